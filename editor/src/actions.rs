@@ -11,7 +11,8 @@ use crate::edit_commands::EditAction;
 use crate::hand::context;
 use crate::kept_runs;
 use crate::model::{Action, Dialog, Next, Purpose};
-use crate::playing::PlayingAction;
+use crate::requests::{BundleAction, FlowAction, ModuleRequest, PlayingAction, Request};
+use crate::sharing;
 use roadwright_geometry::DVec2;
 use roadwright_simulation::CouplingOrder;
 
@@ -44,10 +45,28 @@ impl Editor {
     }
 
     /// Does an action, and what follows from it.
-    pub(crate) fn run(&mut self, action: Action) {
+    fn run(&mut self, action: Action) {
         self.dispatch(action);
-        while let Some(next) = self.cx.take_next() {
-            self.dispatch(next);
+        self.do_what_follows();
+    }
+
+    /// Does what subjects have asked of each other.
+    pub(crate) fn do_what_follows(&mut self) {
+        while let Some(request) = self.cx.take_next() {
+            self.answer(request);
+        }
+    }
+
+    fn answer(&mut self, request: Request) {
+        match request {
+            Request::Action(action) => self.dispatch(action),
+            Request::Flow(action) => self.flow(action),
+            Request::Playing(action) => self.play(action),
+            Request::Modules(request) => self.modules.act(&mut self.cx, request),
+            Request::Bundle(action) => sharing::act(&mut self.cx, &self.modules, action),
+            Request::ExperimentPath(path, file) => {
+                self.laboratory.take_path(&mut self.cx, path, file);
+            }
         }
     }
 
@@ -70,10 +89,10 @@ impl Editor {
             Action::BackToPresent => self.play(PlayingAction::BackToPresent),
             Action::Drive(controls) => self.play(PlayingAction::Drive(controls)),
             Action::Coupling(agent, order) => self.play(PlayingAction::Coupling(agent, order)),
-            Action::Module(action) => self.module(action),
-            Action::Experiment(action) => self.experiment(action),
+            Action::Module(action) => self.answer(Request::Modules(ModuleRequest::Action(action))),
+            Action::Experiment(action) => self.laboratory.act(&mut self.cx, action),
             Action::KeptRun(action) => kept_runs::act(&mut self.cx, action),
-            Action::Workshop(action) => self.workshop(action),
+            Action::Workshop(action) => self.shop.act(&mut self.cx, action),
             Action::View(action) => self.cx.view_action(action),
             Action::Jump(low, high) => self.cx.jump(low, high),
             Action::Tool(kind) => self.cx.choose(kind),
@@ -90,32 +109,34 @@ impl Editor {
             Action::DropBackground => self.cx.model.background = None,
             Action::Show(dialog) => self.cx.model.dialog = dialog,
             Action::ShowPanel(panel) => self.cx.view.panels.bring_to_front(panel),
-            Action::AskPath(purpose) => self.ask_path(purpose, None),
-            Action::Browse(purpose, then) => self.browse(purpose, then),
+            Action::AskPath(purpose) => self.flow(FlowAction::AskPath(purpose)),
+            Action::Browse(purpose, then) => self.flow(FlowAction::Browse(purpose, then)),
             Action::ListFolder(folder) => self.folders.list(&mut self.cx, folder),
-            Action::Path(path, purpose, then) => self.take_path(path, purpose, then),
-            Action::Leave(next) => self.leave(next),
-            Action::Go(next) => self.go(next),
-            Action::DiscardRecoveries => self.discard_recoveries(),
-            Action::Unpack { folder, presets } => self.unpack(folder, presets),
-            Action::Reload => self.reload(),
-            Action::KeepMine => self.keep_mine(),
-            Action::CancelJob => self.cancel_jobs(),
+            Action::Path(path, purpose, then) => self.flow(FlowAction::Path(path, purpose, then)),
+            Action::Leave(next) => self.flow(FlowAction::Leave(next)),
+            Action::Go(next) => self.flow(FlowAction::Go(next)),
+            Action::DiscardRecoveries => self.flow(FlowAction::DiscardRecoveries),
+            Action::Unpack { folder, presets } => {
+                self.answer(Request::Bundle(BundleAction::Unpack { folder, presets }));
+            }
+            Action::Reload => self.flow(FlowAction::Reload),
+            Action::KeepMine => self.flow(FlowAction::KeepMine),
+            Action::CancelJob => self.flow(FlowAction::CancelJobs),
             Action::Say(tone, text) => self.cx.say(tone, &text),
         }
     }
 
     fn command(&mut self, command: Command) {
         match command {
-            Command::New => self.leave(Next::New),
-            Command::Open => self.ask_path(Purpose::Open, None),
-            Command::Save => self.save(None),
-            Command::SaveAs => self.ask_path(Purpose::Save, None),
-            Command::Import => self.ask_path(Purpose::Import, None),
-            Command::ExportPicture => self.ask_path(Purpose::Picture, None),
-            Command::Share => self.ask_path(Purpose::Share, None),
+            Command::New => self.flow(FlowAction::Leave(Next::New)),
+            Command::Open => self.flow(FlowAction::AskPath(Purpose::Open)),
+            Command::Save => self.flow(FlowAction::Save),
+            Command::SaveAs => self.flow(FlowAction::AskPath(Purpose::Save)),
+            Command::Import => self.flow(FlowAction::AskPath(Purpose::Import)),
+            Command::ExportPicture => self.flow(FlowAction::AskPath(Purpose::Picture)),
+            Command::Share => self.flow(FlowAction::AskPath(Purpose::Share)),
             Command::Welcome => self.cx.model.dialog = Dialog::Welcome,
-            Command::Quit => self.leave(Next::Quit),
+            Command::Quit => self.flow(FlowAction::Leave(Next::Quit)),
             Command::Undo => self.edit(EditAction::Undo),
             Command::Redo | Command::RedoToo => self.edit(EditAction::Redo),
             Command::Copy => self.edit(EditAction::Copy),
@@ -173,6 +194,10 @@ impl Editor {
             Command::Panel(panel) => self.cx.view.panels.bring_to_front(panel),
             Command::ResetPanels => self.cx.view.panels.reset(),
         }
+    }
+
+    fn flow(&mut self, action: FlowAction) {
+        self.flow.act(&mut self.cx, action);
     }
 
     fn edit(&mut self, action: EditAction) {

@@ -9,7 +9,7 @@ use crate::document::{Document, UNTITLED};
 use crate::document_flow::DocumentFlow;
 use crate::edit_commands::Editing;
 use crate::experiment::ExperimentModel;
-use crate::extensions::{Extensions, Folders, Modules};
+use crate::extensions::{Folders, Modules};
 use crate::folder_list::{FolderReader, ListedFolder};
 use crate::gamepad::Gamepads;
 use crate::kept_runs::KeptRuns;
@@ -17,18 +17,19 @@ use crate::laboratory::Laboratory;
 use crate::lookout::{self, Lookout};
 use crate::map::MapPainter;
 use crate::map_view::MapView;
-use crate::model::{Action, Dialog, Model, Tone};
+use crate::model::{Action, Dialog, Model};
+use crate::module_actions::ModuleHost;
 use crate::panels;
 use crate::planned_routes::PlannedRoutes;
 use crate::playing::Playing;
 use crate::scene::Scene;
 use crate::settings::Settings;
+use crate::sharing;
 use crate::shipped;
 use crate::shop::Shop;
 use crate::tools::ToolKind;
 use crate::view::ViewState;
 use crate::workshop::Workshop;
-use roadwright_extension::Level;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Scenario, file};
 use std::ffi::OsString;
@@ -87,8 +88,8 @@ impl Options {
 }
 
 /// The editor: the state that panels read, the state of the widgets, and the parts that work
-/// beside the frame. Each part is written to in the file that it is declared in; what they do
-/// together is in the files by subject, as methods of the editor.
+/// beside the frame. Each part is a struct with its own state, which `act` changes; what one part
+/// asks of another is a request of the context.
 pub struct Editor {
     pub(crate) cx: Context,
     pub(crate) flow: DocumentFlow,
@@ -98,11 +99,9 @@ pub struct Editor {
     pub(crate) playing: Playing,
     pub(crate) laboratory: Laboratory,
     pub(crate) shop: Shop,
-    pub(crate) extensions: Extensions,
+    pub(crate) modules: ModuleHost,
     lookout: Lookout,
-    /// Where settings are kept, and as what they were written last.
-    settings_folder: PathBuf,
-    saved_settings: Settings,
+    settings: KeptSettings,
     started: Instant,
     /// What the frame of the window says.
     window_title: String,
@@ -129,10 +128,7 @@ impl Editor {
             model.settings.remember(&path);
         }
         model.recoveries = recoveries;
-        let mut extensions = Extensions::open(&options.modules, model.document.path(), &settings);
-        // What was found at the start is no news.
-        let trusted = &model.settings.trusted_folders;
-        extensions.look(&mut model.modules, trusted, 0.0);
+        let modules = ModuleHost::open(&options.modules, &mut model);
         let wake = waker(context);
         let mut editor = Self {
             cx: Context::new(
@@ -140,7 +136,7 @@ impl Editor {
                 ViewState::new(context, MapPainter::new(options.uses_gpu, wake.clone())),
                 context.clone(),
             ),
-            extensions,
+            modules,
             flow: DocumentFlow::new(&options.autosaves),
             derived: Derivation::new(wake.clone()),
             folders: FolderReader::new(wake.clone()),
@@ -149,8 +145,10 @@ impl Editor {
             lookout: Lookout::new(wake),
             playing: Playing::new(Gamepads::new(options.reads_gamepads)),
             shop: Shop::default(),
-            settings_folder: options.settings,
-            saved_settings: settings,
+            settings: KeptSettings {
+                folder: options.settings,
+                saved: settings,
+            },
             started: now(),
             window_title: String::new(),
         };
@@ -212,40 +210,6 @@ impl Editor {
         self.cx.model.camera.screen(self.cx.view.canvas.rect, point)
     }
 
-    /// Plugins and scripts that have come, gone or changed.
-    fn look_at_modules(&mut self, time: f64) {
-        let trusted = &self.cx.model.settings.trusted_folders;
-        let news = self
-            .extensions
-            .look(&mut self.cx.model.modules, trusted, time);
-        for event in news.events {
-            // There is a window that asks for that, in other words than those of the command line.
-            if event.text.contains("may not run yet") {
-                continue;
-            }
-            let tone = match event.level {
-                Level::Info => Tone::Done,
-                Level::Warning => Tone::Refused,
-                Level::Error => Tone::Failed,
-            };
-            self.cx
-                .say(tone, &format!("{}: {}", event.module, event.text));
-        }
-        // The run learns of modules from here only: it has a registry of its own.
-        if let Some(live) = self.playing.run(&self.cx) {
-            if news.has_timed_out {
-                // What follows would depend on the speed of the machine: a person decides.
-                live.play(false);
-            }
-            if news.has_new_modules {
-                live.use_modules(self.cx.model.modules.registry.clone());
-            }
-        }
-        if self.cx.model.dialog == Dialog::None && self.cx.model.modules.asks {
-            self.cx.model.dialog = Dialog::AllowPlugin;
-        }
-    }
-
     /// Names the scenario in the frame of the window, and whether it has changes that are not saved.
     fn name_window(&mut self) {
         let title = format!("{} - Roadwright", self.cx.model.title());
@@ -253,14 +217,6 @@ impl Editor {
             let command = egui::ViewportCommand::Title(title.clone());
             self.cx.egui.send_viewport_cmd(command);
             self.window_title = title;
-        }
-    }
-
-    pub(crate) fn save_settings(&mut self) {
-        if self.saved_settings != self.cx.model.settings {
-            self.saved_settings = self.cx.model.settings.clone();
-            // Settings that cannot be kept are a pity, not a reason to stop.
-            let _ = self.saved_settings.save(&self.settings_folder);
         }
     }
 
@@ -275,17 +231,22 @@ impl Editor {
         self.derived.take_answers(&mut self.cx);
         self.take_jobs();
         self.derived.derive(&mut self.cx);
-        self.look_at_modules(time);
+        self.modules.look(&mut self.cx, time);
+        self.do_what_follows();
         self.playing.look(&mut self.cx);
-        self.look_at_experiment();
-        self.look_at_workshop();
-        self.look_at_files(time);
+        self.laboratory.look(&mut self.cx);
+        self.shop.look(&mut self.cx);
+        if self.flow.look_at_files(&mut self.cx, time) {
+            self.settings.save(&self.cx.model.settings);
+        }
         self.folders.look(&mut self.cx, frame_time);
-        self.look_at_dropped_files();
-        self.look_at_closing();
+        sharing::look_at_dropped_files(&mut self.cx);
+        self.do_what_follows();
+        self.flow.look_at_closing(&mut self.cx);
+        self.do_what_follows();
         self.name_window();
         let file = self.cx.model.document.path();
-        self.lookout.watch(file, self.extensions.call_watch());
+        self.lookout.watch(file, self.modules.call_watch());
         if let Some(period) = self.next_work(time) {
             self.cx.egui.request_repaint_after(period);
         }
@@ -301,11 +262,28 @@ impl Editor {
         // The lookout tells of a change once: it must not come to a frame that does not look.
         let is_kept = self.flow.has_looked(time)
             && self.flow.has_kept(self.cx.own_document())
-            && self.saved_settings == self.cx.model.settings;
+            && self.settings.saved == self.cx.model.settings;
         let is_listing = matches!(self.cx.model.dialog, Dialog::Path { .. });
         // A run goes on while the window is hidden, where nobody draws frames.
         let is_quiet = is_kept && !is_listing && !self.cx.model.is_playing() && self.is_settled();
         (!is_quiet).then_some(lookout::PERIOD)
+    }
+}
+
+/// Where settings are kept, and as what they were written last.
+struct KeptSettings {
+    folder: PathBuf,
+    saved: Settings,
+}
+
+impl KeptSettings {
+    /// Writes settings that are not those that were written last.
+    fn save(&mut self, settings: &Settings) {
+        if self.saved != *settings {
+            self.saved = settings.clone();
+            // Settings that cannot be kept are a pity, not a reason to stop.
+            let _ = self.saved.save(&self.folder);
+        }
     }
 }
 
@@ -414,7 +392,7 @@ impl eframe::App for Editor {
     }
 
     fn on_exit(&mut self) {
-        self.save_settings();
+        self.settings.save(&self.cx.model.settings);
         self.flow.end();
     }
 }

@@ -2,12 +2,13 @@
 //! the frame.
 //!
 //! A subject is a struct with its own state and one `act`, which takes the context and an action. What
-//! concerns another subject is no call but an action of its own, [`Context::then`], which is done as soon
-//! as the subject returns.
+//! concerns another subject is no call but a request, [`Context::then`], which is done as soon as the
+//! subject returns.
 
 use crate::document::Document;
 use crate::jobs::Job;
 use crate::model::{Action, Dialog, Model, Tone};
+use crate::requests::Request;
 use crate::scene::Scene;
 use crate::view::ViewState;
 use crate::waiting::Waiting;
@@ -30,7 +31,7 @@ pub(crate) struct Context {
     /// worth nothing once this number is another one.
     pub(crate) epoch: u64,
     /// What follows from the action that is done now.
-    next: VecDeque<Action>,
+    next: VecDeque<Request>,
 }
 
 impl Context {
@@ -48,13 +49,13 @@ impl Context {
         }
     }
 
-    /// Does an action as soon as the subject that asks for it returns.
-    pub(crate) fn then(&mut self, action: Action) {
-        self.next.push_back(action);
+    /// Asks another subject for something, as soon as the one that asks returns.
+    pub(crate) fn then(&mut self, request: impl Into<Request>) {
+        self.next.push_back(request.into());
     }
 
-    /// The next action that follows from what was done.
-    pub(crate) fn take_next(&mut self) -> Option<Action> {
+    /// The next request that follows from what was done.
+    pub(crate) fn take_next(&mut self) -> Option<Request> {
         self.next.pop_front()
     }
 

@@ -1,13 +1,14 @@
 //! What panels ask for about experiments is done here.
 
-use crate::app::Editor;
+use crate::context::Context;
 use crate::experiment::{
     Checked, Draft, DraftHistory, ENDING, ExperimentAction, ExperimentFile, Gesture, OpenResults,
     Phase, Question, Shown, Ticks, Trainer, check,
 };
 use crate::jobs::{Job, Outcome};
-use crate::model::{Purpose, Tone};
+use crate::model::{Action, Purpose, Tone};
 use crate::panel::PanelId;
+use crate::showing;
 use crate::worker::Worker;
 use roadwright_agent::Registry;
 use roadwright_scenario::{Edit, Scenario, file};
@@ -139,24 +140,24 @@ fn experiment_path(path: &Path) -> PathBuf {
     }
 }
 
-impl Editor {
+impl Laboratory {
     /// Does what a panel asks for.
-    pub(crate) fn experiment(&mut self, action: ExperimentAction) {
+    pub(crate) fn act(&mut self, cx: &mut Context, action: ExperimentAction) {
         let is_change = matches!(
             action,
             ExperimentAction::Set(_) | ExperimentAction::On(_) | ExperimentAction::Stack(_)
         );
-        let before = self.cx.model.experiment.draft.as_ref().map(Draft::state);
+        let before = cx.model.experiment.draft.as_ref().map(Draft::state);
         let before = before.filter(|_| is_change);
         match action {
-            ExperimentAction::New(course) => self.new_experiment(course),
-            ExperimentAction::Close => self.cx.model.experiment.draft = None,
-            ExperimentAction::Set(experiment) => self.change_draft(|draft| {
+            ExperimentAction::New(course) => self.new_experiment(cx, course),
+            ExperimentAction::Close => cx.model.experiment.draft = None,
+            ExperimentAction::Set(experiment) => self.change_draft(cx, |draft| {
                 draft.experiment = *experiment;
             }),
-            ExperimentAction::On(course) => self.set_course(course),
-            ExperimentAction::Stack(name) => self.set_stack(&name),
-            ExperimentAction::Train => self.train(),
+            ExperimentAction::On(course) => self.set_course(cx, course),
+            ExperimentAction::Stack(name) => self.set_stack(cx, &name),
+            ExperimentAction::Train => self.train(cx),
             ExperimentAction::Pause(on) => self.with_trainer(|trainer| trainer.pause(on)),
             ExperimentAction::Stop => self.with_trainer(Trainer::stop),
             ExperimentAction::GoOn => self.with_trainer(Trainer::go_on),
@@ -168,81 +169,84 @@ impl Editor {
                 genes,
                 course,
                 name,
-            } => self.ask_for_world(genes, course, name),
-            ExperimentAction::Back => self.go_back(),
-            ExperimentAction::ShowRuns(place) => self.ask_for_runs(place),
+            } => showing::ask_for_world(cx, genes, course, name),
+            ExperimentAction::Back => showing::go_back(cx),
+            ExperimentAction::ShowRuns(place) => showing::ask_for_runs(cx, place),
             ExperimentAction::CloseResults(place) => {
-                let results = &mut self.cx.model.experiment.results;
+                let results = &mut cx.model.experiment.results;
                 if place < results.len() {
                     results.remove(place);
                 }
             }
-            ExperimentAction::File(file) => self.ask_path(Purpose::Experiment(file), None),
-            ExperimentAction::Apply(stack) => self.apply_champion(stack),
-            ExperimentAction::Undo => self.change_draft(|draft| draft.step_history(true)),
-            ExperimentAction::Redo => self.change_draft(|draft| draft.step_history(false)),
+            ExperimentAction::File(file) => cx.then(Action::AskPath(Purpose::Experiment(file))),
+            ExperimentAction::Apply(stack) => self.apply_champion(cx, stack),
+            ExperimentAction::Undo => self.change_draft(cx, |draft| draft.step_history(true)),
+            ExperimentAction::Redo => self.change_draft(cx, |draft| draft.step_history(false)),
         }
-        if let (Some(before), Some(draft)) = (before, &mut self.cx.model.experiment.draft) {
-            draft.note(before, gesture(&self.cx.egui));
+        if let (Some(before), Some(draft)) = (before, &mut cx.model.experiment.draft) {
+            draft.note(before, gesture(&cx.egui));
         }
-        self.check_draft();
+        self.check_draft(cx);
     }
 
     fn with_trainer(&self, order: impl FnOnce(&Trainer)) {
-        if let Some(trainer) = &self.laboratory.trainer {
+        if let Some(trainer) = &self.trainer {
             order(trainer);
         }
     }
 
-    fn set_draft(&mut self, mut draft: Draft) {
-        self.laboratory.revisions += 1;
-        draft.revision = self.laboratory.revisions;
-        self.cx.model.experiment.draft = Some(draft);
+    fn set_draft(&mut self, cx: &mut Context, mut draft: Draft) {
+        self.revisions += 1;
+        draft.revision = self.revisions;
+        cx.model.experiment.draft = Some(draft);
     }
 
-    fn change_draft(&mut self, change: impl FnOnce(&mut Draft)) {
-        if let Some(mut draft) = self.cx.model.experiment.draft.take() {
+    fn change_draft(&mut self, cx: &mut Context, change: impl FnOnce(&mut Draft)) {
+        if let Some(mut draft) = cx.model.experiment.draft.take() {
             change(&mut draft);
-            self.set_draft(draft);
+            self.set_draft(cx, draft);
         }
     }
 
     /// The scenario that an experiment without a course is driven on: the document's, also while it waits.
-    fn new_experiment(&mut self, course: Option<String>) {
+    fn new_experiment(&mut self, cx: &mut Context, course: Option<String>) {
         let stack = match &course {
             Some(name) => Course::named(name)
                 .map_or("", |course| course.driver)
                 .to_owned(),
-            None => self.usual_stack(),
+            None => self.usual_stack(cx),
         };
         let mut experiment = Experiment::new(course.as_deref().unwrap_or_default(), &stack);
         if course.is_none() {
             experiment.course = None;
             experiment.scenario = Some(String::new());
         }
-        let scenario = self.cx.own_document().scenario();
+        let scenario = cx.own_document().scenario();
         let scenario = course.is_none().then_some(&**scenario);
-        experiment.genes = first_genes(&experiment, scenario, &self.cx.model.modules.registry);
-        self.set_draft(Draft {
-            experiment,
-            path: None,
-            scenario: None,
-            revision: 0,
-            saved: None,
-            history: DraftHistory::default(),
-        });
+        experiment.genes = first_genes(&experiment, scenario, &cx.model.modules.registry);
+        self.set_draft(
+            cx,
+            Draft {
+                experiment,
+                path: None,
+                scenario: None,
+                revision: 0,
+                saved: None,
+                history: DraftHistory::default(),
+            },
+        );
     }
 
     /// Goes back to the document if nothing is lost by that.
-    fn end_clean_show(&mut self) {
-        if self.cx.is_showing() && !self.cx.model.document.is_dirty() {
-            self.cx.end_show();
+    fn end_clean_show(&mut self, cx: &mut Context) {
+        if cx.is_showing() && !cx.model.document.is_dirty() {
+            cx.end_show();
         }
     }
 
     /// The stack that most agents of the document drive with; else the first.
-    fn usual_stack(&self) -> String {
-        let scenario = self.cx.own_document().scenario();
+    fn usual_stack(&self, cx: &Context) -> String {
+        let scenario = cx.own_document().scenario();
         let count = |name: &String| {
             let agents = scenario
                 .agents()
@@ -260,14 +264,14 @@ impl Editor {
         usual.cloned().unwrap_or_default()
     }
 
-    fn set_course(&mut self, course: Option<String>) {
+    fn set_course(&mut self, cx: &mut Context, course: Option<String>) {
         let stack = match &course {
             Some(name) => Course::named(name)
                 .map_or("", |course| course.driver)
                 .to_owned(),
-            None => self.usual_stack(),
+            None => self.usual_stack(cx),
         };
-        self.change_draft(|draft| {
+        self.change_draft(cx, |draft| {
             let experiment = &mut draft.experiment;
             experiment.scenario = course.is_none().then(String::new);
             experiment.course = course;
@@ -275,13 +279,13 @@ impl Editor {
             (experiment.vehicle, experiment.dynamics, experiment.fitness) = (None, None, None);
             draft.scenario = None;
         });
-        self.set_stack(&stack);
+        self.set_stack(cx, &stack);
     }
 
-    fn set_stack(&mut self, name: &str) {
-        let document = self.cx.own_document().scenario().clone();
-        let registry = self.cx.model.modules.registry.clone();
-        self.change_draft(|draft| {
+    fn set_stack(&mut self, cx: &mut Context, name: &str) {
+        let document = cx.own_document().scenario().clone();
+        let registry = cx.model.modules.registry.clone();
+        self.change_draft(cx, |draft| {
             draft.experiment.stack = NameOr::Name(name.into());
             let own = draft
                 .scenario
@@ -296,42 +300,42 @@ impl Editor {
         });
     }
 
-    fn train(&mut self) {
+    fn train(&mut self, cx: &mut Context) {
         // One at a time: two would drive on the same threads.
-        if self.laboratory.is_training() {
+        if self.is_training() {
             return;
         }
-        let Some(draft) = &self.cx.model.experiment.draft else {
+        let Some(draft) = &cx.model.experiment.draft else {
             return;
         };
         let folder = draft.path.as_deref().and_then(Path::parent);
-        let (experiment, scenario) = draft.whole(self.cx.own_document(), folder);
+        let (experiment, scenario) = draft.whole(cx.own_document(), folder);
         let scenario = scenario.map(|scenario| Scenario::clone(&scenario));
-        let registry = self.cx.model.modules.registry.clone();
-        let wake = self.cx.wake();
+        let registry = cx.model.modules.registry.clone();
+        let wake = cx.wake();
         let trainer = Trainer::start(experiment, scenario, registry, wake);
-        self.cx.model.experiment.training = Some(trainer.picture());
-        self.laboratory.trainer = Some(trainer);
+        cx.model.experiment.training = Some(trainer.picture());
+        self.trainer = Some(trainer);
     }
 
     /// Puts the champion's values into a stack of the document: one step of its history.
-    fn apply_champion(&mut self, stack: Option<String>) {
-        self.end_clean_show();
-        if self.cx.is_showing() {
-            self.cx.say(
+    fn apply_champion(&mut self, cx: &mut Context, stack: Option<String>) {
+        self.end_clean_show(cx);
+        if cx.is_showing() {
+            cx.say(
                 Tone::Refused,
                 "The world that is shown was edited: save it or go back first.",
             );
             return;
         }
-        let Some(training) = self.cx.model.experiment.training.clone() else {
+        let Some(training) = cx.model.experiment.training.clone() else {
             return;
         };
         let (Some(problem), Some(verdict)) = (&training.problem, &training.verdict) else {
             return;
         };
         let genes = &verdict.champion.genes;
-        let scenario = self.cx.model.document.scenario();
+        let scenario = cx.model.document.scenario();
         let (name, applied) = match stack {
             Some(name) => {
                 let Some(mut own) = scenario.stacks().get(&name).cloned() else {
@@ -339,7 +343,7 @@ impl Editor {
                 };
                 if let Err(module) = put_preset(&problem.genome().preset(genes), &mut own) {
                     let text = format!("Stack {name} does not use {module}, which was trained.");
-                    self.cx.say(Tone::Refused, &text);
+                    cx.say(Tone::Refused, &text);
                     return;
                 }
                 (name, own)
@@ -348,46 +352,46 @@ impl Editor {
         };
         let label = format!("Put champion into {name}");
         let edit = Edit::Stack(name.clone(), Some(Box::new(applied)));
-        match self.cx.model.document.apply(&label, edit) {
+        match cx.model.document.apply(&label, edit) {
             Ok(()) => {
                 let text = format!("The champion's values are in stack {name}.");
-                self.cx.say(Tone::Done, &text);
+                cx.say(Tone::Done, &text);
             }
-            Err(error) => self.cx.say(Tone::Refused, &format!("{error}.")),
+            Err(error) => cx.say(Tone::Refused, &format!("{error}.")),
         }
     }
 
     /// Takes in what was found out about the draft and how the training goes, and asks about the newest.
-    pub(crate) fn look_at_experiment(&mut self) {
-        if let Some(checked) = self.laboratory.checker.take() {
-            self.laboratory.is_checking = false;
-            self.cx.model.experiment.checked = Some(Arc::new(checked));
+    pub(crate) fn look(&mut self, cx: &mut Context) {
+        if let Some(checked) = self.checker.take() {
+            self.is_checking = false;
+            cx.model.experiment.checked = Some(Arc::new(checked));
         }
-        if let Some(trainer) = &self.laboratory.trainer {
+        if let Some(trainer) = &self.trainer {
             let picture = trainer.picture();
-            let before = self.cx.model.experiment.training.as_ref();
+            let before = cx.model.experiment.training.as_ref();
             let was_busy = before.is_some_and(|before| before.phase.is_busy());
             let failure = match &picture.phase {
                 // Told once: the picture says so until another training begins.
                 Phase::Failed(why) if was_busy => Some(format!("The training ended: {why}")),
                 _ => None,
             };
-            self.cx.model.experiment.progress = trainer.progress();
-            self.cx.model.experiment.training = Some(picture);
+            cx.model.experiment.progress = trainer.progress();
+            cx.model.experiment.training = Some(picture);
             if let Some(text) = failure {
-                self.cx.say(Tone::Failed, &text);
+                cx.say(Tone::Failed, &text);
             }
         }
-        self.check_draft();
+        self.check_draft(cx);
     }
 
-    fn check_draft(&mut self) {
-        let Some(draft) = &self.cx.model.experiment.draft else {
-            self.cx.model.experiment.checked = None;
+    fn check_draft(&mut self, cx: &mut Context) {
+        let Some(draft) = &cx.model.experiment.draft else {
+            cx.model.experiment.checked = None;
             return;
         };
         // Edits of the document matter only to who is trained on it.
-        let document = self.cx.own_document();
+        let document = cx.own_document();
         let edits = if draft.is_on_document() {
             document.revision()
         } else {
@@ -395,124 +399,122 @@ impl Editor {
         };
         let of = (draft.revision, edits);
         // At once, and not by the worker: whoever ticks several genes does not wait between them.
-        if self.laboratory.ticked != of {
+        if self.ticked != of {
             let (experiment, scenario) = draft.whole(document, None);
-            let registry = &self.cx.model.modules.registry;
+            let registry = &cx.model.modules.registry;
             let ticks = Ticks::of(&experiment, scenario.as_deref(), registry);
-            self.laboratory.ticked = of;
-            self.cx.model.experiment.ticks = ticks;
+            self.ticked = of;
+            cx.model.experiment.ticks = ticks;
             // The model was changed: the draft has to be borrowed anew.
-            return self.check_draft();
+            return self.check_draft(cx);
         }
         // One question at a time: what has changed meanwhile is asked about with the answer.
-        if self.laboratory.is_checking || self.laboratory.asked == of {
+        if self.is_checking || self.asked == of {
             return;
         }
         let (experiment, scenario) = draft.whole(document, None);
-        self.laboratory.asked = of;
-        self.laboratory.is_checking = true;
-        self.laboratory.checker.ask(Question {
+        self.asked = of;
+        self.is_checking = true;
+        self.checker.ask(Question {
             of,
             experiment,
             scenario,
-            registry: self.cx.model.modules.registry.clone(),
+            registry: cx.model.modules.registry.clone(),
         });
     }
 
     /// A path for an experiment was given.
-    pub(crate) fn take_experiment_path(&mut self, path: PathBuf, file: ExperimentFile) {
+    pub(crate) fn take_path(&mut self, cx: &mut Context, path: PathBuf, file: ExperimentFile) {
         match file {
             ExperimentFile::Open => {
                 let label = format!("Opening {}", path.display());
-                let job = Job::beside(label, self.cx.wake(), move || {
+                let job = Job::beside(label, cx.wake(), move || {
                     let read = read(&path);
                     Outcome::Experiment(Arrived::Opened(path, read))
                 });
-                self.cx.jobs.push(job);
+                cx.jobs.push(job);
             }
             ExperimentFile::Results => {
                 let label = format!("Opening {}", path.display());
-                let job = Job::beside(label, self.cx.wake(), move || {
+                let job = Job::beside(label, cx.wake(), move || {
                     let read = OpenResults::read(&path).map(Box::new);
                     Outcome::Experiment(Arrived::Results(read))
                 });
-                self.cx.jobs.push(job);
+                cx.jobs.push(job);
             }
-            ExperimentFile::Save => self.save_experiment(&experiment_path(&path)),
+            ExperimentFile::Save => self.save_experiment(cx, &experiment_path(&path)),
             ExperimentFile::Record => {
-                let training = self.cx.model.experiment.training.as_ref();
+                let training = cx.model.experiment.training.as_ref();
                 let Some(record) = training.and_then(|training| training.record.clone()) else {
                     return;
                 };
                 let label = format!("Writing {}", path.display());
-                let job = Job::beside(label, self.cx.wake(), move || {
+                let job = Job::beside(label, cx.wake(), move || {
                     let text = roadwright_training::genetic::Record::clone(&record).to_text();
-                    Outcome::Shared(path.clone(), write(&path, &text))
+                    Outcome::Written(path.clone(), write(&path, &text))
                 });
-                self.cx.jobs.push(job);
+                cx.jobs.push(job);
             }
         }
     }
 
-    fn save_experiment(&mut self, path: &Path) {
-        let Some(draft) = &self.cx.model.experiment.draft else {
+    fn save_experiment(&mut self, cx: &mut Context, path: &Path) {
+        let Some(draft) = &cx.model.experiment.draft else {
             return;
         };
-        if draft.is_on_document() && self.cx.own_document().path().is_none() {
-            self.cx.say(
+        if draft.is_on_document() && cx.own_document().path().is_none() {
+            cx.say(
                 Tone::Refused,
                 "Save the scenario first: the experiment names its file.",
             );
             return;
         }
-        let (whole, _) = draft.whole(self.cx.own_document(), path.parent());
+        let (whole, _) = draft.whole(cx.own_document(), path.parent());
         let (path, own) = (path.to_owned(), Box::new(draft.experiment.clone()));
         let label = format!("Writing {}", path.display());
-        let job = Job::beside(label, self.cx.wake(), move || {
+        let job = Job::beside(label, cx.wake(), move || {
             let written = write(&path, &whole.to_text());
             Outcome::Experiment(Arrived::Saved(path, own, written))
         });
-        self.cx.jobs.push(job);
+        cx.jobs.push(job);
     }
 
     /// Takes in what was done beside the frame.
-    pub(crate) fn take_arrived(&mut self, arrived: Arrived) {
+    pub(crate) fn take(&mut self, cx: &mut Context, arrived: Arrived) {
         match arrived {
-            Arrived::Opened(path, Ok(opened)) => self.take_opened(path, *opened),
+            Arrived::Opened(path, Ok(opened)) => self.take_opened(cx, path, *opened),
             Arrived::Saved(path, experiment, Ok(())) => {
-                self.cx
-                    .say(Tone::Done, &format!("Saved {}.", path.display()));
-                if let Some(draft) = &mut self.cx.model.experiment.draft {
+                cx.say(Tone::Done, &format!("Saved {}.", path.display()));
+                if let Some(draft) = &mut cx.model.experiment.draft {
                     // What was written, whatever the draft has become meanwhile: later changes stay
                     // unsaved.
                     (draft.path, draft.saved) = (Some(path), Some(*experiment));
                 }
             }
-            Arrived::Runs(shown, Ok(driven)) => self.show_runs(shown, *driven),
-            Arrived::World(shown, Ok(scenario)) => self.show_world(shown, *scenario),
+            Arrived::Runs(shown, Ok(driven)) => showing::show_runs(cx, shown, *driven),
+            Arrived::World(shown, Ok(scenario)) => showing::show_world(cx, shown, *scenario),
             Arrived::Results(Ok(opened)) => {
-                let results = &mut self.cx.model.experiment.results;
+                let results = &mut cx.model.experiment.results;
                 // Opened again it is as its file is now.
                 results.retain(|known| known.path != opened.path);
                 results.push(Arc::new(*opened));
-                self.cx.view.panels.bring_to_front(PanelId::Experiment);
+                cx.view.panels.bring_to_front(PanelId::Experiment);
             }
             Arrived::Opened(_, Err(error))
             | Arrived::Results(Err(error))
             | Arrived::Runs(_, Err(error))
             | Arrived::Saved(_, _, Err(error))
-            | Arrived::World(_, Err(error)) => self.cx.say(Tone::Failed, &error),
+            | Arrived::World(_, Err(error)) => cx.say(Tone::Failed, &error),
         }
     }
 
-    fn take_opened(&mut self, path: PathBuf, opened: Opened) {
+    fn take_opened(&mut self, cx: &mut Context, path: PathBuf, opened: Opened) {
         let Opened {
             mut experiment,
             scenario,
         } = opened;
         // The document is trained on as it is edited, not as its file is.
-        let own = self
-            .cx
+        let own = cx
             .own_document()
             .path()
             .and_then(|own| own.canonicalize().ok());
@@ -521,37 +523,40 @@ impl Editor {
         if experiment.course.is_none() && scenario.is_none() {
             experiment.scenario = Some(String::new());
         }
-        self.set_draft(Draft {
-            saved: Some(experiment.clone()),
-            experiment,
-            path: Some(path),
-            scenario,
-            history: DraftHistory::default(),
-            revision: 0,
-        });
-        self.cx.view.panels.bring_to_front(PanelId::Experiment);
+        self.set_draft(
+            cx,
+            Draft {
+                saved: Some(experiment.clone()),
+                experiment,
+                path: Some(path),
+                scenario,
+                history: DraftHistory::default(),
+                revision: 0,
+            },
+        );
+        cx.view.panels.bring_to_front(PanelId::Experiment);
     }
+}
 
-    /// What a path is suggested as.
-    pub(crate) fn suggested_experiment(&self, file: ExperimentFile) -> String {
-        let draft = self.cx.model.experiment.draft.as_ref();
-        let named = draft.and_then(|draft| draft.path.clone());
-        let folder = self.cx.own_document().path().and_then(Path::parent);
-        let beside = |name: String| {
-            let path = folder.map_or(PathBuf::from(&name), |folder| folder.join(&name));
+/// What a path is suggested as.
+pub(crate) fn suggested_experiment(cx: &Context, file: ExperimentFile) -> String {
+    let draft = cx.model.experiment.draft.as_ref();
+    let named = draft.and_then(|draft| draft.path.clone());
+    let folder = cx.own_document().path().and_then(Path::parent);
+    let beside = |name: String| {
+        let path = folder.map_or(PathBuf::from(&name), |folder| folder.join(&name));
+        path.display().to_string()
+    };
+    match (file, named) {
+        (ExperimentFile::Open | ExperimentFile::Results, _) => String::new(),
+        (ExperimentFile::Save, Some(path)) => path.display().to_string(),
+        (ExperimentFile::Save, None) => beside(format!("untitled{ENDING}")),
+        (ExperimentFile::Record, Some(path)) => {
+            let title = draft.map(Draft::title).unwrap_or_default();
+            let path = path.with_file_name(format!("{title}.training.json"));
             path.display().to_string()
-        };
-        match (file, named) {
-            (ExperimentFile::Open | ExperimentFile::Results, _) => String::new(),
-            (ExperimentFile::Save, Some(path)) => path.display().to_string(),
-            (ExperimentFile::Save, None) => beside(format!("untitled{ENDING}")),
-            (ExperimentFile::Record, Some(path)) => {
-                let title = draft.map(Draft::title).unwrap_or_default();
-                let path = path.with_file_name(format!("{title}.training.json"));
-                path.display().to_string()
-            }
-            (ExperimentFile::Record, None) => beside("untitled.training.json".into()),
         }
+        (ExperimentFile::Record, None) => beside("untitled.training.json".into()),
     }
 }
 

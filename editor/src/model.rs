@@ -32,6 +32,21 @@ use roadwright_simulation::{CouplingOrder, HandControls};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// Speeds of the simulation: the slowest, the fastest by the clock.
+pub(crate) const SPEEDS: [f64; 11] = [
+    0.1,
+    0.25,
+    0.5,
+    1.0,
+    2.0,
+    4.0,
+    8.0,
+    16.0,
+    50.0,
+    100.0,
+    f64::INFINITY,
+];
+
 /// The state of the editor, apart from the widgets. Panels, the map and keys read it and send
 /// [`Action`]s; it changes in one place, after the frame. Between frames it also takes in what was
 /// worked on beside them: scenes, findings, files, the newest picture of the run.

@@ -3,61 +3,13 @@
 use crate::context::Context;
 use crate::gamepad::Gamepads;
 use crate::live::{Coordinator, Live};
-use crate::model::{Action, Model, Tone};
+use crate::model::{Action, Model, SPEEDS, Tone};
+use crate::requests::{ModuleRequest, PlayingAction, Request};
 use roadwright_scenario::ObjectId;
 use roadwright_simulation::{CouplingOrder, HandControls};
 
 /// One look back, s.
 const LOOK_BACK: f64 = 1.0;
-
-/// Speeds of the simulation: the slowest, the fastest by the clock.
-pub(crate) const SPEEDS: [f64; 11] = [
-    0.1,
-    0.25,
-    0.5,
-    1.0,
-    2.0,
-    4.0,
-    8.0,
-    16.0,
-    50.0,
-    100.0,
-    f64::INFINITY,
-];
-
-/// What can be asked for about the run.
-pub(crate) enum PlayingAction {
-    /// The run is played, or stands still.
-    PlayOrPause,
-    /// One step.
-    Step,
-    /// Back to the start.
-    Reset,
-    /// Another speed.
-    Speed(f64),
-    /// So many steps along the list of speeds.
-    ChangeSpeed(isize),
-    /// Another agent is looked into.
-    Watch(Option<u64>),
-    /// The map follows the watched vehicle, or no longer.
-    ToggleFollow,
-    /// The run as it was a second before the moment that is shown.
-    LookBack,
-    /// The run as it was at a time, s.
-    LookAt(f64),
-    /// The run as it is now.
-    BackToPresent,
-    /// The watched vehicle is driven by hand, or given back.
-    TakeTheWheel,
-    /// The controls of the vehicle that is driven by hand; `None` gives it back.
-    Drive(Option<HandControls>),
-    /// The trailers of an agent are let go or joined on.
-    Coupling(u64, CouplingOrder),
-    /// The trailers of the watched agent.
-    CoupleWatched(CouplingOrder),
-    /// A world that has just been put into the window runs to a step; `None`: for as long as it likes.
-    PlayTo(Option<u64>),
-}
 
 /// The run of the document that is in the window, if there is one.
 #[derive(Default)]
@@ -100,6 +52,8 @@ impl Playing {
                 let play = !cx.model.is_playing();
                 self.live(cx).play(play);
             }
+            PlayingAction::GoOn => self.with_run(cx, |live| live.play(true)),
+            PlayingAction::Halt => self.with_run(cx, |live| live.play(false)),
             PlayingAction::Step => self.live(cx).step(),
             PlayingAction::Reset => self.live(cx).reset(),
             PlayingAction::Speed(speed) => self.set_speed(cx, speed),
@@ -120,13 +74,35 @@ impl Playing {
                 live.end_at(end);
                 live.play(true);
             }
+            PlayingAction::UseModules => {
+                let registry = cx.model.modules.registry.clone();
+                self.with_run(cx, |live| live.use_modules(registry));
+            }
+            PlayingAction::FindView(request, agent) => {
+                let view = self.run(cx).and_then(|live| live.behaviour_view(agent));
+                match view.map(Box::new) {
+                    Some(view) => {
+                        cx.then(Request::Modules(ModuleRequest::StepThrough(request, view)));
+                    }
+                    None => {
+                        cx.say(Tone::Refused, &format!("Agent {agent} does not drive now."));
+                    }
+                }
+            }
         }
     }
 
     /// The run of the document in the window, if there is one.
-    pub(crate) fn run(&mut self, cx: &Context) -> Option<&mut Live> {
+    fn run(&mut self, cx: &Context) -> Option<&mut Live> {
         self.forget_other(cx);
         self.own.live.as_mut()
+    }
+
+    /// Gives an order to the run, if there is one.
+    fn with_run(&mut self, cx: &Context, order: impl FnOnce(&mut Live)) {
+        if let Some(live) = self.run(cx) {
+            order(live);
+        }
     }
 
     /// Ends the run of a document that is no longer in the window.
@@ -285,9 +261,7 @@ impl Playing {
 
     fn set_speed(&mut self, cx: &mut Context, speed: f64) {
         cx.model.speed = speed;
-        if let Some(live) = self.run(cx) {
-            live.set_speed(speed);
-        }
+        self.with_run(cx, |live| live.set_speed(speed));
     }
 
     /// Goes so many steps along the list of speeds.
@@ -305,8 +279,6 @@ impl Playing {
         if agent.is_none() {
             cx.model.follow = false;
         }
-        if let Some(live) = self.run(cx) {
-            live.watch(agent);
-        }
+        self.with_run(cx, |live| live.watch(agent));
     }
 }

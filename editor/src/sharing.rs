@@ -3,9 +3,11 @@
 //! A bundle that was read is shown first: what is in it, from whom its data came, what it lacks.
 //! Nothing of it is written or run before a person says where it is to be unpacked.
 
-use crate::app::Editor;
-use crate::jobs::Job;
-use crate::model::{Dialog, Next, Purpose, Tone};
+use crate::context::Context;
+use crate::jobs::{BundleOutcome, Job};
+use crate::model::{Action, Dialog, Next, Purpose, Tone};
+use crate::module_actions::ModuleHost;
+use crate::requests::BundleAction;
 use crate::tools::{RoadPreset, standard_presets};
 use roadwright_bundle::{Bundle, ENDING, Extras, Lack, PRESETS};
 use std::path::{Path, PathBuf};
@@ -38,127 +40,140 @@ pub(crate) fn bundle_path(path: &Path) -> PathBuf {
     }
 }
 
-impl Editor {
-    /// Writes the scenario with all that it needs to one file.
-    pub(crate) fn share(&mut self, path: PathBuf) {
-        let path = bundle_path(&path);
-        let document = &self.cx.model.document;
-        // Without the gesture under way, as in a saved file.
-        let scenario = document.base().clone();
-        let folder = document.path().and_then(Path::parent).map(Path::to_owned);
-        // The title becomes the name of a file in the bundle.
-        let title: String = document.title().chars().map(in_name).collect();
-        let available = self.extensions.available();
-        let extras = self.extras();
-        let pack = move || {
-            let folder = folder.as_deref();
-            let bundle = Bundle::pack(&scenario, &title, folder, &available, extras);
-            let bytes = bundle.and_then(|bundle| bundle.to_bytes());
-            bytes.map_err(|error| error.to_string())
-        };
-        let job = Job::write_bundle(pack, path, self.cx.wake());
-        self.cx.jobs.push(job);
-    }
-
-    /// The presets that are one's own, and the background picture as it lies.
-    fn extras(&self) -> Extras {
-        let mut extras = Extras::default();
-        let presets = &self.cx.model.settings.tools.presets;
-        // Everybody has the standard ones.
-        if *presets != standard_presets()
-            && let Ok(json) = serde_json::to_vec_pretty(presets)
-        {
-            extras = extras.with_presets(json);
+/// Does what is asked for about bundles; `modules` knows what is at hand for scenarios.
+pub(crate) fn act(cx: &mut Context, modules: &ModuleHost, action: BundleAction) {
+    match action {
+        BundleAction::Share(path) => share(cx, modules, &path),
+        BundleAction::Open(path) => {
+            // The document stays until it is unpacked.
+            let job = Job::bundle(path, cx.wake());
+            cx.jobs.push(job);
         }
-        if let Some(background) = &self.cx.model.background {
-            let (placement, picture) = background.packed();
-            extras = extras.with_background(&placement, picture.to_vec());
+        BundleAction::Unpack { folder, presets } => unpack(cx, folder, presets),
+    }
+}
+
+/// Takes what a job has brought.
+pub(crate) fn take(cx: &mut Context, modules: &ModuleHost, outcome: BundleOutcome) {
+    match outcome {
+        BundleOutcome::Read(path, Ok(bundle)) => take_bundle(cx, modules, path, *bundle),
+        BundleOutcome::Unpacked(Ok(scenario)) => {
+            cx.model.bundle = None;
+            // By the usual way, which asks about unsaved changes.
+            cx.then(Action::Leave(Next::Open(scenario)));
         }
-        extras
-    }
-
-    /// Reads a bundle; the document stays until it is unpacked.
-    pub(crate) fn open_bundle(&mut self, path: PathBuf) {
-        let job = Job::bundle(path, self.cx.wake());
-        self.cx.jobs.push(job);
-    }
-
-    /// Shows a bundle that was read.
-    pub(crate) fn take_bundle(&mut self, path: PathBuf, bundle: Bundle) {
-        let text = path.display().to_string();
-        let folder = text[..text.len() - ENDING.len()].to_owned();
-        let own = &self.cx.model.settings.tools.presets;
-        let presets = bundle.files().get(PRESETS);
-        let presets = presets.and_then(|json| serde_json::from_slice(json).ok());
-        let mut presets: Vec<RoadPreset> = presets.unwrap_or_default();
-        // Counted before the question is asked: a bundle whose presets one has already offers none.
-        presets.retain(|preset| !own.contains(preset));
-        // A bundle comes from somebody else: it may not fill the list.
-        presets.truncate(MOST_PRESETS);
-        let lacks = bundle.lacks(&self.extensions.available());
-        self.cx.model.bundle = Some(Arc::new(OpenBundle {
-            path,
-            bundle,
-            lacks,
-            presets,
-        }));
-        self.cx.model.dialog = Dialog::Bundle {
-            folder,
-            presets: false,
-        };
-    }
-
-    /// Unpacks the bundle that is shown.
-    pub(crate) fn unpack(&mut self, folder: PathBuf, presets: bool) {
-        let Some(bundle) = self.cx.model.bundle.clone() else {
-            return;
-        };
-        if presets {
-            let own = &mut self.cx.model.settings.tools.presets;
-            own.extend(bundle.presets.iter().cloned());
-        }
-        let job = Job::unpack(bundle, folder, self.cx.wake());
-        self.cx.jobs.push(job);
-    }
-
-    /// Opens the scenario of a bundle that was unpacked.
-    pub(crate) fn open_unpacked(&mut self, scenario: PathBuf) {
-        self.cx.model.bundle = None;
-        // By the usual way, which asks about unsaved changes.
-        self.leave(Next::Open(scenario));
-    }
-
-    /// Looks whether a picture to trace stands beside the scenario that was opened.
-    pub(crate) fn look_for_background(&mut self) {
-        let folder = self.cx.model.document.path().and_then(Path::parent);
-        if let Some(folder) = folder.map(Path::to_owned)
-            && folder.join(roadwright_bundle::PLACEMENT).exists()
-        {
-            let job = Job::background_beside(folder, self.cx.wake());
-            self.cx.jobs.push(job);
+        BundleOutcome::Read(_, Err(error)) | BundleOutcome::Unpacked(Err(error)) => {
+            cx.say(Tone::Failed, &error);
         }
     }
+}
 
-    /// Opens what is dropped into the window, by the ending of its name.
-    pub(crate) fn look_at_dropped_files(&mut self) {
-        let dropped = self.cx.egui.input(|input| {
-            let files = input.raw.dropped_files.iter();
-            let mut paths = files.map(|file| file.path().to_owned());
-            // The first of several: one document is open at a time.
-            paths.next()
-        });
-        let Some(path) = dropped else {
-            return;
-        };
-        match purpose_of(&path) {
-            Some(purpose) => self.take_path(path, purpose, None),
-            None => {
-                let text = format!(
-                    "{}: drop a scenario, a bundle (.rwz), a map extract (.osm, .pbf) or a picture.",
-                    path.display()
-                );
-                self.cx.say(Tone::Refused, &text);
-            }
+/// Writes the scenario with all that it needs to one file.
+fn share(cx: &mut Context, modules: &ModuleHost, path: &Path) {
+    let path = bundle_path(path);
+    let document = &cx.model.document;
+    // Without the gesture under way, as in a saved file.
+    let scenario = document.base().clone();
+    let folder = document.path().and_then(Path::parent).map(Path::to_owned);
+    // The title becomes the name of a file in the bundle.
+    let title: String = document.title().chars().map(in_name).collect();
+    let available = modules.available();
+    let extras = extras(cx);
+    let pack = move || {
+        let folder = folder.as_deref();
+        let bundle = Bundle::pack(&scenario, &title, folder, &available, extras);
+        let bytes = bundle.and_then(|bundle| bundle.to_bytes());
+        bytes.map_err(|error| error.to_string())
+    };
+    let job = Job::write_bundle(pack, path, cx.wake());
+    cx.jobs.push(job);
+}
+
+/// The presets that are one's own, and the background picture as it lies.
+fn extras(cx: &Context) -> Extras {
+    let mut extras = Extras::default();
+    let presets = &cx.model.settings.tools.presets;
+    // Everybody has the standard ones.
+    if *presets != standard_presets()
+        && let Ok(json) = serde_json::to_vec_pretty(presets)
+    {
+        extras = extras.with_presets(json);
+    }
+    if let Some(background) = &cx.model.background {
+        let (placement, picture) = background.packed();
+        extras = extras.with_background(&placement, picture.to_vec());
+    }
+    extras
+}
+
+/// Shows a bundle that was read.
+fn take_bundle(cx: &mut Context, modules: &ModuleHost, path: PathBuf, bundle: Bundle) {
+    let text = path.display().to_string();
+    let folder = text[..text.len() - ENDING.len()].to_owned();
+    let own = &cx.model.settings.tools.presets;
+    let presets = bundle.files().get(PRESETS);
+    let presets = presets.and_then(|json| serde_json::from_slice(json).ok());
+    let mut presets: Vec<RoadPreset> = presets.unwrap_or_default();
+    // Counted before the question is asked: a bundle whose presets one has already offers none.
+    presets.retain(|preset| !own.contains(preset));
+    // A bundle comes from somebody else: it may not fill the list.
+    presets.truncate(MOST_PRESETS);
+    let lacks = bundle.lacks(&modules.available());
+    cx.model.bundle = Some(Arc::new(OpenBundle {
+        path,
+        bundle,
+        lacks,
+        presets,
+    }));
+    cx.model.dialog = Dialog::Bundle {
+        folder,
+        presets: false,
+    };
+}
+
+/// Unpacks the bundle that is shown.
+fn unpack(cx: &mut Context, folder: PathBuf, presets: bool) {
+    let Some(bundle) = cx.model.bundle.clone() else {
+        return;
+    };
+    if presets {
+        let own = &mut cx.model.settings.tools.presets;
+        own.extend(bundle.presets.iter().cloned());
+    }
+    let job = Job::unpack(bundle, folder, cx.wake());
+    cx.jobs.push(job);
+}
+
+/// Looks whether a picture to trace stands beside the scenario that was opened.
+pub(crate) fn look_for_background(cx: &mut Context) {
+    let folder = cx.model.document.path().and_then(Path::parent);
+    if let Some(folder) = folder.map(Path::to_owned)
+        && folder.join(roadwright_bundle::PLACEMENT).exists()
+    {
+        let job = Job::background_beside(folder, cx.wake());
+        cx.jobs.push(job);
+    }
+}
+
+/// Opens what is dropped into the window, by the ending of its name.
+pub(crate) fn look_at_dropped_files(cx: &mut Context) {
+    let dropped = cx.egui.input(|input| {
+        let files = input.raw.dropped_files.iter();
+        let mut paths = files.map(|file| file.path().to_owned());
+        // The first of several: one document is open at a time.
+        paths.next()
+    });
+    let Some(path) = dropped else {
+        return;
+    };
+    match purpose_of(&path) {
+        Some(purpose) => cx.then(Action::Path(path, purpose, None)),
+        None => {
+            let text = format!(
+                "{}: drop a scenario, a bundle (.rwz), a map extract (.osm, .pbf) or a picture.",
+                path.display()
+            );
+            cx.say(Tone::Refused, &text);
         }
     }
 }

@@ -1,10 +1,11 @@
 //! What is done in the workshop after the frame.
 
-use crate::app::Editor;
+use crate::context::Context;
 use crate::document::Document;
+use crate::jobs::{BenchPlace, Job, VehicleOutcome, VehicleUse};
 use crate::model::{Dialog, Purpose, Tone};
 use crate::panel::PanelId;
-use crate::playing::PlayingAction;
+use crate::requests::PlayingAction;
 use crate::workshop::slug;
 use crate::workshop::{Bench, Ground, Kept, Rival, Source, Trial, WorkshopAction, track};
 use roadwright_geometry::DVec2;
@@ -25,51 +26,71 @@ pub(crate) struct Shop {
     on_track: Option<Arc<VehicleFile>>,
 }
 
-impl Editor {
+impl Shop {
     /// Does something in the workshop.
-    pub(crate) fn workshop(&mut self, action: WorkshopAction) {
+    pub(crate) fn act(&mut self, cx: &mut Context, action: WorkshopAction) {
         match action {
-            WorkshopAction::Open(source) => self.open_vehicle(source),
-            WorkshopAction::Compare(source) => self.compare_with(source),
+            WorkshopAction::Open(source) => self.open_vehicle(cx, source),
+            WorkshopAction::Compare(source) => self.compare_with(cx, source),
             WorkshopAction::Change(label, file) => {
-                if let Some(bench) = &mut self.cx.model.workshop.bench {
+                if let Some(bench) = &mut cx.model.workshop.bench {
                     bench.change(&label, *file);
                 }
             }
-            WorkshopAction::Commit(label) => self.on_bench(|bench| bench.commit_gesture(&label)),
-            WorkshopAction::Undo => self.on_bench(Bench::undo),
-            WorkshopAction::Redo => self.on_bench(Bench::redo),
-            WorkshopAction::Test => self.start_trial(),
-            WorkshopAction::StopTest => self.shop.trial.stop(),
-            WorkshopAction::Drive(ground) => self.enter_track(ground),
-            WorkshopAction::LeaveTrack => self.cx.leave_track(),
-            WorkshopAction::Use => self.use_vehicle(),
+            WorkshopAction::Commit(label) => {
+                self.on_bench(cx, |bench| bench.commit_gesture(&label))
+            }
+            WorkshopAction::Undo => self.on_bench(cx, Bench::undo),
+            WorkshopAction::Redo => self.on_bench(cx, Bench::redo),
+            WorkshopAction::Test => self.start_trial(cx),
+            WorkshopAction::StopTest => self.trial.stop(),
+            WorkshopAction::Drive(ground) => self.enter_track(cx, ground),
+            WorkshopAction::LeaveTrack => cx.leave_track(),
+            WorkshopAction::Use => self.use_vehicle(cx),
+        }
+    }
+
+    /// Takes what a job has brought.
+    pub(crate) fn take(&mut self, cx: &mut Context, outcome: VehicleOutcome) {
+        match outcome {
+            VehicleOutcome::Read(path, BenchPlace::Beside, Ok((file, _))) => {
+                cx.model.workshop.rival = Some(Rival::new(Source::File(path), *file));
+            }
+            VehicleOutcome::Read(path, BenchPlace::OnBench, Ok((file, text))) => {
+                self.put_on_bench(cx, Bench::from_path(path, *file, &text));
+            }
+            VehicleOutcome::Saved(path, file, uses, Ok(())) => {
+                self.note_vehicle_saved(cx, path, file, uses);
+            }
+            VehicleOutcome::Read(.., Err(error)) | VehicleOutcome::Saved(.., Err(error)) => {
+                cx.say(Tone::Failed, &error);
+            }
         }
     }
 
     /// How the trials stand.
-    pub(crate) fn look_at_workshop(&mut self) {
-        self.cx.model.workshop.trial = self.shop.trial.state();
+    pub(crate) fn look(&mut self, cx: &mut Context) {
+        cx.model.workshop.trial = self.trial.state();
     }
 
     /// Something that may leave other numbers behind: the test track begins anew with them.
-    fn on_bench(&mut self, change: impl FnOnce(&mut Bench)) {
-        let Some(bench) = &mut self.cx.model.workshop.bench else {
+    fn on_bench(&mut self, cx: &mut Context, change: impl FnOnce(&mut Bench)) {
+        let Some(bench) = &mut cx.model.workshop.bench else {
             return;
         };
         change(bench);
         // A change that was refused, or one there and back, leaves the drive on the track alone.
-        let is_other = self.shop.on_track.as_ref() != Some(&bench.file);
-        if let Some(ground) = self.cx.model.workshop.track.filter(|_| is_other) {
-            self.enter_track(ground);
+        let is_other = self.on_track.as_ref() != Some(&bench.file);
+        if let Some(ground) = cx.model.workshop.track.filter(|_| is_other) {
+            self.enter_track(cx, ground);
         }
     }
 
     /// Whether an individual is shown in place of the document: then that comes back first.
-    fn is_kept_by_individual(&mut self) -> bool {
-        let is_showing = self.cx.is_showing();
+    fn is_kept_by_individual(&mut self, cx: &mut Context) -> bool {
+        let is_showing = cx.is_showing();
         if is_showing {
-            self.cx.say(
+            cx.say(
                 Tone::Refused,
                 "The world of an individual is shown: go back from it first.",
             );
@@ -77,7 +98,7 @@ impl Editor {
         is_showing
     }
 
-    fn find_vehicle(&self, source: &Source) -> Result<VehicleFile, String> {
+    fn find_vehicle(&self, cx: &Context, source: &Source) -> Result<VehicleFile, String> {
         match source {
             Source::Shipped(name) => {
                 let mut shipped = SHIPPED.iter();
@@ -89,7 +110,7 @@ impl Editor {
             Source::Type(key) => {
                 // Of the document of the person: on the test track the one that is shown is the
                 // track.
-                let kind = self.cx.own_document().scenario().vehicle_types().get(key);
+                let kind = cx.own_document().scenario().vehicle_types().get(key);
                 let kind =
                     kind.ok_or_else(|| format!("There is no vehicle type {key} any more."))?;
                 let file = file_of_type(kind);
@@ -99,7 +120,7 @@ impl Editor {
                 Ok(file)
             }
             Source::Unchanged => {
-                let bench = self.cx.model.workshop.bench.as_ref();
+                let bench = cx.model.workshop.bench.as_ref();
                 let bench = bench.ok_or("There is no vehicle in the workshop.")?;
                 Ok((*bench.base).clone())
             }
@@ -107,23 +128,23 @@ impl Editor {
         }
     }
 
-    fn open_vehicle(&mut self, source: Source) {
-        match self.find_vehicle(&source) {
+    fn open_vehicle(&mut self, cx: &mut Context, source: Source) {
+        match self.find_vehicle(cx, &source) {
             Ok(file) => {
                 let mut bench = Bench::new(source, file);
-                bench.kept = self.kept_of(&bench);
-                self.put_on_bench(bench);
+                bench.kept = self.kept_of(cx, &bench);
+                self.put_on_bench(cx, bench);
             }
-            Err(why) => self.cx.say(Tone::Refused, &why),
+            Err(why) => cx.say(Tone::Refused, &why),
         }
     }
 
     /// The file of a vehicle type that stands in one.
-    fn kept_of(&self, bench: &Bench) -> Option<Kept> {
+    fn kept_of(&self, cx: &Context, bench: &Bench) -> Option<Kept> {
         let Source::Type(key) = &bench.source else {
             return None;
         };
-        let own = self.cx.own_document();
+        let own = cx.own_document();
         // With the hash that the scenario knows: it says to which text of the file the numbers on
         // the bench belong.
         let reference = own.scenario().vehicle_types().get(key)?.file.clone()?;
@@ -135,117 +156,89 @@ impl Editor {
     }
 
     /// Another vehicle is looked at; its panel comes to the front.
-    pub(crate) fn put_on_bench(&mut self, bench: Bench) {
+    fn put_on_bench(&mut self, cx: &mut Context, bench: Bench) {
         // The one before stops when it is dropped: it tests another vehicle.
-        self.shop.trial = Trial::default();
-        self.cx.model.workshop.bench = Some(bench);
-        self.cx.view.panels.bring_to_front(PanelId::Workshop);
+        self.trial = Trial::default();
+        cx.model.workshop.bench = Some(bench);
+        cx.view.panels.bring_to_front(PanelId::Workshop);
         // Who is on the test track drives the new one there.
-        self.on_bench(|_| ());
+        self.on_bench(cx, |_| ());
     }
 
-    fn compare_with(&mut self, source: Option<Source>) {
+    fn compare_with(&mut self, cx: &mut Context, source: Option<Source>) {
         let Some(source) = source else {
-            self.cx.model.workshop.rival = None;
+            cx.model.workshop.rival = None;
             return;
         };
-        match self.find_vehicle(&source) {
-            Ok(file) => self.cx.model.workshop.rival = Some(Rival::new(source, file)),
-            Err(why) => self.cx.say(Tone::Refused, &why),
+        match self.find_vehicle(cx, &source) {
+            Ok(file) => cx.model.workshop.rival = Some(Rival::new(source, file)),
+            Err(why) => cx.say(Tone::Refused, &why),
         }
     }
 
-    /// A vehicle of a file that was read is compared with.
-    pub(crate) fn put_beside(&mut self, path: PathBuf, file: VehicleFile) {
-        self.cx.model.workshop.rival = Some(Rival::new(Source::File(path), file));
-    }
-
-    fn start_trial(&mut self) {
-        let Some(bench) = &self.cx.model.workshop.bench else {
+    fn start_trial(&mut self, cx: &mut Context) {
+        let Some(bench) = &cx.model.workshop.bench else {
             return;
         };
-        let rival = self.cx.model.workshop.rival.as_ref();
+        let rival = cx.model.workshop.rival.as_ref();
         let rival = rival.map(|rival| rival.file.clone());
-        self.shop.trial = Trial::start(bench.file.clone(), rival, self.cx.wake());
-        self.look_at_workshop();
+        self.trial = Trial::start(bench.file.clone(), rival, cx.wake());
+        self.look(cx);
     }
 
     /// The test track comes onto the map, and the scenario waits.
-    fn enter_track(&mut self, ground: Ground) {
-        if self.is_kept_by_individual() {
+    fn enter_track(&mut self, cx: &mut Context, ground: Ground) {
+        if self.is_kept_by_individual(cx) {
             return;
         }
-        let Some(bench) = &self.cx.model.workshop.bench else {
+        let Some(bench) = &cx.model.workshop.bench else {
             return;
         };
         let (file, base) = (bench.file.clone(), bench.file.name.clone());
         let scenario = match track::scenario(&file, ground) {
             Ok(scenario) => scenario,
             Err(error) => {
-                self.cx
-                    .say(Tone::Failed, &format!("{base} cannot be driven: {error}."));
+                cx.say(Tone::Failed, &format!("{base} cannot be driven: {error}."));
                 return;
             }
         };
         let track = Document::new(scenario);
         // Restarted with other numbers on the same ground, the map goes on looking where it looks.
-        let is_same_place = self.cx.model.workshop.track == Some(ground);
+        let is_same_place = cx.model.workshop.track == Some(ground);
         // A gesture under way ends before the document is put aside.
-        self.cx.model.document.commit();
-        self.cx.stand_in(track);
-        self.shop.on_track = Some(file);
-        self.cx.model.workshop.track = Some(ground);
-        self.cx.view.needs_frame = false;
+        cx.model.document.commit();
+        cx.stand_in(track);
+        self.on_track = Some(file);
+        cx.model.workshop.track = Some(ground);
+        cx.view.needs_frame = false;
         if !is_same_place {
             let middle = DVec2::new(0.5 * SEEN, 0.0);
-            self.cx
-                .jump(middle - DVec2::splat(SEEN), middle + DVec2::splat(SEEN));
+            cx.jump(middle - DVec2::splat(SEEN), middle + DVec2::splat(SEEN));
         }
         // The slider or the button that brought it here would take the arrow keys.
-        self.cx.egui.memory_mut(|memory| {
+        cx.egui.memory_mut(|memory| {
             if let Some(focused) = memory.focused() {
                 memory.surrender_focus(focused);
             }
         });
         // After the document was exchanged, which ends the run and with it the drive: else
         // `take_the_wheel` would give the wheel back.
-        self.cx.model.watched = Some(u64::from(track::DRIVER.0));
-        self.playing.act(&mut self.cx, PlayingAction::TakeTheWheel);
-    }
-
-    /// Where a vehicle would be saved: where it came from, or beside the scenario.
-    pub(crate) fn vehicle_suggestion(&self) -> String {
-        let Some(bench) = &self.cx.model.workshop.bench else {
-            return String::new();
-        };
-        if let Some(kept) = &bench.kept {
-            return kept.path.display().to_string();
-        }
-        let name = format!("{}{EXTENSION}", slug(&bench.file.name, '-'));
-        let Some(folder) = self.cx.own_document().path().and_then(Path::parent) else {
-            return name;
-        };
-        let vehicles = folder.join("vehicles");
-        let folder = if vehicles.is_dir() {
-            vehicles
-        } else {
-            folder.to_owned()
-        };
-        folder.join(name).display().to_string()
+        cx.model.watched = Some(u64::from(track::DRIVER.0));
+        cx.then(PlayingAction::TakeTheWheel);
     }
 
     /// A vehicle type of the scenario names the file of the vehicle. One that stands in no file below
     /// the folder of the scenario is saved there first.
-    fn use_vehicle(&mut self) {
-        if self.is_kept_by_individual() {
+    fn use_vehicle(&mut self, cx: &mut Context) {
+        if self.is_kept_by_individual(cx) {
             return;
         }
         // Back to the document first: the edit below is for it.
-        self.cx.leave_track();
-        let Some(bench) = &self.cx.model.workshop.bench else {
+        cx.leave_track();
+        let Some(bench) = &cx.model.workshop.bench else {
             return;
         };
-        let folder = self.cx.model.document.path().and_then(Path::parent);
+        let folder = cx.model.document.path().and_then(Path::parent);
         let home = bench.home();
         let below = folder
             .zip(home)
@@ -263,15 +256,15 @@ impl Editor {
                 )
             }
             _ => {
-                self.cx.model.dialog = Dialog::Path {
+                cx.model.dialog = Dialog::Path {
                     purpose: Purpose::UseVehicle,
-                    text: self.vehicle_suggestion(),
+                    text: vehicle_suggestion(cx),
                     then: None,
                 };
                 return;
             }
         };
-        let key = bench.type_key(self.cx.model.document.scenario());
+        let key = bench.type_key(cx.model.document.scenario());
         let vehicle = (*bench.file).clone();
         let kind = VehicleType {
             file: Some(Arc::new(FileReference {
@@ -283,24 +276,59 @@ impl Editor {
             ..vehicle.vehicle_type()
         };
         let edit = Edit::VehicleType(key.clone(), Some(Box::new(kind)));
-        self.cx.apply(&format!("Use vehicle {key}"), edit);
-        self.cx.say(
+        cx.apply(&format!("Use vehicle {key}"), edit);
+        cx.say(
             Tone::Done,
             &format!("The scenario has the vehicle type {key}."),
         );
     }
 
     /// A vehicle was written, or not; then it may be used.
-    pub(crate) fn note_vehicle_saved(&mut self, path: PathBuf, file: Arc<VehicleFile>, uses: bool) {
-        self.cx
-            .say(Tone::Done, &format!("Wrote {}.", path.display()));
+    fn note_vehicle_saved(
+        &mut self,
+        cx: &mut Context,
+        path: PathBuf,
+        file: Arc<VehicleFile>,
+        uses: VehicleUse,
+    ) {
+        cx.say(Tone::Done, &format!("Wrote {}.", path.display()));
         let hash = hash(&file.to_text());
-        if let Some(bench) = &mut self.cx.model.workshop.bench {
+        if let Some(bench) = &mut cx.model.workshop.bench {
             bench.note_saved(Kept { path, hash, file });
         }
-        if uses {
-            self.use_vehicle();
+        if uses == VehicleUse::InScenario {
+            self.use_vehicle(cx);
         }
+    }
+}
+
+/// Where a vehicle would be saved: where it came from, or beside the scenario.
+pub(crate) fn vehicle_suggestion(cx: &Context) -> String {
+    let Some(bench) = &cx.model.workshop.bench else {
+        return String::new();
+    };
+    if let Some(kept) = &bench.kept {
+        return kept.path.display().to_string();
+    }
+    let name = format!("{}{EXTENSION}", slug(&bench.file.name, '-'));
+    let Some(folder) = cx.own_document().path().and_then(Path::parent) else {
+        return name;
+    };
+    let vehicles = folder.join("vehicles");
+    let folder = if vehicles.is_dir() {
+        vehicles
+    } else {
+        folder.to_owned()
+    };
+    folder.join(name).display().to_string()
+}
+
+/// Writes the vehicle on the bench to a file.
+pub(crate) fn save_vehicle(cx: &mut Context, path: &Path, uses: VehicleUse) {
+    if let Some(bench) = &cx.model.workshop.bench {
+        let (file, path) = (bench.file.clone(), vehicle_path(path));
+        let job = Job::save_vehicle(file, path, uses, cx.wake());
+        cx.jobs.push(job);
     }
 }
 

@@ -1,12 +1,12 @@
 //! The world of an individual in place of the document, and back.
 
-use crate::app::Editor;
+use crate::context::Context;
 use crate::document::Document;
 use crate::experiment::{Shown, spare_threads};
 use crate::jobs::{Job, Outcome};
 use crate::laboratory::Arrived;
 use crate::model::{Dialog, Next, Tone};
-use crate::playing::PlayingAction;
+use crate::requests::PlayingAction;
 use roadwright_scenario::Scenario;
 use roadwright_training::experiment::RunPaths;
 use roadwright_training::genetic::{Chromosome, Workers};
@@ -16,121 +16,119 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Runs of results that are shown at most: more ways hide each other.
 const MOST_RUNS: usize = 200;
 
-impl Editor {
-    /// Makes the world of an individual beside the frame; it is shown when it is there.
-    pub(crate) fn ask_for_world(&mut self, genes: Chromosome, course: u64, name: String) {
-        let problem = self.cx.model.experiment.training.as_ref();
-        let Some(problem) = problem.and_then(|training| training.problem.clone()) else {
-            return;
-        };
-        let origin = match &self.cx.model.experiment.shown {
-            // From one world to the next: what waits is still the document.
-            Some(shown) => shown.origin.clone(),
-            None => self.cx.model.document.title(),
-        };
-        let job = Job::beside(
-            format!("Making the world of {name}"),
-            self.cx.wake(),
-            move || {
-                let scenario = problem.scenario_of(&genes, course);
-                let scenario = scenario.map(Box::new).map_err(|error| error.to_string());
-                // The run that it is scored by, driven once: where it ends the world ends as well.
-                let shown = Shown {
-                    name,
-                    course,
-                    origin,
-                    end: problem.end_of(&genes, course).ok(),
-                };
-                Outcome::Experiment(Arrived::World(shown, scenario))
-            },
-        );
-        self.cx.jobs.push(job);
-    }
-
-    /// Drives the runs of results once more beside the frame; their ways are shown when they are there.
-    pub(crate) fn ask_for_runs(&mut self, place: usize) {
-        let Some(open) = self.cx.model.experiment.results.get(place).cloned() else {
-            return;
-        };
-        let origin = self.cx.own_document().title();
-        let modules = self.cx.model.modules.registry.clone();
-        let of = open.results.rows.len().min(MOST_RUNS);
-        let label = format!("Driving {of} runs of {} again", open.name());
-        let job = Job::long(label, self.cx.wake(), move |progress| {
-            let done = AtomicUsize::new(0);
-            let note = || {
-                // Called before each run, so the first one tells 0.
-                let done = done.fetch_add(1, Ordering::Relaxed);
-                progress.set(done as f32 / of as f32);
-                !progress.is_cancelled()
-            };
-            let driven = Workers::new(spare_threads()).and_then(|workers| {
-                let driven =
-                    workers.install(|| RunPaths::of(&open.results, MOST_RUNS, &modules, &note));
-                driven.map_err(|error| format!("{}: {error}", open.name()))
-            });
-            let course = open.results.head.first_seed;
-            let name = match &driven {
-                Ok(driven) => name_of_runs(&open.name(), driven),
-                Err(_) => String::new(),
-            };
+/// Makes the world of an individual beside the frame; it is shown when it is there.
+pub(crate) fn ask_for_world(cx: &mut Context, genes: Chromosome, course: u64, name: String) {
+    let problem = cx.model.experiment.training.as_ref();
+    let Some(problem) = problem.and_then(|training| training.problem.clone()) else {
+        return;
+    };
+    let origin = match &cx.model.experiment.shown {
+        // From one world to the next: what waits is still the document.
+        Some(shown) => shown.origin.clone(),
+        None => cx.model.document.title(),
+    };
+    let job = Job::beside(
+        format!("Making the world of {name}"),
+        cx.wake(),
+        move || {
+            let scenario = problem.scenario_of(&genes, course);
+            let scenario = scenario.map(Box::new).map_err(|error| error.to_string());
+            // The run that it is scored by, driven once: where it ends the world ends as well.
             let shown = Shown {
                 name,
                 course,
                 origin,
-                end: None,
+                end: problem.end_of(&genes, course).ok(),
             };
-            let arrived = Arrived::Runs(shown, driven.map(Box::new));
-            (!progress.is_cancelled()).then_some(Outcome::Experiment(arrived))
+            Outcome::Experiment(Arrived::World(shown, scenario))
+        },
+    );
+    cx.jobs.push(job);
+}
+
+/// Drives the runs of results once more beside the frame; their ways are shown when they are there.
+pub(crate) fn ask_for_runs(cx: &mut Context, place: usize) {
+    let Some(open) = cx.model.experiment.results.get(place).cloned() else {
+        return;
+    };
+    let origin = cx.own_document().title();
+    let modules = cx.model.modules.registry.clone();
+    let of = open.results.rows.len().min(MOST_RUNS);
+    let label = format!("Driving {of} runs of {} again", open.name());
+    let job = Job::long(label, cx.wake(), move |progress| {
+        let done = AtomicUsize::new(0);
+        let note = || {
+            // Called before each run, so the first one tells 0.
+            let done = done.fetch_add(1, Ordering::Relaxed);
+            progress.set(done as f32 / of as f32);
+            !progress.is_cancelled()
+        };
+        let driven = Workers::new(spare_threads()).and_then(|workers| {
+            let driven =
+                workers.install(|| RunPaths::of(&open.results, MOST_RUNS, &modules, &note));
+            driven.map_err(|error| format!("{}: {error}", open.name()))
         });
-        self.cx.jobs.push(job);
-    }
+        let course = open.results.head.first_seed;
+        let name = match &driven {
+            Ok(driven) => name_of_runs(&open.name(), driven),
+            Err(_) => String::new(),
+        };
+        let shown = Shown {
+            name,
+            course,
+            origin,
+            end: None,
+        };
+        let arrived = Arrived::Runs(shown, driven.map(Box::new));
+        (!progress.is_cancelled()).then_some(Outcome::Experiment(arrived))
+    });
+    cx.jobs.push(job);
+}
 
-    /// Shows the ways of runs on the course of the first.
-    pub(crate) fn show_runs(&mut self, shown: Shown, driven: RunPaths) {
-        if self.put_world(shown, driven.scenario) {
-            self.cx.model.experiment.paths = Some(Arc::new(driven.paths));
-        }
+/// Shows the ways of runs on the course of the first.
+pub(crate) fn show_runs(cx: &mut Context, shown: Shown, driven: RunPaths) {
+    if put_world(cx, shown, driven.scenario) {
+        cx.model.experiment.paths = Some(Arc::new(driven.paths));
     }
+}
 
-    /// Shows a world, and lets it run from its start to the end of its course; its first vehicle is watched.
-    pub(crate) fn show_world(&mut self, shown: Shown, scenario: Scenario) {
-        let first = scenario.agents().keys().next().map(|id| u64::from(id.0));
-        let end = shown.end.as_ref().map(|end| end.steps);
-        if self.put_world(shown, scenario) {
-            self.playing.act(&mut self.cx, PlayingAction::Watch(first));
-            self.playing.act(&mut self.cx, PlayingAction::PlayTo(end));
-        }
+/// Shows a world, and lets it run from its start to the end of its course; its first vehicle is watched.
+pub(crate) fn show_world(cx: &mut Context, shown: Shown, scenario: Scenario) {
+    let first = scenario.agents().keys().next().map(|id| u64::from(id.0));
+    let end = shown.end.as_ref().map(|end| end.steps);
+    if put_world(cx, shown, scenario) {
+        cx.then(PlayingAction::Watch(first));
+        cx.then(PlayingAction::PlayTo(end));
     }
+}
 
-    /// Puts a world in place of the document. Returns whether that could be done.
-    fn put_world(&mut self, shown: Shown, scenario: Scenario) -> bool {
-        // The test track stands in the same place: the two never share it.
-        self.cx.leave_track();
-        self.cx.model.document.commit();
-        // A world is exchanged for another one without a question, unless somebody has worked on
-        // it.
-        if self.cx.is_showing() && self.cx.model.document.is_dirty() {
-            self.cx.say(
-                Tone::Refused,
-                "The world that is shown was edited: save it or go back first.",
-            );
-            return false;
-        }
-        self.cx.stand_in(Document::new(scenario));
-        self.cx.model.experiment.shown = Some(shown);
-        self.cx.model.experiment.paths = None;
-        true
+/// Puts a world in place of the document. Returns whether that could be done.
+fn put_world(cx: &mut Context, shown: Shown, scenario: Scenario) -> bool {
+    // The test track stands in the same place: the two never share it.
+    cx.leave_track();
+    cx.model.document.commit();
+    // A world is exchanged for another one without a question, unless somebody has worked on
+    // it.
+    if cx.is_showing() && cx.model.document.is_dirty() {
+        cx.say(
+            Tone::Refused,
+            "The world that is shown was edited: save it or go back first.",
+        );
+        return false;
     }
+    cx.stand_in(Document::new(scenario));
+    cx.model.experiment.shown = Some(shown);
+    cx.model.experiment.paths = None;
+    true
+}
 
-    /// Goes back to the document; asks first if the world that is shown was edited.
-    pub(crate) fn go_back(&mut self) {
-        self.cx.model.document.commit();
-        if self.cx.is_showing() && self.cx.model.document.is_dirty() {
-            self.cx.model.dialog = Dialog::Unsaved(Next::Back);
-        } else {
-            self.cx.end_show();
-        }
+/// Goes back to the document; asks first if the world that is shown was edited.
+pub(crate) fn go_back(cx: &mut Context) {
+    cx.model.document.commit();
+    if cx.is_showing() && cx.model.document.is_dirty() {
+        cx.model.dialog = Dialog::Unsaved(Next::Back);
+    } else {
+        cx.end_show();
     }
 }
 

@@ -1,10 +1,12 @@
 //! Where the map looks, which tool is in hand, and how things are shown.
 
+use crate::background::{Background, Picked};
 use crate::camera::Camera;
 use crate::context::Context;
 use crate::map_view::in_points;
-use crate::model::ViewAction;
+use crate::model::{Tone, ViewAction};
 use crate::tools::ToolKind;
+use roadwright_bundle::Placement;
 use roadwright_geometry::DVec2;
 
 /// Free space around what the map jumps to, m: without it a small obstacle would fill the window.
@@ -96,6 +98,20 @@ impl Context {
             _ => return,
         };
         *radius = (*radius * factor).clamp(*BRUSHES.start(), *BRUSHES.end());
+    }
+
+    /// Puts a picture behind the map that was read; where it lies, if that is known.
+    pub(crate) fn take_background(&mut self, read: Result<(Picked, Option<Placement>), String>) {
+        let (picked, placement) = match read {
+            Ok(read) => read,
+            Err(error) => return self.say(Tone::Failed, &error),
+        };
+        let camera = self.model.camera;
+        let background = Background::new(&self.egui, picked, &camera, placement.as_ref());
+        self.model.background = Some(background);
+        if placement.is_none() {
+            self.choose(ToolKind::Overlay);
+        }
     }
 
     pub(crate) fn move_background(&mut self, by: DVec2) {
