@@ -5,13 +5,13 @@
 //! compile.
 
 use crate::app::Editor;
-use crate::arrange::MirrorAxis;
+use crate::arrangement::MirrorAxis;
 use crate::command::Command;
 use crate::edit_commands::EditAction;
 use crate::hand::context;
-use crate::kept_runs;
 use crate::model::{Action, Dialog, Next, Purpose};
 use crate::requests::{BundleAction, FlowAction, ModuleRequest, PlayingAction, Request};
+use crate::run_keeping;
 use crate::sharing;
 use roadwright_geometry::DVec2;
 use roadwright_simulation::CouplingOrder;
@@ -91,7 +91,7 @@ impl Editor {
             Action::Coupling(agent, order) => self.play(PlayingAction::Coupling(agent, order)),
             Action::Module(action) => self.answer(Request::Modules(ModuleRequest::Action(action))),
             Action::Experiment(action) => self.laboratory.act(&mut self.cx, action),
-            Action::KeptRun(action) => kept_runs::act(&mut self.cx, action),
+            Action::KeptRun(action) => run_keeping::act(&mut self.cx, action),
             Action::Workshop(action) => self.shop.act(&mut self.cx, action),
             Action::View(action) => self.cx.view_action(action),
             Action::Jump(low, high) => self.cx.jump(low, high),
@@ -190,7 +190,7 @@ impl Editor {
             Command::Tool(kind) => self.cx.choose(kind),
             Command::Palette => self.cx.model.dialog = Dialog::palette(),
             Command::Keys => self.cx.model.dialog = Dialog::keys(),
-            Command::KeepRun => kept_runs::keep_run(&mut self.cx),
+            Command::KeepRun => run_keeping::keep_run(&mut self.cx),
             Command::Panel(panel) => self.cx.view.panels.bring_to_front(panel),
             Command::ResetPanels => self.cx.view.panels.reset(),
         }

@@ -2,6 +2,7 @@
 
 use crate::autosave::{Recovery, recoveries};
 use crate::camera::Camera;
+use crate::clock::now;
 use crate::context::{Context, waker};
 use crate::damaged::Damaged;
 use crate::derived::Derivation;
@@ -10,17 +11,17 @@ use crate::document_flow::DocumentFlow;
 use crate::edit_commands::Editing;
 use crate::experiment::ExperimentModel;
 use crate::extensions::{Folders, Modules};
-use crate::folder_list::{FolderReader, ListedFolder};
+use crate::folder_list::ListedFolder;
+use crate::folder_reader::FolderReader;
 use crate::gamepad::Gamepads;
 use crate::kept_runs::KeptRuns;
 use crate::laboratory::Laboratory;
 use crate::lookout::{self, Lookout};
 use crate::map::MapPainter;
 use crate::map_view::MapView;
-use crate::model::{Action, Dialog, Model};
+use crate::model::{Action, Dialog, Model, PlannedRoutes};
 use crate::module_actions::ModuleHost;
 use crate::panels;
-use crate::planned_routes::PlannedRoutes;
 use crate::playing::Playing;
 use crate::scene::Scene;
 use crate::settings::Settings;
@@ -181,7 +182,7 @@ impl Editor {
         self.cx.actions.is_empty()
             && self.cx.model.scene.revision == revision
             && self.cx.model.findings.0 == revision
-            && self.derived.asked_routes.is_answered()
+            && self.derived.knows_routes()
             && self.folders.is_listed(&self.cx.model)
             && !self.cx.view.canvas.is_waiting()
             && self.cx.jobs.is_empty()
@@ -324,14 +325,6 @@ fn first_model(document: Document, settings: Settings) -> Model {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "autosaves and people go by the wall clock; no simulation reads it"
-)]
-pub(crate) fn now() -> Instant {
-    Instant::now()
-}
-
 /// What is shown at the start, with what is wrong with the wanted file if it cannot be read.
 fn first_document(
     options: &Options,
@@ -383,7 +376,7 @@ impl eframe::App for Editor {
         let model = &*model;
         view.apply_theme(context, &model.settings);
         crate::keyboard::read(context, model, view, actions);
-        panels::ui(ui, model, view, actions);
+        panels::ui(ui, model, &mut view.canvas, &mut view.panels, actions);
         view.show_messages(ui.ctx());
         self.after_frame();
         if self.cx.model.is_playing() {

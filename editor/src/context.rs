@@ -5,16 +5,18 @@
 //! concerns another subject is no call but a request, [`Context::then`], which is done as soon as the
 //! subject returns.
 
+mod waiting;
+
 use crate::document::Document;
 use crate::jobs::Job;
 use crate::model::{Action, Dialog, Model, Tone};
 use crate::requests::Request;
 use crate::scene::Scene;
 use crate::view::ViewState;
-use crate::waiting::Waiting;
 use roadwright_scenario::Edit;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use waiting::Waiting;
 
 /// The state that all subjects of the editor reach.
 pub(crate) struct Context {

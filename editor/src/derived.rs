@@ -2,7 +2,7 @@
 //! of selected trips.
 
 use crate::context::Context;
-use crate::planned_routes::{self, Asked, PlannedRoutes, RouteQuestion};
+use crate::planned_routes::RoutePlanner;
 use crate::scene::Scene;
 use crate::worker::Worker;
 use roadwright_scenario::Scenario;
@@ -18,10 +18,9 @@ type CheckQuestion = (Arc<Scenario>, u64);
 pub(crate) struct Derivation {
     scenes: Worker<SceneQuestion, Scene>,
     checks: Worker<CheckQuestion, (u64, Vec<Finding>)>,
-    pub(crate) routes: Worker<RouteQuestion, (u64, PlannedRoutes)>,
+    routes: RoutePlanner,
     /// What was asked about last: which document of the context, in which revision.
     asked: (u64, u64),
-    pub(crate) asked_routes: Asked,
 }
 
 impl Derivation {
@@ -38,17 +37,14 @@ impl Derivation {
                 |(scenario, revision): CheckQuestion| (revision, check(&scenario)),
                 wake.clone(),
             ),
-            routes: Worker::new(planned_routes::answers(), wake),
+            routes: RoutePlanner::new(wake),
             asked: (0, 0),
-            asked_routes: Asked::default(),
         }
     }
-}
 
-impl Derivation {
     /// Asks the workers about the newest revision.
     pub(crate) fn derive(&mut self, cx: &mut Context) {
-        self.plan_routes(cx);
+        self.routes.plan(cx);
         let revision = cx.model.document.revision();
         // Revisions of another document begin at the same number.
         let asked = (cx.epoch, revision);
@@ -61,6 +57,11 @@ impl Derivation {
         let before = cx.model.scene.clone();
         self.scenes.ask((scenario.clone(), revision, before));
         self.checks.ask((scenario.clone(), revision));
+    }
+
+    /// Whether the routes of the selected trips are known.
+    pub(crate) fn knows_routes(&self) -> bool {
+        self.routes.is_answered()
     }
 
     /// Waits for the scene of the newest revision.
@@ -78,7 +79,7 @@ impl Derivation {
         if let Some((revision, findings)) = self.checks.take() {
             cx.model.findings = (revision, Arc::new(findings));
         }
-        self.take_routes(cx);
+        self.routes.take(cx);
     }
 
     fn take_scene(&mut self, cx: &mut Context, scene: Scene) {

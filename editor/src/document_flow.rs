@@ -9,14 +9,15 @@ use crate::context::Context;
 use crate::document::{self, Document, UNTITLED};
 use crate::experiment::ExperimentFile;
 use crate::import_report::ImportReport;
-use crate::jobs::{BenchPlace, DocumentOutcome, DocumentState, Job, VehicleUse, scenario_path};
-use crate::kept_runs;
-use crate::laboratory::{is_experiment, suggested_experiment};
+use crate::jobs::{BenchPlace, DocumentOutcome, DocumentState, Job, VehicleUse};
+use crate::laboratory::suggested_experiment;
 use crate::map_view::MapView;
 use crate::model::{Dialog, Next, Purpose, Tone};
 use crate::panel::PanelId;
+use crate::paths::{is_bundle, is_experiment, scenario_path};
 use crate::requests::{BundleAction, FlowAction, ModuleRequest, Request};
-use crate::sharing::{self, is_bundle};
+use crate::run_keeping;
+use crate::sharing;
 use crate::shipped;
 use crate::shop::{self, vehicle_suggestion};
 use crate::tools::ToolKind;
@@ -279,7 +280,7 @@ impl DocumentFlow {
                     cx.jobs.push(job);
                 }
             }
-            Purpose::Comparison => kept_runs::export_comparison(cx, path),
+            Purpose::Comparison => run_keeping::export_comparison(cx, path),
             Purpose::Drive => {
                 if let Some(live) = &cx.model.live {
                     let job = Job::drive(live.drive.clone(), path, wake);

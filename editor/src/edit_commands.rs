@@ -1,7 +1,7 @@
 //! Commands that change the scenario: undo and redo, copy and paste, deleting, and what is done to
 //! whole roads.
 
-use crate::arrange::{Arrangement, MirrorAxis};
+use crate::arrangement::{Arrangement, MirrorAxis};
 use crate::context::Context;
 use crate::model::Tone;
 use crate::settings::Settings;

@@ -2,10 +2,10 @@
 //! effects into actions.
 
 use crate::camera::Camera;
-use crate::keyboard::held;
 use crate::map_view::MapView;
 use crate::model::{Action, Model, Tone};
 use crate::tools::{Effect, MapPart, Modifiers, Pointer, Tool, ToolContext, ToolEvent, ToolKind};
+use crate::window_keys::held;
 use egui::{Event, Key, PointerButton, Pos2, Rect, Ui};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;

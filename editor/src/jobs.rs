@@ -1,12 +1,11 @@
 //! Work beside the frame that is done once: reading, writing, importing, asking for a path.
 
-use crate::app::now;
 use crate::background::{self, Picked};
+use crate::clock::now;
 use crate::damaged::Damaged;
 use crate::document::Document;
-use crate::experiment::ExperimentFile;
-use crate::laboratory::Arrived;
-use crate::model::{Next, Purpose};
+use crate::experiment::{ExperimentFile, OpenResults, Shown};
+use crate::model::{Next, OpenBundle, Purpose};
 use roadwright_bundle::{Bundle, Placement};
 use roadwright_interchange::osm;
 use roadwright_render::{Picture, timeline};
@@ -14,6 +13,8 @@ use roadwright_scenario::file::FileError;
 use roadwright_scenario::vehicle_file::{LARGEST, VehicleFile};
 use roadwright_scenario::{Scenario, file};
 use roadwright_simulation::{Snapshot, VehicleRecord, heat_as_csv, time_rows_as_csv, trips_as_csv};
+use roadwright_training::experiment::RunPaths;
+use roadwright_training::genetic::Experiment;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -34,7 +35,7 @@ pub(crate) enum Outcome {
     /// Something about bundles.
     Bundle(BundleOutcome),
     /// Something was done for an experiment.
-    Experiment(Arrived),
+    Experiment(ExperimentOutcome),
     /// Something about vehicle files.
     Vehicle(VehicleOutcome),
 }
@@ -89,6 +90,28 @@ pub(crate) enum VehicleOutcome {
     ),
     /// A vehicle file was written.
     Saved(PathBuf, Arc<VehicleFile>, VehicleUse, Result<(), String>),
+}
+
+/// What was done beside the frame for experiments.
+pub(crate) enum ExperimentOutcome {
+    /// An experiment was read, with the scenario that it names.
+    Opened(PathBuf, Result<Box<OpenedExperiment>, String>),
+    /// An experiment was written.
+    Saved(PathBuf, Box<Experiment>, Result<(), String>),
+    /// Results were read.
+    Results(Result<Box<OpenResults>, String>),
+    /// The runs of results were driven again.
+    Runs(Shown, Result<Box<RunPaths>, String>),
+    /// The world of an individual was made.
+    World(Shown, Result<Box<Scenario>, String>),
+}
+
+/// An experiment that was read.
+pub(crate) struct OpenedExperiment {
+    /// What its file says.
+    pub(crate) experiment: Experiment,
+    /// The scenario that it names, with its file.
+    pub(crate) scenario: Option<(PathBuf, Arc<Scenario>)>,
 }
 
 /// What a vehicle is read for.
@@ -489,7 +512,7 @@ impl Job {
 
     /// Unpacks a bundle.
     pub(crate) fn unpack(
-        bundle: Arc<crate::sharing::OpenBundle>,
+        bundle: Arc<OpenBundle>,
         folder: PathBuf,
         wake: impl Fn() + Send + 'static,
     ) -> Self {
@@ -612,15 +635,6 @@ impl Job {
             // Cancelled, or it panicked: there will be no outcome.
             Err(std::sync::mpsc::TryRecvError::Disconnected) => Some(Err(())),
         }
-    }
-}
-
-/// The path that a scenario is saved under: with the ending that scenarios have.
-pub(crate) fn scenario_path(path: &Path) -> PathBuf {
-    if path.to_string_lossy().ends_with(".json") {
-        path.to_owned()
-    } else {
-        PathBuf::from(format!("{}.scenario.json", path.display()))
     }
 }
 

@@ -3,41 +3,21 @@
 use crate::context::Context;
 use crate::experiment::{
     Checked, Draft, DraftHistory, ENDING, ExperimentAction, ExperimentFile, Gesture, OpenResults,
-    Phase, Question, Shown, Ticks, Trainer, check,
+    Phase, Question, Ticks, Trainer, check,
 };
-use crate::jobs::{Job, Outcome};
+use crate::jobs::{ExperimentOutcome, Job, OpenedExperiment, Outcome};
 use crate::model::{Action, Purpose, Tone};
 use crate::panel::PanelId;
+use crate::paths::experiment_path;
 use crate::showing;
 use crate::worker::Worker;
 use roadwright_agent::Registry;
 use roadwright_scenario::{Edit, Scenario, file};
 use roadwright_training::Course;
-use roadwright_training::experiment::RunPaths;
 use roadwright_training::genetic::experiment::{self, NameOr};
 use roadwright_training::genetic::{Experiment, parameters, patterns_of, put_preset, stack_of};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// What was done beside the frame for experiments.
-pub(crate) enum Arrived {
-    /// An experiment was read, with the scenario that it names.
-    Opened(PathBuf, Result<Box<Opened>, String>),
-    /// An experiment was written.
-    Saved(PathBuf, Box<Experiment>, Result<(), String>),
-    /// Results were read.
-    Results(Result<Box<OpenResults>, String>),
-    /// The runs of results were driven again.
-    Runs(Shown, Result<Box<RunPaths>, String>),
-    /// The world of an individual was made.
-    World(Shown, Result<Box<Scenario>, String>),
-}
-
-/// An experiment that was read.
-pub(crate) struct Opened {
-    experiment: Experiment,
-    scenario: Option<(PathBuf, Arc<Scenario>)>,
-}
 
 /// What works for experiments beside the frame.
 pub(crate) struct Laboratory {
@@ -78,7 +58,7 @@ impl Laboratory {
 }
 
 /// Reads an experiment and the scenario that it names.
-fn read(path: &Path) -> Result<Box<Opened>, String> {
+fn read(path: &Path) -> Result<Box<OpenedExperiment>, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let text = roadwright_files::read_text(path, experiment::LARGEST);
     let text = text.map_err(|error| wrong(&error))?;
@@ -92,7 +72,7 @@ fn read(path: &Path) -> Result<Box<Opened>, String> {
         let scenario = file::load(&named).map_err(|error| wrong(&error))?;
         Ok::<_, String>((named, Arc::new(scenario)))
     });
-    Ok(Box::new(Opened {
+    Ok(Box::new(OpenedExperiment {
         experiment,
         scenario: scenario.transpose()?,
     }))
@@ -124,20 +104,6 @@ fn first_genes(
     patterns_of(&parameters(&stack, registry), |gene| {
         gene.key.starts_with("rule_")
     })
-}
-
-/// Whether a path is that of an experiment.
-pub(crate) fn is_experiment(path: &Path) -> bool {
-    path.to_string_lossy().ends_with(ENDING)
-}
-
-/// The path that an experiment is saved under: with the ending that experiments have.
-fn experiment_path(path: &Path) -> PathBuf {
-    if path.to_string_lossy().ends_with(".json") {
-        path.to_owned()
-    } else {
-        PathBuf::from(format!("{}{ENDING}", path.display()))
-    }
 }
 
 impl Laboratory {
@@ -430,7 +396,7 @@ impl Laboratory {
                 let label = format!("Opening {}", path.display());
                 let job = Job::beside(label, cx.wake(), move || {
                     let read = read(&path);
-                    Outcome::Experiment(Arrived::Opened(path, read))
+                    Outcome::Experiment(ExperimentOutcome::Opened(path, read))
                 });
                 cx.jobs.push(job);
             }
@@ -438,7 +404,7 @@ impl Laboratory {
                 let label = format!("Opening {}", path.display());
                 let job = Job::beside(label, cx.wake(), move || {
                     let read = OpenResults::read(&path).map(Box::new);
-                    Outcome::Experiment(Arrived::Results(read))
+                    Outcome::Experiment(ExperimentOutcome::Results(read))
                 });
                 cx.jobs.push(job);
             }
@@ -474,16 +440,16 @@ impl Laboratory {
         let label = format!("Writing {}", path.display());
         let job = Job::beside(label, cx.wake(), move || {
             let written = write(&path, &whole.to_text());
-            Outcome::Experiment(Arrived::Saved(path, own, written))
+            Outcome::Experiment(ExperimentOutcome::Saved(path, own, written))
         });
         cx.jobs.push(job);
     }
 
     /// Takes in what was done beside the frame.
-    pub(crate) fn take(&mut self, cx: &mut Context, arrived: Arrived) {
-        match arrived {
-            Arrived::Opened(path, Ok(opened)) => self.take_opened(cx, path, *opened),
-            Arrived::Saved(path, experiment, Ok(())) => {
+    pub(crate) fn take(&mut self, cx: &mut Context, outcome: ExperimentOutcome) {
+        match outcome {
+            ExperimentOutcome::Opened(path, Ok(opened)) => self.take_opened(cx, path, *opened),
+            ExperimentOutcome::Saved(path, experiment, Ok(())) => {
                 cx.say(Tone::Done, &format!("Saved {}.", path.display()));
                 if let Some(draft) = &mut cx.model.experiment.draft {
                     // What was written, whatever the draft has become meanwhile: later changes stay
@@ -491,25 +457,27 @@ impl Laboratory {
                     (draft.path, draft.saved) = (Some(path), Some(*experiment));
                 }
             }
-            Arrived::Runs(shown, Ok(driven)) => showing::show_runs(cx, shown, *driven),
-            Arrived::World(shown, Ok(scenario)) => showing::show_world(cx, shown, *scenario),
-            Arrived::Results(Ok(opened)) => {
+            ExperimentOutcome::Runs(shown, Ok(driven)) => showing::show_runs(cx, shown, *driven),
+            ExperimentOutcome::World(shown, Ok(scenario)) => {
+                showing::show_world(cx, shown, *scenario)
+            }
+            ExperimentOutcome::Results(Ok(opened)) => {
                 let results = &mut cx.model.experiment.results;
                 // Opened again it is as its file is now.
                 results.retain(|known| known.path != opened.path);
                 results.push(Arc::new(*opened));
                 cx.view.panels.bring_to_front(PanelId::Experiment);
             }
-            Arrived::Opened(_, Err(error))
-            | Arrived::Results(Err(error))
-            | Arrived::Runs(_, Err(error))
-            | Arrived::Saved(_, _, Err(error))
-            | Arrived::World(_, Err(error)) => cx.say(Tone::Failed, &error),
+            ExperimentOutcome::Opened(_, Err(error))
+            | ExperimentOutcome::Results(Err(error))
+            | ExperimentOutcome::Runs(_, Err(error))
+            | ExperimentOutcome::Saved(_, _, Err(error))
+            | ExperimentOutcome::World(_, Err(error)) => cx.say(Tone::Failed, &error),
         }
     }
 
-    fn take_opened(&mut self, cx: &mut Context, path: PathBuf, opened: Opened) {
-        let Opened {
+    fn take_opened(&mut self, cx: &mut Context, path: PathBuf, opened: OpenedExperiment) {
+        let OpenedExperiment {
             mut experiment,
             scenario,
         } = opened;

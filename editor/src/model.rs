@@ -1,6 +1,6 @@
 //! What panels read, and what they may ask for.
 
-use crate::arrange::Arrangement;
+use crate::arrangement::Arrangement;
 use crate::autosave::Recovery;
 use crate::background::Background;
 use crate::camera::Camera;
@@ -16,19 +16,19 @@ use crate::input::KeyChord;
 use crate::kept_runs::{KeptRunAction, KeptRuns};
 use crate::live::LivePicture;
 use crate::panel::PanelId;
-use crate::planned_routes::PlannedRoutes;
 use crate::scene::Scene;
 use crate::settings::Settings;
-use crate::sharing::OpenBundle;
 use crate::theme::Theme;
-use crate::tools::ToolKind;
+use crate::tools::{RoadPreset, ToolKind};
 use crate::workshop::{Workshop, WorkshopAction};
+use roadwright_bundle::{Bundle, Lack};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::check::Finding;
 use roadwright_scenario::junction::LaneEnd;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, NodeId, ObjectId, Scenario};
-use roadwright_simulation::{CouplingOrder, HandControls};
+use roadwright_simulation::{CouplingOrder, HandControls, PlannedRoute};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -154,6 +154,22 @@ impl Model {
             _ => None,
         })
     }
+}
+
+/// The routes of trips; `None` for a trip without one.
+pub(crate) type PlannedRoutes = BTreeMap<ObjectId, Option<PlannedRoute>>;
+
+/// A bundle that was read and not unpacked yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenBundle {
+    /// Its file.
+    pub path: PathBuf,
+    /// What is in it.
+    pub bundle: Bundle,
+    /// What its scenario uses that is not here.
+    pub lacks: Vec<Lack>,
+    /// Presets of roads in it that one does not have.
+    pub presets: Vec<RoadPreset>,
 }
 
 /// What a question about unsaved changes is asked before.

@@ -36,7 +36,7 @@ impl Editor {
             }
             Outcome::Written(_, Err(error)) => self.cx.say(Tone::Failed, &error),
             Outcome::Bundle(outcome) => sharing::take(&mut self.cx, &self.modules, outcome),
-            Outcome::Experiment(arrived) => self.laboratory.take(&mut self.cx, arrived),
+            Outcome::Experiment(outcome) => self.laboratory.take(&mut self.cx, outcome),
             Outcome::Vehicle(outcome) => self.shop.take(&mut self.cx, outcome),
         }
     }

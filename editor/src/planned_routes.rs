@@ -1,22 +1,18 @@
 //! Where selected vehicles and flows will drive: found beside the frame, before anybody plays.
 
 use crate::context::Context;
-use crate::derived::Derivation;
-use crate::model::Model;
+use crate::model::{Model, PlannedRoutes};
+use crate::worker::Worker;
 use roadwright_scenario::{ObjectId, Scenario};
 use roadwright_simulation::{PlannedRoute, RouteFinder};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Ways that are found and drawn at most: of more nobody could tell one from another.
 const MOST: usize = 20;
 
-/// The routes of trips; `None` for a trip without one.
-pub(crate) type PlannedRoutes = BTreeMap<ObjectId, Option<PlannedRoute>>;
-
 /// Trips of a revision of the scenario.
 #[derive(Clone)]
-pub(crate) struct RouteQuestion {
+struct RouteQuestion {
     /// Of all questions: their answers carry it.
     number: u64,
     scenario: Arc<Scenario>,
@@ -26,15 +22,14 @@ pub(crate) struct RouteQuestion {
 
 /// What has been asked, and what was answered last.
 #[derive(Default)]
-pub(crate) struct Asked {
+struct Asked {
     question: Option<RouteQuestion>,
     count: u64,
     answered: u64,
 }
 
 impl Asked {
-    /// Whether the newest question has its answer.
-    pub(crate) fn is_answered(&self) -> bool {
+    fn is_answered(&self) -> bool {
         self.question
             .as_ref()
             .is_none_or(|asked| asked.number == self.answered)
@@ -69,7 +64,7 @@ impl RouteQuestion {
 }
 
 /// Answers questions; what is prepared for one scenario is kept for the next.
-pub(crate) fn answers() -> impl FnMut(RouteQuestion) -> (u64, PlannedRoutes) + Send + 'static {
+fn answers() -> impl FnMut(RouteQuestion) -> (u64, PlannedRoutes) + Send + 'static {
     let mut kept: Option<RouteFinder> = None;
     move |question| {
         let scenario = question.scenario;
@@ -91,11 +86,30 @@ pub(crate) fn answers() -> impl FnMut(RouteQuestion) -> (u64, PlannedRoutes) + S
     }
 }
 
-impl Derivation {
+/// Finds the routes of the selected trips beside the frame.
+pub(crate) struct RoutePlanner {
+    worker: Worker<RouteQuestion, (u64, PlannedRoutes)>,
+    asked: Asked,
+}
+
+impl RoutePlanner {
+    /// A planner that calls `wake` after each answer.
+    pub(crate) fn new(wake: impl Fn() + Send + 'static) -> Self {
+        Self {
+            worker: Worker::new(answers(), wake),
+            asked: Asked::default(),
+        }
+    }
+
+    /// Whether the newest question has its answer.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.asked.is_answered()
+    }
+
     /// Asks for the routes of the selected trips, if they may have changed.
-    pub(crate) fn plan_routes(&mut self, cx: &mut Context) {
+    pub(crate) fn plan(&mut self, cx: &mut Context) {
         let mut question = RouteQuestion::of(&cx.model);
-        let asked = &mut self.asked_routes;
+        let asked = &mut self.asked;
         let is_same = match (&question, &asked.question) {
             (Some(question), Some(asked)) => question.is_same(asked),
             (question, asked) => question.is_none() && asked.is_none(),
@@ -107,7 +121,7 @@ impl Derivation {
             Some(question) => {
                 asked.count += 1;
                 question.number = asked.count;
-                self.routes.ask(question.clone());
+                self.worker.ask(question.clone());
             }
             None => cx.model.routes = PlannedRoutes::new(),
         }
@@ -115,9 +129,9 @@ impl Derivation {
     }
 
     /// Takes the newest answer.
-    pub(crate) fn take_routes(&mut self, cx: &mut Context) {
-        if let Some((number, routes)) = self.routes.take() {
-            let asked = &mut self.asked_routes;
+    pub(crate) fn take(&mut self, cx: &mut Context) {
+        if let Some((number, routes)) = self.worker.take() {
+            let asked = &mut self.asked;
             asked.answered = number;
             // Nothing may be selected any more.
             if asked.question.is_some() {

@@ -5,40 +5,14 @@
 
 use crate::context::Context;
 use crate::jobs::{BundleOutcome, Job};
-use crate::model::{Action, Dialog, Next, Purpose, Tone};
+use crate::model::{Action, Dialog, Next, OpenBundle, Purpose, Tone};
 use crate::module_actions::ModuleHost;
+use crate::paths::bundle_path;
 use crate::requests::BundleAction;
 use crate::tools::{RoadPreset, standard_presets};
-use roadwright_bundle::{Bundle, ENDING, Extras, Lack, PRESETS};
+use roadwright_bundle::{Bundle, ENDING, Extras, PRESETS};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// A bundle that was read and not unpacked yet.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OpenBundle {
-    /// Its file.
-    pub path: PathBuf,
-    /// What is in it.
-    pub bundle: Bundle,
-    /// What its scenario uses that is not here.
-    pub lacks: Vec<Lack>,
-    /// Presets of roads in it that one does not have.
-    pub presets: Vec<RoadPreset>,
-}
-
-/// Whether a path is that of a bundle.
-pub(crate) fn is_bundle(path: &Path) -> bool {
-    path.to_string_lossy().to_lowercase().ends_with(ENDING)
-}
-
-/// The path that a bundle is written under: with the ending that bundles have.
-pub(crate) fn bundle_path(path: &Path) -> PathBuf {
-    if is_bundle(path) {
-        path.to_owned()
-    } else {
-        PathBuf::from(format!("{}{ENDING}", path.display()))
-    }
-}
 
 /// Does what is asked for about bundles; `modules` knows what is at hand for scenarios.
 pub(crate) fn act(cx: &mut Context, modules: &ModuleHost, action: BundleAction) {

@@ -5,6 +5,7 @@ use crate::document::Document;
 use crate::jobs::{BenchPlace, Job, VehicleOutcome, VehicleUse};
 use crate::model::{Dialog, Purpose, Tone};
 use crate::panel::PanelId;
+use crate::paths::vehicle_path;
 use crate::requests::PlayingAction;
 use crate::workshop::slug;
 use crate::workshop::{Bench, Ground, Kept, Rival, Source, Trial, WorkshopAction, track};
@@ -332,17 +333,6 @@ pub(crate) fn save_vehicle(cx: &mut Context, path: &Path, uses: VehicleUse) {
     }
 }
 
-/// The path of a vehicle file: with the ending that they have.
-pub(crate) fn vehicle_path(path: &Path) -> PathBuf {
-    let text = path.to_string_lossy();
-    if text.ends_with(EXTENSION) {
-        path.to_owned()
-    } else {
-        // "jeep" and "jeep.json" both become jeep.vehicle.json.
-        PathBuf::from(format!("{}{EXTENSION}", text.trim_end_matches(".json")))
-    }
-}
-
 /// The path from a folder to a file below it, with `/` between folders; `None` if it is not below.
 fn below(folder: &Path, file: &Path) -> Option<String> {
     let folder = if folder.as_os_str().is_empty() {
@@ -363,14 +353,6 @@ fn below(folder: &Path, file: &Path) -> Option<String> {
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_become_files() {
-        let path = |text: &str| vehicle_path(Path::new(text)).display().to_string();
-        assert_eq!(path("a/jeep"), "a/jeep.vehicle.json");
-        assert_eq!(path("jeep.json"), "jeep.vehicle.json");
-        assert_eq!(path("jeep.vehicle.json"), "jeep.vehicle.json");
-    }
 
     #[test]
     fn only_files_below_the_folder_are_named() {

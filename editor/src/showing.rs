@@ -3,8 +3,7 @@
 use crate::context::Context;
 use crate::document::Document;
 use crate::experiment::{Shown, spare_threads};
-use crate::jobs::{Job, Outcome};
-use crate::laboratory::Arrived;
+use crate::jobs::{ExperimentOutcome, Job, Outcome};
 use crate::model::{Dialog, Next, Tone};
 use crate::requests::PlayingAction;
 use roadwright_scenario::Scenario;
@@ -40,7 +39,7 @@ pub(crate) fn ask_for_world(cx: &mut Context, genes: Chromosome, course: u64, na
                 origin,
                 end: problem.end_of(&genes, course).ok(),
             };
-            Outcome::Experiment(Arrived::World(shown, scenario))
+            Outcome::Experiment(ExperimentOutcome::World(shown, scenario))
         },
     );
     cx.jobs.push(job);
@@ -79,7 +78,7 @@ pub(crate) fn ask_for_runs(cx: &mut Context, place: usize) {
             origin,
             end: None,
         };
-        let arrived = Arrived::Runs(shown, driven.map(Box::new));
+        let arrived = ExperimentOutcome::Runs(shown, driven.map(Box::new));
         (!progress.is_cancelled()).then_some(Outcome::Experiment(arrived))
     });
     cx.jobs.push(job);

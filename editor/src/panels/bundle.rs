@@ -1,8 +1,8 @@
 //! The window that shows a bundle before it is unpacked.
 
 use super::widgets;
+use crate::model::OpenBundle;
 use crate::model::{Action, Dialog, Model};
-use crate::sharing::OpenBundle;
 use crate::tools::Tone;
 use egui::{RichText, Role, ScrollArea, Ui, WidgetInfo};
 use std::path::PathBuf;

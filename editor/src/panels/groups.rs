@@ -1,7 +1,7 @@
 //! The list of groups.
 
-use super::object_menu;
 use crate::model::{Action, Model};
+use crate::object_menu;
 use egui::Ui;
 use roadwright_geometry::{DVec2, polygon};
 use roadwright_scenario::operation::Objects;

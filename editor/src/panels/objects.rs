@@ -3,8 +3,9 @@
 use super::PanelFrame;
 use super::property::{Choice, Property, Subject, TextProperty};
 use super::widgets::{heading, level_title};
-use super::{groups, kinds, object_menu};
+use super::{groups, kinds};
 use crate::model::{Action, Model};
+use crate::object_menu;
 use egui::{Grid, Ui};
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{About, DrivingSide, DynamicsLevel, Edit, ObjectId, Settings};

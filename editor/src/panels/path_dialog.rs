@@ -3,10 +3,8 @@
 use super::widgets;
 use crate::experiment::ExperimentFile;
 use crate::folder_list::{self, FolderList, FolderRow};
-use crate::jobs::scenario_path;
 use crate::model::{Action, Dialog, Model, Next, Purpose};
-use crate::sharing::bundle_path;
-use crate::shop::vehicle_path;
+use crate::paths::{bundle_path, scenario_path, vehicle_path};
 use egui::text::{CCursor, CCursorRange};
 use egui::{Id, Key, Modifiers, Response, RichText, Role, ScrollArea, Ui, WidgetInfo};
 use std::path::{Path, PathBuf};

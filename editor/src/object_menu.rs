@@ -1,6 +1,6 @@
 //! The menu that a right click opens: what can be done with what lies there.
 
-use crate::arrange::Arrangement;
+use crate::arrangement::Arrangement;
 use crate::command::Command;
 use crate::model::{Action, Model, Tone};
 use crate::tools::ToolKind;

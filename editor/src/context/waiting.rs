@@ -5,8 +5,8 @@
 //! document of its own, without a file: it can be played, looked into and edited like any other, and goes
 //! when one goes back.
 
+use super::Context;
 use crate::camera::Camera;
-use crate::context::Context;
 use crate::document::Document;
 
 /// The document that waits, and where its map looked.
