@@ -470,8 +470,8 @@ impl Canvas {
             // Some of them outlined would look as if only those were selected.
             let bounds = model.selection.iter();
             let bounds = bounds.filter_map(|object| model.scene.bounds_of(*object));
-            if let Some(bounds) = bounds.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) {
-                board.selection_frame(bounds, model.selection.len());
+            if let Some((low, high)) = bounds.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) {
+                board.selection_frame(low, high, model.selection.len());
             }
         } else {
             for object in chosen {

@@ -44,7 +44,7 @@ impl Board<'_> {
             if street.length / self.camera.scale < LEAST_ROOM || taken.len() >= MOST_NAMES {
                 break;
             }
-            let Some((place, length)) = self.place_in_view(scene, street, (low, high)) else {
+            let Some((place, length)) = self.place_in_view(scene, street, low, high) else {
                 continue;
             };
             let room = (length / self.camera.scale) as f32;
@@ -82,7 +82,8 @@ impl Board<'_> {
         &self,
         scene: &Scene,
         street: &StreetName,
-        (low, high): (DVec2, DVec2),
+        low: DVec2,
+        high: DVec2,
     ) -> Option<(Pose, f64)> {
         let middle = street.middle;
         if middle.cmpge(low).all() && middle.cmple(high).all() {

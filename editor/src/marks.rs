@@ -62,7 +62,7 @@ impl Board<'_> {
     }
 
     /// One frame around many selected objects, with their number.
-    pub(crate) fn selection_frame(&self, (low, high): (DVec2, DVec2), count: usize) {
+    pub(crate) fn selection_frame(&self, low: DVec2, high: DVec2, count: usize) {
         let frame = Rect::from_two_pos(self.at(low), self.at(high)).expand(6.0);
         let accent = self.theme.tone(Tone::Accent);
         self.painter

@@ -32,7 +32,7 @@ impl Context {
         let size = in_points(self.view.canvas.rect.size());
         // A followed vehicle would pull the map back in the next frame.
         self.model.follow = false;
-        self.model.camera.frame(size, (low - pad, high + pad));
+        self.model.camera.frame(size, low - pad, high + pad);
     }
 
     pub(crate) fn frame_selection(&mut self) {
@@ -49,8 +49,8 @@ impl Context {
 
     pub(crate) fn frame_all(&mut self) {
         let mut camera = Camera::default();
-        if let Some(bounds) = self.model.document.scenario().bounds() {
-            camera.frame(in_points(self.view.canvas.rect.size()), bounds);
+        if let Some((low, high)) = self.model.document.scenario().bounds() {
+            camera.frame(in_points(self.view.canvas.rect.size()), low, high);
         }
         self.model.camera = camera;
     }

@@ -453,7 +453,7 @@ impl MapPainter {
             starts: (moving.is_none() && self.shows(MapPart::Vehicles))
                 .then(|| self.content.objects.starts.clone()),
             forests,
-            moving: moving::instances(moving.unwrap_or_default(), camera, (low, high)),
+            moving: moving::instances(moving.unwrap_or_default(), camera, low, high),
             ink: self.content_ink,
             hidden: self.hidden.clone(),
         }
@@ -542,7 +542,7 @@ impl Frame {
 
     /// How strong a layer and pass of a list of meshes is, 0 to 1: nothing of what is hidden; obstacles and what
     /// is on their roofs come gently as one comes nearer.
-    pub(super) fn strength(&self, list: List, (layer, pass): (i8, u8)) -> f32 {
+    pub(super) fn strength(&self, list: List, layer: i8, pass: u8) -> f32 {
         if !self.shows(list, layer) {
             return 0.0;
         }

@@ -71,7 +71,8 @@ pub(super) fn change(
 pub(super) fn text(
     ui: &mut Ui,
     name: &str,
-    (value, wraps): (&str, bool),
+    value: &str,
+    wraps: bool,
     hint: &str,
 ) -> (String, Response) {
     ui.label(name);

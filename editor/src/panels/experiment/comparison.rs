@@ -75,7 +75,7 @@ fn boxes(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], actions: &mut 
             }
         });
         ui.label(in_words(open));
-        box_plot(ui, theme, open, place, five, (low, high));
+        box_plot(ui, theme, open, place, five, [low, high]);
     }
     ui.horizontal(|ui| {
         ui.label(format!("{low:.3}"));
@@ -116,7 +116,7 @@ fn box_plot(
     open: &OpenResults,
     place: usize,
     five: &[f64; 5],
-    (low, high): (f64, f64),
+    [low, high]: [f64; 2],
 ) {
     let width = ui.available_width();
     let (response, painter) = ui.allocate_painter(vec2(width, ROW), Sense::hover());

@@ -256,7 +256,7 @@ impl Chart<'_> {
         let (at, font) = (pos2(plot.left() - 6.0, y), FontId::proportional(12.0));
         let ink = ui.visuals().text_color();
         ui.painter().text(at, Align2::RIGHT_CENTER, name, font, ink);
-        self.drag(ui, plot, signal, (&response, label), gesture, actions);
+        self.drag(ui, plot, signal, &response, label, gesture, actions);
     }
 
     fn drag(
@@ -264,7 +264,8 @@ impl Chart<'_> {
         ui: &Ui,
         plot: Rect,
         signal: &WaveSignal,
-        (response, label): (&egui::Response, String),
+        response: &egui::Response,
+        label: String,
         gesture: &mut Option<Gesture>,
         actions: &mut Vec<Action>,
     ) {

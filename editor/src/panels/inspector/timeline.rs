@@ -127,6 +127,16 @@ struct Chart<'a> {
     shift: f64,
 }
 
+/// A part of the cycle with one light.
+struct Bar {
+    /// When it begins and how long it lasts, s.
+    from: f64,
+    length: f64,
+    light: Light,
+    /// Whether green gives way.
+    gives_way: bool,
+}
+
 impl<'a> Chart<'a> {
     fn new(model: &'a Model, id: NodeId, law: &JunctionLaw, signals: &'a Signals) -> Self {
         let programme = &signals.programme;
@@ -257,20 +267,25 @@ impl<'a> Chart<'a> {
             ];
             let gives_way = self.signals.is_permitted(path, stage);
             for (from, length, light) in parts {
-                self.bar(ui, bars, y, (from, length), (light, gives_way));
+                let bar = Bar {
+                    from,
+                    length,
+                    light,
+                    gives_way,
+                };
+                self.bar(ui, bars, y, bar);
             }
         }
     }
 
     /// A bar of a light; green that gives way is hollow.
-    fn bar(
-        &self,
-        ui: &Ui,
-        bars: Rect,
-        y: f32,
-        (from, length): (f64, f64),
-        (light, gives_way): (Light, bool),
-    ) {
+    fn bar(&self, ui: &Ui, bars: Rect, y: f32, bar: Bar) {
+        let Bar {
+            from,
+            length,
+            light,
+            gives_way,
+        } = bar;
         if length <= 0.0 {
             return;
         }
