@@ -29,7 +29,7 @@ impl Derivation {
         Self {
             scenes: Worker::new(
                 |(scenario, revision, before): SceneQuestion| {
-                    Scene::new(scenario, revision, Some(&before))
+                    Scene::after(scenario, revision, &before)
                 },
                 wake.clone(),
             ),

@@ -135,13 +135,13 @@ impl Hand {
         }
     }
 
-    /// Space goes down or up: while it is held, dragging pans. Returns whether it was a tap, which
-    /// is a key like any other.
-    pub(crate) fn space(&mut self, down: bool) -> bool {
-        if down {
-            self.space.get_or_insert(false);
-            return false;
-        }
+    /// Space goes down: while it is held, dragging pans.
+    pub(crate) fn press_space(&mut self) {
+        self.space.get_or_insert(false);
+    }
+
+    /// Space goes up. Returns whether it was a tap, which is a key like any other.
+    pub(crate) fn release_space(&mut self) -> bool {
         // `Some(true)` has panned; `None` went down elsewhere, in a text field perhaps.
         self.space.take() == Some(false)
     }

@@ -67,7 +67,7 @@ impl Keyboard<'_> {
                 }
             }
             // The release of Space is reported to the window that has the focus then.
-            Event::WindowFocused(false) => drop(self.view.canvas.hand.space(false)),
+            Event::WindowFocused(false) => drop(self.view.canvas.hand.release_space()),
             // Text fields copy and paste their own text.
             Event::Copy | Event::Cut | Event::Paste(_) if self.typing || !self.is_map_active() => {}
             Event::Copy => self.ask(Command::Copy),
@@ -86,7 +86,7 @@ impl Keyboard<'_> {
             self.release_space(modifiers);
         } else if key == Key::Space && !self.typing && self.is_map_active() {
             if !repeat {
-                self.view.canvas.hand.space(true);
+                self.view.canvas.hand.press_space();
             }
         } else if pressed {
             self.press(key, modifiers);
@@ -124,7 +124,7 @@ impl Keyboard<'_> {
     /// Space held and dragged pans; Space alone does what it is bound to. That is known when it is
     /// released only.
     fn release_space(&mut self, modifiers: Modifiers) {
-        let tapped = self.view.canvas.hand.space(false) && !self.typing && self.is_map_active();
+        let tapped = self.view.canvas.hand.release_space() && !self.typing && self.is_map_active();
         if let Some(command) = self.command(Key::Space, modifiers)
             && tapped
         {

@@ -146,8 +146,8 @@ impl Laboratory {
             }
             ExperimentAction::File(file) => cx.then(Action::AskPath(Purpose::Experiment(file))),
             ExperimentAction::Apply(stack) => self.apply_champion(cx, stack),
-            ExperimentAction::Undo => self.change_draft(cx, |draft| draft.step_history(true)),
-            ExperimentAction::Redo => self.change_draft(cx, |draft| draft.step_history(false)),
+            ExperimentAction::Undo => self.change_draft(cx, Draft::undo),
+            ExperimentAction::Redo => self.change_draft(cx, Draft::redo),
         }
         if let (Some(before), Some(draft)) = (before, &mut cx.model.experiment.draft) {
             draft.note(before, gesture(&cx.egui));

@@ -10,6 +10,11 @@ use roadwright_geometry::projection::Projector;
 use roadwright_scenario::operation::draw;
 use roadwright_scenario::{CrossingRule, Edit, NodeId, ObjectId, PointOfInterest, RoadId};
 
+/// The menu of what is selected, in a list.
+pub(crate) fn in_list(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    self::ui(ui, model, None, actions);
+}
+
 /// The menu of what is selected; `at` is the place on the map that was clicked, m.
 pub(crate) fn ui(ui: &mut Ui, model: &Model, at: Option<DVec2>, actions: &mut Vec<Action>) {
     // What stood in the way of a click elsewhere: it is as wide as its longest line.

@@ -49,11 +49,14 @@ impl Playing {
     pub(crate) fn act(&mut self, cx: &mut Context, action: PlayingAction) {
         match action {
             PlayingAction::PlayOrPause => {
-                let play = !cx.model.is_playing();
-                self.live(cx).play(play);
+                if cx.model.is_playing() {
+                    self.live(cx).pause();
+                } else {
+                    self.live(cx).play();
+                }
             }
-            PlayingAction::GoOn => self.with_run(cx, |live| live.play(true)),
-            PlayingAction::Halt => self.with_run(cx, |live| live.play(false)),
+            PlayingAction::GoOn => self.with_run(cx, Live::play),
+            PlayingAction::Halt => self.with_run(cx, Live::pause),
             PlayingAction::Step => self.live(cx).step(),
             PlayingAction::Reset => self.live(cx).reset(),
             PlayingAction::Speed(speed) => self.set_speed(cx, speed),
@@ -72,7 +75,7 @@ impl Playing {
             PlayingAction::PlayTo(end) => {
                 let live = self.live(cx);
                 live.end_at(end);
-                live.play(true);
+                live.play();
             }
             PlayingAction::UseModules => {
                 let registry = cx.model.modules.registry.clone();
@@ -221,7 +224,7 @@ impl Playing {
         cx.model.driving = Some((agent, HandControls::default()));
         let live = self.live(cx);
         live.drive(agent, Some(HandControls::default()));
-        live.play(true);
+        live.play();
     }
 
     /// Lets the last trailer of the watched vehicle go, or joins one on.

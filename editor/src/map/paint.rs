@@ -577,17 +577,21 @@ impl Frame {
             all,
             count: *count,
         });
-        self.moving_figures(true).chain(trees)
+        self.moving_figures(|figure| figure == Figure::SkidMark)
+            .chain(trees)
     }
 
     /// What there are many of over names, from the bottom up: what drives and walks.
     pub(super) fn figures_above(&self) -> impl Iterator<Item = Figures<'_>> {
-        self.moving_figures(false)
+        self.moving_figures(|figure| figure != Figure::SkidMark)
     }
 
-    fn moving_figures(&self, on_ground: bool) -> impl Iterator<Item = Figures<'_>> {
+    fn moving_figures(
+        &self,
+        is_meant: impl Fn(Figure) -> bool,
+    ) -> impl Iterator<Item = Figures<'_>> {
         let list = self.moving.iter();
-        let list = list.filter(move |(figure, _)| (*figure == Figure::SkidMark) == on_ground);
+        let list = list.filter(move |(figure, _)| is_meant(*figure));
         list.map(|(figure, all)| Figures {
             figure: *figure,
             all,
@@ -649,7 +653,7 @@ mod tests {
             let edit = Edit::Forest(ForestId(id), Some(Box::new(forest)));
             scenario.apply(edit).unwrap();
         }
-        let scene = std::sync::Arc::new(Scene::new(std::sync::Arc::new(scenario), 0, None));
+        let scene = std::sync::Arc::new(Scene::new(std::sync::Arc::new(scenario), 0));
         let (context, rect) = (
             egui::Context::default(),
             egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(1600.0, 1000.0)),

@@ -46,7 +46,7 @@ fn row(ui: &mut Ui, model: &Model, id: GroupId, group: &Group, actions: &mut Vec
     if row.secondary_clicked() && !is_selected {
         actions.push(Action::Select(members.clone()));
     }
-    row.context_menu(|ui| object_menu::ui(ui, model, None, actions));
+    row.context_menu(|ui| object_menu::in_list(ui, model, actions));
     if row.clicked() {
         let boxes = members.iter();
         let corners: Vec<DVec2> = boxes

@@ -365,7 +365,7 @@ fn list(
                 if row.secondary_clicked() && !model.selection.contains(id) {
                     actions.push(Action::Select(Objects::from([*id])));
                 }
-                row.context_menu(|ui| object_menu::ui(ui, model, None, actions));
+                row.context_menu(|ui| object_menu::in_list(ui, model, actions));
                 if row.clicked() {
                     actions.push(Action::Select(Objects::from([*id])));
                     if let Some((low, high)) = model.scene.bounds_of(*id) {

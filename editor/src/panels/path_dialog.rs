@@ -116,7 +116,7 @@ pub(super) fn ui(
         warning_about(ui, purpose, &typed, is_empty);
         ui.add_space(8.0);
         ui.horizontal(|ui| {
-            if widgets::primary(ui, !is_empty, button).clicked() {
+            if widgets::primary_if(ui, !is_empty, button).clicked() {
                 chosen = Some(Choice::Take(typed));
             }
             let hint = "The dialog of the desktop, where it has one.";

@@ -110,13 +110,17 @@ impl Trainer {
 
     /// Lets it stand still, or go on.
     pub fn pause(&self, on: bool) {
-        self.shared.gate.pause(on);
+        if on {
+            self.shared.gate.pause();
+        } else {
+            self.shared.gate.resume();
+        }
     }
 
     /// Ends it; what was bred so far stays.
     pub fn stop(&self) {
         // Else whoever lets it go on later would find it standing still.
-        self.pause(false);
+        self.shared.gate.resume();
         self.interrupt(Order::Stop);
     }
 

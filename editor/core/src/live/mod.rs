@@ -169,9 +169,14 @@ impl Live {
         let _ = self.orders.send(order);
     }
 
-    /// Runs or stands still. While the past is looked at, running goes on from there.
-    pub fn play(&mut self, on: bool) {
-        self.give(Order::Play(on));
+    /// Runs. While the past is looked at, running goes on from there.
+    pub fn play(&mut self) {
+        self.give(Order::Play(true));
+    }
+
+    /// Stands still.
+    pub fn pause(&mut self) {
+        self.give(Order::Play(false));
     }
 
     /// One step, and stands still.

@@ -353,7 +353,7 @@ mod tests {
             let edit = draw::road(&scenario, &line, &style).unwrap();
             scenario.apply(edit).unwrap();
         }
-        Arc::new(Scene::new(Arc::new(scenario), 1, None))
+        Arc::new(Scene::new(Arc::new(scenario), 1))
     }
 
     fn picture(cells: HeatCells, kind: Heat) -> HeatPicture {

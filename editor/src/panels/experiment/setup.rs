@@ -1,6 +1,6 @@
 //! What is trained: course, stack, genes, seeds, operators.
 
-use super::super::widgets::{Number, choice, heading, primary};
+use super::super::widgets::{Number, choice, heading, primary_if};
 use super::{ExperimentPanel, Part, beside, button, fault, genes, spending};
 use crate::experiment::{Draft, ExperimentAction, ExperimentFile};
 use crate::model::{Action, Model};
@@ -156,7 +156,7 @@ fn train(
     };
     ui.add_space(4.0);
     let begin = ui
-        .horizontal(|ui| primary(ui, is_fine && !is_busy, "Train"))
+        .horizontal(|ui| primary_if(ui, is_fine && !is_busy, "Train"))
         .inner;
     if begin.on_disabled_hover_text(why).clicked() {
         actions.push(Action::Experiment(ExperimentAction::Train));

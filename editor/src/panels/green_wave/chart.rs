@@ -10,7 +10,7 @@
 
 use super::offsets_edit;
 use crate::model::{Action, Model};
-use crate::theme::{self, Theme};
+use crate::theme::{self, GridLine, Theme};
 use crate::tools::Tone;
 use egui::{
     Align2, Color32, CursorIcon, FontId, Painter, Pos2, Rect, Sense, Shape, Stroke, Ui, WidgetInfo,
@@ -164,7 +164,7 @@ impl Chart<'_> {
         for i in 0..=(span / step).floor() as usize {
             let time = step * i as f64;
             let x = self.x(plot, time);
-            let line = Stroke::new(1.0, theme.grid(true));
+            let line = Stroke::new(1.0, theme.grid(GridLine::Tenth));
             ui.painter().vline(x, plot.y_range(), line);
             let unit = if i == 0 { " s" } else { "" };
             let (at, font) = (pos2(x, plot.bottom() + 4.0), FontId::proportional(11.0));

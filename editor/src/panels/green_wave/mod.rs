@@ -209,7 +209,7 @@ fn controls(
         }
         let hint = "Give each signal the offset at which its green begins as those arrive who drove off \
                     when that of the first began.";
-        if primary(ui, true, "Make the wave").on_hover_text(hint).clicked() {
+        if primary(ui, "Make the wave").on_hover_text(hint).clicked() {
             actions.push(wave(model, corridor, speed));
         }
         let can_turn = corridor.is_open(Along::Backward);

@@ -129,6 +129,13 @@ fn decide(
     }
 }
 
+/// How lanes lie to a junction.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    In,
+    Out,
+}
+
 /// Adds a way that is not there.
 fn add(
     ui: &mut Ui,
@@ -137,9 +144,9 @@ fn add(
     junction: &Junction,
     there: &BTreeSet<LaneTurn>,
 ) {
-    let leading_out = lanes(model, junction, false);
+    let leading_out = lanes(model, junction, Direction::Out);
     ui.menu_button("Add a way…", |ui| {
-        for from in lanes(model, junction, true) {
+        for from in lanes(model, junction, Direction::In) {
             ui.menu_button(format!("from {}", lane_title(from)), |ui| {
                 for &to in &leading_out {
                     let turn = LaneTurn { from, to };
@@ -158,7 +165,7 @@ fn add(
 }
 
 /// The lanes that lead into a junction, or out of it.
-fn lanes(model: &Model, junction: &Junction, entering: bool) -> Vec<RoadLane> {
+fn lanes(model: &Model, junction: &Junction, direction: Direction) -> Vec<RoadLane> {
     let scenario = model.document.scenario();
     let side = scenario.about().driving_side;
     let mut all = Vec::new();
@@ -169,7 +176,7 @@ fn lanes(model: &Model, junction: &Junction, entering: bool) -> Vec<RoadLane> {
         };
         let arm = Arm::new(end.road, road, end.end);
         let trim = end.trim.min(road.length());
-        let lanes = arm.lanes(trim, side, entering);
+        let lanes = arm.lanes(trim, side, direction == Direction::In);
         all.extend(lanes.iter().map(|lane| RoadLane {
             road: end.road,
             lane: lane.id,

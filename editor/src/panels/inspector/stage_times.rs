@@ -10,7 +10,7 @@
 use super::super::widgets::{change, named};
 use super::law::JunctionLaw;
 use super::stages::{goes_nowhere_without, row_title};
-use super::timeline::{plan_as_given, plan_edit, ruling_node, with_plan};
+use super::timeline::{plan_as_given, plan_edit, plan_with_stages, ruling_node, with_plan};
 use crate::model::{Action, Model, Tone};
 use egui::{Button, CollapsingHeader, DragValue, Grid, RichText, Ui, vec2};
 use roadwright_scenario::junction::Signals;
@@ -131,7 +131,7 @@ pub(super) fn ui(
             }
             // What follows from the roads needs no way back.
             if !law.junction.plan.stages.is_empty() && ui.button("By the roads").clicked() {
-                let mut plan = plan_as_given(law, signals, false);
+                let mut plan = plan_as_given(law, signals);
                 plan.stages.clear();
                 changed = Some((format!("Stages of {node} by the roads"), plan));
             }
@@ -173,7 +173,7 @@ fn rows(
             let name = format!("{} of stage {}", time.title, number + 1);
             named(&response, &name);
             let edit = || {
-                let mut plan = plan_as_given(law, signals, true);
+                let mut plan = plan_with_stages(law, signals);
                 (time.set)(&mut plan.stages[number], value);
                 Edit::Node(node, Some(with_plan(base, plan)))
             };
@@ -192,7 +192,7 @@ fn rows(
 
 /// The plan with one more stage at its end.
 fn with_one_more(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
-    let mut plan = plan_as_given(law, signals, true);
+    let mut plan = plan_with_stages(law, signals);
     // What has green together in one stage may have it in another one.
     plan.stages.extend(plan.stages.last().cloned());
     plan
@@ -208,7 +208,7 @@ fn without(law: &JunctionLaw, signals: &Signals, stage: usize) -> Result<SignalP
             "Stage {number} is the only one in which {name} goes. Let it go in another stage first."
         ));
     }
-    let mut plan = plan_as_given(law, signals, true);
+    let mut plan = plan_with_stages(law, signals);
     plan.stages.remove(stage);
     Ok(plan)
 }

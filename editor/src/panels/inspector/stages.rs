@@ -7,7 +7,7 @@
 //! ```
 
 use super::law::{JunctionLaw, turn_title};
-use super::timeline::{plan_as_given, plan_edit, ruling_node};
+use super::timeline::{plan_edit, plan_with_stages, ruling_node};
 use crate::model::{Action, Model};
 use crate::theme::{self, Theme};
 use crate::tools::Tone;
@@ -156,7 +156,7 @@ pub(super) fn ui(
     ui.label(RichText::new("Click: green (disc), permitted (triangle: gives way), red.").weak());
     if let Some((row, stage, right)) = clicked {
         // With stages in it: what follows from the lanes is written down before it can be changed.
-        let plan = plan_as_given(law, signals, true);
+        let plan = plan_with_stages(law, signals);
         let (plan, refused) = switched(law, &plan, &table, row, stage, right);
         if let Some(edit) = plan.and_then(|plan| plan_edit(model, node, plan)) {
             let label = format!("Switch {} in stage {} of {node}", row_title(row), stage + 1);

@@ -59,15 +59,21 @@ pub(super) fn ruling_node(model: &Model, law: &JunctionLaw, id: NodeId) -> NodeI
     operation::signals::ruling_node(network, &law.junction).unwrap_or(id)
 }
 
-/// The plan as it is, with its stages given where they are to be changed.
-pub(super) fn plan_as_given(law: &JunctionLaw, signals: &Signals, with_stages: bool) -> SignalPlan {
+/// The plan as it is.
+pub(super) fn plan_as_given(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
     let mut plan = law.junction.plan.clone();
     // A module that decides is told as `actuated`; the mode beside it is the user's.
     if plan.controller.is_none() {
         plan.mode = signals.programme.mode;
     }
     plan.offset = signals.programme.offset.into();
-    if with_stages && plan.stages.is_empty() {
+    plan
+}
+
+/// The plan with its stages given, so that they can be changed.
+pub(super) fn plan_with_stages(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
+    let mut plan = plan_as_given(law, signals);
+    if plan.stages.is_empty() {
         // Not before: without stages of its own a plan gets those that fit the roads after each
         // edit.
         plan.stages = given_stages(law, signals);
@@ -406,7 +412,10 @@ impl<'a> Chart<'a> {
         {
             let gesture = Gesture {
                 grip,
-                plan: plan_as_given(law, self.signals, matches!(grip, Grip::EndOf(_))),
+                plan: match grip {
+                    Grip::EndOf(_) => plan_with_stages(law, self.signals),
+                    Grip::Cycle => plan_as_given(law, self.signals),
+                },
                 least: self
                     .programme
                     .stages
