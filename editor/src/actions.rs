@@ -82,7 +82,7 @@ impl Editor {
             Action::PasteText(text) => self.edit(EditAction::PasteText(text)),
             Action::GoToStep(steps) => self.cx.model.document.go_to(steps),
             Action::Select(objects) => self.edit(EditAction::Select(objects)),
-            Action::Explain(way) => self.cx.model.explained = way,
+            Action::Explain(turn) => self.cx.model.explained = turn,
             Action::Speed(speed) => self.play(PlayingAction::Speed(speed)),
             Action::Watch(agent) => self.play(PlayingAction::Watch(agent)),
             Action::LookBack(time) => self.play(PlayingAction::LookAt(time)),

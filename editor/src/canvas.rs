@@ -479,8 +479,8 @@ impl Canvas {
             }
         }
         board.coordinator(model);
-        for way in model.shown_routes() {
-            board.way(&way.points);
+        for route in model.shown_routes() {
+            board.route(&route.points);
         }
         if let Some(live) = &model.live {
             board.inspection(live);

@@ -202,10 +202,10 @@ impl Board<'_> {
         for lane in &road.lanes {
             self.cells(lane);
         }
-        let way = PathStroke::new(1.6, self.theme.tone(Tone::Accent).gamma_multiply(0.7));
+        let stroke = PathStroke::new(1.6, self.theme.tone(Tone::Accent).gamma_multiply(0.7));
         for vehicle in road.lanes.iter().flat_map(|lane| &lane.vehicles) {
             self.painter
-                .add(PathShape::line(self.points(&vehicle.path), way.clone()));
+                .add(PathShape::line(self.points(&vehicle.path), stroke.clone()));
         }
         for vehicle in road.lanes.iter().flat_map(|lane| &lane.vehicles) {
             if let Some(stop) = &vehicle.stop {

@@ -412,7 +412,7 @@ impl Board<'_> {
     }
 
     /// Where somebody drives or will drive.
-    pub(crate) fn way(&self, points: &[DVec2]) {
+    pub(crate) fn route(&self, points: &[DVec2]) {
         let color = self.theme.tone(Tone::Accent).gamma_multiply(0.55);
         let stroke = PathStroke::new(4.0, color);
         self.painter
@@ -423,7 +423,7 @@ impl Board<'_> {
     pub(crate) fn inspection(&self, live: &LivePicture) {
         let Some(seen) = &live.inspection else { return };
         let accent = self.theme.tone(Tone::Accent);
-        self.way(&seen.path);
+        self.route(&seen.path);
         for goal in &seen.goals {
             self.handle(self.at(*goal), HandleShape::Flag, HandleState::Still);
         }

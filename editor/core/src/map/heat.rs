@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_through_a_junction_is_drawn_inside_it() {
+    fn a_path_through_a_junction_is_drawn_inside_it() {
         let scene = crossing();
         let junction = scene.layout.junctions.iter().find(|j| j.paths.len() > 8);
         let junction = junction.unwrap();

@@ -182,7 +182,7 @@ impl Select {
             return vec![effect];
         }
         if !modifiers.ctrl
-            && let Some((from, to)) = self.next_way(pointer.at, context)
+            && let Some((from, to)) = self.next_turn(pointer.at, context)
         {
             return vec![Effect::Explain(from, to)];
         }
@@ -223,7 +223,7 @@ impl Select {
 
     /// The turn that a click means: at the same place again the next one there, and after all of them what
     /// lies below.
-    fn next_way(&mut self, at: DVec2, context: &ToolContext<'_>) -> Option<LaneTurn> {
+    fn next_turn(&mut self, at: DVec2, context: &ToolContext<'_>) -> Option<LaneTurn> {
         let near = turns_at(at, context);
         let index = match &self.last_turns {
             Some((last, turns, index))

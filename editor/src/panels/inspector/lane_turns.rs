@@ -81,10 +81,10 @@ fn row(
     ui.horizontal_wrapped(|ui| {
         let mut paths = junction.paths.iter();
         let path = paths.find(|path| self::turn(path.from, path.to) == turn);
-        let way = path.map_or("", |path| turn_title(path.turn));
+        let direction = path.map_or("", |path| turn_title(path.turn));
         let text = match (is_there, is_added) {
-            (true, true) => format!("{name}, {way}, added"),
-            (true, false) => format!("{name}, {way}"),
+            (true, true) => format!("{name}, {direction}, added"),
+            (true, false) => format!("{name}, {direction}"),
             (false, true) => format!("{name}, added, cannot be driven"),
             (false, false) => format!("{name}, taken out"),
         };
@@ -94,11 +94,11 @@ fn row(
             RichText::new(text).weak()
         });
         if let Some(path) = path {
-            let way = (path.from, path.to);
-            let is_open = model.explained == Some(way);
+            let ends = (path.from, path.to);
+            let is_open = model.explained == Some(ends);
             let word = if is_open { "Close" } else { "Explain" };
             if named_button(ui, word, &format!("{word} {name}")) {
-                let explained = (!is_open).then_some(way);
+                let explained = (!is_open).then_some(ends);
                 subject.actions.push(Action::Explain(explained));
             }
         }

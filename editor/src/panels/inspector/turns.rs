@@ -20,14 +20,14 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     let Some(law) = law::of(ui, model, id) else {
         return;
     };
-    let ways: BTreeSet<RoadPair> = law
+    let pairs: BTreeSet<RoadPair> = law
         .junction
         .paths
         .iter()
         .map(|path| (path.from.road, path.to.road))
         .collect();
     // Forbidden ones have no path any more: without their rows nobody could allow them again.
-    let all: BTreeSet<RoadPair> = forbidden(model, &law.junction).chain(ways).collect();
+    let all: BTreeSet<RoadPair> = forbidden(model, &law.junction).chain(pairs).collect();
     if all.is_empty() || law.junction.arms.len() < 2 {
         return;
     }
@@ -38,16 +38,16 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     CollapsingHeader::new(format!("Turns ({})", all.len()))
         .id_salt("turns")
         .show(ui, |ui| {
-            for &way in &all {
+            for &pair in &all {
                 let sheet = Sheet {
                     model,
                     id,
                     law: &law,
-                    way,
+                    pair,
                 };
-                let is_open = explained == Some((id, way));
+                let is_open = explained == Some((id, pair));
                 if sheet.row(ui, is_open, actions) {
-                    explained = (!is_open).then_some((id, way));
+                    explained = (!is_open).then_some((id, pair));
                 }
                 if is_open {
                     sheet.explanation(ui);
@@ -75,19 +75,19 @@ struct Sheet<'a> {
     model: &'a Model,
     id: NodeId,
     law: &'a JunctionLaw,
-    way: RoadPair,
+    pair: RoadPair,
 }
 
 impl Sheet<'_> {
     /// The paths that lead so, with their numbers.
     fn paths(&self) -> impl Iterator<Item = (ConnectionIndex, &ConnectingPath)> {
         let paths = self.law.junction.numbered_paths();
-        paths.filter(|(_, path)| (path.from.road, path.to.road) == self.way)
+        paths.filter(|(_, path)| (path.from.road, path.to.road) == self.pair)
     }
 
     /// The row; whether it is to be explained or not any more.
     fn row(&self, ui: &mut Ui, is_open: bool, actions: &mut Vec<Action>) -> bool {
-        let (from, to) = self.way;
+        let (from, to) = self.pair;
         let title = format!("{from} to {to}");
         let mut clicked = false;
         ui.horizontal_wrapped(|ui| {
@@ -119,17 +119,17 @@ impl Sheet<'_> {
     fn goes(&self) -> Option<bool> {
         let now = super::junction_now::seen(self.model, self.id)?;
         let mut turns = now.turns.iter();
-        Some(turns.any(|turn| (turn.from.road, turn.to.road) == self.way && turn.goes))
+        Some(turns.any(|turn| (turn.from.road, turn.to.road) == self.pair && turn.goes))
     }
 
     fn forbid(&self, actions: &mut Vec<Action>) {
         let scenario = self.model.document.scenario();
-        let edit = without_turn(scenario, &self.law.junction, self.id, self.way);
+        let edit = without_turn(scenario, &self.law.junction, self.id, self.pair);
         actions.extend(edit.map(|edit| Action::Apply("Forbid turn".into(), edit)));
     }
 
     fn slip_lane(&self) -> Action {
-        match slip_lane(self.model.document.scenario(), self.id, self.way) {
+        match slip_lane(self.model.document.scenario(), self.id, self.pair) {
             Ok(edit) => Action::Apply("Split off a slip lane".into(), edit),
             Err(error) => Action::Say(Tone::Refused, format!("{error}.")),
         }
@@ -137,7 +137,7 @@ impl Sheet<'_> {
 
     fn allow(&self, actions: &mut Vec<Action>) {
         let scenario = self.model.document.scenario();
-        let edit = with_turn(scenario, &self.law.junction, self.way);
+        let edit = with_turn(scenario, &self.law.junction, self.pair);
         actions.extend(edit.map(|edit| Action::Apply("Allow turn".into(), edit)));
     }
 
