@@ -3,10 +3,12 @@
 use super::LooseKind;
 use super::body_list::{BodyList, Changes};
 use super::cells::Cells;
+use crate::open_ground::Upright;
 use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{left_of, polygon, unit};
+use roadwright_planning::open_ground::{Circle, Heights, Shape as GroundShape};
 use roadwright_scenario::{ForestId, ObstacleId, Scenario, Shape};
 use roadwright_vehicle::rigid::{Solid, Still};
 use std::collections::BTreeMap;
@@ -81,6 +83,17 @@ impl Body {
                         .total_cmp(&(*b - point).length_squared())
                 })
                 .unwrap_or(point),
+        }
+    }
+
+    /// The body as a shape on open ground.
+    fn shape(&self) -> GroundShape {
+        match self {
+            Self::Disc { centre, radius } => GroundShape::Circle(Circle {
+                centre: *centre,
+                radius: *radius,
+            }),
+            Self::Polygon(corners) => GroundShape::Polygon(corners.clone()),
         }
     }
 
@@ -495,6 +508,19 @@ impl Obstacles {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.all.bodies.is_empty()
+    }
+
+    /// Calls `visit` for every body where the scenario has it, as something that stands on open ground.
+    pub(crate) fn for_each_upright(&self, mut visit: impl FnMut(Upright)) {
+        for (number, (owner, body)) in self.all.bodies.iter().enumerate() {
+            let stature = self.all.statures.get(number);
+            visit(Upright {
+                owner: *owner,
+                shape: body.shape(),
+                heights: Heights::up_to(stature.map_or(TREE_HEIGHT, |stature| stature.height)),
+                is_loose: stature.is_some_and(|stature| stature.mass.is_some()),
+            });
+        }
     }
 }
 
