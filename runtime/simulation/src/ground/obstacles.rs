@@ -3,7 +3,6 @@
 use super::LooseKind;
 use super::body_list::{BodyList, Changes};
 use super::cells::Cells;
-use crate::open_ground::Upright;
 use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -178,6 +177,18 @@ impl Displaced {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+}
+
+/// A body that stands on the ground.
+pub(crate) struct Upright {
+    /// The object that it is a part of.
+    pub(crate) owner: Owner,
+    /// What it covers.
+    pub(crate) shape: GroundShape,
+    /// Lower edge and top above the ground.
+    pub(crate) heights: Heights,
+    /// Whether it can be pushed.
+    pub(crate) is_loose: bool,
 }
 
 /// All still bodies of a scenario.

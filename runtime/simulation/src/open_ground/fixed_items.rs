@@ -3,9 +3,7 @@
 use crate::ground::{Ground, Owner};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::centre_line::CentreLine;
-use roadwright_planning::open_ground::{
-    CARRIAGEWAY, Heights, Item, Layer, OpenGround, PLAIN, Shape,
-};
+use roadwright_planning::open_ground::{CARRIAGEWAY, Item, Layer, OpenGround, PLAIN, Shape};
 use roadwright_scenario::{ForestId, LaneletIndex, ObstacleId};
 use std::collections::BTreeMap;
 
@@ -103,18 +101,6 @@ fn add_lane(items: &mut FixedItems, id: LaneletIndex, line: CentreLine<'_>, widt
         items.add(ItemSource::Lane(id), area);
         at = end;
     }
-}
-
-/// A body that stands on the ground.
-pub(crate) struct Upright {
-    /// The object that it is a part of.
-    pub(crate) owner: Owner,
-    /// What it covers.
-    pub(crate) shape: Shape,
-    /// Lower edge and top above the ground.
-    pub(crate) heights: Heights,
-    /// Whether it can be pushed.
-    pub(crate) is_loose: bool,
 }
 
 #[cfg(test)]

@@ -8,6 +8,5 @@
 mod fixed_items;
 mod profiles;
 
-pub(crate) use fixed_items::Upright;
 pub use fixed_items::{FixedItems, ItemSource};
 pub use profiles::{body_of, profile_of};

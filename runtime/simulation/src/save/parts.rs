@@ -105,6 +105,8 @@ parts! {
     FAILURES "failures" 1;
     /// The names of stacks, and their instances.
     STACKS "stacks" 1;
+    /// The planners for open ground of stacks and agents.
+    GROUND_PLANNERS "ground_planners" 1;
     /// Modules that the run had in the place of those of its stacks.
     OVERRIDES "overrides" 1;
     /// What the scenario and the options were, as far as it matters for what is to come.
