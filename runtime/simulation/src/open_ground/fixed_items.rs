@@ -1,10 +1,11 @@
 //! The part of a map of open ground that follows from a scenario alone.
 
+use super::cost_layers;
 use crate::ground::{Ground, Owner};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_planning::open_ground::{CARRIAGEWAY, Item, Layer, OpenGround, PLAIN, Shape};
-use roadwright_scenario::{ForestId, LaneletIndex, ObstacleId};
+use roadwright_scenario::{ForestId, LandId, LaneletIndex, ObstacleId};
 use std::collections::BTreeMap;
 
 /// Longest piece of a lane that is one item, m. Longer pieces are found in more tiles than they lie in.
@@ -19,6 +20,12 @@ pub enum ItemSource {
     Tree(ForestId, u32),
     /// A lane or a connection on the level of the ground.
     Lane(LaneletIndex),
+    /// Steep ground, by the row of the terrain from the south.
+    Slope(u32),
+    /// An area of water or of paved ground.
+    Land(LandId),
+    /// Slippery pieces of roads, by their number.
+    Slippery(u32),
 }
 
 /// The items that follow from a scenario, by the objects that they stand for.
@@ -67,10 +74,11 @@ impl FixedItems {
                 add_lane(&mut items, id, ground.graph().line(id), lanelet.width);
             }
         }
+        cost_layers::add(&mut items, ground);
         items
     }
 
-    fn add(&mut self, source: ItemSource, item: Item) {
+    pub(super) fn add(&mut self, source: ItemSource, item: Item) {
         self.0.entry(source).or_default().push(item);
     }
 
