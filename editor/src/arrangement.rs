@@ -2,25 +2,25 @@
 
 use roadwright_geometry::DVec2;
 
-/// How objects are put in order.
+/// An arrangement of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrangement {
-    /// Their western edges in one line.
+    /// Aligns western edges.
     West,
-    /// Their eastern edges in one line.
+    /// Aligns eastern edges.
     East,
-    /// Their southern edges in one line.
+    /// Aligns southern edges.
     South,
-    /// Their northern edges in one line.
+    /// Aligns northern edges.
     North,
-    /// Their middles equally far from each other, from west to east.
+    /// Distributes centres evenly from west to east.
     SpreadEast,
-    /// Their middles equally far from each other, from south to north.
+    /// Distributes centres evenly from south to north.
     SpreadNorth,
 }
 
 impl Arrangement {
-    /// All, in the order of menus.
+    /// All arrangements, in the order of menus.
     pub const ALL: [Self; 6] = [
         Self::West,
         Self::East,
@@ -37,12 +37,12 @@ impl Arrangement {
             Self::East => "Align east edges",
             Self::South => "Align south edges",
             Self::North => "Align north edges",
-            Self::SpreadEast => "Spread from west to east",
-            Self::SpreadNorth => "Spread from south to north",
+            Self::SpreadEast => "Distribute from west to east",
+            Self::SpreadNorth => "Distribute from south to north",
         }
     }
 
-    /// How far each box has to move, m.
+    /// The displacement of each bounding box, m.
     pub(crate) fn shifts(self, boxes: &[(DVec2, DVec2)]) -> Vec<DVec2> {
         let low = |axis: usize| {
             boxes
@@ -82,7 +82,7 @@ impl Arrangement {
     }
 }
 
-/// Moves of the middles to equal distances between the first and the last.
+/// Displacements that space the centres evenly between the first and the last.
 fn spread(boxes: &[(DVec2, DVec2)], axis: usize, to: impl Fn(usize, f64) -> DVec2) -> Vec<DVec2> {
     let middle = |i: usize| 0.5 * (boxes[i].0[axis] + boxes[i].1[axis]);
     let mut order: Vec<usize> = (0..boxes.len()).collect();
@@ -91,8 +91,7 @@ fn spread(boxes: &[(DVec2, DVec2)], axis: usize, to: impl Fn(usize, f64) -> DVec
         return Vec::new();
     };
     let (start, end) = (middle(*first), middle(*last));
-    // Between n middles there are n - 1 gaps. One box alone stays: without the bound it would be
-    // divided by nothing.
+    // There are n - 1 gaps between n centres. The bound avoids a division by zero for a single box.
     let gaps = (boxes.len().max(2) - 1) as f64;
     let mut shifts = vec![DVec2::ZERO; boxes.len()];
     for (place, index) in order.iter().enumerate() {

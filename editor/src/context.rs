@@ -22,12 +22,12 @@ use waiting::Waiting;
 pub(crate) struct Context {
     pub(crate) model: Model,
     pub(crate) view: ViewState,
-    /// What the frame asks for; it is done after the frame.
+    /// Actions of the frame, carried out after it.
     pub(crate) actions: Vec<Action>,
     pub(crate) egui: egui::Context,
     /// Work beside the frame that is done once.
     pub(crate) jobs: Vec<Job>,
-    /// The document, while something else stands in its place.
+    /// The paused document while something else is shown in its place.
     pub(crate) waiting: Option<Waiting>,
     /// How many documents have been put into the window. What a subject has derived from a document is
     /// worth nothing once this number is another one.
@@ -66,7 +66,7 @@ impl Context {
         self.view.say(tone, text);
     }
 
-    /// What wakes the window from another thread.
+    /// A function that wakes the window from another thread.
     pub(crate) fn wake(&self) -> impl Fn() + Send + Clone + 'static {
         waker(&self.egui)
     }
@@ -85,7 +85,7 @@ impl Context {
         }
     }
 
-    /// Puts a document into the window. Returns the one that was there.
+    /// Puts a document into the window and returns the previous one.
     pub(crate) fn put_document(&mut self, document: Document) -> Document {
         let model = &mut self.model;
         let before = std::mem::replace(&mut model.document, document);

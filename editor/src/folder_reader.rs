@@ -7,7 +7,7 @@ use crate::worker::Worker;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How often a folder is read again while its list is shown, s.
+/// Interval between reads of a folder while its list is shown, s.
 const PERIOD: f64 = 2.0;
 
 /// Reads the folder of the question for a path beside the frame.
@@ -19,7 +19,7 @@ impl FolderReader {
         Self(Worker::new(|folder: PathBuf| read(&folder), wake))
     }
 
-    /// Reads the folder of the question for a path, when it is another one and now and then.
+    /// Requests the contents of the dialog's folder, when it changes and at intervals.
     pub(crate) fn look(&mut self, cx: &mut Context, time: f64) {
         if let Some(list) = self.0.take() {
             cx.model.folder.list = Arc::new(list);
@@ -30,13 +30,13 @@ impl FolderReader {
         }
     }
 
-    /// Whether the list is that of the folder that is asked about, or none is shown.
+    /// Whether the list belongs to the requested folder, or no list is shown.
     pub(crate) fn is_listed(&self, model: &Model) -> bool {
         let folder = &model.folder;
         !matches!(model.dialog, Dialog::Path { .. }) || folder.list.folder == folder.wanted
     }
 
-    /// Another folder is asked about.
+    /// Switches to another folder.
     pub(crate) fn list(&mut self, cx: &mut Context, folder: PathBuf) {
         cx.model.folder.wanted = folder;
         let time = cx.egui.input(|i| i.time);

@@ -5,7 +5,7 @@ use roadwright_bundle::ENDING as BUNDLE;
 use roadwright_scenario::vehicle_file::EXTENSION;
 use std::path::{Path, PathBuf};
 
-/// The path that a scenario is saved under: with the ending that scenarios have.
+/// The path for saving a scenario, with the extension of scenarios.
 pub(crate) fn scenario_path(path: &Path) -> PathBuf {
     if path.to_string_lossy().ends_with(".json") {
         path.to_owned()
@@ -19,7 +19,7 @@ pub(crate) fn is_bundle(path: &Path) -> bool {
     path.to_string_lossy().to_lowercase().ends_with(BUNDLE)
 }
 
-/// The path that a bundle is written under: with the ending that bundles have.
+/// The path for writing a bundle, with the extension of bundles.
 pub(crate) fn bundle_path(path: &Path) -> PathBuf {
     if is_bundle(path) {
         path.to_owned()
@@ -33,7 +33,7 @@ pub(crate) fn is_experiment(path: &Path) -> bool {
     path.to_string_lossy().ends_with(ENDING)
 }
 
-/// The path that an experiment is saved under: with the ending that experiments have.
+/// The path for saving an experiment, with the extension of experiments.
 pub(crate) fn experiment_path(path: &Path) -> PathBuf {
     if path.to_string_lossy().ends_with(".json") {
         path.to_owned()
@@ -42,7 +42,7 @@ pub(crate) fn experiment_path(path: &Path) -> PathBuf {
     }
 }
 
-/// The path of a vehicle file: with the ending that they have.
+/// The path of a vehicle file, with its extension.
 pub(crate) fn vehicle_path(path: &Path) -> PathBuf {
     let text = path.to_string_lossy();
     if text.ends_with(EXTENSION) {

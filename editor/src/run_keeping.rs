@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 impl Model {
-    /// A run that can be compared; `None` if it is not there.
+    /// A run to compare; `None` if it does not exist.
     pub fn run_of(&self, side: Side) -> Option<&Arc<RunResults>> {
         let live = || self.live.as_ref().map(|live| &live.results);
         match side {
@@ -19,11 +19,11 @@ impl Model {
         }
     }
 
-    /// What a run that can be compared is called.
+    /// The name of a run to compare.
     pub fn name_of(&self, side: Side) -> String {
         match side {
             Side::Now => "this run".into(),
-            Side::Before => "the run before".into(),
+            Side::Before => "previous run".into(),
             Side::Kept(id) => {
                 let run = self.kept_runs.get(id);
                 run.map_or_else(|| "?".into(), |run| run.name.clone())
@@ -32,14 +32,14 @@ impl Model {
     }
 }
 
-/// Keeps what has come of the run so far.
+/// Keeps the results of the run so far.
 pub(crate) fn keep_run(cx: &mut Context) {
     let title = cx.model.document.title();
     let live = cx.model.live.as_ref();
     let results = live.map(|live| live.results.clone()).unwrap_or_default();
     match cx.model.kept_runs.keep(&title, &results) {
         Ok(run) => {
-            let text = format!("{} is kept: what runs next is compared with it.", run.name);
+            let text = format!("Kept {}. The next runs can be compared with it.", run.name);
             cx.say(Tone::Done, &text);
         }
         Err(why) => cx.say(Tone::Refused, &why),
@@ -67,11 +67,11 @@ pub(crate) fn act(cx: &mut Context, action: KeptRunAction) {
     }
 }
 
-/// Writes the comparison of the two chosen runs into a folder.
+/// Writes the comparison of the two selected runs into a folder.
 pub(crate) fn export_comparison(cx: &mut Context, folder: PathBuf) {
     let (a, b) = (cx.model.kept_runs.a, cx.model.kept_runs.b);
     let (Some(first), Some(second)) = (cx.model.run_of(a), cx.model.run_of(b)) else {
-        cx.say(Tone::Refused, "There are no two runs to compare yet.");
+        cx.say(Tone::Refused, "A comparison needs two runs.");
         return;
     };
     let runs = [first.clone(), second.clone()];

@@ -3,7 +3,7 @@
 use crate::input::{self, KeyChord};
 use egui::{Key, Modifiers};
 
-/// A key of egui as the core knows it; `None` where the core has no such key.
+/// Converts a key of egui; `None` if the core has no such key.
 pub(crate) fn chord(key: Key, modifiers: Modifiers) -> Option<KeyChord> {
     Some(KeyChord {
         modifiers: held(modifiers),
@@ -11,7 +11,7 @@ pub(crate) fn chord(key: Key, modifiers: Modifiers) -> Option<KeyChord> {
     })
 }
 
-/// The modifiers of egui as the core knows them: Ctrl and Command are the same key to us.
+/// Converts modifiers of egui; Ctrl and Command are treated alike.
 pub(crate) fn held(modifiers: Modifiers) -> input::Modifiers {
     input::Modifiers {
         shift: modifiers.shift,

@@ -150,6 +150,7 @@ fn edits_and_hands_on_the_way_are_done_again() {
         let obstacle = Obstacle {
             name: String::new(),
             shape,
+            base: 0.0.into(),
             height: 1.0.into(),
             mass: None.into(),
         };

@@ -106,6 +106,7 @@ fn many_selected() {
                 y: (6.0 * (y - 9.0)).into(),
                 radius: 1.0.into(),
             },
+            base: 0.0.into(),
             height: 2.0.into(),
             mass: None.into(),
         };

@@ -69,6 +69,7 @@
 //! ```
 
 mod behaviour;
+mod ground_planner;
 mod module;
 mod parameter;
 mod rate;
@@ -79,6 +80,7 @@ pub use behaviour::{
     AgentFacts, BehaviourView, Datum, Effect, Effects, Indicator, Letter, Message, NamedPlace,
     Outlook, Surroundings,
 };
+pub use ground_planner::{Avoid, GroundPlanner, GroundPlanning, GroundSearch};
 pub use module::{
     Behaviour, Conduct, Controller, Failure, Fitness, Logic, LogicState, Lookahead, Module,
     ModuleInfo, Planner, PlannerView, Step, StepBoundary, Swap,

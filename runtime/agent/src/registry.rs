@@ -1,5 +1,6 @@
 //! The available modules, and instances of them for a stack.
 
+use crate::ground_planner::GroundPlanner;
 use crate::module::{Behaviour, Controller, Fitness, Logic, Module, ModuleInfo, Planner};
 use crate::parameter::{ParameterError, ParameterInfo, ParameterSet};
 use crate::signals::SignalController;
@@ -158,6 +159,7 @@ macro_rules! declare_registry {
 declare_registry! {
     Planner planners;
     Behaviour behaviours;
+    GroundPlanner ground_planners;
     Controller controllers;
     Fitness fitnesses;
     SignalController signal_controllers;

@@ -93,6 +93,7 @@ fn put_obstacle(scenario: &mut Scenario, id: u32) {
             y: 60.0.into(),
             radius: 2.0.into(),
         },
+        base: 0.0.into(),
         height: 1.0.into(),
         mass: None.into(),
     };

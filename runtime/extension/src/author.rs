@@ -92,6 +92,11 @@ pub enum AuthorError {
         "plugins are planners, controllers, fitnesses or signal controllers; a behaviour is a script: see `roadwright script new`"
     )]
     Behaviour,
+    /// Planners for open ground are built in.
+    #[error(
+        "planners for open ground are built in; plugins are planners, controllers, fitnesses or signal controllers"
+    )]
+    GroundPlanner,
     /// The folder contains nothing to build.
     #[error("{0} contains no Cargo.toml, CMakeLists.txt or Makefile, and no .c or .cpp files")]
     NothingToBuild(PathBuf),
@@ -220,6 +225,7 @@ fn put_rust(folder: &Path, kind: ModuleKind, put: &Put<'_>) -> Result<(), Author
                 include_str!("../templates/signal_controller.rs.txt")
             }
             ModuleKind::Behaviour => return Err(AuthorError::Behaviour),
+            ModuleKind::GroundPlanner => return Err(AuthorError::GroundPlanner),
         },
     )?;
     // Without `fill`, because these sources are the same in every project.
@@ -240,6 +246,7 @@ fn put_c(name: &str, kind: ModuleKind, is_c: bool, put: &Put<'_>) -> Result<(), 
         ModuleKind::Fitness => include_str!("../templates/fitness.c.txt"),
         ModuleKind::SignalController => include_str!("../templates/signal_controller.c.txt"),
         ModuleKind::Behaviour => return Err(AuthorError::Behaviour),
+        ModuleKind::GroundPlanner => return Err(AuthorError::GroundPlanner),
     };
     let (file, language) = if is_c {
         (format!("{name}.c"), "c")

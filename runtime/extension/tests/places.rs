@@ -199,6 +199,7 @@ fn neighbours(at: &[(f64, f64)], heading: f64) -> Vec<Edit> {
                 length: 4.6.into(),
                 width: 1.8.into(),
             },
+            base: 0.0.into(),
             height: 1.5.into(),
             mass: None.into(),
         };

@@ -7,6 +7,7 @@
 //! | `via_ways.rs` | restrictions with via ways |
 //! | `islands.rs` | connected areas of restricted roads |
 //! | `lane_keeper.rs` | [`LaneKeeper`]: changes lanes if the route requires it and the gap allows it |
+//! | `ground_planners.rs` | the modules that find paths off the lanes |
 //! | `open_ground` | [`open_ground`]: maps of cells, and planners that find paths over them |
 //!
 //! # Words
@@ -53,6 +54,7 @@
 //! ```
 
 mod costs;
+mod ground_planners;
 mod islands;
 mod lane_changes;
 mod lane_keeper;
@@ -69,4 +71,7 @@ use roadwright_agent::Registry;
 pub fn register(registry: &mut Registry) {
     registry.add(RoutePlanner::entry());
     registry.add(LaneKeeper::entry());
+    for entry in ground_planners::entries() {
+        registry.add(entry);
+    }
 }

@@ -136,7 +136,7 @@ fn company(
     planar.chain(trailers).chain(loose.map(ring)).collect()
 }
 
-/// Whether an obstacle can be pushed; concave ones cannot.
+/// Whether an obstacle can be pushed: what has notches, or hangs, cannot.
 fn is_loose(obstacle: &Obstacle) -> bool {
     let turns = |outline: &[DVec2]| {
         let edges: Vec<DVec2> = polygon::edges(outline).map(|(a, b)| b - a).collect();
@@ -144,7 +144,7 @@ fn is_loose(obstacle: &Obstacle) -> bool {
         let (left, right): (Vec<f64>, Vec<f64>) = crosses.partition(|cross| *cross >= 0.0);
         left.is_empty() || right.is_empty()
     };
-    obstacle.mass.is_some() && turns(&obstacle.shape.outline())
+    obstacle.mass.is_some() && !obstacle.hangs() && turns(&obstacle.shape.outline())
 }
 
 fn circle(middle: DVec2, radius: f64) -> Vec<DVec2> {
@@ -294,6 +294,7 @@ mod tests {
                     y: 5.0.into(),
                     radius: 1.0.into(),
                 },
+                base: 0.0.into(),
                 height: 2.0.into(),
                 mass: None.into(),
             };

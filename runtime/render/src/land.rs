@@ -23,6 +23,9 @@ const HOUSE_AREA: f64 = 20.0;
 /// Width of the yard around a house, m, and of its soft edge.
 const YARD: f64 = 5.0;
 const YARD_EDGE: f64 = 2.0;
+/// How much what hangs above the ground covers what lies below it, 0 to 1, and the dashes of its edge, m.
+const HANGING: f32 = 0.45;
+const DASHES: (f64, f64) = (0.8, 0.6);
 /// Width of a parapet, m.
 const PARAPET: f64 = 0.55;
 /// Smallest area of a roof with objects on it, m^2.
@@ -129,7 +132,9 @@ pub fn obstacles<'a>(
     for (id, obstacle) in obstacles {
         painter.begin(Pass::Paving);
         let outline = obstacle.shape.outline();
-        if is_house(obstacle) {
+        if obstacle.hangs() {
+            hanging(painter, &outline, detail.strength);
+        } else if is_house(obstacle) {
             house(painter, *id, &outline, detail);
         } else {
             let color = if obstacle.mass.is_some() {
@@ -143,9 +148,26 @@ pub fn obstacles<'a>(
     }
 }
 
+/// Something that hangs above the ground: what lies below it is seen through it.
+fn hanging(painter: &mut impl Painter, outline: &[DVec2], strength: f32) {
+    painter.polygon(outline, faded(ROOF_LINE, HANGING * strength));
+    let mut edge = outline.to_vec();
+    edge.extend(outline.first());
+    painter.line(
+        &edge,
+        0.15,
+        1.5,
+        Some(DASHES),
+        faded(OUTLINE, 0.8 * strength),
+    );
+}
+
 fn is_house(obstacle: &Obstacle) -> bool {
     let area = || polygon::signed_area(&obstacle.shape.outline()).abs();
-    obstacle.mass.is_none() && obstacle.height >= HOUSE_HEIGHT && area() >= HOUSE_AREA
+    !obstacle.hangs()
+        && obstacle.mass.is_none()
+        && obstacle.height >= HOUSE_HEIGHT
+        && area() >= HOUSE_AREA
 }
 
 /// Returns a ring moved outwards; sharp corners are cut off.
@@ -164,7 +186,8 @@ fn shadow(painter: &mut impl Painter, obstacle: &Obstacle, strength: f32) {
     // The area that the shape sweeps from its foot to the end of its shadow, moved in far enough that sunlit
     // walls have none. A concave shape has the shadow of its roof alone, because the sweep of its hull would
     // darken sunlit yards.
-    let foot = cast.clamp_length_max(fade);
+    let begin = DVec2::new(0.22, -0.22) * obstacle.base.min(height);
+    let foot = begin + (cast - begin).clamp_length_max(fade);
     let swept: Vec<DVec2> = outline
         .iter()
         .flat_map(|p| [*p + foot, *p + cast])

@@ -80,6 +80,10 @@ pub enum Code {
     ObstacleOnRoad,
     /// Two obstacles overlap.
     ObstaclesOverlap,
+    /// The lower edge of an obstacle is not below its top.
+    ObstacleWithoutHeight,
+    /// An obstacle that hangs has a mass.
+    HangingMass,
     /// A place names a lane that does not exist.
     NoSuchLane,
     /// An agent starts inside an obstacle or a tree.
@@ -146,6 +150,8 @@ impl Code {
             Self::NoBuses => "no-buses",
             Self::ObstacleOnRoad => "obstacle-on-road",
             Self::ObstaclesOverlap => "obstacles-overlap",
+            Self::ObstacleWithoutHeight => "obstacle-without-height",
+            Self::HangingMass => "hanging-mass",
             Self::NoSuchLane => "no-such-lane",
             Self::AgentInObstacle => "agent-in-obstacle",
             Self::AgentsOverlap => "agents-overlap",

@@ -129,6 +129,12 @@ impl GripMap {
         rows.flat_map(move |row| columns.clone().map(move |column| row * width + column))
     }
 
+    /// Outlines of roads and junctions on the level of the ground, in pieces, and the grip of each.
+    pub fn ground_pieces(&self) -> impl Iterator<Item = (&[DVec2], f64)> {
+        let pieces = self.pieces.iter().filter(|piece| piece.layer == 0);
+        pieces.map(|piece| (&piece.outline[..], piece.grip))
+    }
+
     /// Grip factor at a position for a vehicle on the given road layers (bit mask): that of the uppermost
     /// road there on one of these layers, or of open ground.
     pub fn at(&self, place: DVec2, layers: u32) -> f64 {

@@ -82,6 +82,7 @@ mod turn;
 mod unique_map;
 pub mod vehicle_file;
 mod vehicle_type;
+mod vertical_span;
 mod via_rules;
 
 pub use access::{LaneAccess, RoadAccess, TripPart, VehicleClass};
@@ -118,4 +119,5 @@ pub use scenario::{About, GeoOrigin, Scenario, Settings};
 pub use stack::{HowMany, ModuleKind, ModuleSetting, ModuleSettings, Slot, Stack};
 pub use unique_map::UniqueMap;
 pub use vehicle_type::VehicleType;
+pub use vertical_span::VerticalSpan;
 pub use via_rules::{Followed, ViaRules};

@@ -1,8 +1,9 @@
 //! Objects beside the roads: obstacles, forests and points of interest.
 
+use crate::defaults::is_zero;
 use crate::quantity::{
-    Angle, Area, Coordinate, Mass, OptionalQuantity, PerHectare, Quantity, Size, Validate, at,
-    check_keys,
+    Angle, Area, Coordinate, HeightAboveGround, Mass, OptionalQuantity, PerHectare, Quantity, Size,
+    Validate, at, check_keys,
 };
 use glam::DVec2;
 use roadwright_geometry::math::Stream;
@@ -114,7 +115,11 @@ pub struct Obstacle {
     pub name: String,
     /// Outline on the ground.
     pub shape: Shape,
-    /// Height, m.
+    /// Lower edge above the ground, m: 0 for what stands on the ground. What hangs is passed underneath by
+    /// vehicles that are not higher.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub base: Quantity<HeightAboveGround>,
+    /// Height of the top above the ground, m.
     pub height: Quantity<Size>,
     /// Mass, kg; absent for something fixed to the ground.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -316,7 +321,7 @@ impl Validate for Shape {
 impl Validate for Obstacle {
     fn validate(&self) -> Result<(), String> {
         self.shape.validate()?;
-        check_keys!(self => height, mass)
+        check_keys!(self => base, height, mass)
     }
 }
 

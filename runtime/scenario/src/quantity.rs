@@ -520,6 +520,8 @@ ranges! {
     Angle: With(-100.0), With(100.0), "an angle in radians within +-100";
     /// A size, m.
     Size: Without(0.0), With(1e4), "more than 0 and at most 10,000 m";
+    /// A height above the ground, m.
+    HeightAboveGround: With(0.0), With(1e4), "0 to 10,000 m";
     /// A speed, m/s.
     Speed: Without(0.0), With(150.0), "more than 0 and at most 150 m/s";
     /// A speed that may be zero, m/s.

@@ -213,6 +213,11 @@ impl Scenario {
         self.terrain.clone()
     }
 
+    /// Areas of land, shared: there may be many.
+    pub fn shared_land(&self) -> Arc<BTreeMap<LandId, Land>> {
+        self.land.clone()
+    }
+
     /// Obstacles by id.
     pub fn obstacles(&self) -> &BTreeMap<ObstacleId, Obstacle> {
         &self.obstacles

@@ -22,6 +22,7 @@ macro_rules! for_each_slot {
         $callback! {
             Planner planner Planner One ["route"] 6.0 "Finds a route.";
             Behaviour behaviour Behaviour One ["lane_keeper"] 4.0 "Chooses lanes and speeds.";
+            GroundPlanner ground_planner GroundPlanner Optional [] 6.0 "Finds paths off the lanes; `hybrid_fuzzy_path` if absent.";
             Controller controller Controller One ["idm"] 30.0 "Steers and accelerates.";
             Fitness fitness Fitness Many ["crash_and_speed"] 1.0 "Rates the driving.";
         }
@@ -37,6 +38,8 @@ named! {
         Planner = "planner",
         /// Chooses lanes and speeds, and requests effects.
         Behaviour = "behaviour",
+        /// Finds paths off the lanes. Only built in.
+        GroundPlanner = "ground_planner",
         /// Steers and accelerates.
         Controller = "controller",
         /// Rates driving.
@@ -345,6 +348,14 @@ macro_rules! declare_slots {
 for_each_slot!(declare_slots);
 
 impl Slot {
+    /// Module of a slot that may be empty, if a stack does not name one; `None` if the slot stays empty.
+    pub fn module_if_absent(self) -> Option<&'static str> {
+        match self {
+            Self::GroundPlanner => Some("hybrid_fuzzy_path"),
+            Self::Planner | Self::Behaviour | Self::Controller | Self::Fitness => None,
+        }
+    }
+
     /// Returns the slot with the given name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|slot| slot.name() == name)

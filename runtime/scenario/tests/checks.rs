@@ -76,6 +76,49 @@ fn obstacles_on_roads_and_on_each_other_are_found() {
 }
 
 #[test]
+fn obstacles_that_hang_are_judged_by_their_heights() {
+    let bar = |base: f64, height: f64| Obstacle {
+        base: base.into(),
+        height: height.into(),
+        mass: None.into(),
+        ..crate_at(50.0, 2.0)
+    };
+    let put = |id, obstacle| Edit::Obstacle(ObstacleId(id), Some(Box::new(obstacle)));
+    let found = |obstacle| codes(&with(put(1, obstacle)));
+    let scenario = with(Edit::Batch(Vec::new()));
+    let kinds = || scenario.vehicle_types().values();
+    let tallest = kinds().map(|kind| kind.whole_span().high);
+    let tallest = tallest.fold(0.0, f64::max);
+    let lowest = kinds().map(VehicleType::ground_clearance);
+    let lowest = lowest.fold(f64::INFINITY, f64::min);
+    assert_eq!(found(bar(tallest, tallest + 1.0)), []);
+    let gate = bar(tallest - 0.01, tallest + 1.0);
+    assert_eq!(found(gate), [Code::ObstacleOnRoad]);
+    assert_eq!(found(bar(0.0, lowest)), []);
+    assert_eq!(found(bar(0.0, lowest + 0.01)), [Code::ObstacleOnRoad]);
+    assert_eq!(found(bar(2.0, 2.0)), [Code::ObstacleWithoutHeight]);
+    let loose = Obstacle {
+        mass: Some(5.0).into(),
+        ..bar(tallest, tallest + 1.0)
+    };
+    assert_eq!(found(loose), [Code::HangingMass]);
+    // A roof above a wall does not overlap it, and who stands below it is not inside it.
+    let aside = |base: f64, height: f64| Obstacle {
+        shape: crate_at(50.0, 20.0).shape,
+        ..bar(base, height)
+    };
+    let two = |roof| Edit::Batch(vec![put(1, aside(0.0, 3.0)), put(2, roof)]);
+    assert_eq!(codes(&with(two(aside(3.0, 4.0)))), []);
+    let low = with(two(aside(2.9, 4.0)));
+    assert_eq!(codes(&low), [Code::ObstaclesOverlap]);
+    let mut below = with_agent(|agent| agent.start = Place::ground(49.0, 20.0, 0.0));
+    below.apply(put(1, aside(tallest, 9.0))).unwrap();
+    assert_eq!(codes(&below), []);
+    below.apply(put(1, aside(1.0, 9.0))).unwrap();
+    assert_eq!(codes(&below), [Code::AgentInObstacle]);
+}
+
+#[test]
 fn agents_in_wrong_places_are_found() {
     assert_eq!(
         codes(&with_agent(|a| a.start = Place::lane(RoadId(1), -3, 5.0))),

@@ -29,6 +29,29 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
+fn only_what_hangs_has_a_base_in_its_file() {
+    let mut scenario = sample();
+    let standing = to_text(&scenario);
+    assert!(!standing.contains("\"base\""));
+    let gate = Obstacle {
+        base: 2.5.into(),
+        height: 3.0.into(),
+        ..crate_at(20.0, 20.0)
+    };
+    let edit = Edit::Obstacle(ObstacleId(3), Some(Box::new(gate)));
+    scenario.apply(edit).unwrap();
+    let text = to_text(&scenario);
+    assert!(text.contains("\"base\": 2.5, \"height\": 3.0"), "{text}");
+    assert!(from_text(&text).unwrap() == scenario);
+    let below = refused(&text.replace("\"base\": 2.5", "\"base\": -0.1"));
+    assert!(below.contains("expected 0 to 10,000 m"), "{below}");
+    // 0 is what stands, as a file without it says.
+    let zero = text.replace("\"base\": 2.5", "\"base\": 0.0");
+    let scenario = from_text(&zero).unwrap();
+    assert!(!to_text(&scenario).contains("\"base\""));
+}
+
+#[test]
 fn a_file_of_version_1_still_opens() {
     // Never regenerate this file: it stands for the files that users have.
     let text = include_str!("files/version-1.scenario.json");

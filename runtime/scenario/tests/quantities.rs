@@ -80,6 +80,7 @@ fn obstacle(change: fn(&mut Obstacle)) -> Edit {
             y: 0.0.into(),
             radius: 1.0.into(),
         },
+        base: 0.0.into(),
         height: 1.0.into(),
         mass: None.into(),
     };

@@ -64,6 +64,7 @@ mod junction_watch;
 mod lamps;
 mod messages;
 mod modules;
+mod open_ground;
 mod options;
 mod perception;
 mod planned_route;
@@ -99,6 +100,7 @@ pub use inspect::{
 };
 pub use junction_watch::{ApproachFigures, JunctionFigures, JunctionWatch};
 pub use messages::{LogLine, Mark};
+pub use open_ground::{FixedItems, ItemSource, body_of, effects_of, profile_of};
 pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, SimulationError};
 pub use planned_route::{PlannedRoute, RouteFinder};
 pub use records::{

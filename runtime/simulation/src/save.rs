@@ -22,7 +22,8 @@ use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::messages::{Groups, Log};
 use crate::modules::{
-    Anew, Decider, SavedInstance, SavedMembership, SavedStacks, SavedSwap, Succession,
+    Anew, Decider, SavedGroundPlanners, SavedInstance, SavedMembership, SavedStacks, SavedSwap,
+    Succession,
 };
 use crate::options::{ModuleOverrides, RunOptions};
 use crate::records::{AgentIndex, Identity, ModuleFailures, SaveError, are_countable};
@@ -146,6 +147,8 @@ impl World {
         );
         saved.put(parts::FAILURES, &self.modules.failures);
         saved.put(parts::STACKS, &self.modules.saved_stacks());
+        let planners = self.modules.saved_ground_planners(self.agents.census());
+        saved.put(parts::GROUND_PLANNERS, &planners);
         let overrides = self.modules.overrides.all();
         let overrides = overrides.map(|(slot, modules)| (slot.name(), modules));
         saved.put(parts::OVERRIDES, &overrides.collect::<Vec<_>>());
@@ -231,7 +234,10 @@ impl World {
         // Saves from before manual control existed have none.
         world.hands = saved.get_if_any::<Hands>(parts::HANDS)?.unwrap_or_default();
         let instances: Vec<SavedInstance> = saved.get(parts::MODULES)?;
-        let stacks: Option<SavedStacks> = saved.get_if_any(parts::STACKS)?;
+        let mut stacks: Option<SavedStacks> = saved.get_if_any(parts::STACKS)?;
+        if let Some(planners) = saved.get_if_any::<SavedGroundPlanners>(parts::GROUND_PLANNERS)? {
+            planners.put(stacks.as_mut(), &mut world.agents);
+        }
         let succession =
             (world.modules).restore_instances(&instances, stacks.as_ref(), &mut world.agents)?;
         // All parts have been read, but no index has been used yet. Invalid indices of a damaged save are

@@ -59,6 +59,7 @@ pub(crate) fn put_post(scenario: &mut Scenario, shape: Shape) {
     let post = Obstacle {
         name: "post".into(),
         shape,
+        base: 0.0.into(),
         height: 2.0.into(),
         mass: None.into(),
     };

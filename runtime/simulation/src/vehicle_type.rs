@@ -6,7 +6,7 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::tan;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::junction::Body;
-use roadwright_scenario::{DynamicsLevel, VehicleClass};
+use roadwright_scenario::{DynamicsLevel, VehicleClass, VerticalSpan};
 use roadwright_vehicle::dynamic::GRAVITY;
 use roadwright_vehicle::rigid::RigidModel;
 use roadwright_vehicle::sliding::SlidingModel;
@@ -170,6 +170,24 @@ impl OwnCoupling {
     }
 }
 
+/// Heights between which a vehicle and its trailers are.
+#[derive(Debug, Clone)]
+struct Spans {
+    own: VerticalSpan,
+    trailers: Vec<VerticalSpan>,
+    whole: VerticalSpan,
+}
+
+impl Spans {
+    fn of(described: &roadwright_scenario::VehicleType) -> Self {
+        Self {
+            own: described.vertical_span(),
+            trailers: described.trailer_spans().collect(),
+            whole: described.whole_span(),
+        }
+    }
+}
+
 /// Vehicle types of a scenario.
 ///
 /// A type with trailers has additional numbers after those of all types of the scenario: the type without its
@@ -195,6 +213,8 @@ pub(crate) struct VehicleTypes {
     rigid_shapes: Vec<Arc<RigidShape>>,
     /// Their trailers.
     trains: Vec<Train>,
+    /// Heights between which they and their trailers are.
+    spans: Vec<Spans>,
     /// Whether any of them has trailers.
     pub(crate) has_trailers: bool,
     /// Whether stop lines are set back because buses or lorries drive.
@@ -232,6 +252,7 @@ impl VehicleTypes {
             largest_overhang: overhangs.fold(0.0, f64::max),
             has_trailers: types.iter().any(|kind| kind.tows),
             trains: described.iter().map(train).collect(),
+            spans: described.iter().map(Spans::of).collect(),
             couplings: described.iter().map(OwnCoupling::of).collect(),
             drive_trains: described.iter().map(drive_train).collect(),
             missing: described.iter().map(missing).collect(),
@@ -270,6 +291,22 @@ impl VehicleTypes {
     #[inline]
     pub(crate) fn train(&self, number: u16) -> &Train {
         &self.trains[number as usize]
+    }
+
+    /// Heights between which a type without its trailers is, or, from part 1 on, a trailer.
+    #[inline]
+    pub(crate) fn span(&self, number: u16, part: u8) -> VerticalSpan {
+        let spans = &self.spans[number as usize];
+        match usize::from(part).checked_sub(1) {
+            None => spans.own,
+            Some(trailer) => spans.trailers.get(trailer).copied().unwrap_or(spans.whole),
+        }
+    }
+
+    /// Heights between which a type with its trailers is.
+    #[inline]
+    pub(crate) fn whole_span(&self, number: u16) -> VerticalSpan {
+        self.spans[number as usize].whole
     }
 
     /// Number of types, including those with fewer trailers.

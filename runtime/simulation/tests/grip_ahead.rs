@@ -67,6 +67,7 @@ fn queue(driver: &str, grip: f64, hidden: bool) -> Scenario {
             length: 1.0.into(),
             width: 12.0.into(),
         },
+        base: 0.0.into(),
         height: 2.0.into(),
         mass: None.into(),
     };

@@ -12,6 +12,7 @@ mod grip;
 mod grip_ahead;
 mod hands;
 mod heat_map;
+mod heights;
 mod junctions;
 mod levels;
 mod live_edits;

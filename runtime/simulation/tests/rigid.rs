@@ -193,6 +193,7 @@ fn a_wall_holds_a_vehicle_that_does_not_look() {
                 length: 0.3.into(),
                 width: 12.0.into(),
             },
+            base: 0.0.into(),
             height: 2.0.into(),
             mass: None.into(),
         };
@@ -434,6 +435,7 @@ fn field(jeeps: u32, posts: u32, shape: WheelShape) -> Scenario {
                 y: (-70.0 + 14.0 * f64::from(number / 21)).into(),
                 radius: 0.2.into(),
             },
+            base: 0.0.into(),
             height: 1.5.into(),
             mass: Some(40.0).into(),
         };
@@ -581,6 +583,7 @@ fn what_stands_fixed_near_a_place_has_the_outlines_of_the_solver() {
     let obstacle = |shape: Shape, mass: Option<f64>| Obstacle {
         name: String::new(),
         shape,
+        base: 0.0.into(),
         height: 3.0.into(),
         mass: mass.into(),
     };

@@ -67,6 +67,7 @@ fn past_a_post(caravans: usize) -> Scenario {
             y: 1.0.into(),
             radius: 0.05.into(),
         },
+        base: 0.0.into(),
         height: 1.5.into(),
         mass: Some(20.0).into(),
     };

@@ -209,6 +209,7 @@ fn what_a_trailer_hits_is_counted() {
                 y: with.y.into(),
                 radius: 0.1.into(),
             },
+            base: 0.0.into(),
             height: 1.0.into(),
             mass: None.into(),
         };

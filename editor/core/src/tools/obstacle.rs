@@ -67,6 +67,7 @@ impl ObstacleTool {
         let obstacle = Obstacle {
             name: String::new(),
             shape,
+            base: 0.0.into(),
             height: options.height.into(),
             mass: options.loose.then_some(options.mass).into(),
         };

@@ -102,6 +102,7 @@ fn cones(scenario: &mut Scenario, ground: Ground) -> Result<(), EditError> {
                 y: place.y.into(),
                 radius: 0.2.into(),
             },
+            base: 0.0.into(),
             height: 0.7.into(),
             mass: Some(CONE_MASS).into(),
         };

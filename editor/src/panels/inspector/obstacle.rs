@@ -121,14 +121,24 @@ const SHAPE: [Property<Obstacle>; 6] = [
     },
 ];
 
-const BODY: [Property<Obstacle>; 2] = [
+const BODY: [Property<Obstacle>; 3] = [
+    Property {
+        name: "Base",
+        label: OF,
+        unit: "m",
+        range: 0.0..=1e4,
+        step: 0.1,
+        hint: "Lower edge above the ground. Vehicles that are not higher pass underneath.",
+        get: |obstacle| Some(obstacle.base.get()),
+        set: |obstacle, base| obstacle.base = base.into(),
+    },
     Property {
         name: "Height",
         label: OF,
         unit: "m",
         range: 0.01..=1e4,
         step: 0.1,
-        hint: "Height above the ground.",
+        hint: "Of the top above the ground.",
         get: |obstacle| Some(obstacle.height.get()),
         set: |obstacle, height| obstacle.height = height.into(),
     },

@@ -16,7 +16,7 @@ impl Catalogue {
                 ModuleKind::Controller => self.enter::<AsController>(&mut registry, cell),
                 ModuleKind::Fitness => self.enter::<AsFitness>(&mut registry, cell),
                 ModuleKind::SignalController => self.enter::<AsSignals>(&mut registry, cell),
-                ModuleKind::Behaviour => {}
+                ModuleKind::Behaviour | ModuleKind::GroundPlanner => {}
             }
         }
         self.scripts.enter(&mut registry);

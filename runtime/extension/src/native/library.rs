@@ -36,14 +36,15 @@ pub(crate) enum LoadError {
     Missing(&'static str),
 }
 
-/// Returns the bit of a kind in the binary interface, `KIND_*`; 0 for behaviours, which are scripts.
+/// Returns the bit of a kind in the binary interface, `KIND_*`; 0 for behaviours, which
+/// are scripts, and planners for open ground, which are built in.
 pub(crate) fn kind_bit(kind: ModuleKind) -> u32 {
     match kind {
         ModuleKind::Planner => KIND_PLANNER,
         ModuleKind::Controller => KIND_CONTROLLER,
         ModuleKind::Fitness => KIND_FITNESS,
         ModuleKind::SignalController => KIND_SIGNAL_CONTROLLER,
-        ModuleKind::Behaviour => 0,
+        ModuleKind::Behaviour | ModuleKind::GroundPlanner => 0,
     }
 }
 

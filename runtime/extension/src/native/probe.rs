@@ -146,7 +146,7 @@ fn trial(path: &Path) -> Result<(), String> {
             ModuleKind::Fitness => try_kind::<AsFitness>(&library)?,
             ModuleKind::Planner => try_kind::<AsPlanner>(&library)?,
             ModuleKind::SignalController => try_kind::<AsSignals>(&library)?,
-            ModuleKind::Behaviour => {}
+            ModuleKind::Behaviour | ModuleKind::GroundPlanner => {}
         }
     }
     Ok(())

@@ -14,11 +14,14 @@
 //! | `tile_space.rs` | the map as searches walk over it where it has no edge |
 //! | `hybrid.rs` | [`HybridPath`]: plans of bounded work that learn |
 //! | `reach.rs`, `gap.rs` | [`Reachability`]: whether there is a path, and if not, why |
+//! | `inquiry.rs` | [`Inquiry`]: one question about a path, answered at once |
+//! | `export.rs` | [`CellMap`]: a part of a map as text and as colours |
 //! | `moving_ai.rs` | maps and problems of the Moving AI benchmarks |
 //! | `samples.rs` | maps made from seeds |
 
 mod cell;
 mod cost;
+mod export;
 mod flow_field;
 mod gap;
 mod grid;
@@ -26,6 +29,7 @@ mod grid_path;
 mod ground;
 mod hybrid;
 mod incremental;
+mod inquiry;
 mod item;
 pub mod moving_ai;
 mod paint;
@@ -44,6 +48,7 @@ pub use cell::{Cell, CellDistance, CellSize, Direction, NodeIndex};
 pub use cost::{
     CARRIAGEWAY, Corners, LARGEST_FACTOR, PLAIN, Rules, SMALLEST_FACTOR, StepCosts, clamp_factor,
 };
+pub use export::{CellMap, Mark};
 pub use flow_field::FlowField;
 pub use gap::Gap;
 pub use grid::{GridError, GridMap, MOST_CELLS, TILE};
@@ -57,6 +62,7 @@ pub use hybrid::{
     PlanEnd, Trip,
 };
 pub use incremental::{FactorChange, IncrementalPath, Restart};
+pub use inquiry::{Answer, Answered, FoundPath, Inquiry};
 pub use item::{Item, ItemId, Mobility, Owner, Role};
 pub use paint::Paint;
 pub use pose_field::{

@@ -5,6 +5,7 @@ use crate::access::VehicleClass;
 use crate::agents::{Agent, Place};
 use crate::ids::AgentId;
 use crate::lane_graph::{LaneletIndex, ROOM_TO_CHANGE};
+use crate::objects::Obstacle;
 use crate::scenario::Scenario;
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
@@ -212,12 +213,17 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         });
     };
     for (i, (id, agent, body)) in started.iter().enumerate() {
+        let own = scenario.vehicle_types().get(&agent.vehicle);
+        let is_met = |obstacle: &Obstacle| {
+            own.is_none_or(|own| obstacle.vertical_span().is_met_by(own.vertical_span()))
+        };
         let hit = scenario.obstacles().iter().find(|(_, obstacle)| {
-            super::obstacles::outlines_overlap(
-                &body.corners(),
-                &obstacle.shape.outline(),
-                super::obstacles::TOUCHING,
-            )
+            is_met(obstacle)
+                && super::obstacles::outlines_overlap(
+                    &body.corners(),
+                    &obstacle.shape.outline(),
+                    super::obstacles::TOUCHING,
+                )
         });
         if let Some((obstacle, _)) = hit {
             let message = format!("starts inside {obstacle}; move one of them");

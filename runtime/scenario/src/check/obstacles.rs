@@ -4,6 +4,8 @@ use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::ids::ObstacleId;
 use crate::lane_graph::Lanelet;
 use crate::objects::Obstacle;
+use crate::scenario::Scenario;
+use crate::vertical_span::VerticalSpan;
 use glam::DVec2;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::grid_index::GridIndex;
@@ -13,13 +15,44 @@ use roadwright_geometry::polygon;
 const PART: usize = 1_000_000;
 
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
+    heights(subjects, findings);
     on_roads(subjects, findings);
     overlaps(subjects, findings);
 }
 
+/// Obstacles without any height, and hanging ones with a mass.
+fn heights(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
+    for (&id, obstacle) in subjects.scenario.obstacles() {
+        let VerticalSpan { low, high } = obstacle.vertical_span();
+        let finding = |severity, code, message| Finding {
+            severity,
+            code,
+            object: ObjectId::Obstacle(id),
+            place: obstacle.shape.centre(),
+            message,
+        };
+        if low >= high {
+            let message = format!(
+                "has its lower edge at {low} m and its top at {high} m, so vehicles drive through it; set \
+                 `base` below `height`"
+            );
+            let code = Code::ObstacleWithoutHeight;
+            findings.push(finding(Severity::Error, code, message));
+        }
+        if obstacle.hangs() && obstacle.mass.is_some() {
+            let message = "has a mass and hangs above the ground, so it cannot be pushed; take away its mass \
+                           or its `base`";
+            let code = Code::HangingMass;
+            findings.push(finding(Severity::Warning, code, message.into()));
+        }
+    }
+}
+
 /// Obstacles that stand on a lanelet: some point of its centre line is closer than half the lane width.
 fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
-    let mut left: Vec<_> = subjects.scenario.obstacles().iter().collect();
+    let all = subjects.scenario.obstacles().iter();
+    let meets = |obstacle: &Obstacle| may_be_met(subjects.scenario, obstacle);
+    let mut left: Vec<_> = all.filter(|(_, obstacle)| meets(obstacle)).collect();
     let graph = subjects.graph;
     let lanelets = graph.lanelets();
     let widest = lanelets.iter().map(|one| one.width).fold(0.0, f64::max);
@@ -42,6 +75,14 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             hit.is_none()
         });
     }
+}
+
+/// Whether any kind of vehicle meets an obstacle instead of passing underneath or driving over it.
+fn may_be_met(scenario: &Scenario, obstacle: &Obstacle) -> bool {
+    let span = obstacle.vertical_span();
+    let kinds = scenario.vehicle_types();
+    // A scenario without vehicles says nothing about who would meet it.
+    kinds.is_empty() || kinds.values().any(|kind| span.is_met_by(kind.whole_span()))
 }
 
 /// Finds the first of some points, by its number, whose lane reaches an obstacle.
@@ -113,6 +154,7 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         low: DVec2,
         high: DVec2,
         is_fixed: bool,
+        span: VerticalSpan,
     }
     let mut swept: Vec<_> = subjects
         .scenario
@@ -127,6 +169,7 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                 low,
                 high,
                 is_fixed: obstacle.mass.is_none(),
+                span: obstacle.vertical_span(),
             })
         })
         .collect();
@@ -136,7 +179,7 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     for (i, a) in swept.iter().enumerate() {
         let others = swept[i + 1..].iter().zip(i + 1..);
         for (b, j) in others.take_while(|(b, _)| b.low.x < a.high.x) {
-            let apart = b.low.y >= a.high.y || a.low.y >= b.high.y;
+            let apart = b.low.y >= a.high.y || a.low.y >= b.high.y || !a.span.overlaps(b.span);
             let little = if a.is_fixed && b.is_fixed {
                 WALLS
             } else {

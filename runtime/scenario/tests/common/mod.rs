@@ -99,6 +99,7 @@ pub(crate) fn crate_at(x: f64, y: f64) -> Obstacle {
             length: 2.0.into(),
             width: 2.0.into(),
         },
+        base: 0.0.into(),
         height: 1.0.into(),
         mass: Some(80.0).into(),
     }

@@ -88,6 +88,7 @@ impl Builder {
         self.obstacle(Obstacle {
             name: name.into(),
             shape: Shape::Polygon { points },
+            base: 0.0.into(),
             height: height.into(),
             mass: None.into(),
         });

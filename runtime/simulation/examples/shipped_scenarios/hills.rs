@@ -74,6 +74,7 @@ fn village(b: &mut Builder) {
                 length: stream.next_in(10.0, 13.0).into(),
                 width: stream.next_in(8.0, 10.0).into(),
             },
+            base: 0.0.into(),
             height: stream.next_in(6.0, 9.0).into(),
             mass: None.into(),
         });
@@ -94,6 +95,7 @@ fn posts(b: &mut Builder) {
                     y: y.into(),
                     radius: 0.25.into(),
                 },
+                base: 0.0.into(),
                 height: 2.0.into(),
                 mass: Some(60.0).into(),
             });

@@ -85,6 +85,7 @@ fn tyres(b: &mut Builder) {
                 y: at.y.into(),
                 radius: 0.6.into(),
             },
+            base: 0.0.into(),
             height: 0.8.into(),
             mass: None.into(),
         });

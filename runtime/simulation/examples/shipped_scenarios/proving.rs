@@ -123,6 +123,7 @@ fn cones(b: &mut Builder) {
                         y: (line + side).into(),
                         radius: 0.15.into(),
                     },
+                    base: 0.0.into(),
                     height: 0.5.into(),
                     mass: Some(2.0).into(),
                 });

@@ -179,6 +179,7 @@ pub(crate) fn obstacle_field() -> Scenario {
                     length: 2.0.into(),
                     width: 2.0.into(),
                 },
+                base: 0.0.into(),
                 height: 10.0.into(),
                 mass: Some(1000.0).into(),
             });

@@ -115,6 +115,7 @@ fn slaloms(b: &mut Builder) {
                     y: y.into(),
                     radius: 0.3.into(),
                 },
+                base: 0.0.into(),
                 height: 2.0.into(),
                 mass: None.into(),
             });

@@ -145,9 +145,12 @@ impl BodyList {
         match source {
             Source::Obstacle(id, obstacle) => {
                 let bodies = bodies_of(&obstacle.shape);
-                // A shape with notches consists of several bodies, which would fall apart. It stays fixed.
-                let mass = obstacle.mass.filter(|_| bodies.len() == 1);
-                let stature = |_: &Body| Arc::new(Stature::new(obstacle.height.get(), mass));
+                // What has notches is of several bodies, which would fall apart: it stays where it is. So does
+                // what hangs, because nothing says what holds it.
+                let is_loose = bodies.len() == 1 && !obstacle.hangs();
+                let mass = obstacle.mass.filter(|_| is_loose);
+                let span = obstacle.vertical_span();
+                let stature = |_: &Body| Arc::new(Stature::new(span, mass));
                 self.statures.extend(bodies.iter().map(stature));
                 let owner = Owner::Obstacle(id);
                 self.bodies

@@ -40,8 +40,8 @@ use roadwright_scenario::alleys::Alleys;
 use roadwright_scenario::junction::{Conflicts, Light, Programme, Signals, Turn};
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletIndex, LaneletKind, NO_LANELET};
 use roadwright_scenario::{
-    Connection, ConnectionIndex, Control, GripMap, GroundGrip, JunctionIndex, NodeId, RoadId,
-    Scenario,
+    Connection, ConnectionIndex, Control, GripMap, GroundGrip, JunctionIndex, Land, LandId, NodeId,
+    RoadId, Scenario,
 };
 use roadwright_vehicle::Grade;
 use roadwright_vehicle::rigid::ALL_LAYERS;
@@ -69,6 +69,8 @@ pub struct Ground {
     slopes: bool,
     /// `None` if the grip is 1 everywhere.
     grip: Option<Arc<GripMap>>,
+    /// Water and paved ground count where somebody plans over open ground.
+    land: Arc<BTreeMap<LandId, Land>>,
     finder: Arc<OnceLock<LaneFinder>>,
     lane_middles: OnceLock<Arc<Vec<DVec2>>>,
     signal_posts: OnceLock<Vec<Post>>,
@@ -96,6 +98,7 @@ impl Ground {
             lane_obstacles: Arc::new(lane_obstacles),
             terrain: scenario.shared_terrain(),
             slopes: scenario.settings().slopes,
+            land: scenario.shared_land(),
             finder: Arc::default(),
             lane_middles: OnceLock::new(),
             signal_posts: OnceLock::new(),
@@ -151,6 +154,7 @@ impl Ground {
             lane_obstacles,
             terrain: new.shared_terrain(),
             slopes: new.settings().slopes,
+            land: new.shared_land(),
             places,
             finder: kept_or(stays.lanes, &self.finder, OnceLock::new),
             roads,
@@ -177,6 +181,17 @@ impl Ground {
     #[inline]
     pub(crate) fn slopes(&self) -> Option<&HeightField> {
         self.terrain().filter(|_| self.slopes)
+    }
+
+    /// Areas of land.
+    pub(crate) fn land(&self) -> &BTreeMap<LandId, Land> {
+        &self.land
+    }
+
+    /// The grip of roads and junctions; `None` where all ground has all the grip, or nobody sees that it has
+    /// not.
+    pub(crate) fn known_grip(&self) -> Option<&GripMap> {
+        self.grip.as_deref().filter(|map| !map.grip().hidden)
     }
 
     /// Outlines of fixed obstacles within `reach` of any of the places, m, as rigid bodies meet them: seen

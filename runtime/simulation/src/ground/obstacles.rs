@@ -7,7 +7,8 @@ use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{left_of, polygon, unit};
-use roadwright_scenario::{ForestId, ObstacleId, Scenario, Shape};
+use roadwright_planning::open_ground::{Circle, Heights, Shape as GroundShape};
+use roadwright_scenario::{ForestId, ObstacleId, Scenario, Shape, VerticalSpan};
 use roadwright_vehicle::rigid::{Solid, Still};
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -38,6 +39,12 @@ const SHARES_OF_REACH: [f64; 2] = [0.35, 1.0];
 
 /// Corners whose area over an edge is below this lie on the edge, m^2.
 const FLAT: f64 = 1e-6;
+
+/// A vehicle that meets everything.
+const ANY_VEHICLE: VerticalSpan = VerticalSpan {
+    low: f64::NEG_INFINITY,
+    high: f64::INFINITY,
+};
 
 /// Bodies with a larger bounding circle are kept in a separate list, m.
 const LARGE_RADIUS: f64 = 15.0;
@@ -81,6 +88,17 @@ impl Body {
                         .total_cmp(&(*b - point).length_squared())
                 })
                 .unwrap_or(point),
+        }
+    }
+
+    /// The body as a shape on open ground.
+    fn shape(&self) -> GroundShape {
+        match self {
+            Self::Disc { centre, radius } => GroundShape::Circle(Circle {
+                centre: *centre,
+                radius: *radius,
+            }),
+            Self::Polygon(corners) => GroundShape::Polygon(corners.clone()),
         }
     }
 
@@ -140,10 +158,10 @@ impl Body {
 }
 
 /// A body in three dimensions.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Stature {
-    /// Height, m.
-    height: f64,
+    /// Heights between which it is.
+    span: VerticalSpan,
     /// Mass, kg, if it is loose.
     mass: Option<f64>,
     /// Solid for collisions with rigid vehicles, relative to its centre. Computed when such a vehicle first
@@ -168,6 +186,18 @@ impl Displaced {
     }
 }
 
+/// A body that stands on the ground.
+pub(crate) struct Upright {
+    /// The object that it is a part of.
+    pub(crate) owner: Owner,
+    /// What it covers.
+    pub(crate) shape: GroundShape,
+    /// Lower edge and top above the ground.
+    pub(crate) heights: Heights,
+    /// Whether it can be pushed.
+    pub(crate) is_loose: bool,
+}
+
 /// All fixed bodies of a scenario.
 pub(crate) struct Obstacles {
     all: BodyList,
@@ -182,6 +212,8 @@ pub(crate) struct Obstacles {
     largest: f64,
     /// All bodies, indexed by their boxes.
     cells: Cells,
+    /// Heights that every body covers: a vehicle between them meets all bodies.
+    common: VerticalSpan,
 }
 
 impl Obstacles {
@@ -203,9 +235,32 @@ impl Obstacles {
             large: Vec::new(),
             largest: 0.0,
             cells: Cells::default(),
+            common: VerticalSpan {
+                low: 0.0,
+                high: TREE_HEIGHT,
+            },
         };
         obstacles.index(before);
+        obstacles.find_common();
         obstacles
+    }
+
+    /// Finds the heights that every body covers.
+    fn find_common(&mut self) {
+        for stature in &self.all.statures {
+            self.common.low = self.common.low.max(stature.span.low);
+            self.common.high = self.common.high.min(stature.span.high);
+        }
+    }
+
+    /// Whether a body is in the way of a vehicle, which neither drives over it nor passes underneath.
+    #[inline]
+    fn is_met(&self, number: u32, vehicle: VerticalSpan) -> bool {
+        // In most scenarios nobody can pass anything, and no stature is looked up.
+        self.common.low == 0.0 && self.common.high > vehicle.low || {
+            let stature = self.all.statures.get(number as usize);
+            stature.is_none_or(|stature| stature.span.is_met_by(vehicle))
+        }
     }
 
     /// Adds all bodies to a hash.
@@ -229,6 +284,13 @@ impl Obstacles {
                     write(DVec2::splat(*radius));
                 }
                 Body::Polygon(corners) => corners.iter().copied().for_each(&mut write),
+            }
+        }
+        for (number, stature) in self.all.statures.iter().enumerate() {
+            // Ground without anything that hangs keeps the hash that saves of earlier versions have.
+            if stature.span.low > 0.0 {
+                hasher.write_usize(number);
+                hasher.write_u64(stature.span.low.to_bits());
             }
         }
     }
@@ -274,7 +336,7 @@ impl Obstacles {
     /// Whether any body is within a distance of a point, m.
     pub(super) fn is_any_within(&self, point: DVec2, distance: f64) -> bool {
         let displaced = Displaced::default();
-        let nearest = self.nearest(point, distance, &displaced, None, |_| true);
+        let nearest = self.nearest(point, distance, &displaced, None, ANY_VEHICLE, |_| true);
         nearest.is_some()
     }
 
@@ -327,21 +389,22 @@ impl Obstacles {
         }
     }
 
-    /// Nearest point of an obstacle within `reach` that passes a test. With `some`, only the bodies in these
-    /// cells count.
+    /// The nearest point of an obstacle within `reach` that a vehicle meets and that passes a test, of all or
+    /// only of some by their boxes.
     pub(crate) fn nearest(
         &self,
         point: DVec2,
         reach: f64,
         displaced: &Displaced,
         some: Option<&Cells>,
+        vehicle: VerticalSpan,
         accept: impl Fn(DVec2) -> bool,
     ) -> Option<DVec2> {
         // Where there are many obstacles, the nearest is close. A body found within a shorter reach is nearer
         // than all beyond it.
-        SHARES_OF_REACH
-            .into_iter()
-            .find_map(|share| self.nearest_within(point, share * reach, displaced, some, &accept))
+        SHARES_OF_REACH.into_iter().find_map(|share| {
+            self.nearest_within(point, share * reach, displaced, some, vehicle, &accept)
+        })
     }
 
     fn nearest_within(
@@ -350,11 +413,15 @@ impl Obstacles {
         reach: f64,
         displaced: &Displaced,
         some: Option<&Cells>,
+        vehicle: VerticalSpan,
         accept: impl Fn(DVec2) -> bool,
     ) -> Option<DVec2> {
         let mut best: Option<(f64, u32, DVec2)> = None;
         let cells = some.unwrap_or(&self.cells);
         self.for_each_here(cells, point, reach, displaced, |index, body| {
+            if !self.is_met(index, vehicle) {
+                return;
+            }
             let closest = body.closest_point(point);
             let distance = (closest - point).length();
             // At equal distance the lower number wins, because the order of visits depends on the cells.
@@ -366,19 +433,21 @@ impl Obstacles {
         best.map(|(_, _, closest)| closest)
     }
 
-    /// Calls `visit(owner, depth)` for every obstacle that overlaps a vehicle within the given circle.
+    /// Calls `visit(owner, depth)` for every obstacle that a vehicle overlaps, which lies within a circle and
+    /// between two heights.
     pub(crate) fn for_each_contact(
         &self,
         middle: DVec2,
         radius: f64,
         displaced: &Displaced,
+        span: VerticalSpan,
         vehicle: impl Fn() -> OrientedBox,
         mut visit: impl FnMut(Owner, f64),
     ) {
         // The vehicle's box is only built if there is something to compare it with, which is rare.
         let mut own = None;
         self.for_each_here(&self.cells, middle, radius, displaced, |index, body| {
-            if body.is_apart(middle, radius) {
+            if body.is_apart(middle, radius) || !self.is_met(index, span) {
                 return;
             }
             let depth = body.penetration(own.get_or_insert_with(&vehicle));
@@ -436,9 +505,9 @@ impl Obstacles {
         let kind = stature.loose.get_or_init(|| match body {
             Body::Disc { centre, radius } => {
                 let disc = (*centre, *radius);
-                Some(LooseKind::disc(id, disc, stature.height, mass))
+                Some(LooseKind::disc(id, disc, stature.span.high, mass))
             }
-            Body::Polygon(corners) => LooseKind::prism(id, corners, stature.height, mass),
+            Body::Polygon(corners) => LooseKind::prism(id, corners, stature.span.high, mass),
         });
         kind.as_ref()
     }
@@ -462,7 +531,7 @@ impl Obstacles {
         let stature = match self.all.statures.get(number as usize) {
             Some(stature) => stature,
             None => {
-                tree = Stature::new(TREE_HEIGHT, None);
+                tree = Stature::new(self::standing(TREE_HEIGHT), None);
                 &tree
             }
         };
@@ -470,7 +539,7 @@ impl Obstacles {
         Some(Still {
             solid: solid.clone(),
             // Part of the solid lies in the ground, because the ground may fall away beside its centre.
-            middle: middle.extend(ground(*middle) + solid.half_height() - FOOT),
+            middle: middle.extend(ground(*middle) + solid.half_height() + stature.foot()),
             heading: 0.0,
         })
     }
@@ -497,22 +566,55 @@ impl Obstacles {
     pub(crate) fn is_empty(&self) -> bool {
         self.all.bodies.is_empty()
     }
+
+    /// Calls `visit` for every body where the scenario has it, as something that stands on open ground.
+    pub(crate) fn for_each_upright(&self, mut visit: impl FnMut(Upright)) {
+        for (number, (owner, body)) in self.all.bodies.iter().enumerate() {
+            let stature = self.all.statures.get(number);
+            let span = stature.map_or(standing(TREE_HEIGHT), |stature| stature.span);
+            // There is nothing between a lower edge and a top that is not above it.
+            if span.low >= span.high {
+                continue;
+            }
+            visit(Upright {
+                owner: *owner,
+                shape: body.shape(),
+                heights: Heights {
+                    base: span.low,
+                    top: span.high,
+                },
+                is_loose: stature.is_some_and(|stature| stature.mass.is_some()),
+            });
+        }
+    }
 }
 
 impl Stature {
-    pub(super) fn new(height: f64, mass: Option<f64>) -> Self {
+    pub(super) fn new(span: VerticalSpan, mass: Option<f64>) -> Self {
         Self {
-            height,
+            span,
             mass,
-            ..Self::default()
+            solid: OnceLock::new(),
+            loose: OnceLock::new(),
+        }
+    }
+
+    /// Where its solid begins above the ground, m: what stands goes on below it.
+    fn foot(&self) -> f64 {
+        if self.span.low > 0.0 {
+            self.span.low
+        } else {
+            -FOOT
         }
     }
 
     /// The solid of the body, and the place of its centre.
     fn solid(&self, body: &Body) -> Option<&(Solid, DVec2)> {
         let solid = self.solid.get_or_init(|| {
-            let half_height = 0.5 * (self.height + FOOT);
+            let half_height = 0.5 * (self.span.high - self.foot());
             match body {
+                // Its lower edge is not below its top.
+                _ if half_height <= 0.0 => None,
                 Body::Disc { centre, radius } => {
                     Some((Solid::cylinder(*radius, half_height), *centre))
                 }
@@ -524,6 +626,14 @@ impl Stature {
             }
         });
         solid.as_ref()
+    }
+}
+
+/// From the ground up to a height, m.
+fn standing(height: f64) -> VerticalSpan {
+    VerticalSpan {
+        low: 0.0,
+        high: height,
     }
 }
 
@@ -610,9 +720,9 @@ pub(super) mod tests {
         pub(in crate::ground) fn assert_same(&self, other: &Self) {
             assert_eq!(self.all.bodies, other.all.bodies);
             assert_eq!(self.cells, other.cells);
-            let statures = |obstacles: &Self| -> Vec<(f64, Option<f64>)> {
+            let statures = |obstacles: &Self| -> Vec<(VerticalSpan, Option<f64>)> {
                 let statures = obstacles.all.statures.iter();
-                statures.map(|one| (one.height, one.mass)).collect()
+                statures.map(|one| (one.span, one.mass)).collect()
             };
             assert_eq!(statures(self), statures(other));
             let sizes = |of: &Self| (of.small.clone(), of.large.clone(), of.largest);
@@ -679,7 +789,14 @@ pub(super) mod tests {
             // Half of the world is behind the observer.
             let accept = |seen: DVec2| (seen - point).dot(heading) > 0.0;
             let reach = OBSTACLE_REACH;
-            let found = obstacles.nearest(point, reach, &Displaced::default(), None, accept);
+            let found = obstacles.nearest(
+                point,
+                reach,
+                &Displaced::default(),
+                None,
+                ANY_VEHICLE,
+                accept,
+            );
             let all = obstacles
                 .all
                 .bodies

@@ -13,6 +13,8 @@ pub(super) struct Unchanged {
     /// Heights, and whether slopes act.
     terrain: bool,
     pub(super) grip: bool,
+    /// Areas of land.
+    land: bool,
     /// Named places.
     pub(super) places: bool,
 }
@@ -32,13 +34,14 @@ impl Unchanged {
             sizes: old.vehicle_types() == new.vehicle_types(),
             terrain: old.terrain() == new.terrain() && before.slopes == after.slopes,
             grip: before.grip == after.grip,
+            land: std::ptr::eq(old.land(), new.land()) || old.land() == new.land(),
             places: has_same_places(old, new, &changed),
         }
     }
 
     /// Whether everything except named places is unchanged.
     pub(super) fn is_all_but_places(&self) -> bool {
-        self.lanes && self.obstacles && self.sizes && self.terrain && self.grip
+        self.lanes && self.obstacles && self.sizes && self.terrain && self.grip && self.land
     }
 }
 

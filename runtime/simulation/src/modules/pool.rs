@@ -10,8 +10,8 @@ use super::succession::Anew;
 use crate::records::{Instances, ModuleFailures};
 use crate::summary::{ModuleRecord, SwapRecord};
 use roadwright_agent::{
-    Behaviour, Choosable, Controller, Fitness, Module, ModuleError, Planner, Rate, Registry, Slot,
-    StepBoundary, set_parameters,
+    Behaviour, Choosable, Controller, Fitness, GroundPlanner, Module, ModuleEntry, ModuleError,
+    Planner, Rate, Registry, Slot, StepBoundary, set_parameters,
 };
 use roadwright_scenario::{ModuleSetting, Stack, for_each_slot};
 use std::collections::BTreeSet;
@@ -191,7 +191,12 @@ impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
         let modules = settings
             .iter()
             .map(|own| registry.module::<L>(stack, self.slot, own));
-        let modules = modules.collect::<Result<_, _>>()?;
+        let mut modules = modules.collect::<Result<Vec<_>, _>>()?;
+        if let Some(id) = self.slot.module_if_absent().filter(|_| modules.is_empty()) {
+            let entries = registry.of::<L>().iter();
+            let entry = entries.filter(|entry| entry.info.id == id).take(1);
+            modules.extend(entry.map(ModuleEntry::make));
+        }
         let instance = Instance::new(self.slot, modules, settings, dt);
         self.instances.push(instance);
         let last = self.instances.len() as u16 - 1;

@@ -18,6 +18,28 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedStacks(Vec<(String, Instances)>);
 
+/// The planners for open ground of a saved world.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SavedGroundPlanners {
+    /// Instances of stacks, in their order.
+    stacks: Vec<u16>,
+    /// Instances of agents, by index.
+    agents: Vec<u16>,
+}
+
+impl SavedGroundPlanners {
+    /// Puts the instances where those of other slots are.
+    pub(crate) fn put(&self, stacks: Option<&mut SavedStacks>, agents: &mut Agents) {
+        let slot = Slot::GroundPlanner;
+        for ((_, stack), instance) in stacks.into_iter().flat_map(|s| &mut s.0).zip(&self.stacks) {
+            stack.set(slot, *instance);
+        }
+        for (who, instance) in agents.identity.iter_mut().zip(&self.agents) {
+            who.modules.set(slot, *instance);
+        }
+    }
+}
+
 /// A module, or a part of the scenario, that does not resume where a saved world was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Anew {
@@ -91,6 +113,19 @@ impl Modules {
         SavedStacks(names.zip(self.stacks.iter().copied()).collect())
     }
 
+    /// The planners for open ground, for a save.
+    pub(crate) fn saved_ground_planners(&self, agents: Census<'_>) -> SavedGroundPlanners {
+        let slot = Slot::GroundPlanner;
+        SavedGroundPlanners {
+            stacks: self.stacks.iter().map(|stack| stack.of(slot)).collect(),
+            agents: agents
+                .identity
+                .iter()
+                .map(|who| who.modules.of(slot))
+                .collect(),
+        }
+    }
+
     /// Creates the saved instances that are still in use, in the order of the save and including choices of
     /// single agents, and the instances that stacks have now. Agents get the new numbers. `was` is `None` for
     /// worlds saved before it was recorded; there all agents keep their instances.
@@ -138,6 +173,13 @@ impl Modules {
         }
         for who in agents.identity.iter_mut().filter(|who| who.is_known()) {
             who.modules = succession.of_agent(who.stack as usize, who.modules, &self.stacks);
+            // Worlds that were saved before there were planners for open ground do not know theirs.
+            let slot = Slot::GroundPlanner;
+            if who.modules.of(slot) == Instances::NONE.of(slot)
+                && let Some(stack) = self.stacks.get(who.stack as usize)
+            {
+                who.modules.set(slot, stack.of(slot));
+            }
         }
         Ok(succession)
     }

@@ -36,7 +36,7 @@ const NEARLY_STANDING: f64 = 2.0;
 /// Concessions of an agent to vehicles beside it.
 pub(super) struct Courtesy {
     /// A vehicle to follow as if it were ahead on the agent's lane; its position is projected onto that lane,
-    /// m.
+    /// Height, m.
     pub(super) let_in: Option<LaneEntry>,
     /// Highest speed while falling back, m/s; infinite if there is no need to.
     pub(super) top_speed: f64,

@@ -37,8 +37,8 @@ use roadwright_agent::{Controller, Lookahead, Module, Outlook};
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, heading_of};
 use roadwright_plugin_api::{ControllerInput, NOTHING};
-use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::LaneletIndex;
+use roadwright_scenario::{DynamicsLevel, VerticalSpan};
 use std::f64::consts::PI;
 
 /// Speed off the roads, m/s.
@@ -129,6 +129,12 @@ impl<'a> View<'a> {
     pub(crate) fn vehicle_type(&self, agent: AgentIndex) -> &'a VehicleType {
         self.types
             .get(self.agents.identity[agent.index()].vehicle_type)
+    }
+
+    /// Heights between which an agent's vehicle with its trailers is.
+    fn whole_span(&self, agent: AgentIndex) -> VerticalSpan {
+        self.types
+            .whole_span(self.agents.identity[agent.index()].vehicle_type)
     }
 
     /// Ties between vehicles are broken by id and not by index, because indices depend on which agents left

@@ -111,6 +111,7 @@ impl View<'_> {
             OBSTACLE_REACH,
             self.dynamics.rigid.displaced(),
             is_on_lane.then(|| self.ground.lane_obstacles.in_ways()),
+            self.whole_span(eye.agent),
             accept,
         )?;
         let offset = point - eye.pose.position;

@@ -1,11 +1,39 @@
 //! Module instances of an agent.
 
 use roadwright_agent::Slot;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Instances of an agent: an index into the pool of each slot, in the order of [`Slot::ALL`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// Saves and hashes hold those of [`SAVED`]: planners for open ground came later, and are a part of their
+/// own in saves, so that older ones are still read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Instances([u16; Slot::COUNT]);
+
+/// Slots whose instances stand with the agents in saves.
+const SAVED: [Slot; 4] = [
+    Slot::Planner,
+    Slot::Behaviour,
+    Slot::Controller,
+    Slot::Fitness,
+];
+
+impl Serialize for Instances {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        SAVED.map(|slot| self.of(slot)).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Instances {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let saved = <[u16; SAVED.len()]>::deserialize(deserializer)?;
+        let mut instances = Self::NONE;
+        for (slot, instance) in SAVED.into_iter().zip(saved) {
+            instances.set(slot, instance);
+        }
+        Ok(instances)
+    }
+}
 
 impl Instances {
     /// Instances of an agent that does not drive.

@@ -104,6 +104,8 @@ parts! {
     FAILURES "failures" 1;
     /// Names of stacks, and their instances.
     STACKS "stacks" 1;
+    /// The planners for open ground of stacks and agents.
+    GROUND_PLANNERS "ground_planners" 1;
     /// Modules with which the run replaced those of its stacks.
     OVERRIDES "overrides" 1;
     /// Properties of the scenario and options that affect the future.

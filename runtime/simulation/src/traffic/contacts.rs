@@ -16,6 +16,7 @@ use crate::route::Routes;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_scenario::VerticalSpan;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -63,6 +64,12 @@ impl Search<'_> {
     fn vehicle_type(&self, agent: AgentIndex) -> &VehicleType {
         let number = self.bodies.agents.identity[agent.index()].vehicle_type;
         self.types.get(number)
+    }
+
+    /// Heights between which a part of an agent's train is.
+    fn span(&self, agent: AgentIndex, part: u8) -> VerticalSpan {
+        let number = self.bodies.agents.identity[agent.index()].vehicle_type;
+        self.types.span(number, part)
     }
 
     fn id(&self, agent: AgentIndex) -> u64 {
@@ -115,7 +122,8 @@ impl Search<'_> {
             let (pose, own_type) = (self.bodies.pose(own.agent), self.vehicle_type(own.agent));
             let middle = pose.point(own_type.body_centre, 0.0);
             let body = || own_type.footprint(middle, pose.heading);
-            self.contacts_with_obstacles(own.agent, middle, own_type.radius, body, out);
+            let span = self.span(own.agent, 0);
+            self.contacts_with_obstacles(own.agent, span, middle, own_type.radius, body, out);
             self.contacts_with_standing(own.agent, middle, own_type.radius, body, out);
         }
         for other in &entries[at + 1..] {
@@ -245,7 +253,8 @@ impl Search<'_> {
         let ground = self.bodies.ground;
         if !ground.obstacles.is_empty() && self.neighbours.may_touch_obstacles(number) {
             let body = body();
-            self.contacts_with_obstacles(agent, body.centre, body.radius(), || body, out);
+            let (span, radius) = (self.span(agent, part), body.radius());
+            self.contacts_with_obstacles(agent, span, body.centre, radius, || body, out);
         }
         if !self.bodies.dynamics.standing.is_empty() {
             let body = body();
@@ -290,10 +299,11 @@ impl Search<'_> {
         }
     }
 
-    /// Contacts of a body, which lies within a circle, with obstacles.
+    /// Contacts of a body, which lies within a circle and between two heights, with obstacles.
     fn contacts_with_obstacles(
         &self,
         agent: AgentIndex,
+        span: VerticalSpan,
         middle: DVec2,
         radius: f64,
         body: impl Fn() -> OrientedBox,
@@ -305,6 +315,7 @@ impl Search<'_> {
             middle,
             radius,
             displaced,
+            span,
             body,
             |owner, depth| {
                 let with = match owner {

@@ -74,6 +74,7 @@ impl Draft {
         let obstacle = Obstacle {
             name: name.into(),
             shape,
+            base: 0.0.into(),
             height: height.into(),
             mass: mass.into(),
         };

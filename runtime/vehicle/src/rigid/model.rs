@@ -22,10 +22,8 @@ pub(super) const LEAST_LOAD: f64 = 0.02;
 const COMMON_SPRING: (f64, f64) = (1.5, 0.3);
 /// Default stiffness of the anti-sway bars divided by that of the springs.
 pub(super) const COMMON_ANTI_SWAY: f64 = 0.5;
-/// Default track width as a fraction of the vehicle width, and default ground clearance as a fraction of the
-/// height.
+/// Default track width as a fraction of the vehicle width.
 pub(super) const COMMON_TRACK: f64 = 0.82;
-pub(super) const COMMON_CLEARANCE: f64 = 0.12;
 /// Inertia of a wheel divided by mass x radius^2: that of a disc.
 pub(super) const DISC: f64 = 0.5;
 /// Default mass of a wheel, kg.
@@ -148,7 +146,7 @@ impl From<&VehicleType> for RigidModel {
             .into_iter()
             .flat_map(|x| [half_track, -half_track].map(|y| DVec3::new(x, y, -single.height)));
         let places: Vec<DVec3> = places.collect();
-        let clearance = COMMON_CLEARANCE * kind.height;
+        let clearance = VehicleType::COMMON_CLEARANCE * kind.height;
         let size = DVec3::new(kind.length.get(), kind.width.get(), kind.height - clearance);
         let middle = clearance + 0.5 * size.z - single.height;
         let wheels = axles(&places, kind.mass.get(), common_spring);

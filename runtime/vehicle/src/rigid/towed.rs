@@ -8,8 +8,8 @@
 use super::body::BodyState;
 use super::car::CarState;
 use super::model::{
-    COMMON_ANTI_SWAY, COMMON_CLEARANCE, COMMON_TRACK, DISC, HULL_FRICTION, LEAST_LOAD, RigidModel,
-    Wheel, common_spring, shell,
+    COMMON_ANTI_SWAY, COMMON_TRACK, DISC, HULL_FRICTION, LEAST_LOAD, RigidModel, Wheel,
+    common_spring, shell,
 };
 use super::surface::Surface;
 use crate::dynamic::{CENTRE_HEIGHT, GRAVITY};
@@ -121,9 +121,7 @@ impl RigidModel {
     /// Creates a trailer with its own springs, and with wheels like those of this vehicle unless the file
     /// says otherwise.
     fn trailer(&self, trailer: &Trailer) -> RigidModel {
-        let clearance = trailer
-            .ground_clearance
-            .unwrap_or(COMMON_CLEARANCE * trailer.height);
+        let clearance = trailer.clearance();
         let size = DVec3::new(
             trailer.length.get(),
             trailer.width.get(),

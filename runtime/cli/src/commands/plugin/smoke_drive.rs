@@ -300,7 +300,7 @@ fn drive_with(library: &Path) -> anyhow::Result<Found> {
             ModuleKind::SignalController => {
                 found.signals = Some(beside_demand(&modules, id)?);
             }
-            ModuleKind::Behaviour => {}
+            ModuleKind::Behaviour | ModuleKind::GroundPlanner => {}
         }
     }
     Ok(found)

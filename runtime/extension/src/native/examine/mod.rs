@@ -67,7 +67,7 @@ pub(crate) fn examine(path: &Path, mut report: impl FnMut(&Finding)) -> Result<b
             ModuleKind::Fitness => examine_kind::<AsFitness>(&examiner, &mut tell),
             ModuleKind::Planner => examine_kind::<AsPlanner>(&examiner, &mut tell),
             ModuleKind::SignalController => examine_kind::<AsSignals>(&examiner, &mut tell),
-            ModuleKind::Behaviour => {}
+            ModuleKind::Behaviour | ModuleKind::GroundPlanner => {}
         }
     }
     Ok(is_good)
@@ -92,7 +92,7 @@ pub(crate) fn digest(path: &Path) -> Result<String, String> {
             ModuleKind::Fitness => examiner.history::<AsFitness>(ROWS, Order::Sorted)?,
             ModuleKind::Planner => examiner.history::<AsPlanner>(ROWS, Order::Sorted)?,
             ModuleKind::SignalController => examiner.history::<AsSignals>(ROWS, Order::Sorted)?,
-            ModuleKind::Behaviour => Vec::new(),
+            ModuleKind::Behaviour | ModuleKind::GroundPlanner => Vec::new(),
         };
         hasher.update(&history);
     }

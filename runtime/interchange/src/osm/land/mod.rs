@@ -352,6 +352,7 @@ impl Adding<'_> {
                 shape: roadwright_scenario::Shape::Polygon {
                     points: rings::opened(piece).into(),
                 },
+                base: 0.0.into(),
                 height: height.into(),
                 mass: None.into(),
             };

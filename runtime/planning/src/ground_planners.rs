@@ -1,0 +1,220 @@
+//! The planners of paths off the lanes, as modules of stacks. The searches are in `open_ground`.
+
+use roadwright_agent::{
+    Avoid, GroundPlanner, GroundPlanning, GroundSearch, Logic, ModuleEntry, ModuleInfo,
+    ParameterInfo, ParameterSet,
+};
+
+/// A planner by its search.
+struct Planner(fn(&ParameterSet) -> GroundSearch);
+
+static STRAIGHT: ModuleInfo = ModuleInfo {
+    id: "straight",
+    name: "Straight",
+    doc: "Drives straight for the goal, whatever lies between.",
+};
+
+static GRID_PATH: ModuleInfo = ModuleInfo {
+    id: "grid_path",
+    name: "Grid path",
+    doc: "Finds the cheapest path over the cells of the map.",
+};
+
+static FLOW_FIELD: ModuleInfo = ModuleInfo {
+    id: "flow_field",
+    name: "Flow field",
+    doc: "Finds the cheapest paths to a goal from everywhere, once for all agents that go there.",
+};
+
+static HYBRID: ModuleInfo = ModuleInfo {
+    id: "hybrid_fuzzy_path",
+    name: "Hybrid fuzzy path",
+    doc: "Searches a bounded number of cells at a time, learns from them, and replans as the world moves.",
+};
+
+static INCREMENTAL: ModuleInfo = ModuleInfo {
+    id: "incremental_path",
+    name: "Incremental path",
+    doc: "Keeps the cheapest path, and repairs it where the map has changed.",
+};
+
+/// Number of parameters that all planners with a map have.
+const COMMON: usize = 12;
+
+const COSTS: [ParameterInfo; COMMON] = [
+    ParameterInfo::number(
+        "cell",
+        "m",
+        (0.2, 4.0),
+        1.0,
+        "Size of the cells of the map.",
+    ),
+    ParameterInfo::choice(
+        "costs",
+        &["10_14", "octile"],
+        "Costs of straight and diagonal steps: 10 and 14, or 5741 and 8119.",
+    ),
+    ParameterInfo::choice(
+        "corners",
+        &["keep", "cut"],
+        "Whether a diagonal step may pass the corner of a blocked cell.",
+    ),
+    ParameterInfo::number(
+        "tracking_margin",
+        "m",
+        (0.0, 5.0),
+        0.3,
+        "How closely the vehicle keeps to its path.",
+    ),
+    ParameterInfo::number(
+        "clearance",
+        "m",
+        (0.0, 20.0),
+        2.0,
+        "Distance from obstacles up to which cells cost more.",
+    ),
+    ParameterInfo::number(
+        "near",
+        "m",
+        (0.5, 100.0),
+        4.0,
+        "Distance of the waypoint at a standstill.",
+    ),
+    ParameterInfo::number(
+        "ahead",
+        "s",
+        (0.0, 10.0),
+        1.0,
+        "Driving time to the waypoint beyond that distance.",
+    ),
+    ParameterInfo::number(
+        "pause",
+        "s",
+        (0.0, 10.0),
+        0.25,
+        "Minimum time between two plans because the driver has left the path.",
+    ),
+    ParameterInfo::number(
+        "gear_change",
+        "s",
+        (0.0, 60.0),
+        2.0,
+        "Time that a change between forwards and reverse costs.",
+    ),
+    ParameterInfo::number(
+        "forecast",
+        "s",
+        (0.0, 20.0),
+        3.0,
+        "Time for which the motion of other vehicles is foreseen.",
+    ),
+    ParameterInfo::number(
+        "verdict_budget",
+        "",
+        (512.0, 1e6),
+        1024.0,
+        "Cells per step for the question whether there is a path at all.",
+    ),
+    ParameterInfo::choice(
+        "avoid",
+        &["path", "all"],
+        "Obstacles that the controller perceives: those in the way of the path, or all that are ahead.",
+    ),
+];
+
+static WITH_MAP: [ParameterInfo; COMMON] = COSTS;
+static WITH_GUIDE: [ParameterInfo; COMMON + 1] = with(ParameterInfo::choice(
+    "guide",
+    &["a_star", "dijkstra"],
+    "Whether the distance to the goal leads the search.",
+));
+static WITH_BUDGET: [ParameterInfo; COMMON + 1] = with(ParameterInfo::number(
+    "budget",
+    "",
+    (100.0, 1e6),
+    4000.0,
+    "Cells that one search expands at most.",
+));
+
+/// The common parameters and one more.
+const fn with(last: ParameterInfo) -> [ParameterInfo; COMMON + 1] {
+    let mut all = [last; COMMON + 1];
+    let mut at = 0;
+    while at < COMMON {
+        all[at] = COSTS[at];
+        at += 1;
+    }
+    all
+}
+
+impl Logic for Planner {}
+
+impl GroundPlanner for Planner {
+    fn planning(&self, parameters: &ParameterSet) -> GroundPlanning {
+        let search = self.0(parameters);
+        if search == GroundSearch::Straight {
+            return straight();
+        }
+        let value = |key| parameters.value(key);
+        GroundPlanning {
+            search,
+            cell: value("cell"),
+            is_octile: value("costs") == 1.0,
+            cuts_corners: value("corners") == 1.0,
+            tracking_margin: value("tracking_margin"),
+            clearance: value("clearance"),
+            near: value("near"),
+            ahead: value("ahead"),
+            pause: value("pause"),
+            gear_change: value("gear_change"),
+            forecast: value("forecast"),
+            verdict_budget: value("verdict_budget") as u64,
+            avoid: match value("avoid") {
+                0.0 => Avoid::Path,
+                _ => Avoid::All,
+            },
+        }
+    }
+}
+
+/// No planning at all; the other values are never used.
+fn straight() -> GroundPlanning {
+    GroundPlanning {
+        search: GroundSearch::Straight,
+        cell: 1.0,
+        is_octile: false,
+        cuts_corners: false,
+        tracking_margin: 0.0,
+        clearance: 0.0,
+        near: 0.0,
+        ahead: 0.0,
+        pause: 0.0,
+        gear_change: 0.0,
+        forecast: 0.0,
+        verdict_budget: 0,
+        avoid: Avoid::All,
+    }
+}
+
+fn entry(
+    info: ModuleInfo,
+    parameters: &'static [ParameterInfo],
+    search: fn(&ParameterSet) -> GroundSearch,
+) -> ModuleEntry<dyn GroundPlanner> {
+    ModuleEntry::<dyn GroundPlanner>::new(info, parameters, move || Box::new(Planner(search)))
+}
+
+/// The planners, the default first.
+pub(crate) fn entries() -> [ModuleEntry<dyn GroundPlanner>; 5] {
+    [
+        entry(HYBRID, &WITH_BUDGET, |parameters| GroundSearch::Bounded {
+            budget: parameters.value("budget") as u64,
+        }),
+        entry(GRID_PATH, &WITH_GUIDE, |parameters| GroundSearch::Whole {
+            is_guided: parameters.value("guide") == 0.0,
+        }),
+        entry(FLOW_FIELD, &WITH_MAP, |_| GroundSearch::FlowField),
+        entry(INCREMENTAL, &WITH_MAP, |_| GroundSearch::Incremental),
+        entry(STRAIGHT, &[], |_| GroundSearch::Straight),
+    ]
+}
