@@ -50,7 +50,7 @@ impl Editor {
         self.do_what_follows();
     }
 
-    /// Does what subjects have asked of each other.
+    /// Carries out the requests of subjects to each other.
     pub(crate) fn do_what_follows(&mut self) {
         while let Some(request) = self.cx.take_next() {
             self.answer(request);

@@ -102,7 +102,7 @@ fn spread(boxes: &[(DVec2, DVec2)], axis: usize, to: impl Fn(usize, f64) -> DVec
     shifts
 }
 
-/// Which way a mirror turns things round.
+/// Axis of a mirror.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MirrorAxis {
     /// Left becomes right.

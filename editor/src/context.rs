@@ -1,8 +1,8 @@
-//! What the subjects of the editor share: the state that panels read, the widgets, and the work beside
+//! The context of the editor's subjects: the state that panels read, the widgets, and the work beside
 //! the frame.
 //!
-//! A subject is a struct with its own state and one `act`, which takes the context and an action. What
-//! concerns another subject is no call but a request, [`Context::then`], which is done as soon as the
+//! A subject is a struct with its own state and one `act`, which takes the context and an action. Subjects
+//! do not call each other. They make requests, [`Context::then`], which are carried out as soon as the
 //! subject returns.
 
 mod waiting;
@@ -29,10 +29,10 @@ pub(crate) struct Context {
     pub(crate) jobs: Vec<Job>,
     /// The document, while something else stands in its place.
     pub(crate) waiting: Option<Waiting>,
-    /// How many documents have been put into the window. What a subject has derived from a document is
-    /// worth nothing once this number is another one.
+    /// Number of documents put into the window so far. Data that a subject derived from a document are
+    /// stale once this number has changed.
     pub(crate) epoch: u64,
-    /// What follows from the action that is done now.
+    /// Requests that follow from the current action.
     next: VecDeque<Request>,
 }
 
@@ -107,7 +107,7 @@ impl Context {
     }
 }
 
-/// What wakes the window of a context from another thread.
+/// A function that wakes the window of a context from another thread.
 pub(crate) fn waker(context: &egui::Context) -> impl Fn() + Send + Clone + 'static {
     let context = context.clone();
     move || context.request_repaint()

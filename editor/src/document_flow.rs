@@ -101,7 +101,7 @@ impl DocumentFlow {
 }
 
 impl DocumentFlow {
-    /// Does what is asked for.
+    /// Carries out an action.
     pub(crate) fn act(&mut self, cx: &mut Context, action: FlowAction) {
         match action {
             FlowAction::Save => self.save(cx, None),
@@ -496,7 +496,7 @@ impl DocumentFlow {
         cx.view.panels.bring_to_front(PanelId::Import);
     }
 
-    /// Takes what a job has brought.
+    /// Takes the outcome of a job.
     pub(crate) fn take(&mut self, cx: &mut Context, outcome: DocumentOutcome) {
         match outcome {
             DocumentOutcome::Opened(path, Ok(scenario)) => {

@@ -25,21 +25,21 @@ const SPLIT_REACH_METRES: f64 = 6.0;
 /// How far beside the original a duplicate is added, points.
 const DUPLICATE_SHIFT: f64 = 24.0;
 
-/// What can be asked for about the selection and the scenario.
+/// Requests about the selection and the scenario.
 pub(crate) enum EditAction {
     /// The last step is undone.
     Undo,
     /// The step that was undone is done again.
     Redo,
-    /// What nearly everybody would do about a problem.
+    /// The usual repair of a problem.
     Repair(Finding),
     /// The selection is copied.
     Copy,
     /// The selection is copied and removed.
     Cut,
-    /// What was copied is added at the pointer.
+    /// The copied objects are added at the pointer.
     Paste,
-    /// What was copied is added around this point, m.
+    /// The copied objects are added around this point, m.
     PasteAt(DVec2),
     /// Text from the system's clipboard is pasted.
     PasteText(String),
@@ -51,7 +51,7 @@ pub(crate) enum EditAction {
     Select(Objects),
     /// Everything is selected.
     SelectAll,
-    /// All that is like the selection is selected.
+    /// All objects similar to the selection are selected.
     SelectSimilar,
     /// The selection moves by so many steps to the east and to the north.
     Nudge(DVec2),
@@ -75,7 +75,7 @@ pub(crate) enum EditAction {
     PartJunctions,
     /// The selected junction gets lanes for turning.
     AddTurnLanes,
-    /// The selected road runs the other way.
+    /// The selected road is reversed.
     ReverseRoad,
     /// The selected road is redrawn with as few lines and arcs as possible.
     SimplifyRoad,
@@ -87,7 +87,7 @@ pub(crate) enum EditAction {
     ShowHidden,
 }
 
-/// What is done to the selection and to the scenario.
+/// Editing: the selection, the clipboard and changes of the scenario.
 #[derive(Default)]
 pub(crate) struct Editing {
     /// What was copied last, here or in another window.
@@ -95,7 +95,7 @@ pub(crate) struct Editing {
 }
 
 impl Editing {
-    /// Does what is asked for.
+    /// Carries out an action.
     pub(crate) fn act(&mut self, cx: &mut Context, action: EditAction) {
         if action.needs_free_hands() {
             put_down_stroke(cx);

@@ -24,17 +24,17 @@ impl ModuleHost {
         Self { extensions }
     }
 
-    /// What is at hand for scenarios: modules, and scripts with their texts.
+    /// The modules that scenarios can use, and the scripts with their texts.
     pub(crate) fn available(&self) -> Available {
         self.extensions.available()
     }
 
-    /// What tells of news of the host, in another thread.
+    /// A watch for news of the host, for another thread.
     pub(crate) fn call_watch(&self) -> &CallWatch {
         self.extensions.call_watch()
     }
 
-    /// Does what is asked for.
+    /// Carries out an action.
     pub(crate) fn act(&mut self, cx: &mut Context, request: ModuleRequest) {
         match request {
             ModuleRequest::Action(action) => self.do_action(cx, action),

@@ -45,7 +45,7 @@ impl Playing {
         }
     }
 
-    /// Does what is asked for.
+    /// Carries out an action.
     pub(crate) fn act(&mut self, cx: &mut Context, action: PlayingAction) {
         match action {
             PlayingAction::PlayOrPause => {

@@ -1,4 +1,4 @@
-//! What the subjects of the editor can be asked for, beside the actions of panels.
+//! Requests to the subjects of the editor, beside the actions of panels.
 
 use crate::experiment::ExperimentFile;
 use crate::extensions::StepRequest;
@@ -7,9 +7,9 @@ use roadwright_agent::BehaviourView;
 use roadwright_simulation::{CouplingOrder, HandControls};
 use std::path::PathBuf;
 
-/// What one subject asks of another; it is done as soon as the one that asks returns.
+/// A request from one subject to another, carried out as soon as the first one returns.
 pub(crate) enum Request {
-    /// What a panel could ask for as well.
+    /// An action that a panel could send as well.
     Action(Action),
     /// Something about documents and files.
     Flow(FlowAction),
@@ -35,7 +35,7 @@ impl From<PlayingAction> for Request {
     }
 }
 
-/// What can be asked for about documents and files.
+/// Requests about documents and files.
 pub(crate) enum FlowAction {
     /// Saves the document.
     Save,
@@ -49,7 +49,7 @@ pub(crate) enum FlowAction {
     Leave(Next),
     /// Loses unsaved changes without asking.
     Go(Next),
-    /// Deletes what crashed sessions have left.
+    /// Deletes the recoveries of crashed sessions.
     DiscardRecoveries,
     /// Reads the file of the document again.
     Reload,
@@ -61,7 +61,7 @@ pub(crate) enum FlowAction {
     Restart,
 }
 
-/// What can be asked for about the run.
+/// Requests about the run.
 pub(crate) enum PlayingAction {
     /// The run is played, or stands still.
     PlayOrPause,
@@ -75,7 +75,7 @@ pub(crate) enum PlayingAction {
     Reset,
     /// Another speed.
     Speed(f64),
-    /// So many steps along the list of speeds.
+    /// Steps along the list of speeds.
     ChangeSpeed(isize),
     /// Another agent is looked into.
     Watch(Option<u64>),
@@ -99,21 +99,21 @@ pub(crate) enum PlayingAction {
     PlayTo(Option<u64>),
     /// The run learns of other modules to choose from.
     UseModules,
-    /// Finds what the agent of a request sees, and has the script stepped through with it.
+    /// Finds the view of the agent of a request, and steps through the script with it.
     FindView(StepRequest, u64),
 }
 
-/// What can be asked for about plugins and scripts.
+/// Requests about plugins and scripts.
 pub(crate) enum ModuleRequest {
-    /// What a panel asks for.
+    /// An action of a panel.
     Action(ModuleAction),
     /// Looks beside the document that is in the window now.
     Follow,
-    /// Steps through a script with what an agent of the run sees.
+    /// Steps through a script with the view of an agent of the run.
     StepThrough(StepRequest, Box<BehaviourView>),
 }
 
-/// What can be asked for about bundles.
+/// Requests about bundles.
 pub(crate) enum BundleAction {
     /// Writes the scenario with all that it needs to a file.
     Share(PathBuf),
