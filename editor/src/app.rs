@@ -2,33 +2,35 @@
 
 use crate::autosave::{Recovery, recoveries};
 use crate::camera::Camera;
+use crate::clock::now;
+use crate::context::{Context, waker};
 use crate::damaged::Damaged;
 use crate::derived::Derivation;
 use crate::document::{Document, UNTITLED};
 use crate::document_flow::DocumentFlow;
+use crate::edit_commands::Editing;
 use crate::experiment::ExperimentModel;
-use crate::extensions::{Extensions, Folders, Modules};
-use crate::folder_list::{self, FolderList, ListedFolder};
+use crate::extensions::{Folders, Modules};
+use crate::folder_list::ListedFolder;
+use crate::folder_reader::FolderReader;
 use crate::gamepad::Gamepads;
 use crate::kept_runs::KeptRuns;
 use crate::laboratory::Laboratory;
 use crate::lookout::{self, Lookout};
 use crate::map::MapPainter;
 use crate::map_view::MapView;
-use crate::model::{Action, Dialog, Model, Tone};
+use crate::model::{Action, Dialog, Model, PlannedRoutes};
+use crate::module_actions::ModuleHost;
 use crate::panels;
-use crate::planned_ways::PlannedWays;
 use crate::playing::Playing;
 use crate::scene::Scene;
 use crate::settings::Settings;
+use crate::sharing;
 use crate::shipped;
 use crate::shop::Shop;
 use crate::tools::ToolKind;
 use crate::view::ViewState;
-use crate::waiting::{Waiting, own};
-use crate::worker::Worker;
 use crate::workshop::Workshop;
-use roadwright_extension::Level;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Scenario, file};
 use std::ffi::OsString;
@@ -87,30 +89,19 @@ impl Options {
 }
 
 /// The editor: the state that panels read, the state of the widgets, and the background parts. Each part is
-/// written only in the file that declares it; methods of the editor in the files by subject combine them.
+/// a struct with its own state, changed by `act`. Parts make requests to each other through the context.
 pub struct Editor {
-    pub(crate) model: Model,
-    pub(crate) view: ViewState,
-    /// Actions of the frame, carried out after it.
-    pub(crate) actions: Vec<Action>,
+    pub(crate) cx: Context,
     pub(crate) flow: DocumentFlow,
-    /// The paused document while something else is shown in its place.
-    pub(crate) waiting: Option<Waiting>,
     pub(crate) derived: Derivation,
-    /// Reads folders for the path dialog.
-    pub(crate) folders: Worker<PathBuf, FolderList>,
+    pub(crate) folders: FolderReader,
+    pub(crate) editing: Editing,
     pub(crate) playing: Playing,
     pub(crate) laboratory: Laboratory,
     pub(crate) shop: Shop,
-    pub(crate) extensions: Extensions,
+    pub(crate) modules: ModuleHost,
     lookout: Lookout,
-    pub(crate) gamepads: Gamepads,
-    pub(crate) context: egui::Context,
-    /// The last copied objects, from this or another window.
-    pub(crate) clipboard: Option<Arc<Scenario>>,
-    /// The settings folder, and the settings as last written.
-    settings_folder: PathBuf,
-    saved_settings: Settings,
+    settings: KeptSettings,
     started: Instant,
     /// The title of the window.
     window_title: String,
@@ -137,194 +128,160 @@ impl Editor {
             model.settings.remember(&path);
         }
         model.recoveries = recoveries;
-        let mut extensions = Extensions::open(&options.modules, model.document.path(), &settings);
-        // Modules found at startup are not news.
-        let trusted = &model.settings.trusted_folders;
-        extensions.look(&mut model.modules, trusted, 0.0);
+        let modules = ModuleHost::open(&options.modules, &mut model);
         let wake = waker(context);
         let mut editor = Self {
-            model,
-            extensions,
-            view: ViewState::new(context, MapPainter::new(options.uses_gpu, wake.clone())),
-            actions: Vec::new(),
+            cx: Context::new(
+                model,
+                ViewState::new(context, MapPainter::new(options.uses_gpu, wake.clone())),
+                context.clone(),
+            ),
+            modules,
             flow: DocumentFlow::new(&options.autosaves),
-            waiting: None,
             derived: Derivation::new(wake.clone()),
-            folders: Worker::new(|folder: PathBuf| folder_list::read(&folder), wake.clone()),
+            folders: FolderReader::new(wake.clone()),
+            editing: Editing::default(),
             laboratory: Laboratory::new(wake.clone()),
             lookout: Lookout::new(wake),
-            playing: Playing::default(),
+            playing: Playing::new(Gamepads::new(options.reads_gamepads)),
             shop: Shop::default(),
-            gamepads: Gamepads::new(options.reads_gamepads),
-            context: context.clone(),
-            clipboard: None,
-            settings_folder: options.settings,
-            saved_settings: settings,
+            settings: KeptSettings {
+                folder: options.settings,
+                saved: settings,
+            },
             started: now(),
             window_title: String::new(),
         };
         if let Some(damaged) = failure {
-            editor.model.damaged = Some(Arc::new(damaged));
-            editor.model.dialog = Dialog::Damaged;
+            editor.cx.model.damaged = Some(Arc::new(damaged));
+            editor.cx.model.dialog = Dialog::Damaged;
         }
-        editor.drop_lost_members();
+        editor.cx.drop_lost_members();
         // The first picture shows the world rather than an empty map.
-        editor.derive();
-        editor.wait_for_scene();
+        editor.derived.derive(&mut editor.cx);
+        editor.derived.wait_for_scene(&mut editor.cx);
         editor
     }
 
     /// The state that panels read.
     pub fn model(&self) -> &Model {
-        &self.model
+        &self.cx.model
     }
 
     /// Requests an action, as a panel would.
     pub fn ask(&mut self, action: Action) {
-        self.actions.push(action);
-        self.context.request_repaint();
+        self.cx.actions.push(action);
+        self.cx.egui.request_repaint();
     }
 
     /// Whether no background work is pending: derived data, checks, pictures of the map, files, orders to the
     /// simulation.
     pub fn is_settled(&self) -> bool {
-        let revision = self.model.document.revision();
-        self.actions.is_empty()
-            && self.model.scene.revision == revision
-            && self.model.findings.0 == revision
-            && self.derived.asked_ways.is_answered()
-            && self.is_folder_listed()
-            && !self.view.canvas.is_waiting()
-            && !self.flow.is_busy()
+        let revision = self.cx.model.document.revision();
+        self.cx.actions.is_empty()
+            && self.cx.model.scene.revision == revision
+            && self.cx.model.findings.0 == revision
+            && self.derived.knows_routes()
+            && self.folders.is_listed(&self.cx.model)
+            && !self.cx.view.canvas.is_waiting()
+            && self.cx.jobs.is_empty()
             && !self.laboratory.is_checking()
-            && self.playing.is_settled(&self.model)
-            && !self.model.workshop.trial.is_running
+            && self.playing.is_settled(&self.cx)
+            && !self.cx.model.workshop.trial.is_running
     }
 
     /// Whether the welcome panel has all its pictures.
     pub fn has_welcome_pictures(&self) -> bool {
-        self.view.panels.has_welcome_pictures()
+        self.cx.view.panels.has_welcome_pictures()
     }
 
     /// Number of skid mark pieces on the map.
     pub fn skid_mark_count(&self) -> usize {
-        self.view.canvas.skid_mark_count()
+        self.cx.view.canvas.skid_mark_count()
     }
 
     /// The rectangle of the map on the screen.
     pub fn map_rect(&self) -> egui::Rect {
-        self.view.canvas.rect
+        self.cx.view.canvas.rect
     }
 
     /// Screen point of a world point on the map.
     pub fn screen(&self, point: roadwright_geometry::DVec2) -> egui::Pos2 {
-        self.model.camera.screen(self.view.canvas.rect, point)
-    }
-
-    /// A function that wakes the window from another thread.
-    pub(crate) fn wake(&self) -> impl Fn() + Send + Clone + 'static {
-        waker(&self.context)
-    }
-
-    /// Shows a message.
-    pub(crate) fn say(&mut self, tone: Tone, text: &str) {
-        self.view.say(tone, text);
-    }
-
-    /// Reports plugins and scripts that were added, removed or changed.
-    fn look_at_modules(&mut self, time: f64) {
-        let trusted = &self.model.settings.trusted_folders;
-        let news = self.extensions.look(&mut self.model.modules, trusted, time);
-        for event in news.events {
-            // A dialog asks for that, in words other than those of the command line.
-            if event.text.contains("may not run yet") {
-                continue;
-            }
-            let tone = match event.level {
-                Level::Info => Tone::Done,
-                Level::Warning => Tone::Refused,
-                Level::Error => Tone::Failed,
-            };
-            self.say(tone, &format!("{}: {}", event.module, event.text));
-        }
-        // The run learns of modules only here, because it has its own registry.
-        if let Some(live) = self.playing.run() {
-            if news.has_timed_out {
-                // The continuation would depend on the speed of the machine, so the user decides.
-                live.play(false);
-            }
-            if news.has_new_modules {
-                live.use_modules(self.model.modules.registry.clone());
-            }
-        }
-        if self.model.dialog == Dialog::None && self.model.modules.asks {
-            self.model.dialog = Dialog::AllowPlugin;
-        }
+        self.cx.model.camera.screen(self.cx.view.canvas.rect, point)
     }
 
     /// Sets the window title: the scenario's name, and whether it has unsaved changes.
     fn name_window(&mut self) {
-        let title = format!("{} - Roadwright", self.model.title());
+        let title = format!("{} - Roadwright", self.cx.model.title());
         if self.window_title != title {
             let command = egui::ViewportCommand::Title(title.clone());
-            self.context.send_viewport_cmd(command);
+            self.cx.egui.send_viewport_cmd(command);
             self.window_title = title;
-        }
-    }
-
-    pub(crate) fn save_settings(&mut self) {
-        if self.saved_settings != self.model.settings {
-            self.saved_settings = self.model.settings.clone();
-            // Failing to store settings is no reason to stop.
-            let _ = self.saved_settings.save(&self.settings_folder);
         }
     }
 
     /// Takes in the results of background work: before the frame, and also while the window is hidden.
     fn work(&mut self) {
         // The time of the frame stands still while the window is hidden.
-        let frame_time = self.context.input(|i| i.time);
+        let frame_time = self.cx.egui.input(|i| i.time);
         let time = frame_time.max(self.started.elapsed().as_secs_f64());
         // In this order, a document from a job is derived and its edits reach the run before it is drawn.
-        self.take_answers();
+        self.derived.take_answers(&mut self.cx);
         self.take_jobs();
-        self.derive();
-        self.look_at_modules(time);
-        self.look_at_live();
-        self.look_at_experiment();
-        self.look_at_workshop();
-        self.look_at_files(time);
-        self.look_at_folder(frame_time);
-        self.look_at_dropped_files();
-        self.look_at_closing();
+        self.derived.derive(&mut self.cx);
+        self.modules.look(&mut self.cx, time);
+        self.do_what_follows();
+        self.playing.look(&mut self.cx);
+        self.laboratory.look(&mut self.cx);
+        self.shop.look(&mut self.cx);
+        if self.flow.look_at_files(&mut self.cx, time) {
+            self.settings.save(&self.cx.model.settings);
+        }
+        self.folders.look(&mut self.cx, frame_time);
+        sharing::look_at_dropped_files(&mut self.cx);
+        self.do_what_follows();
+        self.flow.look_at_closing(&mut self.cx);
+        self.do_what_follows();
         self.name_window();
-        let file = self.model.document.path();
-        self.lookout.watch(file, self.extensions.call_watch());
+        let file = self.cx.model.document.path();
+        self.lookout.watch(file, self.modules.call_watch());
         if let Some(period) = self.next_work(time) {
-            self.context.request_repaint_after(period);
+            self.cx.egui.request_repaint_after(period);
         }
     }
 
     /// Time until the next periodic work. `None`: the window sleeps until the user or the lookout wakes it.
     fn next_work(&self, time: f64) -> Option<Duration> {
         // Jobs wake the window when they finish, but their bars have to move before that.
-        if self.flow.is_busy() || self.laboratory.is_training() {
+        if !self.cx.jobs.is_empty() || self.laboratory.is_training() {
             return Some(JOB_PERIOD);
         }
         // The lookout reports a change once, so it must not arrive at a frame that does not check.
         let is_kept = self.flow.has_looked(time)
-            && self.flow.has_kept(own(&self.waiting, &self.model.document))
-            && self.saved_settings == self.model.settings;
-        let is_listing = matches!(self.model.dialog, Dialog::Path { .. });
+            && self.flow.has_kept(self.cx.own_document())
+            && self.settings.saved == self.cx.model.settings;
+        let is_listing = matches!(self.cx.model.dialog, Dialog::Path { .. });
         // A run continues while the window is hidden and no frames are drawn.
-        let is_quiet = is_kept && !is_listing && !self.model.is_playing() && self.is_settled();
+        let is_quiet = is_kept && !is_listing && !self.cx.model.is_playing() && self.is_settled();
         (!is_quiet).then_some(lookout::PERIOD)
     }
 }
 
-fn waker(context: &egui::Context) -> impl Fn() + Send + Clone + 'static {
-    let context = context.clone();
-    move || context.request_repaint()
+/// The settings folder, and the settings as last written.
+struct KeptSettings {
+    folder: PathBuf,
+    saved: Settings,
+}
+
+impl KeptSettings {
+    /// Writes the settings if they have changed since the last time.
+    fn save(&mut self, settings: &Settings) {
+        if self.saved != *settings {
+            self.saved = settings.clone();
+            // Failing to store settings is no reason to stop.
+            let _ = self.saved.save(&self.folder);
+        }
+    }
 }
 
 /// The initial state for a document, before anything is derived.
@@ -338,7 +295,7 @@ fn first_model(document: Document, settings: Settings) -> Model {
         modules: Modules::default(),
         selection: Objects::new(),
         explained: None,
-        ways: PlannedWays::new(),
+        routes: PlannedRoutes::new(),
         tool: ToolKind::Select,
         camera: Camera::default(),
         settings,
@@ -362,14 +319,6 @@ fn first_model(document: Document, settings: Settings) -> Model {
         bundle: None,
         workshop: Workshop::default(),
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "autosaves and people go by the wall clock; no simulation reads it"
-)]
-pub(crate) fn now() -> Instant {
-    Instant::now()
 }
 
 /// The initial document, and the error of the requested file if it cannot be read.
@@ -404,7 +353,7 @@ impl eframe::App for Editor {
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
-        self.read_gamepads();
+        self.playing.read_gamepads(&mut self.cx);
         // A frame, in order:
         //
         //   logic   work             workers, jobs, the run, files    -> model
@@ -412,27 +361,27 @@ impl eframe::App for Editor {
         //           keyboard::read   model -> tool in hand, actions
         //           panels::ui       model -> picture, view state, actions
         //           after_frame      actions                          -> model
-        let Self {
+        let Context {
             model,
             view,
             actions,
-            context,
+            egui: context,
             ..
-        } = self;
+        } = &mut self.cx;
         // From here on the model is read only, until the frame is drawn.
         let model = &*model;
         view.apply_theme(context, &model.settings);
         crate::keyboard::read(context, model, view, actions);
-        panels::ui(ui, model, view, actions);
+        panels::ui(ui, model, &mut view.canvas, &mut view.panels, actions);
         view.show_messages(ui.ctx());
         self.after_frame();
-        if self.model.is_playing() {
-            self.context.request_repaint();
+        if self.cx.model.is_playing() {
+            self.cx.egui.request_repaint();
         }
     }
 
     fn on_exit(&mut self) {
-        self.save_settings();
+        self.settings.save(&self.cx.model.settings);
         self.flow.end();
     }
 }

@@ -1,6 +1,8 @@
 //! Arranging the selection: nudging, aligning, distributing, and selecting similar objects.
 
-use crate::app::Editor;
+use crate::arrangement::{Arrangement, MirrorAxis};
+use crate::context::Context;
+use crate::edit_commands::Editing;
 use crate::model::Tone;
 use crate::scene::Scene;
 use crate::tools::{grid_spacing, named};
@@ -13,105 +15,6 @@ use std::f64::consts::FRAC_PI_2;
 
 /// Distance of a nudge without grid snapping, m.
 const NUDGE: f64 = 1.0;
-
-/// An arrangement of objects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrangement {
-    /// Aligns western edges.
-    West,
-    /// Aligns eastern edges.
-    East,
-    /// Aligns southern edges.
-    South,
-    /// Aligns northern edges.
-    North,
-    /// Distributes centres evenly from west to east.
-    SpreadEast,
-    /// Distributes centres evenly from south to north.
-    SpreadNorth,
-}
-
-impl Arrangement {
-    /// All arrangements, in the order of menus.
-    pub const ALL: [Self; 6] = [
-        Self::West,
-        Self::East,
-        Self::South,
-        Self::North,
-        Self::SpreadEast,
-        Self::SpreadNorth,
-    ];
-
-    /// Name in menus and in the history.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::West => "Align west edges",
-            Self::East => "Align east edges",
-            Self::South => "Align south edges",
-            Self::North => "Align north edges",
-            Self::SpreadEast => "Distribute from west to east",
-            Self::SpreadNorth => "Distribute from south to north",
-        }
-    }
-
-    /// The displacement of each bounding box, m.
-    fn shifts(self, boxes: &[(DVec2, DVec2)]) -> Vec<DVec2> {
-        let low = |axis: usize| {
-            boxes
-                .iter()
-                .map(|b| b.0[axis])
-                .fold(f64::INFINITY, f64::min)
-        };
-        let high = |axis: usize| {
-            boxes
-                .iter()
-                .map(|b| b.1[axis])
-                .fold(f64::NEG_INFINITY, f64::max)
-        };
-        let to = |axis: usize, by: f64| {
-            if axis == 0 {
-                DVec2::new(by, 0.0)
-            } else {
-                DVec2::new(0.0, by)
-            }
-        };
-        let low_edges = |axis: usize| {
-            let line = low(axis);
-            boxes.iter().map(|b| to(axis, line - b.0[axis])).collect()
-        };
-        let high_edges = |axis: usize| {
-            let line = high(axis);
-            boxes.iter().map(|b| to(axis, line - b.1[axis])).collect()
-        };
-        match self {
-            Self::West => low_edges(0),
-            Self::East => high_edges(0),
-            Self::South => low_edges(1),
-            Self::North => high_edges(1),
-            Self::SpreadEast => spread(boxes, 0, to),
-            Self::SpreadNorth => spread(boxes, 1, to),
-        }
-    }
-}
-
-/// Displacements that space the centres evenly between the first and the last.
-fn spread(boxes: &[(DVec2, DVec2)], axis: usize, to: impl Fn(usize, f64) -> DVec2) -> Vec<DVec2> {
-    let middle = |i: usize| 0.5 * (boxes[i].0[axis] + boxes[i].1[axis]);
-    let mut order: Vec<usize> = (0..boxes.len()).collect();
-    order.sort_by(|a, b| middle(*a).total_cmp(&middle(*b)));
-    let (Some(first), Some(last)) = (order.first(), order.last()) else {
-        return Vec::new();
-    };
-    let (start, end) = (middle(*first), middle(*last));
-    // There are n - 1 gaps between n centres. The bound avoids a division by zero for a single box.
-    let gaps = (boxes.len().max(2) - 1) as f64;
-    let mut shifts = vec![DVec2::ZERO; boxes.len()];
-    for (place, index) in order.iter().enumerate() {
-        let goal = start + (end - start) * place as f64 / gaps;
-        shifts[*index] = to(axis, goal - middle(*index));
-    }
-    shifts
-}
 
 /// The edit that arranges objects.
 fn arranged(
@@ -188,69 +91,63 @@ pub(crate) fn similar(scenario: &Scenario, to: ObjectId) -> Objects {
     }
 }
 
-impl Editor {
+impl Editing {
     /// Moves the selection by one grid step if the grid snaps, otherwise by a metre.
-    pub(crate) fn nudge(&mut self, x: f64, y: f64) {
-        if self.model.selection.is_empty() {
+    pub(crate) fn nudge(&mut self, cx: &mut Context, by: DVec2) {
+        if cx.model.selection.is_empty() {
             return;
         }
-        let step = if self.model.settings.tools.snap.grid {
-            grid_spacing(self.model.camera.scale)
+        let step = if cx.model.settings.tools.snap.grid {
+            grid_spacing(cx.model.camera.scale)
         } else {
             NUDGE
         };
-        let motion = Motion::shift(step * DVec2::new(x, y));
-        let scenario = self.model.document.scenario();
-        match operation::moved(scenario, &self.model.selection, &motion) {
+        let motion = Motion::shift(step * by);
+        let scenario = cx.model.document.scenario();
+        match operation::moved(scenario, &cx.model.selection, &motion) {
             Ok(edit) => {
-                let label = format!("Nudge {}", named(&self.model.selection));
-                self.apply(&label, edit);
+                let label = format!("Nudge {}", named(&cx.model.selection));
+                cx.apply(&label, edit);
             }
-            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+            Err(error) => cx.say(Tone::Refused, &format!("{error}.")),
         }
     }
 
     /// Arranges the selection.
-    pub(crate) fn arrange(&mut self, arrangement: Arrangement) {
-        if self.model.selection.len() < 2 {
-            self.say(Tone::Refused, "Select several objects first.");
+    pub(crate) fn arrange(&mut self, cx: &mut Context, arrangement: Arrangement) {
+        if cx.model.selection.len() < 2 {
+            cx.say(Tone::Refused, "Select several objects first.");
             return;
         }
-        let scenario = self.model.document.scenario();
-        let edit = arranged(
-            scenario,
-            &self.model.scene,
-            &self.model.selection,
-            arrangement,
-        );
+        let scenario = cx.model.document.scenario();
+        let edit = arranged(scenario, &cx.model.scene, &cx.model.selection, arrangement);
         match edit {
-            Ok(edit) => self.apply(arrangement.title(), edit),
-            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+            Ok(edit) => cx.apply(arrangement.title(), edit),
+            Err(error) => cx.say(Tone::Refused, &format!("{error}.")),
         }
     }
 
     /// Mirrors the selection about the centre of its box: left to right, or top to bottom.
-    pub(crate) fn mirror(&mut self, left_right: bool) {
-        let Some(middle) = self.middle_to_turn_about() else {
+    pub(crate) fn mirror(&mut self, cx: &mut Context, axis: MirrorAxis) {
+        let Some(middle) = self.middle_to_turn_about(cx) else {
             return;
         };
-        let scenario = self.model.document.scenario();
-        let mirror = if left_right {
-            Mirror::LeftRight(middle.x)
-        } else {
-            Mirror::UpDown(middle.y)
+        let scenario = cx.model.document.scenario();
+        let mirror = match axis {
+            MirrorAxis::LeftRight => Mirror::LeftRight(middle.x),
+            MirrorAxis::UpDown => Mirror::UpDown(middle.y),
         };
-        match mirror::mirrored(scenario, &self.model.selection, mirror) {
+        match mirror::mirrored(scenario, &cx.model.selection, mirror) {
             Ok(mirrored) => {
-                let label = format!("Mirror {}", named(&self.model.selection));
-                self.apply(&label, mirrored.edit);
-                self.say_changed_rules(&mirrored.changed_rules);
+                let label = format!("Mirror {}", named(&cx.model.selection));
+                cx.apply(&label, mirrored.edit);
+                self.say_changed_rules(cx, &mirrored.changed_rules);
             }
-            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+            Err(error) => cx.say(Tone::Refused, &format!("{error}.")),
         }
     }
 
-    fn say_changed_rules(&mut self, nodes: &BTreeSet<NodeId>) {
+    fn say_changed_rules(&mut self, cx: &mut Context, nodes: &BTreeSet<NodeId>) {
         let Some(first) = nodes.first() else {
             return;
         };
@@ -261,50 +158,50 @@ impl Editor {
         let text = format!(
             "Turn rules that cannot be mirrored were removed at {which}; check the signals there."
         );
-        self.say(Tone::Refused, &text);
+        cx.say(Tone::Refused, &text);
     }
 
     /// Rotates the selection by quarter turns, counter-clockwise, about the centre of its box.
-    pub(crate) fn turn(&mut self, quarters: i32) {
-        let Some(middle) = self.middle_to_turn_about() else {
+    pub(crate) fn turn(&mut self, cx: &mut Context, quarters: i32) {
+        let Some(middle) = self.middle_to_turn_about(cx) else {
             return;
         };
-        let scenario = self.model.document.scenario();
+        let scenario = cx.model.document.scenario();
         let motion = Motion::turn(middle, f64::from(quarters) * FRAC_PI_2);
-        match operation::moved(scenario, &self.model.selection, &motion) {
+        match operation::moved(scenario, &cx.model.selection, &motion) {
             Ok(edit) => {
-                let label = format!("Rotate {}", named(&self.model.selection));
-                self.apply(&label, edit);
+                let label = format!("Rotate {}", named(&cx.model.selection));
+                cx.apply(&label, edit);
             }
-            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+            Err(error) => cx.say(Tone::Refused, &format!("{error}.")),
         }
     }
 
     /// The centre of the selection; reports a message if there is none.
-    fn middle_to_turn_about(&mut self) -> Option<DVec2> {
-        let middle = mirror::middle(self.model.document.scenario(), &self.model.selection);
+    fn middle_to_turn_about(&mut self, cx: &mut Context) -> Option<DVec2> {
+        let middle = mirror::middle(cx.model.document.scenario(), &cx.model.selection);
         if middle.is_none() {
-            let text = if self.model.selection.is_empty() {
+            let text = if cx.model.selection.is_empty() {
                 "Nothing is selected."
             } else {
                 "Vehicles on lanes follow their road; select the road as well."
             };
-            self.say(Tone::Refused, text);
+            cx.say(Tone::Refused, text);
         }
         middle
     }
 
     /// Selects all objects similar to the selected ones.
-    pub(crate) fn select_similar(&mut self) {
-        let scenario = self.model.document.scenario();
-        let selected = self.model.selection.iter();
+    pub(crate) fn select_similar(&mut self, cx: &mut Context) {
+        let scenario = cx.model.document.scenario();
+        let selected = cx.model.selection.iter();
         let all: Objects = selected
             .flat_map(|object| similar(scenario, *object))
             .collect();
         if all.is_empty() {
-            self.say(Tone::Refused, "Nothing is selected.");
+            cx.say(Tone::Refused, "Nothing is selected.");
         } else {
-            self.model.selection = all;
+            cx.model.selection = all;
         }
     }
 }

@@ -9,9 +9,9 @@ use crate::map_view::{MapView, in_points};
 use crate::marks::{Board, round_length};
 use crate::minimap::Minimap;
 use crate::model::{Action, Model, ViewAction};
-use crate::panels::{object_menu, vehicle_menu};
 use crate::settings::Heat;
 use crate::tools::{MapPart, ToolKind, grid_spacing, outline_of};
+use crate::{object_menu, vehicle_menu};
 use egui::{
     Color32, Key, PointerButton, Pos2, Rect, Response, Role, Sense, Shape, Ui, Vec2, WidgetInfo,
 };
@@ -469,8 +469,8 @@ impl Canvas {
             // Outlining some of them would suggest that only those are selected.
             let bounds = model.selection.iter();
             let bounds = bounds.filter_map(|object| model.scene.bounds_of(*object));
-            if let Some(bounds) = bounds.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) {
-                board.selection_frame(bounds, model.selection.len());
+            if let Some((low, high)) = bounds.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) {
+                board.selection_frame(low, high, model.selection.len());
             }
         } else {
             for object in chosen {
@@ -478,8 +478,8 @@ impl Canvas {
             }
         }
         board.coordinator(model);
-        for way in model.shown_ways() {
-            board.way(&way.points);
+        for route in model.shown_routes() {
+            board.route(&route.points);
         }
         if let Some(live) = &model.live {
             board.inspection(live);

@@ -6,7 +6,7 @@ use crate::model::Model;
 use crate::panels::zones;
 use crate::theme;
 use crate::tools::Tone;
-use crate::tools::ways::FARTHEST;
+use crate::tools::turns::FARTHEST;
 use egui::epaint::{PathShape, PathStroke};
 use egui::{Align2, Color32, Pos2, Shape, Stroke};
 use roadwright_geometry::{DVec2, Pose};
@@ -202,10 +202,10 @@ impl Board<'_> {
         for lane in &road.lanes {
             self.cells(lane);
         }
-        let way = PathStroke::new(1.6, self.theme.tone(Tone::Accent).gamma_multiply(0.7));
+        let stroke = PathStroke::new(1.6, self.theme.tone(Tone::Accent).gamma_multiply(0.7));
         for vehicle in road.lanes.iter().flat_map(|lane| &lane.vehicles) {
             self.painter
-                .add(PathShape::line(self.points(&vehicle.path), way.clone()));
+                .add(PathShape::line(self.points(&vehicle.path), stroke.clone()));
         }
         for vehicle in road.lanes.iter().flat_map(|lane| &lane.vehicles) {
             if let Some(stop) = &vehicle.stop {

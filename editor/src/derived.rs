@@ -1,8 +1,8 @@
 //! Data derived from a revision of the scenario in the background: the scene, the findings, and the routes of
 //! selected trips.
 
-use crate::app::Editor;
-use crate::planned_ways::{self, Asked, PlannedWays, WayQuestion};
+use crate::context::Context;
+use crate::planned_routes::RoutePlanner;
 use crate::scene::Scene;
 use crate::worker::Worker;
 use roadwright_scenario::Scenario;
@@ -17,9 +17,9 @@ type CheckQuestion = (Arc<Scenario>, u64);
 pub(crate) struct Derivation {
     scenes: Worker<SceneQuestion, Scene>,
     checks: Worker<CheckQuestion, (u64, Vec<Finding>)>,
-    pub(crate) ways: Worker<WayQuestion, (u64, PlannedWays)>,
-    asked_revision: u64,
-    pub(crate) asked_ways: Asked,
+    routes: RoutePlanner,
+    /// The last question: which document of the context, in which revision.
+    asked: (u64, u64),
 }
 
 impl Derivation {
@@ -28,7 +28,7 @@ impl Derivation {
         Self {
             scenes: Worker::new(
                 |(scenario, revision, before): SceneQuestion| {
-                    Scene::new(scenario, revision, Some(&before))
+                    Scene::after(scenario, revision, &before)
                 },
                 wake.clone(),
             ),
@@ -36,59 +36,53 @@ impl Derivation {
                 |(scenario, revision): CheckQuestion| (revision, check(&scenario)),
                 wake.clone(),
             ),
-            ways: Worker::new(planned_ways::answers(), wake),
-            asked_revision: 0,
-            asked_ways: Asked::default(),
+            routes: RoutePlanner::new(wake),
+            asked: (0, 0),
         }
     }
-}
 
-impl Editor {
     /// Sends the newest revision to the workers.
-    pub(crate) fn derive(&mut self) {
-        self.plan_ways();
-        let revision = self.model.document.revision();
-        if self.derived.asked_revision == revision {
+    pub(crate) fn derive(&mut self, cx: &mut Context) {
+        self.routes.plan(cx);
+        let revision = cx.model.document.revision();
+        // Revisions of another document begin at the same number.
+        let asked = (cx.epoch, revision);
+        if self.asked == asked {
             return;
         }
-        self.derived.asked_revision = revision;
-        let scenario = self.model.document.scenario();
+        self.asked = asked;
+        let scenario = cx.model.document.scenario();
         // The present scene: its unchanged roads are not sampled again.
-        let before = self.model.scene.clone();
-        self.derived
-            .scenes
-            .ask((scenario.clone(), revision, before));
-        self.derived.checks.ask((scenario.clone(), revision));
+        let before = cx.model.scene.clone();
+        self.scenes.ask((scenario.clone(), revision, before));
+        self.checks.ask((scenario.clone(), revision));
+    }
+
+    /// Whether the routes of the selected trips are known.
+    pub(crate) fn knows_routes(&self) -> bool {
+        self.routes.is_answered()
     }
 
     /// Waits for the scene of the newest revision.
-    pub(crate) fn wait_for_scene(&mut self) {
-        if let Some(scene) = self.derived.scenes.wait() {
-            self.take_scene(scene);
+    pub(crate) fn wait_for_scene(&mut self, cx: &mut Context) {
+        if let Some(scene) = self.scenes.wait() {
+            self.take_scene(cx, scene);
         }
     }
 
     /// Takes the answers of the workers.
-    pub(crate) fn take_answers(&mut self) {
-        if let Some(scene) = self.derived.scenes.take() {
-            self.take_scene(scene);
+    pub(crate) fn take_answers(&mut self, cx: &mut Context) {
+        if let Some(scene) = self.scenes.take() {
+            self.take_scene(cx, scene);
         }
-        if let Some((revision, findings)) = self.derived.checks.take() {
-            self.model.findings = (revision, Arc::new(findings));
+        if let Some((revision, findings)) = self.checks.take() {
+            cx.model.findings = (revision, Arc::new(findings));
         }
-        self.take_ways();
+        self.routes.take(cx);
     }
 
-    fn take_scene(&mut self, scene: Scene) {
-        self.model.scene = Arc::new(scene);
-        self.drop_vanished();
-    }
-
-    /// Discards derived data for another document: the old roads are useless there, although revisions start
-    /// at the same number.
-    pub(crate) fn forget_derived(&mut self) {
-        // Revisions start at 1, so the new document is always requested.
-        self.derived.asked_revision = 0;
-        self.model.scene = Arc::new(Scene::empty());
+    fn take_scene(&mut self, cx: &mut Context, scene: Scene) {
+        cx.model.scene = Arc::new(scene);
+        cx.drop_vanished();
     }
 }

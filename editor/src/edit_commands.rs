@@ -1,19 +1,21 @@
 //! Commands that change the scenario: undo and redo, copy and paste, deletion, and operations on whole roads.
 
-use crate::app::Editor;
+use crate::arrangement::{Arrangement, MirrorAxis};
+use crate::context::Context;
 use crate::model::Tone;
+use crate::settings::Settings;
 use crate::tools::named;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::projection::Projector;
 use roadwright_scenario::check::{Finding, repair};
 use roadwright_scenario::operation::draw;
-use roadwright_scenario::operation::{self, Motion, OperationError};
+use roadwright_scenario::operation::{self, Motion, Objects, OperationError};
 use roadwright_scenario::{Edit, NodeId, ObjectId, RoadId, Scenario, file};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Tolerance for simplifying a road, m.
-pub(crate) const SIMPLIFY_TOLERANCE: f64 = 0.5;
+const SIMPLIFY_TOLERANCE: f64 = 0.5;
 /// Length of added turn lanes, m.
 const TURN_LANE: f64 = 30.0;
 /// Distance from a road within which the pointer sets the split point: in points, and the minimum in metres.
@@ -22,238 +24,334 @@ const SPLIT_REACH_METRES: f64 = 6.0;
 /// Offset of a duplicate from the original, points.
 const DUPLICATE_SHIFT: f64 = 24.0;
 
-impl Editor {
-    /// Cancels the stroke in progress, then edits: the tool computes each state of a stroke from the document
-    /// before it, and would revert the change.
-    pub(crate) fn edit(&mut self, command: impl FnOnce(&mut Self)) {
-        if self.view.canvas.hand.tool().is_busy() {
-            self.choose(self.model.tool);
-        }
-        command(self);
-    }
+/// Requests about the selection and the scenario.
+pub(crate) enum EditAction {
+    /// Undoes the last step.
+    Undo,
+    /// Redoes the step that was undone.
+    Redo,
+    /// Applies the usual repair of a problem.
+    Repair(Finding),
+    /// Copies the selection.
+    Copy,
+    /// Copies and deletes the selection.
+    Cut,
+    /// Adds the copied objects at the pointer.
+    Paste,
+    /// The copied objects are added around this point, m.
+    PasteAt(DVec2),
+    /// Pastes text from the system's clipboard.
+    PasteText(String),
+    /// Adds a copy of the selection beside it.
+    Duplicate,
+    /// Deletes the selection.
+    Delete,
+    /// Selects objects.
+    Select(Objects),
+    /// Selects everything.
+    SelectAll,
+    /// Selects all objects similar to the selection.
+    SelectSimilar,
+    /// Moves the selection by this many steps to the east and to the north.
+    Nudge(DVec2),
+    /// Makes a group of the selection.
+    Group,
+    /// Dissolves the groups of the selection.
+    Ungroup,
+    /// Mirrors the selection.
+    Mirror(MirrorAxis),
+    /// Rotates the selection by quarter turns, counter-clockwise.
+    Turn(i32),
+    /// Aligns or distributes the selection.
+    Arrange(Arrangement),
+    /// Splits the selected road.
+    SplitRoad,
+    /// Merges two roads.
+    MergeRoads,
+    /// The selected junctions become one.
+    MergeJunctions,
+    /// Separates merged junctions.
+    PartJunctions,
+    /// The selected junction gets lanes for turning.
+    AddTurnLanes,
+    /// Reverses the selected road.
+    ReverseRoad,
+    /// Redraws the selected road with as few lines and arcs as possible.
+    SimplifyRoad,
+    /// Adds vehicles on random trips.
+    AddRandomTrips,
+    /// Other settings.
+    Settings(Box<Settings>),
+    /// Shows all hidden objects.
+    ShowHidden,
+}
 
-    pub(crate) fn apply(&mut self, label: &str, edit: Edit) {
-        if let Err(error) = self.model.document.apply(label, edit) {
-            self.say(Tone::Refused, &format!("{error}."));
+/// Editing: the selection, the clipboard and changes of the scenario.
+#[derive(Default)]
+pub(crate) struct Editing {
+    /// The last copied objects, from this or another window.
+    clipboard: Option<Arc<Scenario>>,
+}
+
+impl Editing {
+    /// Carries out an action.
+    pub(crate) fn act(&mut self, cx: &mut Context, action: EditAction) {
+        if action.needs_free_hands() {
+            put_down_stroke(cx);
+        }
+        match action {
+            EditAction::Undo => self.undo(cx),
+            EditAction::Redo => self.redo(cx),
+            EditAction::Repair(finding) => self.repair(cx, &finding),
+            EditAction::Copy => self.copy(cx),
+            EditAction::Cut => self.cut(cx),
+            EditAction::Paste => self.paste(cx),
+            EditAction::PasteAt(at) => self.paste_at(cx, at),
+            EditAction::PasteText(text) => self.paste_text(cx, &text),
+            EditAction::Duplicate => self.duplicate(cx),
+            EditAction::Delete => self.delete(cx),
+            EditAction::Select(objects) => self.select(cx, objects),
+            EditAction::SelectAll => self.select_all(cx),
+            EditAction::SelectSimilar => self.select_similar(cx),
+            EditAction::Nudge(by) => self.nudge(cx, by),
+            EditAction::Group => self.group(cx),
+            EditAction::Ungroup => self.ungroup(cx),
+            EditAction::Mirror(axis) => self.mirror(cx, axis),
+            EditAction::Turn(quarters) => self.turn(cx, quarters),
+            EditAction::Arrange(arrangement) => self.arrange(cx, arrangement),
+            EditAction::SplitRoad => self.split_road(cx),
+            EditAction::MergeRoads => self.merge_roads(cx),
+            EditAction::MergeJunctions => self.merge_junctions(cx),
+            EditAction::PartJunctions => self.part_junctions(cx),
+            EditAction::AddTurnLanes => self.add_turn_lanes(cx),
+            EditAction::ReverseRoad => self.change_road(cx, "Reverse road", operation::reversed),
+            EditAction::SimplifyRoad => self.change_road(cx, "Simplify road", |scenario, id| {
+                operation::simplified(scenario, id, SIMPLIFY_TOLERANCE)
+            }),
+            EditAction::AddRandomTrips => self.add_random_trips(cx),
+            EditAction::Settings(settings) => self.take_settings(cx, *settings),
+            EditAction::ShowHidden => self.show_hidden(cx),
         }
     }
 
     /// Applies the obvious repair of a problem.
-    pub(crate) fn repair(&mut self, finding: &Finding) {
+    fn repair(&mut self, cx: &mut Context, finding: &Finding) {
         let title = finding.code.repair().unwrap_or_default();
-        match repair(self.model.document.scenario(), finding) {
-            Some(edit) => self.edit(|editor| editor.apply(title, edit)),
-            None => self.say(Tone::Refused, "This problem no longer exists."),
-        }
-    }
-
-    pub(crate) fn preview(&mut self, label: &str, edit: Edit) {
-        if let Err(error) = self.model.document.preview(label, edit) {
-            self.say(Tone::Refused, &format!("{error}."));
+        match repair(cx.model.document.scenario(), finding) {
+            Some(edit) => {
+                put_down_stroke(cx);
+                cx.apply(title, edit);
+            }
+            None => cx.say(Tone::Refused, "This problem no longer exists."),
         }
     }
 
     /// Undoes the last step. A stroke in progress is cancelled instead, because it is not a step yet.
-    pub(crate) fn undo(&mut self) {
-        if self.view.canvas.hand.tool().is_busy() {
-            self.choose(self.model.tool);
+    fn undo(&mut self, cx: &mut Context) {
+        if cx.view.canvas.hand.tool().is_busy() {
+            cx.choose(cx.model.tool);
             return;
         }
-        if self.model.document.undo().is_none() {
-            self.say(Tone::Refused, "Nothing to undo.");
+        if cx.model.document.undo().is_none() {
+            cx.say(Tone::Refused, "Nothing to undo.");
         }
     }
 
-    pub(crate) fn redo(&mut self) {
-        if self.model.document.redo().is_none() {
-            self.say(Tone::Refused, "Nothing to redo.");
+    fn redo(&mut self, cx: &mut Context) {
+        if cx.model.document.redo().is_none() {
+            cx.say(Tone::Refused, "Nothing to redo.");
         }
     }
 
     /// Copies the selection to the system's clipboard as scenario text, so that it can be pasted into another
     /// window or an e-mail.
-    pub(crate) fn copy(&mut self) {
-        if self.model.selection.is_empty() {
-            self.say(Tone::Refused, "Nothing is selected.");
+    fn copy(&mut self, cx: &mut Context) {
+        if cx.model.selection.is_empty() {
+            cx.say(Tone::Refused, "Nothing is selected.");
             return;
         }
-        let piece = operation::copied(self.model.document.scenario(), &self.model.selection);
-        self.context.copy_text(file::to_text(&piece));
+        let piece = operation::copied(cx.model.document.scenario(), &cx.model.selection);
+        cx.egui.copy_text(file::to_text(&piece));
         self.clipboard = Some(Arc::new(piece));
     }
 
-    pub(crate) fn cut(&mut self) {
-        self.copy();
-        self.delete();
+    fn cut(&mut self, cx: &mut Context) {
+        self.copy(cx);
+        self.delete(cx);
     }
 
     /// Pastes text from the system's clipboard, or the last copied objects if it is not a scenario.
-    pub(crate) fn paste_text(&mut self, text: &str) {
+    fn paste_text(&mut self, cx: &mut Context, text: &str) {
         if let Ok(piece) = file::from_text(text) {
             self.clipboard = Some(Arc::new(piece));
         }
-        self.edit(Self::paste);
+        put_down_stroke(cx);
+        self.paste(cx);
     }
 
-    pub(crate) fn paste(&mut self) {
+    fn paste(&mut self, cx: &mut Context) {
         // From the menu, the pointer is not on the map.
-        let to = self.model.pointer.unwrap_or(self.model.camera.centre);
-        self.paste_at(to);
+        let to = cx.model.pointer.unwrap_or(cx.model.camera.centre);
+        self.paste_at(cx, to);
     }
 
     /// Adds the copied objects around a point, m.
-    pub(crate) fn paste_at(&mut self, to: DVec2) {
+    fn paste_at(&mut self, cx: &mut Context, to: DVec2) {
         let Some(piece) = self.clipboard.clone() else {
-            self.say(Tone::Refused, "Nothing has been copied.");
+            cx.say(Tone::Refused, "Nothing has been copied.");
             return;
         };
         let (low, high) = piece.bounds().unwrap_or_default();
-        self.add_piece("Paste", &piece, to - 0.5 * (low + high));
+        self.add_piece(cx, "Paste", &piece, to - 0.5 * (low + high));
     }
 
-    pub(crate) fn duplicate(&mut self) {
-        if self.model.selection.is_empty() {
-            self.say(Tone::Refused, "Nothing is selected.");
+    fn duplicate(&mut self, cx: &mut Context) {
+        if cx.model.selection.is_empty() {
+            cx.say(Tone::Refused, "Nothing is selected.");
             return;
         }
-        let piece = operation::copied(self.model.document.scenario(), &self.model.selection);
+        let piece = operation::copied(cx.model.document.scenario(), &cx.model.selection);
         // The same distance on screen at any zoom: beside the original, and still in view.
-        let aside = DUPLICATE_SHIFT * self.model.camera.scale;
-        let label = format!("Duplicate {}", named(&self.model.selection));
+        let aside = DUPLICATE_SHIFT * cx.model.camera.scale;
+        let label = format!("Duplicate {}", named(&cx.model.selection));
         // y points north, so this is right and down on the screen.
-        self.add_piece(&label, &piece, DVec2::new(aside, -aside));
+        self.add_piece(cx, &label, &piece, DVec2::new(aside, -aside));
     }
 
-    fn add_piece(&mut self, label: &str, piece: &Scenario, shift: DVec2) {
-        let pasted =
-            operation::pasted(self.model.document.scenario(), piece, &Motion::shift(shift));
+    fn add_piece(&mut self, cx: &mut Context, label: &str, piece: &Scenario, shift: DVec2) {
+        let pasted = operation::pasted(cx.model.document.scenario(), piece, &Motion::shift(shift));
         match pasted {
             Ok((edit, objects)) => {
-                self.apply(label, edit);
-                self.model.selection = objects;
+                cx.apply(label, edit);
+                cx.model.selection = objects;
             }
-            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+            Err(error) => cx.say(Tone::Refused, &format!("{error}.")),
         }
     }
 
-    pub(crate) fn delete(&mut self) {
-        if self.model.selection.is_empty() {
+    fn delete(&mut self, cx: &mut Context) {
+        if cx.model.selection.is_empty() {
             return;
         }
-        let selection = std::mem::take(&mut self.model.selection);
-        let edit = operation::deleted(self.model.document.scenario(), &selection);
-        self.apply(&format!("Delete {}", named(&selection)), edit);
+        let selection = std::mem::take(&mut cx.model.selection);
+        let edit = operation::deleted(cx.model.document.scenario(), &selection);
+        cx.apply(&format!("Delete {}", named(&selection)), edit);
     }
 
-    fn selected_road(&mut self) -> Option<RoadId> {
-        match self.model.single() {
+    fn selected_road(&mut self, cx: &mut Context) -> Option<RoadId> {
+        match cx.model.single() {
             Some(ObjectId::Road(id)) => Some(id),
             _ => {
-                self.say(Tone::Refused, "Select one road first.");
+                cx.say(Tone::Refused, "Select one road first.");
                 None
             }
         }
     }
 
     /// Replaces the selected road by the result of `change`.
-    pub(crate) fn change_road(
+    fn change_road(
         &mut self,
+        cx: &mut Context,
         label: &str,
         change: impl FnOnce(&Scenario, RoadId) -> Result<Edit, OperationError>,
     ) {
-        self.edit(|editor| {
-            let Some(id) = editor.selected_road() else {
-                return;
-            };
-            match change(editor.model.document.scenario(), id) {
-                // Only simplifying may have nothing to do.
-                Ok(Edit::Batch(edits)) if edits.is_empty() => {
-                    editor.say(Tone::Done, "The road is already as simple as possible.");
-                }
-                done => editor.apply_or_say(label, done),
+        let Some(id) = self.selected_road(cx) else {
+            return;
+        };
+        match change(cx.model.document.scenario(), id) {
+            // Only simplifying may have nothing to do.
+            Ok(Edit::Batch(edits)) if edits.is_empty() => {
+                cx.say(Tone::Done, "The road is already as simple as possible.");
             }
-        });
+            done => self.apply_or_say(cx, label, done),
+        }
     }
 
     /// Applies the edit of an operation, or reports its error.
-    fn apply_or_say(&mut self, label: &str, made: Result<Edit, impl std::fmt::Display>) {
+    fn apply_or_say(
+        &mut self,
+        cx: &mut Context,
+        label: &str,
+        made: Result<Edit, impl std::fmt::Display>,
+    ) {
         match made {
-            Ok(edit) => self.apply(label, edit),
-            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+            Ok(edit) => cx.apply(label, edit),
+            Err(error) => cx.say(Tone::Refused, &format!("{error}.")),
         }
     }
 
     /// Splits the selected road at the pointer, or in the middle if the pointer is elsewhere, since the
     /// command may come from a menu.
-    pub(crate) fn split_road(&mut self) {
-        let Some(id) = self.selected_road() else {
+    fn split_road(&mut self, cx: &mut Context) {
+        let Some(id) = self.selected_road(cx) else {
             return;
         };
-        let scenario = self.model.document.scenario();
+        let scenario = cx.model.document.scenario();
         let Some(road) = scenario.network().road(id) else {
             return;
         };
-        let reach = (SPLIT_REACH * self.model.camera.scale).max(SPLIT_REACH_METRES);
-        let at_pointer = self.model.pointer.and_then(|point| {
+        let reach = (SPLIT_REACH * cx.model.camera.scale).max(SPLIT_REACH_METRES);
+        let at_pointer = cx.model.pointer.and_then(|point| {
             let foot = Projector::new(road.reference_line.clone()).closest(point);
             let miss = (road.reference_line.pose(foot.s).position - point).length();
             (miss < reach).then_some(foot.s)
         });
         let s = at_pointer.unwrap_or(0.5 * road.length());
-        self.apply_or_say("Split road", draw::split(scenario, id, s));
+        let split = draw::split(scenario, id, s);
+        self.apply_or_say(cx, "Split road", split);
     }
 
-    pub(crate) fn merge_roads(&mut self) {
-        let Some(node) = self.node_to_merge() else {
-            self.say(
+    fn merge_roads(&mut self, cx: &mut Context) {
+        let Some(node) = self.node_to_merge(cx) else {
+            cx.say(
                 Tone::Refused,
                 "Select the node between two roads, or two roads that meet.",
             );
             return;
         };
-        let merged = operation::merged(self.model.document.scenario(), node);
+        let merged = operation::merged(cx.model.document.scenario(), node);
         if merged.is_ok() {
             // Neither the node nor both roads exist afterwards.
-            self.model.selection.clear();
+            cx.model.selection.clear();
         }
-        self.apply_or_say("Merge roads", merged);
+        self.apply_or_say(cx, "Merge roads", merged);
     }
 
     /// Merges the selected junctions.
-    pub(crate) fn merge_junctions(&mut self) {
-        let nodes: BTreeSet<NodeId> = self.model.selected_nodes().collect();
+    fn merge_junctions(&mut self, cx: &mut Context) {
+        let nodes: BTreeSet<NodeId> = cx.model.selected_nodes().collect();
         if nodes.is_empty() {
-            self.say(Tone::Refused, "Select one or more junctions.");
+            cx.say(Tone::Refused, "Select one or more junctions.");
             return;
         }
-        let merged = operation::merged_junctions(self.model.document.scenario(), &nodes);
-        self.apply_or_say("Merge junctions", merged);
+        let merged = operation::merged_junctions(cx.model.document.scenario(), &nodes);
+        self.apply_or_say(cx, "Merge junctions", merged);
     }
 
     /// Reverts [`merge_junctions`](Self::merge_junctions) for the selected junction.
-    pub(crate) fn part_junctions(&mut self) {
-        let Some(ObjectId::Node(node)) = self.model.single() else {
-            self.say(Tone::Refused, "Select a junction.");
+    fn part_junctions(&mut self, cx: &mut Context) {
+        let Some(ObjectId::Node(node)) = cx.model.single() else {
+            cx.say(Tone::Refused, "Select a junction.");
             return;
         };
-        let parted = operation::parted_junctions(self.model.document.scenario(), node);
+        let parted = operation::parted_junctions(cx.model.document.scenario(), node);
         let parted = parted.ok_or("This junction was not merged by hand");
-        self.apply_or_say("Separate junctions", parted);
+        self.apply_or_say(cx, "Separate junctions", parted);
     }
 
     /// Adds turn lanes to the arms of the selected junction.
-    pub(crate) fn add_turn_lanes(&mut self) {
-        let Some(ObjectId::Node(node)) = self.model.single() else {
-            self.say(Tone::Refused, "Select a junction.");
+    fn add_turn_lanes(&mut self, cx: &mut Context) {
+        let Some(ObjectId::Node(node)) = cx.model.single() else {
+            cx.say(Tone::Refused, "Select a junction.");
             return;
         };
-        let lanes = operation::turn_lanes(self.model.document.scenario(), node, TURN_LANE);
-        self.apply_or_say("Add turn lanes", lanes);
+        let lanes = operation::turn_lanes(cx.model.document.scenario(), node, TURN_LANE);
+        self.apply_or_say(cx, "Add turn lanes", lanes);
     }
 
-    fn node_to_merge(&self) -> Option<NodeId> {
-        let network = self.model.document.scenario().network();
-        let chosen: Vec<ObjectId> = self.model.selection.iter().copied().collect();
+    fn node_to_merge(&self, cx: &Context) -> Option<NodeId> {
+        let network = cx.model.document.scenario().network();
+        let chosen: Vec<ObjectId> = cx.model.selection.iter().copied().collect();
         match chosen[..] {
             [ObjectId::Node(id)] => Some(id),
             [ObjectId::Road(a), ObjectId::Road(b)] => {
@@ -264,5 +362,51 @@ impl Editor {
             }
             _ => None,
         }
+    }
+}
+
+impl EditAction {
+    /// Whether the stroke in progress is cancelled first: the tool computes each state of a stroke from the
+    /// document before it, and would revert the change.
+    fn needs_free_hands(&self) -> bool {
+        match self {
+            Self::Redo
+            | Self::Cut
+            | Self::Paste
+            | Self::PasteAt(_)
+            | Self::Duplicate
+            | Self::Delete
+            | Self::Nudge(_)
+            | Self::Group
+            | Self::Ungroup
+            | Self::Mirror(_)
+            | Self::Turn(_)
+            | Self::Arrange(_)
+            | Self::SplitRoad
+            | Self::MergeRoads
+            | Self::MergeJunctions
+            | Self::PartJunctions
+            | Self::AddTurnLanes
+            | Self::ReverseRoad
+            | Self::SimplifyRoad
+            | Self::AddRandomTrips => true,
+            // These cancel it themselves once they have an edit, or leave it alone.
+            Self::Undo
+            | Self::Repair(_)
+            | Self::Copy
+            | Self::PasteText(_)
+            | Self::Select(_)
+            | Self::SelectAll
+            | Self::SelectSimilar
+            | Self::Settings(_)
+            | Self::ShowHidden => false,
+        }
+    }
+}
+
+/// Cancels the stroke in progress, if there is one.
+fn put_down_stroke(cx: &mut Context) {
+    if cx.view.canvas.hand.tool().is_busy() {
+        cx.choose(cx.model.tool);
     }
 }

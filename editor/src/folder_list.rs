@@ -1,15 +1,10 @@
 //! Contents of the folder in the path dialog, read in the background.
 
-use crate::app::Editor;
-use crate::model::Dialog;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Maximum number of rows.
 const MOST: usize = 2_000;
-/// Interval between reads of a folder while its list is shown, s.
-const PERIOD: f64 = 2.0;
-
 /// A folder and its contents, without hidden files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FolderList {
@@ -40,7 +35,7 @@ pub struct ListedFolder {
     /// The contents read last, possibly of another folder.
     pub list: Arc<FolderList>,
     /// Time of the last request, s.
-    asked_at: f64,
+    pub(crate) asked_at: f64,
 }
 
 /// Reads a folder.
@@ -82,41 +77,6 @@ pub fn split(typed: &str) -> (PathBuf, &str) {
     // The folder in which the program was started, unless another one is typed.
     let whole = std::path::absolute(folder).unwrap_or_else(|_| PathBuf::from(folder));
     (whole, name)
-}
-
-impl Editor {
-    /// Requests the contents of the dialog's folder, when it changes and at intervals.
-    pub(crate) fn look_at_folder(&mut self, time: f64) {
-        if let Some(list) = self.folders.take() {
-            self.model.folder.list = Arc::new(list);
-        }
-        let is_shown = matches!(self.model.dialog, Dialog::Path { .. });
-        if is_shown && time - self.model.folder.asked_at >= PERIOD {
-            self.ask_folder(time);
-        }
-    }
-
-    /// Whether the list belongs to the requested folder, or no list is shown.
-    pub(crate) fn is_folder_listed(&self) -> bool {
-        let folder = &self.model.folder;
-        !matches!(self.model.dialog, Dialog::Path { .. }) || folder.list.folder == folder.wanted
-    }
-
-    /// Switches to another folder.
-    pub(crate) fn list_folder(&mut self, folder: PathBuf) {
-        self.model.folder.wanted = folder;
-        let time = self.context.input(|i| i.time);
-        self.ask_folder(time);
-    }
-
-    fn ask_folder(&mut self, time: f64) {
-        let folder = &mut self.model.folder;
-        if folder.wanted.as_os_str().is_empty() {
-            return;
-        }
-        folder.asked_at = time;
-        self.folders.ask(folder.wanted.clone());
-    }
 }
 
 #[cfg(test)]

@@ -1,35 +1,38 @@
 //! Creating and dissolving groups.
 
-use crate::app::Editor;
+use crate::context::Context;
+use crate::edit_commands::Editing;
 use crate::model::Tone;
 use roadwright_scenario::operation::groups;
 
-impl Editor {
+impl Editing {
     /// Groups the selection.
-    pub(crate) fn group(&mut self) {
-        let scenario = self.model.document.scenario();
-        let Some((edit, id)) = groups::grouped(scenario, &self.model.selection) else {
+    pub(crate) fn group(&mut self, cx: &mut Context) {
+        let scenario = cx.model.document.scenario();
+        let Some((edit, id)) = groups::grouped(scenario, &cx.model.selection) else {
             let text = "Select at least two objects first; nodes follow their roads.";
-            return self.say(Tone::Refused, text);
+            return cx.say(Tone::Refused, text);
         };
-        self.apply(&format!("Create {id}"), edit);
+        cx.apply(&format!("Create {id}"), edit);
         // Nodes belong to no group, so select what a click on the group will select.
-        if let Some(group) = self.model.document.scenario().groups().get(&id) {
-            self.model.selection = group.members().clone();
+        if let Some(group) = cx.model.document.scenario().groups().get(&id) {
+            cx.model.selection = group.members().clone();
         }
     }
 
     /// Dissolves the selected groups; their members stay.
-    pub(crate) fn ungroup(&mut self) {
-        let scenario = self.model.document.scenario();
-        let (edit, count) = groups::dissolved(scenario, &self.model.selection);
+    pub(crate) fn ungroup(&mut self, cx: &mut Context) {
+        let scenario = cx.model.document.scenario();
+        let (edit, count) = groups::dissolved(scenario, &cx.model.selection);
         match count {
-            0 => self.say(Tone::Refused, "No selected object is in a group."),
-            1 => self.apply("Dissolve group", edit),
-            more => self.apply(&format!("Dissolve {more} groups"), edit),
+            0 => cx.say(Tone::Refused, "No selected object is in a group."),
+            1 => cx.apply("Dissolve group", edit),
+            more => cx.apply(&format!("Dissolve {more} groups"), edit),
         }
     }
+}
 
+impl Context {
     /// Removes missing members from the groups of a newly opened document, as a step that can be undone.
     pub(crate) fn drop_lost_members(&mut self) {
         let scenario = self.model.document.scenario();

@@ -2,10 +2,10 @@
 //! actions.
 
 use crate::camera::Camera;
-use crate::keyboard::held;
 use crate::map_view::MapView;
 use crate::model::{Action, Model, Tone};
 use crate::tools::{Effect, MapPart, Modifiers, Pointer, Tool, ToolContext, ToolEvent, ToolKind};
+use crate::window_keys::held;
 use egui::{Event, Key, PointerButton, Pos2, Rect, Ui};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
@@ -135,13 +135,13 @@ impl Hand {
         }
     }
 
-    /// Handles Space: while it is held, dragging pans. Returns whether it was a tap, which is a key like any
-    /// other.
-    pub(crate) fn space(&mut self, down: bool) -> bool {
-        if down {
-            self.space.get_or_insert(false);
-            return false;
-        }
+    /// Handles a press of Space: while it is held, dragging pans.
+    pub(crate) fn press_space(&mut self) {
+        self.space.get_or_insert(false);
+    }
+
+    /// Handles the release of Space. Returns whether it was a tap, which is a key like any other.
+    pub(crate) fn release_space(&mut self) -> bool {
         // `Some(true)`: panned; `None`: pressed elsewhere, such as in a text field.
         self.space.take() == Some(false)
     }

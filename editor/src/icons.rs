@@ -34,14 +34,15 @@ impl Sign<'_> {
     }
 
     /// A box between two corners, with corners rounded by `rounding` points.
-    fn frame(&self, from: (f32, f32), to: (f32, f32), rounding: f32) {
-        let rect = Rect::from_min_max(self.at(from.0, from.1), self.at(to.0, to.1));
+    fn frame(&self, corners: [[f32; 2]; 2], rounding: f32) {
+        let [from, to] = corners.map(|[x, y]| self.at(x, y));
+        let rect = Rect::from_min_max(from, to);
         self.painter
             .rect_stroke(rect, rounding, self.thin, StrokeKind::Middle);
     }
 
-    fn segment(&self, from: (f32, f32), to: (f32, f32)) {
-        let ends = [self.at(from.0, from.1), self.at(to.0, to.1)];
+    fn segment(&self, ends: [[f32; 2]; 2]) {
+        let ends = ends.map(|[x, y]| self.at(x, y));
         self.painter.line_segment(ends, self.thin);
     }
 }
@@ -86,7 +87,7 @@ fn road(sign: &Sign<'_>) {
     sign.line(&[(0.3, 0.95), (0.42, 0.05)]);
     sign.line(&[(0.9, 0.95), (0.6, 0.05)]);
     for (from, to) in [(0.92, 0.7), (0.55, 0.38), (0.26, 0.14)] {
-        sign.segment((0.59, from), (0.545, to));
+        sign.segment([[0.59, from], [0.545, to]]);
     }
 }
 
@@ -97,18 +98,18 @@ fn ring(sign: &Sign<'_>) {
         sign.painter
             .circle_stroke(sign.at(0.5, 0.5), radius, sign.thin);
     }
-    for (from, to) in [
-        ((0.5, 0.05), (0.5, 0.18)),
-        ((0.5, 0.82), (0.5, 0.95)),
-        ((0.05, 0.5), (0.18, 0.5)),
-        ((0.82, 0.5), (0.95, 0.5)),
+    for hair in [
+        [[0.5, 0.05], [0.5, 0.18]],
+        [[0.5, 0.82], [0.5, 0.95]],
+        [[0.05, 0.5], [0.18, 0.5]],
+        [[0.82, 0.5], [0.95, 0.5]],
     ] {
-        sign.segment(from, to);
+        sign.segment(hair);
     }
 }
 
 fn cube(sign: &Sign<'_>) {
-    sign.frame((0.15, 0.4), (0.65, 0.9), 1.0);
+    sign.frame([[0.15, 0.4], [0.65, 0.9]], 1.0);
     sign.outline(&[(0.15, 0.4), (0.37, 0.15), (0.87, 0.15), (0.65, 0.4)]);
     sign.line(&[(0.87, 0.15), (0.87, 0.65), (0.65, 0.9)]);
 }
@@ -117,7 +118,7 @@ fn trees(sign: &Sign<'_>) {
     for (x, top, size) in [(0.35, 0.12, 0.26), (0.7, 0.35, 0.2)] {
         let foot = top + 2.2 * size;
         sign.outline(&[(x, top), (x + size, foot), (x - size, foot)]);
-        sign.segment((x, foot), (x, 0.93));
+        sign.segment([[x, foot], [x, 0.93]]);
     }
 }
 
@@ -167,7 +168,7 @@ fn ridge(sign: &Sign<'_>) {
 }
 
 fn car(sign: &Sign<'_>) {
-    sign.frame((0.06, 0.42), (0.94, 0.72), 3.0);
+    sign.frame([[0.06, 0.42], [0.94, 0.72]], 3.0);
     sign.line(&[(0.24, 0.42), (0.36, 0.2), (0.66, 0.2), (0.78, 0.42)]);
     for x in [0.28, 0.74] {
         let radius = 0.1 * sign.rect.width();
@@ -178,7 +179,7 @@ fn car(sign: &Sign<'_>) {
 
 fn arrows(sign: &Sign<'_>) {
     for y in [0.3, 0.68] {
-        sign.segment((0.08, y), (0.85, y));
+        sign.segment([[0.08, y], [0.85, y]]);
         sign.line(&[(0.66, y - 0.15), (0.88, y), (0.66, y + 0.15)]);
     }
 }
@@ -189,12 +190,12 @@ fn ruler(sign: &Sign<'_>) {
     sign.painter.line_segment(ends, thick);
     for share in [0.0, 0.5, 1.0] {
         let (x, y) = (0.1 + 0.8 * share, 0.75 - 0.5 * share);
-        sign.segment((x, y), (x - 0.09, y - 0.17));
+        sign.segment([[x, y], [x - 0.09, y - 0.17]]);
     }
 }
 
 fn picture(sign: &Sign<'_>) {
-    sign.frame((0.08, 0.15), (0.92, 0.85), 1.5);
+    sign.frame([[0.08, 0.15], [0.92, 0.85]], 1.5);
     sign.line(&[
         (0.14, 0.78),
         (0.38, 0.45),

@@ -1,11 +1,11 @@
 //! One-off background work: reading, writing, importing, asking for a path.
 
-use crate::app::now;
 use crate::background::{self, Picked};
+use crate::clock::now;
 use crate::damaged::Damaged;
-use crate::experiment::ExperimentFile;
-use crate::laboratory::Arrived;
-use crate::model::{Next, Purpose};
+use crate::document::Document;
+use crate::experiment::{ExperimentFile, OpenResults, Shown};
+use crate::model::{Next, OpenBundle, Purpose};
 use roadwright_bundle::{Bundle, Placement};
 use roadwright_interchange::osm;
 use roadwright_render::{Picture, timeline};
@@ -13,6 +13,8 @@ use roadwright_scenario::file::FileError;
 use roadwright_scenario::vehicle_file::{LARGEST, VehicleFile};
 use roadwright_scenario::{Scenario, file};
 use roadwright_simulation::{Snapshot, VehicleRecord, heat_as_csv, time_rows_as_csv, trips_as_csv};
+use roadwright_training::experiment::RunPaths;
+use roadwright_training::genetic::Experiment;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -24,32 +26,136 @@ const NO_PERSON: Duration = Duration::from_millis(300);
 
 /// Outcome of a job.
 pub(crate) enum Outcome {
+    /// Something about documents and paths.
+    Document(DocumentOutcome),
+    /// A background picture was read, with its placement if known.
+    Background(Result<(Picked, Option<Placement>), String>),
+    /// A picture, a bundle or tables were written.
+    Written(PathBuf, Result<(), String>),
+    /// Something about bundles.
+    Bundle(BundleOutcome),
+    /// A job of an experiment has finished.
+    Experiment(ExperimentOutcome),
+    /// Something about vehicle files.
+    Vehicle(VehicleOutcome),
+}
+
+impl From<DocumentOutcome> for Outcome {
+    fn from(outcome: DocumentOutcome) -> Self {
+        Self::Document(outcome)
+    }
+}
+
+impl From<BundleOutcome> for Outcome {
+    fn from(outcome: BundleOutcome) -> Self {
+        Self::Bundle(outcome)
+    }
+}
+
+impl From<VehicleOutcome> for Outcome {
+    fn from(outcome: VehicleOutcome) -> Self {
+        Self::Vehicle(outcome)
+    }
+}
+
+/// Outcome of a job about documents and paths.
+pub(crate) enum DocumentOutcome {
     /// A scenario was read, or its file has an error.
     Opened(PathBuf, Result<Box<Scenario>, Box<Damaged>>),
     /// A map extract was imported, with a summary of what was left out.
     Imported(PathBuf, Result<Box<(Scenario, osm::ImportSummary)>, String>),
     /// A state of a document was written.
-    Saved(PathBuf, (u64, u64), Option<Next>, Result<(), String>),
-    /// A picture was written.
-    Drawn(PathBuf, Result<(), String>),
-    /// A background picture was read, with its placement if known.
-    Background(Result<(Picked, Option<Placement>), String>),
-    /// A bundle, or the tables of a run, were written.
-    Shared(PathBuf, Result<(), String>),
-    /// A bundle was read.
-    Bundle(PathBuf, Result<Box<Bundle>, String>),
-    /// A bundle was unpacked; the scenario in it.
-    Unpacked(Result<PathBuf, String>),
-    /// A job of an experiment has finished.
-    Experiment(Arrived),
-    /// A vehicle file was read, to be compared with or to be changed: its contents and its text.
-    Vehicle(PathBuf, bool, Result<(Box<VehicleFile>, String), String>),
-    /// A vehicle file was written; whether the scenario is to use it.
-    VehicleSaved(PathBuf, Arc<VehicleFile>, bool, Result<(), String>),
+    Saved(PathBuf, DocumentState, Option<Next>, Result<(), String>),
     /// The path dialog was closed, with a path or without.
     Browsed(Purpose, Option<Next>, Option<PathBuf>),
     /// The desktop has no file dialog.
     NoDialog,
+}
+
+/// Outcome of a job about bundles.
+pub(crate) enum BundleOutcome {
+    /// A bundle was read.
+    Read(PathBuf, Result<Box<Bundle>, String>),
+    /// A bundle was unpacked; the scenario in it.
+    Unpacked(Result<PathBuf, String>),
+}
+
+/// Outcome of a job about vehicle files.
+pub(crate) enum VehicleOutcome {
+    /// A vehicle file was read: its contents and its text.
+    Read(
+        PathBuf,
+        BenchPlace,
+        Result<(Box<VehicleFile>, String), String>,
+    ),
+    /// A vehicle file was written.
+    Saved(PathBuf, Arc<VehicleFile>, VehicleUse, Result<(), String>),
+}
+
+/// Results of background work for experiments.
+pub(crate) enum ExperimentOutcome {
+    /// An experiment and its scenario were read.
+    Opened(PathBuf, Result<Box<OpenedExperiment>, String>),
+    /// An experiment was written.
+    Saved(PathBuf, Box<Experiment>, Result<(), String>),
+    /// Results were read.
+    Results(Result<Box<OpenResults>, String>),
+    /// The runs of results were repeated.
+    Runs(Shown, Result<Box<RunPaths>, String>),
+    /// The world of an individual was created.
+    World(Shown, Result<Box<Scenario>, String>),
+}
+
+/// An experiment that was read.
+pub(crate) struct OpenedExperiment {
+    /// The contents of its file.
+    pub(crate) experiment: Experiment,
+    /// The scenario that it names, with its file.
+    pub(crate) scenario: Option<(PathBuf, Arc<Scenario>)>,
+}
+
+/// Place in the workshop that a vehicle is read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BenchPlace {
+    /// To be changed.
+    OnBench,
+    /// To be compared with the one on the bench.
+    Beside,
+}
+
+/// Use of a vehicle once it has been written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum VehicleUse {
+    /// Nothing.
+    None,
+    /// The scenario uses it.
+    InScenario,
+}
+
+/// Id and state of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DocumentState {
+    /// The number of the document.
+    pub(crate) document: u64,
+    /// The number of its state.
+    pub(crate) state: u64,
+}
+
+impl DocumentState {
+    /// The state of a document now.
+    pub(crate) fn of(document: &Document) -> Self {
+        Self {
+            document: document.id(),
+            state: document.state(),
+        }
+    }
+}
+
+/// Whether a job gets a progress bar and a cancel button.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Length {
+    Short,
+    Long,
 }
 
 /// A job in progress.
@@ -96,11 +202,11 @@ fn write_all<const N: usize, T: AsRef<[u8]>>(
 }
 
 impl Job {
-    fn start(
+    fn start<T: Into<Outcome>>(
         label: String,
-        is_long: bool,
+        length: Length,
         wake: impl Fn() + Send + 'static,
-        work: impl FnOnce(&Progress) -> Option<Outcome> + Send + 'static,
+        work: impl FnOnce(&Progress) -> Option<T> + Send + 'static,
     ) -> Self {
         let (sender, outcome) = channel();
         // The bits of 0.0: unknown.
@@ -113,14 +219,14 @@ impl Job {
         std::thread::spawn(move || {
             if let Some(outcome) = work(&progress) {
                 // The receiver is gone if the job was cancelled.
-                let _ = sender.send(outcome);
+                let _ = sender.send(outcome.into());
             }
             // Also without an outcome, because the bar of a cancelled job has to disappear.
             wake();
         });
         Self {
             label,
-            is_long,
+            is_long: length == Length::Long,
             is_save: false,
             share,
             cancelled,
@@ -134,7 +240,7 @@ impl Job {
         wake: impl Fn() + Send + 'static,
         work: impl FnOnce() -> Outcome + Send + 'static,
     ) -> Self {
-        Self::start(label, false, wake, move |_| Some(work()))
+        Self::start(label, Length::Short, wake, move |_| Some(work()))
     }
 
     /// A long job, with a progress bar and a cancel button.
@@ -143,23 +249,28 @@ impl Job {
         wake: impl Fn() + Send + 'static,
         work: impl FnOnce(&Progress) -> Option<Outcome> + Send + 'static,
     ) -> Self {
-        Self::start(label, true, wake, work)
+        Self::start(label, Length::Long, wake, work)
     }
 
     /// Opens a scenario file.
     pub(crate) fn open(path: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
-        Self::start(format!("Opening {}", name(&path)), true, wake, move |_| {
-            let read = file::load(&path).map(Box::new);
-            let read = read.map_err(|error| Box::new(Damaged::look(&path, &error)));
-            Some(Outcome::Opened(path, read))
-        })
+        Self::start(
+            format!("Opening {}", name(&path)),
+            Length::Long,
+            wake,
+            move |_| {
+                let read = file::load(&path).map(Box::new);
+                let read = read.map_err(|error| Box::new(Damaged::look(&path, &error)));
+                Some(DocumentOutcome::Opened(path, read))
+            },
+        )
     }
 
     /// Imports a map extract.
     pub(crate) fn import(path: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
         Self::start(
             format!("Importing {}", name(&path)),
-            true,
+            Length::Long,
             wake,
             move |progress| {
                 progress.set(0.1);
@@ -182,7 +293,7 @@ impl Job {
                     return None;
                 }
                 let imported = imported.map(Box::new);
-                Some(Outcome::Imported(path, imported))
+                Some(DocumentOutcome::Imported(path, imported))
             },
         )
     }
@@ -191,15 +302,15 @@ impl Job {
     pub(crate) fn save(
         scenario: Arc<Scenario>,
         path: PathBuf,
-        state: (u64, u64),
+        state: DocumentState,
         then: Option<Next>,
         wake: impl Fn() + Send + 'static,
     ) -> Self {
         let label = format!("Saving {}", name(&path));
-        let job = Self::start(label, false, wake, move |_| {
+        let job = Self::start(label, Length::Short, wake, move |_| {
             // The requested revision; later edits are in another copy.
             let saved = file::save(&scenario, &path).map_err(|error| error.to_string());
-            Some(Outcome::Saved(path, state, then, saved))
+            Some(DocumentOutcome::Saved(path, state, then, saved))
         });
         Self {
             is_save: true,
@@ -215,28 +326,38 @@ impl Job {
         path: PathBuf,
         wake: impl Fn() + Send + 'static,
     ) -> Self {
-        Self::start(format!("Drawing {}", name(&path)), true, wake, move |_| {
-            let drawn = roadwright_render::map(&scenario, snapshot.as_ref(), &picture)
-                .map_err(|error| error.to_string())
-                .and_then(|png| {
-                    roadwright_files::write(&path, &png).map_err(|error| error.to_string())
-                });
-            Some(Outcome::Drawn(path, drawn))
-        })
+        Self::start(
+            format!("Drawing {}", name(&path)),
+            Length::Long,
+            wake,
+            move |_| {
+                let drawn = roadwright_render::map(&scenario, snapshot.as_ref(), &picture)
+                    .map_err(|error| error.to_string())
+                    .and_then(|png| {
+                        roadwright_files::write(&path, &png).map_err(|error| error.to_string())
+                    });
+                Some(Outcome::Written(path, drawn))
+            },
+        )
     }
 
     /// Reads a background picture.
     pub(crate) fn background(path: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
-        Self::start(format!("Reading {}", name(&path)), true, wake, move |_| {
-            let read = background::read(&path);
-            Some(Outcome::Background(read.map(|picked| (picked, None))))
-        })
+        Self::start(
+            format!("Reading {}", name(&path)),
+            Length::Long,
+            wake,
+            move |_| {
+                let read = background::read(&path);
+                Some(Outcome::Background(read.map(|picked| (picked, None))))
+            },
+        )
     }
 
     /// Reads the background picture beside a scenario.
     pub(crate) fn background_beside(folder: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
         let label = "Reading background picture".to_owned();
-        Self::start(label, false, wake, move |_| {
+        Self::start(label, Length::Short, wake, move |_| {
             let read = background::beside(&folder)?;
             Some(Outcome::Background(
                 read.map(|(picked, at)| (picked, Some(at))),
@@ -250,36 +371,44 @@ impl Job {
         path: PathBuf,
         wake: impl Fn() + Send + 'static,
     ) -> Self {
-        Self::start(format!("Packing {}", name(&path)), true, wake, move |_| {
-            let written = pack().and_then(|bytes| {
-                let written = roadwright_files::write(&path, &bytes);
-                written.map_err(|error| format!("{}: {error}", path.display()))
-            });
-            Some(Outcome::Shared(path, written))
-        })
+        Self::start(
+            format!("Packing {}", name(&path)),
+            Length::Long,
+            wake,
+            move |_| {
+                let written = pack().and_then(|bytes| {
+                    let written = roadwright_files::write(&path, &bytes);
+                    written.map_err(|error| format!("{}: {error}", path.display()))
+                });
+                Some(Outcome::Written(path, written))
+            },
+        )
     }
 
     /// Reads a bundle.
     pub(crate) fn bundle(path: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
-        Self::start(format!("Reading {}", name(&path)), true, wake, move |_| {
-            let read = Bundle::read(&path);
-            let read = read.map_err(|error| format!("{}: {error}", path.display()));
-            Some(Outcome::Bundle(path, read.map(Box::new)))
-        })
+        Self::start(
+            format!("Reading {}", name(&path)),
+            Length::Long,
+            wake,
+            move |_| {
+                let read = Bundle::read(&path);
+                let read = read.map_err(|error| format!("{}: {error}", path.display()));
+                Some(BundleOutcome::Read(path, read.map(Box::new)))
+            },
+        )
     }
 
     /// Writes the tables of a run and a picture of its curves into a folder.
     pub(crate) fn results(
-        (results, heat): (
-            Arc<roadwright_recording::RunResults>,
-            Arc<crate::live::HeatCells>,
-        ),
+        results: Arc<roadwright_recording::RunResults>,
+        heat: Arc<crate::live::HeatCells>,
         folder: PathBuf,
         wake: impl Fn() + Send + 'static,
     ) -> Self {
         Self::start(
             format!("Writing {}", name(&folder)),
-            false,
+            Length::Short,
             wake,
             move |_| {
                 let title = &results.scenario.about().name;
@@ -292,24 +421,25 @@ impl Job {
                 let written = write_all(&folder, tables).and_then(|()| {
                     picture.and_then(|png| write_all(&folder, [("timeline.png", png)]))
                 });
-                Some(Outcome::Shared(folder, written))
+                Some(Outcome::Written(folder, written))
             },
         )
     }
 
     /// Writes the comparison of two named runs into a folder.
     pub(crate) fn comparison(
-        (runs, names): ([Arc<roadwright_recording::RunResults>; 2], [String; 2]),
+        runs: [Arc<roadwright_recording::RunResults>; 2],
+        names: [String; 2],
         folder: PathBuf,
         wake: impl Fn() + Send + 'static,
     ) -> Self {
         let label = format!("Writing {}", name(&folder));
-        Self::start(label, false, wake, move |_| {
+        Self::start(label, Length::Short, wake, move |_| {
             let [a, b] = [&*runs[0], &*runs[1]];
             let comparison = crate::comparison::Comparison::new(a, b);
             let tables = comparison.tables([&names[0], &names[1]], [a, b]);
             let written = write_all(&folder, tables);
-            Some(Outcome::Shared(folder, written))
+            Some(Outcome::Written(folder, written))
         })
     }
 
@@ -319,64 +449,79 @@ impl Job {
         path: PathBuf,
         wake: impl Fn() + Send + 'static,
     ) -> Self {
-        Self::start(format!("Writing {}", name(&path)), false, wake, move |_| {
-            let columns = VehicleRecord::TRACE_COLUMNS.map(str::to_owned);
-            let rows = drive.iter().map(|(time, vehicle)| vehicle.trace_row(*time));
-            // Only numbers and lane numbers, so nothing has to be quoted.
-            let lines = std::iter::once(columns).chain(rows);
-            let table: String = lines.map(|row| row.join(",") + "\n").collect();
-            let written = roadwright_files::write(&path, table.as_bytes());
-            let written = written.map_err(|error| format!("{}: {error}", path.display()));
-            Some(Outcome::Shared(path, written))
-        })
+        Self::start(
+            format!("Writing {}", name(&path)),
+            Length::Short,
+            wake,
+            move |_| {
+                let columns = VehicleRecord::TRACE_COLUMNS.map(str::to_owned);
+                let rows = drive.iter().map(|(time, vehicle)| vehicle.trace_row(*time));
+                // Only numbers and lane numbers, so nothing has to be quoted.
+                let lines = std::iter::once(columns).chain(rows);
+                let table: String = lines.map(|row| row.join(",") + "\n").collect();
+                let written = roadwright_files::write(&path, table.as_bytes());
+                let written = written.map_err(|error| format!("{}: {error}", path.display()));
+                Some(Outcome::Written(path, written))
+            },
+        )
     }
 
     /// Reads a vehicle file.
     pub(crate) fn open_vehicle(
         path: PathBuf,
-        is_rival: bool,
+        place: BenchPlace,
         wake: impl Fn() + Send + 'static,
     ) -> Self {
-        Self::start(format!("Reading {}", name(&path)), false, wake, move |_| {
-            let read = roadwright_files::read_text(&path, LARGEST)
-                .map_err(|error| format!("{}: {error}", path.display()))
-                .and_then(|text| match VehicleFile::from_text(&text) {
-                    Ok(file) => Ok((Box::new(file), text)),
-                    Err(error) => {
-                        let path = path.clone();
-                        Err(FileError::Text { path, error }.to_string())
-                    }
-                });
-            Some(Outcome::Vehicle(path, is_rival, read))
-        })
+        Self::start(
+            format!("Reading {}", name(&path)),
+            Length::Short,
+            wake,
+            move |_| {
+                let read = roadwright_files::read_text(&path, LARGEST)
+                    .map_err(|error| format!("{}: {error}", path.display()))
+                    .and_then(|text| match VehicleFile::from_text(&text) {
+                        Ok(file) => Ok((Box::new(file), text)),
+                        Err(error) => {
+                            let path = path.clone();
+                            Err(FileError::Text { path, error }.to_string())
+                        }
+                    });
+                Some(VehicleOutcome::Read(path, place, read))
+            },
+        )
     }
 
     /// Writes a vehicle file.
     pub(crate) fn save_vehicle(
         file: Arc<VehicleFile>,
         path: PathBuf,
-        uses: bool,
+        uses: VehicleUse,
         wake: impl Fn() + Send + 'static,
     ) -> Self {
-        Self::start(format!("Saving {}", name(&path)), false, wake, move |_| {
-            let saved = file.save(&path).map_err(|error| error.to_string());
-            Some(Outcome::VehicleSaved(path, file, uses, saved))
-        })
+        Self::start(
+            format!("Saving {}", name(&path)),
+            Length::Short,
+            wake,
+            move |_| {
+                let saved = file.save(&path).map_err(|error| error.to_string());
+                Some(VehicleOutcome::Saved(path, file, uses, saved))
+            },
+        )
     }
 
     /// Unpacks a bundle.
     pub(crate) fn unpack(
-        bundle: Arc<crate::sharing::OpenBundle>,
+        bundle: Arc<OpenBundle>,
         folder: PathBuf,
         wake: impl Fn() + Send + 'static,
     ) -> Self {
         Self::start(
             format!("Unpacking into {}", name(&folder)),
-            true,
+            Length::Long,
             wake,
             move |_| {
                 let unpacked = bundle.bundle.unpack(&folder);
-                Some(Outcome::Unpacked(
+                Some(BundleOutcome::Unpacked(
                     unpacked.map_err(|error| error.to_string()),
                 ))
             },
@@ -391,7 +536,7 @@ impl Job {
         wake: impl Fn() + Send + 'static,
     ) -> Self {
         let suggestion = suggestion.to_owned();
-        Self::start("Choosing a file".into(), false, wake, move |_| {
+        Self::start("Choosing a file".into(), Length::Short, wake, move |_| {
             // The system's dialog blocks its thread; the window continues to draw.
             let begun = now();
             let dialog = rfd::FileDialog::new();
@@ -459,9 +604,9 @@ impl Job {
                     .pick_file(),
             };
             if chosen.is_none() && begun.elapsed() < NO_PERSON {
-                return Some(Outcome::NoDialog);
+                return Some(DocumentOutcome::NoDialog);
             }
-            Some(Outcome::Browsed(purpose, then, chosen))
+            Some(DocumentOutcome::Browsed(purpose, then, chosen))
         })
     }
 
@@ -485,15 +630,6 @@ impl Job {
             // Cancelled, or it panicked: there will be no outcome.
             Err(std::sync::mpsc::TryRecvError::Disconnected) => Some(Err(())),
         }
-    }
-}
-
-/// The path for saving a scenario, with the extension of scenarios.
-pub(crate) fn scenario_path(path: &Path) -> PathBuf {
-    if path.to_string_lossy().ends_with(".json") {
-        path.to_owned()
-    } else {
-        PathBuf::from(format!("{}.scenario.json", path.display()))
     }
 }
 

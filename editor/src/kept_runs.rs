@@ -1,10 +1,6 @@
 //! Runs kept for comparison until the window closes, whatever is edited or opened meanwhile.
 
-use crate::app::Editor;
-use crate::jobs::Job;
-use crate::model::{Dialog, Model, Purpose, Tone};
 use roadwright_recording::RunResults;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Maximum number of kept runs.
@@ -118,7 +114,7 @@ impl KeptRuns {
             .ok_or_else(|| "The run could not be kept.".to_owned())
     }
 
-    fn rename(&mut self, id: u64, name: &str) -> Result<(), String> {
+    pub(crate) fn rename(&mut self, id: u64, name: &str) -> Result<(), String> {
         let name = name.trim();
         if name.is_empty() || name.chars().count() > LONGEST {
             return Err(format!("A name has 1 to {LONGEST} characters."));
@@ -132,7 +128,7 @@ impl KeptRuns {
         Ok(())
     }
 
-    fn drop(&mut self, id: u64) {
+    pub(crate) fn drop(&mut self, id: u64) {
         self.list.retain(|run| run.id != id);
         // The run shown there is gone.
         if self.a == Side::Kept(id) {
@@ -158,79 +154,6 @@ fn without_before(results: &Arc<RunResults>) -> Arc<RunResults> {
             before: None,
             ..RunResults::clone(results)
         }),
-    }
-}
-
-impl Model {
-    /// A run to compare; `None` if it does not exist.
-    pub fn run_of(&self, side: Side) -> Option<&Arc<RunResults>> {
-        let live = || self.live.as_ref().map(|live| &live.results);
-        match side {
-            Side::Now => live().filter(|results| results.is_some()),
-            Side::Before => live().and_then(|results| results.before.as_ref()),
-            Side::Kept(id) => self.kept_runs.get(id).map(|run| &run.results),
-        }
-    }
-
-    /// The name of a run to compare.
-    pub fn name_of(&self, side: Side) -> String {
-        match side {
-            Side::Now => "this run".into(),
-            Side::Before => "previous run".into(),
-            Side::Kept(id) => {
-                let run = self.kept_runs.get(id);
-                run.map_or_else(|| "?".into(), |run| run.name.clone())
-            }
-        }
-    }
-}
-
-impl Editor {
-    /// Keeps the results of the run so far.
-    pub(crate) fn keep_run(&mut self) {
-        let title = self.model.document.title();
-        let live = self.model.live.as_ref();
-        let results = live.map(|live| live.results.clone()).unwrap_or_default();
-        match self.model.kept_runs.keep(&title, &results) {
-            Ok(run) => {
-                let text = format!("Kept {}. The next runs can be compared with it.", run.name);
-                self.say(Tone::Done, &text);
-            }
-            Err(why) => self.say(Tone::Refused, &why),
-        }
-    }
-
-    pub(crate) fn kept_run(&mut self, action: KeptRunAction) {
-        let runs = &mut self.model.kept_runs;
-        match action {
-            KeptRunAction::Rename(id, name) => {
-                if let Err(why) = runs.rename(id, &name) {
-                    self.say(Tone::Refused, &why);
-                }
-            }
-            KeptRunAction::Drop(id) => runs.drop(id),
-            KeptRunAction::Compare(a, b) => (runs.a, runs.b) = (a, b),
-            KeptRunAction::Export => {
-                self.model.dialog = Dialog::Path {
-                    purpose: Purpose::Comparison,
-                    text: format!("{}-comparison", self.model.document.title()),
-                    then: None,
-                };
-            }
-        }
-    }
-
-    /// Writes the comparison of the two selected runs into a folder.
-    pub(crate) fn export_comparison(&mut self, folder: PathBuf) {
-        let (a, b) = (self.model.kept_runs.a, self.model.kept_runs.b);
-        let (Some(first), Some(second)) = (self.model.run_of(a), self.model.run_of(b)) else {
-            self.say(Tone::Refused, "A comparison needs two runs.");
-            return;
-        };
-        let runs = [first.clone(), second.clone()];
-        let names = [self.model.name_of(a), self.model.name_of(b)];
-        let job = Job::comparison((runs, names), folder, self.wake());
-        self.flow.jobs.push(job);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Keyboard input: for the tool first, then for commands.
 
 use crate::command::Command;
-use crate::input::{self, KeyChord};
 use crate::model::{Action, Dialog, Model};
 use crate::view::ViewState;
+use crate::window_keys::chord;
 use egui::{Event, Key, Modifiers};
 use roadwright_simulation::HandControls;
 
@@ -67,7 +67,7 @@ impl Keyboard<'_> {
                 }
             }
             // The release of Space is reported to the window that has the focus then.
-            Event::WindowFocused(false) => drop(self.view.canvas.hand.space(false)),
+            Event::WindowFocused(false) => drop(self.view.canvas.hand.release_space()),
             // Text fields copy and paste their own text.
             Event::Copy | Event::Cut | Event::Paste(_) if self.typing || !self.is_map_active() => {}
             Event::Copy => self.ask(Command::Copy),
@@ -86,7 +86,7 @@ impl Keyboard<'_> {
             self.release_space(modifiers);
         } else if key == Key::Space && !self.typing && self.is_map_active() {
             if !repeat {
-                self.view.canvas.hand.space(true);
+                self.view.canvas.hand.press_space();
             }
         } else if pressed {
             self.press(key, modifiers);
@@ -123,7 +123,7 @@ impl Keyboard<'_> {
 
     /// Space with a drag pans; a tap of Space does what it is bound to. This is only known on release.
     fn release_space(&mut self, modifiers: Modifiers) {
-        let tapped = self.view.canvas.hand.space(false) && !self.typing && self.is_map_active();
+        let tapped = self.view.canvas.hand.release_space() && !self.typing && self.is_map_active();
         if let Some(command) = self.command(Key::Space, modifiers)
             && tapped
         {
@@ -208,23 +208,6 @@ impl Keyboard<'_> {
     }
 }
 
-/// Converts a key of egui; `None` if the core has no such key.
-pub(crate) fn chord(key: Key, modifiers: Modifiers) -> Option<KeyChord> {
-    Some(KeyChord {
-        modifiers: held(modifiers),
-        key: input::Key::from_name(key.name())?,
-    })
-}
-
-/// Converts modifiers of egui; Ctrl and Command are treated alike.
-pub(crate) fn held(modifiers: Modifiers) -> input::Modifiers {
-    input::Modifiers {
-        shift: modifiers.shift,
-        ctrl: modifiers.ctrl || modifiers.command || modifiers.mac_cmd,
-        alt: modifiers.alt,
-    }
-}
-
 /// Controls from the keys, and from a gamepad where no key is held.
 fn with_pad(keys: HandControls, pad: HandControls) -> HandControls {
     let first = |key: f64, pad: f64| if key == 0.0 { pad } else { key };
@@ -237,19 +220,6 @@ fn with_pad(keys: HandControls, pad: HandControls) -> HandControls {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_key_of_the_window_is_one_of_the_core_with_the_same_names() {
-        assert_eq!(Key::ALL.len(), input::Key::ALL.len());
-        for key in Key::ALL {
-            let own = input::Key::from_name(key.name());
-            assert_eq!(own.map(input::Key::name), Some(key.name()), "{key:?}");
-            // Settings written by hand may name a key by its symbol.
-            let named = input::Key::from_name(key.symbol_or_name());
-            let theirs = Key::from_name(key.symbol_or_name());
-            assert_eq!(named.map(input::Key::name), theirs.map(Key::name));
-        }
-    }
 
     #[test]
     fn keys_go_before_a_gamepad() {

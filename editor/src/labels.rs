@@ -43,7 +43,7 @@ impl Board<'_> {
             if street.length / self.camera.scale < LEAST_ROOM || taken.len() >= MOST_NAMES {
                 break;
             }
-            let Some((place, length)) = self.place_in_view(scene, street, (low, high)) else {
+            let Some((place, length)) = self.place_in_view(scene, street, low, high) else {
                 continue;
             };
             let room = (length / self.camera.scale) as f32;
@@ -71,7 +71,11 @@ impl Board<'_> {
             let text = TextShape::new(corner, galley, Color32::PLACEHOLDER).with_angle(angle);
             let width = (street.width / self.camera.scale) as f32;
             let is_on_road = width >= size + ROOM_AROUND && !is_pale;
-            self.with_halo(text, is_on_road);
+            if is_on_road {
+                self.on_asphalt(text);
+            } else {
+                self.on_open_ground(text);
+            }
         }
     }
 
@@ -81,7 +85,8 @@ impl Board<'_> {
         &self,
         scene: &Scene,
         street: &StreetName,
-        (low, high): (DVec2, DVec2),
+        low: DVec2,
+        high: DVec2,
     ) -> Option<(Pose, f64)> {
         let middle = street.middle;
         if middle.cmpge(low).all() && middle.cmple(high).all() {
@@ -132,7 +137,7 @@ impl Board<'_> {
             }
             taken.push(bounds);
             let text = TextShape::new(corner, galley, Color32::PLACEHOLDER);
-            self.with_halo(text, false);
+            self.on_open_ground(text);
         }
     }
 
@@ -175,20 +180,21 @@ impl Board<'_> {
         }
     }
 
-    /// Writes a text with a halo, for asphalt or open ground below it.
-    fn with_halo(&self, text: TextShape, is_on_road: bool) {
-        let (ink, halo) = if is_on_road {
-            let asphalt = self.theme.of_the_map(palette::ASPHALT);
-            // Also between the words, so that no road markings show there.
-            let (size, turn) = (text.galley.size(), Rot2::from_angle(text.angle));
-            let middle = [0.0, size.x].map(|x| text.pos + turn * vec2(x, 0.5 * size.y));
-            self.painter
-                .line_segment(middle, Stroke::new(2.0 * HALO, asphalt));
-            (self.theme.of_the_map(palette::ROAD_INK), asphalt)
-        } else {
-            (self.theme.ink(), self.theme.of_the_map(palette::GROUND))
-        };
-        self.with_colors(text, [ink, halo]);
+    /// Writes a text with a halo on asphalt.
+    fn on_asphalt(&self, text: TextShape) {
+        let asphalt = self.theme.of_the_map(palette::ASPHALT);
+        // Also between the words, so that no road markings show there.
+        let (size, turn) = (text.galley.size(), Rot2::from_angle(text.angle));
+        let middle = [0.0, size.x].map(|x| text.pos + turn * vec2(x, 0.5 * size.y));
+        self.painter
+            .line_segment(middle, Stroke::new(2.0 * HALO, asphalt));
+        self.with_colors(text, [self.theme.of_the_map(palette::ROAD_INK), asphalt]);
+    }
+
+    /// Writes a text with a halo on open ground.
+    fn on_open_ground(&self, text: TextShape) {
+        let ground = self.theme.of_the_map(palette::GROUND);
+        self.with_colors(text, [self.theme.ink(), ground]);
     }
 
     /// Writes a text in one colour with a halo in another.

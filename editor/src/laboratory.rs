@@ -1,42 +1,23 @@
 //! Carries out the actions on experiments.
 
-use crate::app::Editor;
+use crate::context::Context;
 use crate::experiment::{
     Checked, Draft, DraftHistory, ENDING, ExperimentAction, ExperimentFile, Gesture, OpenResults,
-    Phase, Question, Shown, Ticks, Trainer, check,
+    Phase, Question, Ticks, Trainer, check,
 };
-use crate::jobs::{Job, Outcome};
-use crate::model::{Purpose, Tone};
+use crate::jobs::{ExperimentOutcome, Job, OpenedExperiment, Outcome};
+use crate::model::{Action, Purpose, Tone};
 use crate::panel::PanelId;
+use crate::paths::experiment_path;
+use crate::showing;
 use crate::worker::Worker;
 use roadwright_agent::Registry;
 use roadwright_scenario::{Edit, Scenario, file};
 use roadwright_training::Course;
-use roadwright_training::experiment::RunPaths;
 use roadwright_training::genetic::experiment::{self, NameOr};
 use roadwright_training::genetic::{Experiment, parameters, patterns_of, put_preset, stack_of};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Results of background work for experiments.
-pub(crate) enum Arrived {
-    /// An experiment and its scenario were read.
-    Opened(PathBuf, Result<Box<Opened>, String>),
-    /// An experiment was written.
-    Saved(PathBuf, Box<Experiment>, Result<(), String>),
-    /// Results were read.
-    Results(Result<Box<OpenResults>, String>),
-    /// The runs of results were repeated.
-    Runs(Shown, Result<Box<RunPaths>, String>),
-    /// The world of an individual was created.
-    World(Shown, Result<Box<Scenario>, String>),
-}
-
-/// An experiment that was read.
-pub(crate) struct Opened {
-    experiment: Experiment,
-    scenario: Option<(PathBuf, Arc<Scenario>)>,
-}
 
 /// Background work for experiments.
 pub(crate) struct Laboratory {
@@ -77,7 +58,7 @@ impl Laboratory {
 }
 
 /// Reads an experiment and its scenario.
-fn read(path: &Path) -> Result<Box<Opened>, String> {
+fn read(path: &Path) -> Result<Box<OpenedExperiment>, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let text = roadwright_files::read_text(path, experiment::LARGEST);
     let text = text.map_err(|error| wrong(&error))?;
@@ -91,7 +72,7 @@ fn read(path: &Path) -> Result<Box<Opened>, String> {
         let scenario = file::load(&named).map_err(|error| wrong(&error))?;
         Ok::<_, String>((named, Arc::new(scenario)))
     });
-    Ok(Box::new(Opened {
+    Ok(Box::new(OpenedExperiment {
         experiment,
         scenario: scenario.transpose()?,
     }))
@@ -125,38 +106,24 @@ fn first_genes(
     })
 }
 
-/// Whether a path is that of an experiment.
-pub(crate) fn is_experiment(path: &Path) -> bool {
-    path.to_string_lossy().ends_with(ENDING)
-}
-
-/// The path for saving an experiment, with the extension of experiments.
-fn experiment_path(path: &Path) -> PathBuf {
-    if path.to_string_lossy().ends_with(".json") {
-        path.to_owned()
-    } else {
-        PathBuf::from(format!("{}{ENDING}", path.display()))
-    }
-}
-
-impl Editor {
+impl Laboratory {
     /// Carries out an action of a panel.
-    pub(crate) fn experiment(&mut self, action: ExperimentAction) {
+    pub(crate) fn act(&mut self, cx: &mut Context, action: ExperimentAction) {
         let is_change = matches!(
             action,
             ExperimentAction::Set(_) | ExperimentAction::On(_) | ExperimentAction::Stack(_)
         );
-        let before = self.model.experiment.draft.as_ref().map(Draft::state);
+        let before = cx.model.experiment.draft.as_ref().map(Draft::state);
         let before = before.filter(|_| is_change);
         match action {
-            ExperimentAction::New(course) => self.new_experiment(course),
-            ExperimentAction::Close => self.model.experiment.draft = None,
-            ExperimentAction::Set(experiment) => self.change_draft(|draft| {
+            ExperimentAction::New(course) => self.new_experiment(cx, course),
+            ExperimentAction::Close => cx.model.experiment.draft = None,
+            ExperimentAction::Set(experiment) => self.change_draft(cx, |draft| {
                 draft.experiment = *experiment;
             }),
-            ExperimentAction::On(course) => self.set_course(course),
-            ExperimentAction::Stack(name) => self.set_stack(&name),
-            ExperimentAction::Train => self.train(),
+            ExperimentAction::On(course) => self.set_course(cx, course),
+            ExperimentAction::Stack(name) => self.set_stack(cx, &name),
+            ExperimentAction::Train => self.train(cx),
             ExperimentAction::Pause(on) => self.with_trainer(|trainer| trainer.pause(on)),
             ExperimentAction::Stop => self.with_trainer(Trainer::stop),
             ExperimentAction::GoOn => self.with_trainer(Trainer::go_on),
@@ -168,81 +135,84 @@ impl Editor {
                 genes,
                 course,
                 name,
-            } => self.ask_for_world(genes, course, name),
-            ExperimentAction::Back => self.go_back(),
-            ExperimentAction::ShowRuns(place) => self.ask_for_runs(place),
+            } => showing::ask_for_world(cx, genes, course, name),
+            ExperimentAction::Back => showing::go_back(cx),
+            ExperimentAction::ShowRuns(place) => showing::ask_for_runs(cx, place),
             ExperimentAction::CloseResults(place) => {
-                let results = &mut self.model.experiment.results;
+                let results = &mut cx.model.experiment.results;
                 if place < results.len() {
                     results.remove(place);
                 }
             }
-            ExperimentAction::File(file) => self.ask_path(Purpose::Experiment(file), None),
-            ExperimentAction::Apply(stack) => self.apply_champion(stack),
-            ExperimentAction::Undo => self.change_draft(|draft| draft.step_history(true)),
-            ExperimentAction::Redo => self.change_draft(|draft| draft.step_history(false)),
+            ExperimentAction::File(file) => cx.then(Action::AskPath(Purpose::Experiment(file))),
+            ExperimentAction::Apply(stack) => self.apply_champion(cx, stack),
+            ExperimentAction::Undo => self.change_draft(cx, Draft::undo),
+            ExperimentAction::Redo => self.change_draft(cx, Draft::redo),
         }
-        if let (Some(before), Some(draft)) = (before, &mut self.model.experiment.draft) {
-            draft.note(before, gesture(&self.context));
+        if let (Some(before), Some(draft)) = (before, &mut cx.model.experiment.draft) {
+            draft.note(before, gesture(&cx.egui));
         }
-        self.check_draft();
+        self.check_draft(cx);
     }
 
     fn with_trainer(&self, order: impl FnOnce(&Trainer)) {
-        if let Some(trainer) = &self.laboratory.trainer {
+        if let Some(trainer) = &self.trainer {
             order(trainer);
         }
     }
 
-    fn set_draft(&mut self, mut draft: Draft) {
-        self.laboratory.revisions += 1;
-        draft.revision = self.laboratory.revisions;
-        self.model.experiment.draft = Some(draft);
+    fn set_draft(&mut self, cx: &mut Context, mut draft: Draft) {
+        self.revisions += 1;
+        draft.revision = self.revisions;
+        cx.model.experiment.draft = Some(draft);
     }
 
-    fn change_draft(&mut self, change: impl FnOnce(&mut Draft)) {
-        if let Some(mut draft) = self.model.experiment.draft.take() {
+    fn change_draft(&mut self, cx: &mut Context, change: impl FnOnce(&mut Draft)) {
+        if let Some(mut draft) = cx.model.experiment.draft.take() {
             change(&mut draft);
-            self.set_draft(draft);
+            self.set_draft(cx, draft);
         }
     }
 
     /// The scenario of an experiment without a course: that of the document, even while it is paused.
-    fn new_experiment(&mut self, course: Option<String>) {
+    fn new_experiment(&mut self, cx: &mut Context, course: Option<String>) {
         let stack = match &course {
             Some(name) => Course::named(name)
                 .map_or("", |course| course.driver)
                 .to_owned(),
-            None => self.usual_stack(),
+            None => self.usual_stack(cx),
         };
         let mut experiment = Experiment::new(course.as_deref().unwrap_or_default(), &stack);
         if course.is_none() {
             experiment.course = None;
             experiment.scenario = Some(String::new());
         }
-        let scenario = self.own_document().scenario();
+        let scenario = cx.own_document().scenario();
         let scenario = course.is_none().then_some(&**scenario);
-        experiment.genes = first_genes(&experiment, scenario, &self.model.modules.registry);
-        self.set_draft(Draft {
-            experiment,
-            path: None,
-            scenario: None,
-            revision: 0,
-            saved: None,
-            history: DraftHistory::default(),
-        });
+        experiment.genes = first_genes(&experiment, scenario, &cx.model.modules.registry);
+        self.set_draft(
+            cx,
+            Draft {
+                experiment,
+                path: None,
+                scenario: None,
+                revision: 0,
+                saved: None,
+                history: DraftHistory::default(),
+            },
+        );
     }
 
     /// Returns to the document if nothing is lost.
-    fn end_clean_show(&mut self) {
-        if self.is_showing() && !self.model.document.is_dirty() {
-            self.end_show();
+    fn end_clean_show(&mut self, cx: &mut Context) {
+        if cx.is_showing() && !cx.model.document.is_dirty() {
+            cx.end_show();
         }
     }
 
     /// The stack used by most agents of the document, or else the first.
-    fn usual_stack(&self) -> String {
-        let scenario = self.own_document().scenario();
+    fn usual_stack(&self, cx: &Context) -> String {
+        let scenario = cx.own_document().scenario();
         let count = |name: &String| {
             let agents = scenario
                 .agents()
@@ -260,14 +230,14 @@ impl Editor {
         usual.cloned().unwrap_or_default()
     }
 
-    fn set_course(&mut self, course: Option<String>) {
+    fn set_course(&mut self, cx: &mut Context, course: Option<String>) {
         let stack = match &course {
             Some(name) => Course::named(name)
                 .map_or("", |course| course.driver)
                 .to_owned(),
-            None => self.usual_stack(),
+            None => self.usual_stack(cx),
         };
-        self.change_draft(|draft| {
+        self.change_draft(cx, |draft| {
             let experiment = &mut draft.experiment;
             experiment.scenario = course.is_none().then(String::new);
             experiment.course = course;
@@ -275,13 +245,13 @@ impl Editor {
             (experiment.vehicle, experiment.dynamics, experiment.fitness) = (None, None, None);
             draft.scenario = None;
         });
-        self.set_stack(&stack);
+        self.set_stack(cx, &stack);
     }
 
-    fn set_stack(&mut self, name: &str) {
-        let document = self.own_document().scenario().clone();
-        let registry = self.model.modules.registry.clone();
-        self.change_draft(|draft| {
+    fn set_stack(&mut self, cx: &mut Context, name: &str) {
+        let document = cx.own_document().scenario().clone();
+        let registry = cx.model.modules.registry.clone();
+        self.change_draft(cx, |draft| {
             draft.experiment.stack = NameOr::Name(name.into());
             let own = draft
                 .scenario
@@ -296,42 +266,42 @@ impl Editor {
         });
     }
 
-    fn train(&mut self) {
+    fn train(&mut self, cx: &mut Context) {
         // One at a time, because two would share the same threads.
-        if self.laboratory.is_training() {
+        if self.is_training() {
             return;
         }
-        let Some(draft) = &self.model.experiment.draft else {
+        let Some(draft) = &cx.model.experiment.draft else {
             return;
         };
         let folder = draft.path.as_deref().and_then(Path::parent);
-        let (experiment, scenario) = draft.whole(self.own_document(), folder);
+        let (experiment, scenario) = draft.whole(cx.own_document(), folder);
         let scenario = scenario.map(|scenario| Scenario::clone(&scenario));
-        let registry = self.model.modules.registry.clone();
-        let wake = self.wake();
+        let registry = cx.model.modules.registry.clone();
+        let wake = cx.wake();
         let trainer = Trainer::start(experiment, scenario, registry, wake);
-        self.model.experiment.training = Some(trainer.picture());
-        self.laboratory.trainer = Some(trainer);
+        cx.model.experiment.training = Some(trainer.picture());
+        self.trainer = Some(trainer);
     }
 
     /// Writes the champion's values into a stack of the document, as one step of its history.
-    fn apply_champion(&mut self, stack: Option<String>) {
-        self.end_clean_show();
-        if self.is_showing() {
-            self.say(
+    fn apply_champion(&mut self, cx: &mut Context, stack: Option<String>) {
+        self.end_clean_show(cx);
+        if cx.is_showing() {
+            cx.say(
                 Tone::Refused,
                 "The world shown was edited. Save it or go back to the scenario first.",
             );
             return;
         }
-        let Some(training) = self.model.experiment.training.clone() else {
+        let Some(training) = cx.model.experiment.training.clone() else {
             return;
         };
         let (Some(problem), Some(verdict)) = (&training.problem, &training.verdict) else {
             return;
         };
         let genes = &verdict.champion.genes;
-        let scenario = self.model.document.scenario();
+        let scenario = cx.model.document.scenario();
         let (name, applied) = match stack {
             Some(name) => {
                 let Some(mut own) = scenario.stacks().get(&name).cloned() else {
@@ -339,7 +309,7 @@ impl Editor {
                 };
                 if let Err(module) = put_preset(&problem.genome().preset(genes), &mut own) {
                     let text = format!("Stack {name} does not use the trained module {module}.");
-                    self.say(Tone::Refused, &text);
+                    cx.say(Tone::Refused, &text);
                     return;
                 }
                 (name, own)
@@ -348,46 +318,46 @@ impl Editor {
         };
         let label = format!("Put champion into {name}");
         let edit = Edit::Stack(name.clone(), Some(Box::new(applied)));
-        match self.model.document.apply(&label, edit) {
+        match cx.model.document.apply(&label, edit) {
             Ok(()) => {
                 let text = format!("Stack {name} now has the champion's values.");
-                self.say(Tone::Done, &text);
+                cx.say(Tone::Done, &text);
             }
-            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+            Err(error) => cx.say(Tone::Refused, &format!("{error}.")),
         }
     }
 
     /// Takes the results of checks and the state of the training, and requests the next check.
-    pub(crate) fn look_at_experiment(&mut self) {
-        if let Some(checked) = self.laboratory.checker.take() {
-            self.laboratory.is_checking = false;
-            self.model.experiment.checked = Some(Arc::new(checked));
+    pub(crate) fn look(&mut self, cx: &mut Context) {
+        if let Some(checked) = self.checker.take() {
+            self.is_checking = false;
+            cx.model.experiment.checked = Some(Arc::new(checked));
         }
-        if let Some(trainer) = &self.laboratory.trainer {
+        if let Some(trainer) = &self.trainer {
             let picture = trainer.picture();
-            let before = self.model.experiment.training.as_ref();
+            let before = cx.model.experiment.training.as_ref();
             let was_busy = before.is_some_and(|before| before.phase.is_busy());
             let failure = match &picture.phase {
                 // Reported once; the state shows it until another training starts.
                 Phase::Failed(why) if was_busy => Some(format!("The training ended: {why}")),
                 _ => None,
             };
-            self.model.experiment.progress = trainer.progress();
-            self.model.experiment.training = Some(picture);
+            cx.model.experiment.progress = trainer.progress();
+            cx.model.experiment.training = Some(picture);
             if let Some(text) = failure {
-                self.say(Tone::Failed, &text);
+                cx.say(Tone::Failed, &text);
             }
         }
-        self.check_draft();
+        self.check_draft(cx);
     }
 
-    fn check_draft(&mut self) {
-        let Some(draft) = &self.model.experiment.draft else {
-            self.model.experiment.checked = None;
+    fn check_draft(&mut self, cx: &mut Context) {
+        let Some(draft) = &cx.model.experiment.draft else {
+            cx.model.experiment.checked = None;
             return;
         };
         // Edits of the document matter only if the experiment uses it.
-        let document = self.own_document();
+        let document = cx.own_document();
         let edits = if draft.is_on_document() {
             document.revision()
         } else {
@@ -395,121 +365,123 @@ impl Editor {
         };
         let of = (draft.revision, edits);
         // At once rather than by the worker, so that ticking several genes causes no delay.
-        if self.laboratory.ticked != of {
+        if self.ticked != of {
             let (experiment, scenario) = draft.whole(document, None);
-            let registry = &self.model.modules.registry;
+            let registry = &cx.model.modules.registry;
             let ticks = Ticks::of(&experiment, scenario.as_deref(), registry);
-            self.laboratory.ticked = of;
-            self.model.experiment.ticks = ticks;
+            self.ticked = of;
+            cx.model.experiment.ticks = ticks;
             // The model was changed, so the draft has to be borrowed again.
-            return self.check_draft();
+            return self.check_draft(cx);
         }
         // One check at a time: changes made meanwhile are checked when the answer arrives.
-        if self.laboratory.is_checking || self.laboratory.asked == of {
+        if self.is_checking || self.asked == of {
             return;
         }
         let (experiment, scenario) = draft.whole(document, None);
-        self.laboratory.asked = of;
-        self.laboratory.is_checking = true;
-        self.laboratory.checker.ask(Question {
+        self.asked = of;
+        self.is_checking = true;
+        self.checker.ask(Question {
             of,
             experiment,
             scenario,
-            registry: self.model.modules.registry.clone(),
+            registry: cx.model.modules.registry.clone(),
         });
     }
 
     /// Handles a path for an experiment.
-    pub(crate) fn take_experiment_path(&mut self, path: PathBuf, file: ExperimentFile) {
+    pub(crate) fn take_path(&mut self, cx: &mut Context, path: PathBuf, file: ExperimentFile) {
         match file {
             ExperimentFile::Open => {
                 let label = format!("Opening {}", path.display());
-                let job = Job::beside(label, self.wake(), move || {
+                let job = Job::beside(label, cx.wake(), move || {
                     let read = read(&path);
-                    Outcome::Experiment(Arrived::Opened(path, read))
+                    Outcome::Experiment(ExperimentOutcome::Opened(path, read))
                 });
-                self.flow.jobs.push(job);
+                cx.jobs.push(job);
             }
             ExperimentFile::Results => {
                 let label = format!("Opening {}", path.display());
-                let job = Job::beside(label, self.wake(), move || {
+                let job = Job::beside(label, cx.wake(), move || {
                     let read = OpenResults::read(&path).map(Box::new);
-                    Outcome::Experiment(Arrived::Results(read))
+                    Outcome::Experiment(ExperimentOutcome::Results(read))
                 });
-                self.flow.jobs.push(job);
+                cx.jobs.push(job);
             }
-            ExperimentFile::Save => self.save_experiment(&experiment_path(&path)),
+            ExperimentFile::Save => self.save_experiment(cx, &experiment_path(&path)),
             ExperimentFile::Record => {
-                let training = self.model.experiment.training.as_ref();
+                let training = cx.model.experiment.training.as_ref();
                 let Some(record) = training.and_then(|training| training.record.clone()) else {
                     return;
                 };
                 let label = format!("Writing {}", path.display());
-                let job = Job::beside(label, self.wake(), move || {
+                let job = Job::beside(label, cx.wake(), move || {
                     let text = roadwright_training::genetic::Record::clone(&record).to_text();
-                    Outcome::Shared(path.clone(), write(&path, &text))
+                    Outcome::Written(path.clone(), write(&path, &text))
                 });
-                self.flow.jobs.push(job);
+                cx.jobs.push(job);
             }
         }
     }
 
-    fn save_experiment(&mut self, path: &Path) {
-        let Some(draft) = &self.model.experiment.draft else {
+    fn save_experiment(&mut self, cx: &mut Context, path: &Path) {
+        let Some(draft) = &cx.model.experiment.draft else {
             return;
         };
-        if draft.is_on_document() && self.own_document().path().is_none() {
-            self.say(
+        if draft.is_on_document() && cx.own_document().path().is_none() {
+            cx.say(
                 Tone::Refused,
                 "Save the scenario first, because the experiment refers to its file.",
             );
             return;
         }
-        let (whole, _) = draft.whole(self.own_document(), path.parent());
+        let (whole, _) = draft.whole(cx.own_document(), path.parent());
         let (path, own) = (path.to_owned(), Box::new(draft.experiment.clone()));
         let label = format!("Writing {}", path.display());
-        let job = Job::beside(label, self.wake(), move || {
+        let job = Job::beside(label, cx.wake(), move || {
             let written = write(&path, &whole.to_text());
-            Outcome::Experiment(Arrived::Saved(path, own, written))
+            Outcome::Experiment(ExperimentOutcome::Saved(path, own, written))
         });
-        self.flow.jobs.push(job);
+        cx.jobs.push(job);
     }
 
     /// Handles results of background work.
-    pub(crate) fn take_arrived(&mut self, arrived: Arrived) {
-        match arrived {
-            Arrived::Opened(path, Ok(opened)) => self.take_opened(path, *opened),
-            Arrived::Saved(path, experiment, Ok(())) => {
-                self.say(Tone::Done, &format!("Saved {}.", path.display()));
-                if let Some(draft) = &mut self.model.experiment.draft {
+    pub(crate) fn take(&mut self, cx: &mut Context, outcome: ExperimentOutcome) {
+        match outcome {
+            ExperimentOutcome::Opened(path, Ok(opened)) => self.take_opened(cx, path, *opened),
+            ExperimentOutcome::Saved(path, experiment, Ok(())) => {
+                cx.say(Tone::Done, &format!("Saved {}.", path.display()));
+                if let Some(draft) = &mut cx.model.experiment.draft {
                     // The state that was written, whatever the draft is now; later changes stay unsaved.
                     (draft.path, draft.saved) = (Some(path), Some(*experiment));
                 }
             }
-            Arrived::Runs(shown, Ok(driven)) => self.show_runs(shown, *driven),
-            Arrived::World(shown, Ok(scenario)) => self.show_world(shown, *scenario),
-            Arrived::Results(Ok(opened)) => {
-                let results = &mut self.model.experiment.results;
+            ExperimentOutcome::Runs(shown, Ok(driven)) => showing::show_runs(cx, shown, *driven),
+            ExperimentOutcome::World(shown, Ok(scenario)) => {
+                showing::show_world(cx, shown, *scenario)
+            }
+            ExperimentOutcome::Results(Ok(opened)) => {
+                let results = &mut cx.model.experiment.results;
                 // Opening it again reloads the file.
                 results.retain(|known| known.path != opened.path);
                 results.push(Arc::new(*opened));
-                self.view.panels.bring_to_front(PanelId::Experiment);
+                cx.view.panels.bring_to_front(PanelId::Experiment);
             }
-            Arrived::Opened(_, Err(error))
-            | Arrived::Results(Err(error))
-            | Arrived::Runs(_, Err(error))
-            | Arrived::Saved(_, _, Err(error))
-            | Arrived::World(_, Err(error)) => self.say(Tone::Failed, &error),
+            ExperimentOutcome::Opened(_, Err(error))
+            | ExperimentOutcome::Results(Err(error))
+            | ExperimentOutcome::Runs(_, Err(error))
+            | ExperimentOutcome::Saved(_, _, Err(error))
+            | ExperimentOutcome::World(_, Err(error)) => cx.say(Tone::Failed, &error),
         }
     }
 
-    fn take_opened(&mut self, path: PathBuf, opened: Opened) {
-        let Opened {
+    fn take_opened(&mut self, cx: &mut Context, path: PathBuf, opened: OpenedExperiment) {
+        let OpenedExperiment {
             mut experiment,
             scenario,
         } = opened;
         // Training uses the document as edited rather than its file.
-        let own = self
+        let own = cx
             .own_document()
             .path()
             .and_then(|own| own.canonicalize().ok());
@@ -518,37 +490,40 @@ impl Editor {
         if experiment.course.is_none() && scenario.is_none() {
             experiment.scenario = Some(String::new());
         }
-        self.set_draft(Draft {
-            saved: Some(experiment.clone()),
-            experiment,
-            path: Some(path),
-            scenario,
-            history: DraftHistory::default(),
-            revision: 0,
-        });
-        self.view.panels.bring_to_front(PanelId::Experiment);
+        self.set_draft(
+            cx,
+            Draft {
+                saved: Some(experiment.clone()),
+                experiment,
+                path: Some(path),
+                scenario,
+                history: DraftHistory::default(),
+                revision: 0,
+            },
+        );
+        cx.view.panels.bring_to_front(PanelId::Experiment);
     }
+}
 
-    /// The suggested path.
-    pub(crate) fn suggested_experiment(&self, file: ExperimentFile) -> String {
-        let draft = self.model.experiment.draft.as_ref();
-        let named = draft.and_then(|draft| draft.path.clone());
-        let folder = self.own_document().path().and_then(Path::parent);
-        let beside = |name: String| {
-            let path = folder.map_or(PathBuf::from(&name), |folder| folder.join(&name));
+/// The suggested path.
+pub(crate) fn suggested_experiment(cx: &Context, file: ExperimentFile) -> String {
+    let draft = cx.model.experiment.draft.as_ref();
+    let named = draft.and_then(|draft| draft.path.clone());
+    let folder = cx.own_document().path().and_then(Path::parent);
+    let beside = |name: String| {
+        let path = folder.map_or(PathBuf::from(&name), |folder| folder.join(&name));
+        path.display().to_string()
+    };
+    match (file, named) {
+        (ExperimentFile::Open | ExperimentFile::Results, _) => String::new(),
+        (ExperimentFile::Save, Some(path)) => path.display().to_string(),
+        (ExperimentFile::Save, None) => beside(format!("untitled{ENDING}")),
+        (ExperimentFile::Record, Some(path)) => {
+            let title = draft.map(Draft::title).unwrap_or_default();
+            let path = path.with_file_name(format!("{title}.training.json"));
             path.display().to_string()
-        };
-        match (file, named) {
-            (ExperimentFile::Open | ExperimentFile::Results, _) => String::new(),
-            (ExperimentFile::Save, Some(path)) => path.display().to_string(),
-            (ExperimentFile::Save, None) => beside(format!("untitled{ENDING}")),
-            (ExperimentFile::Record, Some(path)) => {
-                let title = draft.map(Draft::title).unwrap_or_default();
-                let path = path.with_file_name(format!("{title}.training.json"));
-                path.display().to_string()
-            }
-            (ExperimentFile::Record, None) => beside("untitled.training.json".into()),
         }
+        (ExperimentFile::Record, None) => beside("untitled.training.json".into()),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::camera::Camera;
 use crate::live::LivePicture;
 use crate::map_view::MapView;
-use crate::theme::{self, Theme};
+use crate::theme::{self, GridLine, Theme};
 use crate::tools::{HandleShape, Mark, Tone};
 use egui::epaint::{PathShape, PathStroke};
 use egui::{
@@ -40,6 +40,19 @@ pub(crate) struct Board<'a> {
     pub(crate) theme: Theme,
 }
 
+/// Whether the pointer is on a handle.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HandleState {
+    Still,
+    Hot,
+}
+
+impl HandleState {
+    fn of(hot: bool) -> Self {
+        if hot { Self::Hot } else { Self::Still }
+    }
+}
+
 impl Board<'_> {
     pub(crate) fn at(&self, point: DVec2) -> Pos2 {
         self.camera.screen(self.rect, point)
@@ -62,7 +75,7 @@ impl Board<'_> {
     }
 
     /// One frame around many selected objects, with their number.
-    pub(crate) fn selection_frame(&self, (low, high): (DVec2, DVec2), count: usize) {
+    pub(crate) fn selection_frame(&self, low: DVec2, high: DVec2, count: usize) {
         let frame = Rect::from_two_pos(self.at(low), self.at(high)).expand(6.0);
         let accent = self.theme.tone(Tone::Accent);
         self.painter
@@ -194,7 +207,9 @@ impl Board<'_> {
                     Stroke::new(1.6, color),
                 );
             }
-            Mark::Handle { at, shape, hot } => self.handle(self.at(*at), *shape, *hot),
+            Mark::Handle { at, shape, hot } => {
+                self.handle(self.at(*at), *shape, HandleState::of(*hot))
+            }
             Mark::Label { .. } => {}
         }
     }
@@ -234,7 +249,8 @@ impl Board<'_> {
         self.painter.add(Shape::mesh(mesh));
     }
 
-    fn handle(&self, at: Pos2, shape: HandleShape, hot: bool) {
+    fn handle(&self, at: Pos2, shape: HandleShape, state: HandleState) {
+        let hot = state == HandleState::Hot;
         let color = self.theme.tone(Tone::Accent);
         let stroke = Stroke::new(2.0, color);
         let fill = if hot { color } else { self.theme.handle() };
@@ -288,13 +304,13 @@ impl Board<'_> {
         for i in lines(low.x, high.x) {
             let x = self.at(DVec2::new(i as f64 * spacing, 0.0)).x;
             // Every tenth line is stronger, so that distances can be counted.
-            let color = self.theme.grid(i % 10 == 0).gamma_multiply(strength);
+            let color = self.theme.grid(GridLine::of(i)).gamma_multiply(strength);
             self.painter
                 .vline(x, self.rect.y_range(), Stroke::new(1.0, color));
         }
         for i in lines(low.y, high.y) {
             let y = self.at(DVec2::new(0.0, i as f64 * spacing)).y;
-            let color = self.theme.grid(i % 10 == 0).gamma_multiply(strength);
+            let color = self.theme.grid(GridLine::of(i)).gamma_multiply(strength);
             self.painter
                 .hline(self.rect.x_range(), y, Stroke::new(1.0, color));
         }
@@ -394,7 +410,7 @@ impl Board<'_> {
     }
 
     /// The path of a vehicle.
-    pub(crate) fn way(&self, points: &[DVec2]) {
+    pub(crate) fn route(&self, points: &[DVec2]) {
         let color = self.theme.tone(Tone::Accent).gamma_multiply(0.55);
         let stroke = PathStroke::new(4.0, color);
         self.painter
@@ -405,9 +421,9 @@ impl Board<'_> {
     pub(crate) fn inspection(&self, live: &LivePicture) {
         let Some(seen) = &live.inspection else { return };
         let accent = self.theme.tone(Tone::Accent);
-        self.way(&seen.path);
+        self.route(&seen.path);
         for goal in &seen.goals {
-            self.handle(self.at(*goal), HandleShape::Flag, false);
+            self.handle(self.at(*goal), HandleShape::Flag, HandleState::Still);
         }
         let own = live
             .snapshot

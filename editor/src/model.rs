@@ -1,6 +1,6 @@
 //! The state that panels read, and the actions that they may request.
 
-use crate::arrange::Arrangement;
+use crate::arrangement::Arrangement;
 use crate::autosave::Recovery;
 use crate::background::Background;
 use crate::camera::Camera;
@@ -16,21 +16,36 @@ use crate::input::KeyChord;
 use crate::kept_runs::{KeptRunAction, KeptRuns};
 use crate::live::LivePicture;
 use crate::panel::PanelId;
-use crate::planned_ways::PlannedWays;
 use crate::scene::Scene;
 use crate::settings::Settings;
-use crate::sharing::OpenBundle;
 use crate::theme::Theme;
-use crate::tools::ToolKind;
+use crate::tools::{RoadPreset, ToolKind};
 use crate::workshop::{Workshop, WorkshopAction};
+use roadwright_bundle::{Bundle, Lack};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::check::Finding;
 use roadwright_scenario::junction::LaneEnd;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, NodeId, ObjectId, Scenario};
-use roadwright_simulation::{CouplingOrder, HandControls};
+use roadwright_simulation::{CouplingOrder, HandControls, PlannedRoute};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// Speeds of the simulation.
+pub(crate) const SPEEDS: [f64; 11] = [
+    0.1,
+    0.25,
+    0.5,
+    1.0,
+    2.0,
+    4.0,
+    8.0,
+    16.0,
+    50.0,
+    100.0,
+    f64::INFINITY,
+];
 
 /// The state of the editor, apart from the widgets. Panels, the map and keys read it and send [`Action`]s; it
 /// changes in one place, after the frame. Between frames it also takes in results of background work: scenes,
@@ -57,7 +72,7 @@ pub struct Model {
     /// The explained connection from lane to lane through the selected junction.
     pub explained: Option<(LaneEnd, LaneEnd)>,
     /// Planned routes of selected vehicles and flows.
-    pub(crate) ways: PlannedWays,
+    pub(crate) routes: PlannedRoutes,
     /// The current tool.
     pub tool: ToolKind,
     /// The view of the map.
@@ -139,6 +154,22 @@ impl Model {
             _ => None,
         })
     }
+}
+
+/// The routes of trips; `None` for trips without a route.
+pub(crate) type PlannedRoutes = BTreeMap<ObjectId, Option<PlannedRoute>>;
+
+/// A bundle that was read but not unpacked yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenBundle {
+    /// Its file.
+    pub path: PathBuf,
+    /// Its contents.
+    pub bundle: Bundle,
+    /// Modules and files that its scenario uses but are missing here.
+    pub lacks: Vec<Lack>,
+    /// Its road presets that the user does not have.
+    pub presets: Vec<RoadPreset>,
 }
 
 /// The operation that waits for confirmation about unsaved changes.

@@ -1,56 +1,116 @@
 //! Carries out the actions on plugins and scripts.
 
-use crate::app::Editor;
-use crate::extensions::StepRequest;
-use crate::model::{Dialog, ModuleAction, Tone};
-use crate::waiting::own;
-use roadwright_extension::author;
+use crate::context::Context;
+use crate::extensions::{Extensions, Folders, StepRequest};
+use crate::model::{Dialog, Model, ModuleAction, Tone};
+use crate::requests::{FlowAction, ModuleRequest, PlayingAction, Request};
+use roadwright_bundle::Available;
 use roadwright_extension::script::{LONGEST_SCRIPT, Subject, compile, step_through};
+use roadwright_extension::{CallWatch, Event, Level, author};
 use std::path::Path;
 
-impl Editor {
-    pub(crate) fn module(&mut self, action: ModuleAction) {
+/// Plugins and scripts: the host behind them.
+pub(crate) struct ModuleHost {
+    extensions: Extensions,
+}
+
+impl ModuleHost {
+    /// Searches the folders of the user and beside the document of a model.
+    pub(crate) fn open(folders: &Folders, model: &mut Model) -> Self {
+        let mut extensions = Extensions::open(folders, model.document.path(), &model.settings);
+        // Modules found at startup are not news.
+        let trusted = &model.settings.trusted_folders;
+        extensions.look(&mut model.modules, trusted, 0.0);
+        Self { extensions }
+    }
+
+    /// The modules that scenarios can use, and the scripts with their texts.
+    pub(crate) fn available(&self) -> Available {
+        self.extensions.available()
+    }
+
+    /// A watch for news of the host, for another thread.
+    pub(crate) fn call_watch(&self) -> &CallWatch {
+        self.extensions.call_watch()
+    }
+
+    /// Carries out an action.
+    pub(crate) fn act(&mut self, cx: &mut Context, request: ModuleRequest) {
+        match request {
+            ModuleRequest::Action(action) => self.do_action(cx, action),
+            ModuleRequest::Follow => {
+                let path = cx.model.document.path();
+                self.extensions.follow(path, &cx.model.settings);
+            }
+            ModuleRequest::StepThrough(request, view) => {
+                let script = request.script.clone();
+                self.step_through(cx, request, Subject::Driving { view, script });
+            }
+        }
+    }
+
+    /// Reports plugins and scripts that were added, removed or changed.
+    pub(crate) fn look(&mut self, cx: &mut Context, time: f64) {
+        let trusted = &cx.model.settings.trusted_folders;
+        let news = self.extensions.look(&mut cx.model.modules, trusted, time);
+        for event in &news.events {
+            tell(cx, event);
+        }
+        // The run learns of modules only here, because it has its own registry.
+        if news.has_timed_out {
+            // The continuation would depend on the speed of the machine, so the user decides.
+            cx.then(PlayingAction::Halt);
+        }
+        if news.has_new_modules {
+            cx.then(PlayingAction::UseModules);
+        }
+        if cx.model.dialog == Dialog::None && cx.model.modules.asks {
+            cx.model.dialog = Dialog::AllowPlugin;
+        }
+    }
+
+    fn do_action(&mut self, cx: &mut Context, action: ModuleAction) {
         let host = self.extensions.host();
         match action {
             ModuleAction::Allow(hash) => {
                 host.allow(&hash);
-                self.model.settings.trusted_plugins.insert(hash);
+                cx.model.settings.trusted_plugins.insert(hash);
                 // Other waiting builds are listed again with the next update from the host.
-                self.model.modules.unallowed.clear();
-                self.model.modules.asks = false;
-                self.model.dialog = Dialog::None;
+                cx.model.modules.unallowed.clear();
+                cx.model.modules.asks = false;
+                cx.model.dialog = Dialog::None;
             }
             ModuleAction::AllowFolder(folder) => {
-                let waiting = &self.model.modules;
+                let waiting = &cx.model.modules;
                 for (file, its) in waiting.unallowed.iter().zip(&waiting.folders) {
                     if its.as_ref() == Ok(&folder) {
                         host.allow(&file.hash);
                     }
                 }
-                self.model.settings.trusted_folders.insert(folder);
-                self.model.modules.asks = false;
-                self.model.dialog = Dialog::None;
+                cx.model.settings.trusted_folders.insert(folder);
+                cx.model.modules.asks = false;
+                cx.model.dialog = Dialog::None;
             }
             ModuleAction::ForgetFolder(folder) => {
-                self.model.settings.trusted_folders.remove(&folder);
+                cx.model.settings.trusted_folders.remove(&folder);
             }
             ModuleAction::Decline(hash) => {
                 self.extensions.decline(&hash);
-                self.model.modules.asks = false;
-                self.model.dialog = Dialog::None;
+                cx.model.modules.asks = false;
+                cx.model.dialog = Dialog::None;
             }
             ModuleAction::Reload(id) => host.reload(&id),
             ModuleAction::Disable(id, disabled) => host.set_disabled(&id, disabled),
             ModuleAction::Isolate(id, isolated) => host.set_isolated(&id, isolated),
             ModuleAction::RollBack(id) => {
                 if !host.roll_back(&id) {
-                    self.say(Tone::Refused, "There is no earlier build.");
+                    cx.say(Tone::Refused, "There is no earlier build.");
                 }
             }
             ModuleAction::OpenFolder(path) => {
                 let folder = path.parent().unwrap_or(&path).to_owned();
                 if let Err(why) = open_folder(&folder) {
-                    self.say(Tone::Failed, &format!("{}: {why}", folder.display()));
+                    cx.say(Tone::Failed, &format!("{}: {why}", folder.display()));
                 }
             }
             ModuleAction::SaveScript {
@@ -59,65 +119,58 @@ impl Editor {
                 base,
                 anyway,
             } => {
-                if anyway || self.check_script(&id, &text) {
-                    self.save_script(&id, &text, &base);
+                if anyway || self.check_script(cx, &id, &text) {
+                    self.save_script(cx, &id, &text, &base);
                 }
             }
             ModuleAction::CheckScript(id, text) => {
-                if self.check_script(&id, &text) {
-                    self.say(Tone::Done, &format!("{id}: no mistakes found."));
+                if self.check_script(cx, &id, &text) {
+                    cx.say(Tone::Done, &format!("{id}: no mistakes found."));
                 }
             }
-            ModuleAction::StepThrough(request) => self.step_through(request),
-            ModuleAction::EndStepping => self.model.modules.stepping = None,
-            ModuleAction::NewScript(name) => self.new_script(&name),
+            ModuleAction::StepThrough(request) => match request.agent {
+                None => self.step_through(cx, request, Subject::MadeUp(1)),
+                Some(agent) => cx.then(PlayingAction::FindView(request, agent)),
+            },
+            ModuleAction::EndStepping => cx.model.modules.stepping = None,
+            ModuleAction::NewScript(name) => self.new_script(cx, &name),
             ModuleAction::TimedOut { goes_on } => {
-                self.model.modules.timed_out = None;
-                if let Some(live) = self.playing.run().filter(|_| goes_on) {
-                    live.play(true);
+                cx.model.modules.timed_out = None;
+                if goes_on {
+                    cx.then(PlayingAction::GoOn);
                 }
             }
-            ModuleAction::RestartWithout(id) => self.restart_without(&id),
+            ModuleAction::RestartWithout(id) => {
+                // The simulation thread does not return from the plugin.
+                host.quarantine(&id);
+                cx.then(Request::Flow(FlowAction::Restart));
+            }
         }
     }
 
     /// Runs one handler for one agent and keeps its trace, statement by statement.
-    fn step_through(&mut self, request: StepRequest) {
-        let subject = match request.agent {
-            None => Subject::MadeUp(1),
-            Some(agent) => {
-                let live = self.playing.run();
-                let Some(view) = live.and_then(|live| live.behaviour_view(agent)) else {
-                    self.say(Tone::Refused, &format!("Agent {agent} is not driving now."));
-                    return;
-                };
-                Subject::Driving {
-                    view: Box::new(view),
-                    script: request.script.clone(),
-                }
-            }
-        };
+    fn step_through(&mut self, cx: &mut Context, request: StepRequest, subject: Subject) {
         let scripts = self.extensions.host().scripts();
         let place = scripts.place_of(&request.script);
         // Scripts import others from their own folder.
         let folder = place.as_deref().and_then(Path::parent);
         let named = (request.script.as_str(), request.text.as_str());
         let steps = step_through(named, folder, &request.event, &subject);
-        self.model.modules.stepping = Some((request, steps));
+        cx.model.modules.stepping = Some((request, steps));
     }
 
     /// Checks the text of a script; an error is shown at its line.
-    fn check_script(&mut self, id: &str, text: &str) -> bool {
+    fn check_script(&mut self, cx: &mut Context, id: &str, text: &str) -> bool {
         let place = self.extensions.host().scripts().place_of(id);
         let folder = place.as_deref().and_then(Path::parent);
         let mistake = compile(id, text, folder).err();
         let is_fine = mistake.is_none();
-        self.model.modules.checked = Some((id.to_owned(), text.to_owned(), mistake));
+        cx.model.modules.checked = Some((id.to_owned(), text.to_owned(), mistake));
         is_fine
     }
 
     /// Saves a script, unless its file has changed since the draft was started.
-    fn save_script(&mut self, id: &str, text: &str, base: &str) {
+    fn save_script(&mut self, cx: &mut Context, id: &str, text: &str, base: &str) {
         let scripts = self.extensions.host().scripts();
         let Some(place) = scripts.place_of(id) else {
             return;
@@ -127,7 +180,7 @@ impl Editor {
         match roadwright_files::read_text(&place, LONGEST_SCRIPT) {
             Ok(there) if there != base && there != text => {
                 scripts.read(&place);
-                self.say(
+                cx.say(
                     Tone::Refused,
                     &format!(
                         "Another program has changed {id}. Reload it or keep your version first."
@@ -138,7 +191,7 @@ impl Editor {
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => {
-                self.say(Tone::Failed, &format!("{}: {error}", place.display()));
+                cx.say(Tone::Failed, &format!("{}: {error}", place.display()));
                 return;
             }
         }
@@ -151,11 +204,11 @@ impl Editor {
         match write() {
             // The host reads it at once; errors are reported as with any other editor.
             Ok(()) => self.extensions.host().scripts().read(&place),
-            Err(error) => self.say(Tone::Failed, &format!("{}: {error}", place.display())),
+            Err(error) => cx.say(Tone::Failed, &format!("{}: {error}", place.display())),
         }
     }
 
-    fn new_script(&mut self, name: &str) {
+    fn new_script(&mut self, cx: &mut Context, name: &str) {
         let Some(place) = self.extensions.host().scripts().place_of("x.rhai") else {
             return;
         };
@@ -163,24 +216,25 @@ impl Editor {
         match author::new_script(&folder, name) {
             Ok(path) => {
                 self.extensions.host().scripts().read(&path);
-                self.view.panels.show_script(&format!("{name}.rhai"));
+                cx.view.panels.show_script(&format!("{name}.rhai"));
             }
-            Err(error) => self.say(Tone::Refused, &error.to_string()),
+            Err(error) => cx.say(Tone::Refused, &error.to_string()),
         }
     }
+}
 
-    /// The simulation thread does not return from the plugin: saves the work and restarts.
-    fn restart_without(&mut self, id: &str) {
-        self.extensions.host().quarantine(id);
-        self.flow.keep_now(own(&self.waiting, &self.model.document));
-        let program = std::env::current_exe();
-        let started = program.and_then(|program| std::process::Command::new(program).spawn());
-        match started {
-            // Destructors would wait for the thread.
-            Ok(_) => std::process::exit(0),
-            Err(error) => self.say(Tone::Failed, &format!("cannot restart: {error}")),
-        }
+/// Shows a message of the host.
+fn tell(cx: &mut Context, event: &Event) {
+    // A dialog asks for that, in words other than those of the command line.
+    if event.text.contains("may not run yet") {
+        return;
     }
+    let tone = match event.level {
+        Level::Info => Tone::Done,
+        Level::Warning => Tone::Refused,
+        Level::Error => Tone::Failed,
+    };
+    cx.say(tone, &format!("{}: {}", event.module, event.text));
 }
 
 /// Opens a folder in the system's file manager.

@@ -1,33 +1,22 @@
 //! Playback: the run in the background, its speed, and the watched vehicle.
 
-use crate::app::Editor;
+use crate::context::Context;
+use crate::gamepad::Gamepads;
 use crate::live::{Coordinator, Live};
-use crate::model::{Action, Model, Tone};
+use crate::model::{Action, Model, SPEEDS, Tone};
+use crate::requests::{ModuleRequest, PlayingAction, Request};
 use roadwright_scenario::ObjectId;
 use roadwright_simulation::{CouplingOrder, HandControls};
 
 /// Step of rewinding, s.
 const LOOK_BACK: f64 = 1.0;
 
-/// Speeds of the simulation.
-pub(crate) const SPEEDS: [f64; 11] = [
-    0.1,
-    0.25,
-    0.5,
-    1.0,
-    2.0,
-    4.0,
-    8.0,
-    16.0,
-    50.0,
-    100.0,
-    f64::INFINITY,
-];
-
-/// The run of the document, if there is one.
+/// The run of the document that is in the window, if there is one.
 #[derive(Default)]
-pub(crate) struct Playing {
+struct OwnRun {
     live: Option<Live>,
+    /// The document that it runs, by the number of the context.
+    epoch: u64,
     /// The document revision that the run has received.
     revision: u64,
     /// The inspected junction or road.
@@ -36,17 +25,10 @@ pub(crate) struct Playing {
     shown_error: u64,
 }
 
-impl Playing {
-    /// The run, if there is one.
-    pub(crate) fn run(&mut self) -> Option<&mut Live> {
-        self.live.as_mut()
-    }
-
-    /// Whether the run has carried out all orders and inspects the selection.
-    pub(crate) fn is_settled(&self, model: &Model) -> bool {
-        let mut live = self.live.iter();
-        live.all(|live| live.is_settled() && self.coordinator == selected(model))
-    }
+/// Playing: the run, and driving by hand.
+pub(crate) struct Playing {
+    own: OwnRun,
+    gamepads: Gamepads,
 }
 
 /// The selected junction or road.
@@ -54,180 +36,246 @@ fn selected(model: &Model) -> Option<Coordinator> {
     model.single().and_then(Coordinator::of)
 }
 
-impl Editor {
+impl Playing {
+    /// Creates the subject without a run.
+    pub(crate) fn new(gamepads: Gamepads) -> Self {
+        Self {
+            own: OwnRun::default(),
+            gamepads,
+        }
+    }
+
+    /// Carries out an action.
+    pub(crate) fn act(&mut self, cx: &mut Context, action: PlayingAction) {
+        match action {
+            PlayingAction::PlayOrPause => {
+                if cx.model.is_playing() {
+                    self.live(cx).pause();
+                } else {
+                    self.live(cx).play();
+                }
+            }
+            PlayingAction::GoOn => self.with_run(cx, Live::play),
+            PlayingAction::Halt => self.with_run(cx, Live::pause),
+            PlayingAction::Step => self.live(cx).step(),
+            PlayingAction::Reset => self.live(cx).reset(),
+            PlayingAction::Speed(speed) => self.set_speed(cx, speed),
+            PlayingAction::ChangeSpeed(by) => self.change_speed(cx, by),
+            PlayingAction::Watch(agent) => self.watch(cx, agent),
+            PlayingAction::ToggleFollow => {
+                cx.model.follow = !cx.model.follow && cx.model.watched.is_some();
+            }
+            PlayingAction::LookBack => self.look_back(cx),
+            PlayingAction::LookAt(time) => self.live(cx).look_back(time),
+            PlayingAction::BackToPresent => self.live(cx).back_to_present(),
+            PlayingAction::TakeTheWheel => self.take_the_wheel(cx),
+            PlayingAction::Drive(controls) => self.move_controls(cx, controls),
+            PlayingAction::Coupling(agent, order) => self.live(cx).coupling(agent, order),
+            PlayingAction::CoupleWatched(order) => self.couple_watched(cx, order),
+            PlayingAction::PlayTo(end) => {
+                let live = self.live(cx);
+                live.end_at(end);
+                live.play();
+            }
+            PlayingAction::UseModules => {
+                let registry = cx.model.modules.registry.clone();
+                self.with_run(cx, |live| live.use_modules(registry));
+            }
+            PlayingAction::FindView(request, agent) => {
+                let view = self.run(cx).and_then(|live| live.behaviour_view(agent));
+                match view.map(Box::new) {
+                    Some(view) => {
+                        cx.then(Request::Modules(ModuleRequest::StepThrough(request, view)));
+                    }
+                    None => {
+                        cx.say(Tone::Refused, &format!("Agent {agent} is not driving now."));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The run of the document in the window, if there is one.
+    fn run(&mut self, cx: &Context) -> Option<&mut Live> {
+        self.forget_other(cx);
+        self.own.live.as_mut()
+    }
+
+    /// Gives an order to the run, if there is one.
+    fn with_run(&mut self, cx: &Context, order: impl FnOnce(&mut Live)) {
+        if let Some(live) = self.run(cx) {
+            order(live);
+        }
+    }
+
+    /// Ends the run of a document that is no longer in the window.
+    fn forget_other(&mut self, cx: &Context) {
+        if self.own.epoch != cx.epoch {
+            self.own = OwnRun {
+                epoch: cx.epoch,
+                ..OwnRun::default()
+            };
+        }
+    }
+
+    /// Whether the run has carried out all orders and inspects the selection.
+    pub(crate) fn is_settled(&self, cx: &Context) -> bool {
+        let mut live = self.own.live.iter().filter(|_| self.own.epoch == cx.epoch);
+        live.all(|live| live.is_settled() && self.own.coordinator == selected(&cx.model))
+    }
+
     /// The run; starts it if there is none.
-    pub(crate) fn live(&mut self) -> &mut Live {
-        let revision = self.model.document.revision();
-        let wake = self.wake();
-        let playing = &mut self.playing;
-        playing.live.get_or_insert_with(|| {
-            playing.revision = revision;
-            let registry = self.model.modules.registry.clone();
-            let mut live = Live::new(self.model.document.scenario().clone(), registry, wake);
-            live.set_speed(self.model.speed);
-            live.watch(self.model.watched);
+    fn live(&mut self, cx: &Context) -> &mut Live {
+        self.forget_other(cx);
+        let own = &mut self.own;
+        own.live.get_or_insert_with(|| {
+            own.revision = cx.model.document.revision();
+            let registry = cx.model.modules.registry.clone();
+            let scenario = cx.model.document.scenario().clone();
+            let mut live = Live::new(scenario, registry, cx.wake());
+            live.set_speed(cx.model.speed);
+            live.watch(cx.model.watched);
             live
         })
     }
 
-    /// Ends the run, for another document.
-    pub(crate) fn end_run(&mut self) {
-        self.playing = Playing::default();
-        self.model.live = None;
-        self.model.watched = None;
-        self.model.follow = false;
-        self.model.driving = None;
-    }
-
     /// Passes edits to the run and takes its newest snapshot.
-    pub(crate) fn look_at_live(&mut self) {
-        let playing = &mut self.playing;
-        let Some(live) = &mut playing.live else {
-            self.model.live = None;
+    pub(crate) fn look(&mut self, cx: &mut Context) {
+        self.forget_other(cx);
+        let own = &mut self.own;
+        let Some(live) = &mut own.live else {
+            cx.model.live = None;
             return;
         };
-        let revision = self.model.document.revision();
-        if playing.revision != revision {
-            playing.revision = revision;
-            live.update(self.model.document.scenario().clone());
+        let revision = cx.model.document.revision();
+        if own.revision != revision {
+            own.revision = revision;
+            live.update(cx.model.document.scenario().clone());
         }
-        let coordinator = selected(&self.model);
-        if playing.coordinator != coordinator {
-            playing.coordinator = coordinator;
+        let coordinator = selected(&cx.model);
+        if own.coordinator != coordinator {
+            own.coordinator = coordinator;
             live.look_into(coordinator);
         }
         let picture = live.picture();
         // A snapshot contains only the last message and is read many times, so the number shows whether the
         // message is new.
         if let Some((number, message)) = &picture.error
-            && *number > playing.shown_error
+            && *number > own.shown_error
         {
-            playing.shown_error = *number;
-            let message = message.clone();
-            self.say(Tone::Refused, &message);
+            own.shown_error = *number;
+            cx.say(Tone::Refused, message);
         }
         // The vehicle is gone or could not be taken over, so the keys belong to the map again.
-        let is_lost = picture.driven.is_none() && self.model.driving.is_some();
+        let is_lost = picture.driven.is_none() && cx.model.driving.is_some();
         // Once all orders are carried out, because an older snapshot shows no driver either.
-        if is_lost && self.playing.live.as_ref().is_some_and(Live::is_settled) {
-            self.model.driving = None;
+        if is_lost && live.is_settled() {
+            cx.model.driving = None;
         }
-        self.model.live = Some(picture);
+        cx.model.live = Some(picture);
     }
 
     /// Shows the run one second before the shown moment.
-    pub(crate) fn look_back(&mut self) {
-        let live = self.model.live.clone();
+    fn look_back(&mut self, cx: &mut Context) {
+        let live = cx.model.live.clone();
         let Some(live) = live.filter(|live| live.snapshot.step > 0) else {
-            self.say(
+            cx.say(
                 Tone::Refused,
                 "The run has not started, so there is nothing to rewind.",
             );
             return;
         };
-        self.live().look_back(live.snapshot.time - LOOK_BACK);
+        self.live(cx).look_back(live.snapshot.time - LOOK_BACK);
     }
 
     /// Takes control of the watched vehicle or the selected agent, or returns the driven one.
-    pub(crate) fn take_the_wheel(&mut self) {
-        if self.model.driving.is_some() {
-            self.move_controls(None);
+    fn take_the_wheel(&mut self, cx: &mut Context) {
+        if cx.model.driving.is_some() {
+            self.move_controls(cx, None);
             return;
         }
-        let selected = match self.model.single() {
+        let selected = match cx.model.single() {
             Some(ObjectId::Agent(id)) => Some(u64::from(id.0)),
             _ => None,
         };
-        let Some(agent) = self.model.watched.or(selected) else {
-            self.say(
+        let Some(agent) = cx.model.watched.or(selected) else {
+            cx.say(
                 Tone::Refused,
                 "Click the vehicle that you want to drive first.",
             );
             return;
         };
         // Agents exist from the first step on.
-        let has_begun = self
+        let has_begun = cx
             .model
             .live
             .as_ref()
             .is_some_and(|live| live.snapshot.step > 0);
         if !has_begun {
-            self.live().step();
+            self.live(cx).step();
         }
         // Driving by hand needs at most real time.
-        self.set_speed(self.model.speed.min(1.0));
-        self.watch(Some(agent));
-        self.model.follow = true;
-        self.model.driving = Some((agent, HandControls::default()));
-        let live = self.live();
+        let speed = cx.model.speed.min(1.0);
+        self.set_speed(cx, speed);
+        self.watch(cx, Some(agent));
+        cx.model.follow = true;
+        cx.model.driving = Some((agent, HandControls::default()));
+        let live = self.live(cx);
         live.drive(agent, Some(HandControls::default()));
-        live.play(true);
+        live.play();
     }
 
     /// Uncouples the last trailer of the watched vehicle, or couples one.
-    pub(crate) fn couple_watched(&mut self, order: CouplingOrder) {
-        let Some(agent) = self.model.watched else {
-            self.say(Tone::Refused, "Click the vehicle with the trailer first.");
+    fn couple_watched(&mut self, cx: &mut Context, order: CouplingOrder) {
+        let Some(agent) = cx.model.watched else {
+            cx.say(Tone::Refused, "Click the vehicle with the trailer first.");
             return;
         };
-        self.live().coupling(agent, order);
+        self.live(cx).coupling(agent, order);
     }
 
     /// Sets the controls of the driven vehicle, or returns it.
-    pub(crate) fn move_controls(&mut self, controls: Option<HandControls>) {
-        if let Some((agent, _)) = self.model.driving {
-            self.model.driving = controls.map(|controls| (agent, controls));
-            self.live().drive(agent, controls);
+    fn move_controls(&mut self, cx: &mut Context, controls: Option<HandControls>) {
+        if let Some((agent, _)) = cx.model.driving {
+            cx.model.driving = controls.map(|controls| (agent, controls));
+            self.live(cx).drive(agent, controls);
         }
     }
 
     /// Reads gamepads while the user drives.
-    pub(crate) fn read_gamepads(&mut self) {
-        let time = self.context.input(|input| input.time);
-        let drives = self.model.driving.is_some();
+    pub(crate) fn read_gamepads(&mut self, cx: &mut Context) {
+        let time = cx.egui.input(|input| input.time);
+        let drives = cx.model.driving.is_some();
         let look = self.gamepads.look(drives, time);
-        self.model.pad = self.gamepads.state();
+        cx.model.pad = self.gamepads.state();
         for name in look.gone {
             let text = format!("The gamepad {name} was disconnected; the vehicle coasts.");
-            self.say(Tone::Refused, &text);
+            cx.say(Tone::Refused, &text);
         }
         if look.gives_back {
-            self.actions.push(Action::Drive(None));
+            cx.actions.push(Action::Drive(None));
         }
     }
 
-    pub(crate) fn play_or_pause(&mut self) {
-        let play = !self.model.is_playing();
-        self.live().play(play);
-    }
-
-    pub(crate) fn set_speed(&mut self, speed: f64) {
-        self.model.speed = speed;
-        if let Some(live) = self.playing.run() {
-            live.set_speed(speed);
-        }
+    fn set_speed(&mut self, cx: &mut Context, speed: f64) {
+        cx.model.speed = speed;
+        self.with_run(cx, |live| live.set_speed(speed));
     }
 
     /// Moves by some steps along the list of speeds.
-    pub(crate) fn change_speed(&mut self, by: isize) {
+    fn change_speed(&mut self, cx: &mut Context, by: isize) {
         // If the speed is not in the list, the next higher one is used instead.
-        let now = SPEEDS.iter().position(|s| *s >= self.model.speed);
+        let now = SPEEDS.iter().position(|s| *s >= cx.model.speed);
         let now = now.unwrap_or(SPEEDS.len() - 1) as isize;
         let next = (now + by).clamp(0, SPEEDS.len() as isize - 1) as usize;
-        self.set_speed(SPEEDS[next]);
+        self.set_speed(cx, SPEEDS[next]);
     }
 
-    pub(crate) fn watch(&mut self, agent: Option<u64>) {
-        self.model.watched = agent;
+    fn watch(&mut self, cx: &mut Context, agent: Option<u64>) {
+        cx.model.watched = agent;
         if agent.is_none() {
-            self.model.follow = false;
+            cx.model.follow = false;
         }
-        if let Some(live) = self.playing.run() {
-            live.watch(agent);
-        }
-    }
-
-    pub(crate) fn toggle_follow(&mut self) {
-        self.model.follow = !self.model.follow && self.model.watched.is_some();
+        self.with_run(cx, |live| live.watch(agent));
     }
 }

@@ -1,6 +1,7 @@
 //! Vehicles on random trips, as agents of the scenario.
 
-use crate::app::Editor;
+use crate::context::Context;
+use crate::edit_commands::Editing;
 use crate::model::Tone;
 use crate::tools::ToolOptions;
 use roadwright_geometry::{DVec2, Pose};
@@ -13,34 +14,34 @@ const PAUSE: f64 = 5.0;
 /// Starts closer to each other than this are one place, m.
 const ONE_PLACE: f64 = 12.0;
 
-impl Editor {
+impl Editing {
     /// Adds vehicles on random trips in one step, and selects them.
-    pub(crate) fn add_random_trips(&mut self) {
-        let options = &self.model.settings.tools;
-        let scenario = self.model.document.scenario();
+    pub(crate) fn add_random_trips(&mut self, cx: &mut Context) {
+        let options = &cx.model.settings.tools;
+        let scenario = cx.model.document.scenario();
         if !scenario.vehicle_types().contains_key(&options.vehicle)
             || !scenario.stacks().contains_key(&options.stack)
         {
             let text = "First choose a vehicle type and a stack of this scenario.";
-            return self.say(Tone::Refused, text);
+            return cx.say(Tone::Refused, text);
         }
         let (agents, population) = drawn(scenario, options);
         if agents.is_empty() {
             let text = "No trips are possible here. Draw roads with connected lanes first.";
-            return self.say(Tone::Refused, text);
+            return cx.say(Tone::Refused, text);
         }
         let added: Objects = agents.iter().map(|(id, _)| ObjectId::Agent(*id)).collect();
         let edits = agents.into_iter();
         let edits = edits.map(|(id, agent)| Edit::Agent(id, Some(Box::new(agent))));
         let label = format!("Add {} random trips", population.made);
-        self.apply(&label, Edit::Batch(edits.collect()));
-        self.model.selection = added;
+        cx.apply(&label, Edit::Batch(edits.collect()));
+        cx.model.selection = added;
         if population.made < population.wanted {
             let text = format!(
                 "Added {} of {} trips: no remaining start has a route to a destination.",
                 population.made, population.wanted
             );
-            self.say(Tone::Done, &text);
+            cx.say(Tone::Done, &text);
         }
     }
 }

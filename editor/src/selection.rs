@@ -1,7 +1,8 @@
 //! The selection.
 
-use crate::app::Editor;
-use crate::model::Tone;
+use crate::context::Context;
+use crate::edit_commands::Editing;
+use crate::model::{Action, Tone};
 use crate::settings::Settings;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{ObjectId, Scenario};
@@ -25,48 +26,50 @@ fn everything(scenario: &Scenario) -> Objects {
         .collect()
 }
 
-impl Editor {
+impl Editing {
     /// Selects objects. A single agent is watched as well, so that its panel shows its state.
-    pub(crate) fn select(&mut self, objects: Objects) {
-        if self.model.selection != objects {
-            self.model.explained = None;
+    pub(crate) fn select(&mut self, cx: &mut Context, objects: Objects) {
+        if cx.model.selection != objects {
+            cx.model.explained = None;
         }
-        self.model.selection = objects;
-        if let Some(ObjectId::Agent(id)) = self.model.single() {
-            self.watch(Some(u64::from(id.0)));
+        cx.model.selection = objects;
+        if let Some(ObjectId::Agent(id)) = cx.model.single() {
+            cx.then(Action::Watch(Some(u64::from(id.0))));
         }
     }
 
-    pub(crate) fn select_all(&mut self) {
-        let scenario = self.model.document.scenario();
+    pub(crate) fn select_all(&mut self, cx: &mut Context) {
+        let scenario = cx.model.document.scenario();
         let mut all = everything(scenario);
-        let options = &self.model.settings.tools;
+        let options = &cx.model.settings.tools;
         all.retain(|object| !options.is_kept_away(scenario, *object));
-        self.model.selection = all;
+        cx.model.selection = all;
     }
 
     /// Applies settings. Hidden objects are deselected, because keys would move or delete them unseen. The
     /// lists of the Scenario panel can select them again.
-    pub(crate) fn take_settings(&mut self, settings: Settings) {
-        let before = std::mem::replace(&mut self.model.settings, settings).tools;
-        let scenario = self.model.document.scenario();
-        let now = &self.model.settings.tools;
+    pub(crate) fn take_settings(&mut self, cx: &mut Context, settings: Settings) {
+        let before = std::mem::replace(&mut cx.model.settings, settings).tools;
+        let scenario = cx.model.document.scenario();
+        let now = &cx.model.settings.tools;
         if before.hidden != now.hidden {
             let vanishes = |object: &ObjectId| {
                 now.is_hidden(scenario, *object) && !before.is_hidden(scenario, *object)
             };
-            self.model.selection.retain(|object| !vanishes(object));
+            cx.model.selection.retain(|object| !vanishes(object));
         }
     }
 
     /// Shows everything hidden.
-    pub(crate) fn show_hidden(&mut self) {
-        let hidden = std::mem::take(&mut self.model.settings.tools.hidden);
+    pub(crate) fn show_hidden(&mut self, cx: &mut Context) {
+        let hidden = std::mem::take(&mut cx.model.settings.tools.hidden);
         if hidden.is_empty() {
-            self.say(Tone::Refused, "Nothing is hidden.");
+            cx.say(Tone::Refused, "Nothing is hidden.");
         }
     }
+}
 
+impl Context {
     /// Removes deleted objects from the selection.
     pub(crate) fn drop_vanished(&mut self) {
         let scenario = self.model.document.scenario();

@@ -1,9 +1,12 @@
 //! Carries out the actions of the workshop.
 
-use crate::app::Editor;
+use crate::context::Context;
 use crate::document::Document;
+use crate::jobs::{BenchPlace, Job, VehicleOutcome, VehicleUse};
 use crate::model::{Dialog, Purpose, Tone};
 use crate::panel::PanelId;
+use crate::paths::vehicle_path;
+use crate::requests::PlayingAction;
 use crate::workshop::slug;
 use crate::workshop::{Bench, Ground, Kept, Rival, Source, Trial, WorkshopAction, track};
 use roadwright_geometry::DVec2;
@@ -24,51 +27,71 @@ pub(crate) struct Shop {
     on_track: Option<Arc<VehicleFile>>,
 }
 
-impl Editor {
+impl Shop {
     /// Carries out an action of the workshop.
-    pub(crate) fn workshop(&mut self, action: WorkshopAction) {
+    pub(crate) fn act(&mut self, cx: &mut Context, action: WorkshopAction) {
         match action {
-            WorkshopAction::Open(source) => self.open_vehicle(source),
-            WorkshopAction::Compare(source) => self.compare_with(source),
+            WorkshopAction::Open(source) => self.open_vehicle(cx, source),
+            WorkshopAction::Compare(source) => self.compare_with(cx, source),
             WorkshopAction::Change(label, file) => {
-                if let Some(bench) = &mut self.model.workshop.bench {
+                if let Some(bench) = &mut cx.model.workshop.bench {
                     bench.change(&label, *file);
                 }
             }
-            WorkshopAction::Commit(label) => self.on_bench(|bench| bench.commit_gesture(&label)),
-            WorkshopAction::Undo => self.on_bench(Bench::undo),
-            WorkshopAction::Redo => self.on_bench(Bench::redo),
-            WorkshopAction::Test => self.start_trial(),
-            WorkshopAction::StopTest => self.shop.trial.stop(),
-            WorkshopAction::Drive(ground) => self.enter_track(ground),
-            WorkshopAction::LeaveTrack => self.leave_track(),
-            WorkshopAction::Use => self.use_vehicle(),
+            WorkshopAction::Commit(label) => {
+                self.on_bench(cx, |bench| bench.commit_gesture(&label))
+            }
+            WorkshopAction::Undo => self.on_bench(cx, Bench::undo),
+            WorkshopAction::Redo => self.on_bench(cx, Bench::redo),
+            WorkshopAction::Test => self.start_trial(cx),
+            WorkshopAction::StopTest => self.trial.stop(),
+            WorkshopAction::Drive(ground) => self.enter_track(cx, ground),
+            WorkshopAction::LeaveTrack => cx.leave_track(),
+            WorkshopAction::Use => self.use_vehicle(cx),
+        }
+    }
+
+    /// Takes the outcome of a job.
+    pub(crate) fn take(&mut self, cx: &mut Context, outcome: VehicleOutcome) {
+        match outcome {
+            VehicleOutcome::Read(path, BenchPlace::Beside, Ok((file, _))) => {
+                cx.model.workshop.rival = Some(Rival::new(Source::File(path), *file));
+            }
+            VehicleOutcome::Read(path, BenchPlace::OnBench, Ok((file, text))) => {
+                self.put_on_bench(cx, Bench::from_path(path, *file, &text));
+            }
+            VehicleOutcome::Saved(path, file, uses, Ok(())) => {
+                self.note_vehicle_saved(cx, path, file, uses);
+            }
+            VehicleOutcome::Read(.., Err(error)) | VehicleOutcome::Saved(.., Err(error)) => {
+                cx.say(Tone::Failed, &error);
+            }
         }
     }
 
     /// Updates the state of the trials.
-    pub(crate) fn look_at_workshop(&mut self) {
-        self.model.workshop.trial = self.shop.trial.state();
+    pub(crate) fn look(&mut self, cx: &mut Context) {
+        cx.model.workshop.trial = self.trial.state();
     }
 
     /// Applies a change that may alter the numbers, which restarts the test track.
-    fn on_bench(&mut self, change: impl FnOnce(&mut Bench)) {
-        let Some(bench) = &mut self.model.workshop.bench else {
+    fn on_bench(&mut self, cx: &mut Context, change: impl FnOnce(&mut Bench)) {
+        let Some(bench) = &mut cx.model.workshop.bench else {
             return;
         };
         change(bench);
         // A refused change, or one without effect, does not interrupt the drive on the track.
-        let is_other = self.shop.on_track.as_ref() != Some(&bench.file);
-        if let Some(ground) = self.model.workshop.track.filter(|_| is_other) {
-            self.enter_track(ground);
+        let is_other = self.on_track.as_ref() != Some(&bench.file);
+        if let Some(ground) = cx.model.workshop.track.filter(|_| is_other) {
+            self.enter_track(cx, ground);
         }
     }
 
     /// Whether an individual is shown in place of the document, which has to be left first.
-    fn is_kept_by_individual(&mut self) -> bool {
-        let is_showing = self.is_showing();
+    fn is_kept_by_individual(&mut self, cx: &mut Context) -> bool {
+        let is_showing = cx.is_showing();
         if is_showing {
-            self.say(
+            cx.say(
                 Tone::Refused,
                 "An individual is shown. Go back to the scenario first.",
             );
@@ -76,7 +99,7 @@ impl Editor {
         is_showing
     }
 
-    fn find_vehicle(&self, source: &Source) -> Result<VehicleFile, String> {
+    fn find_vehicle(&self, cx: &Context, source: &Source) -> Result<VehicleFile, String> {
         match source {
             Source::Shipped(name) => {
                 let mut shipped = SHIPPED.iter();
@@ -87,7 +110,7 @@ impl Editor {
             }
             Source::Type(key) => {
                 // Of the user's document, because on the test track the shown document is the track.
-                let kind = self.own_document().scenario().vehicle_types().get(key);
+                let kind = cx.own_document().scenario().vehicle_types().get(key);
                 let kind = kind.ok_or_else(|| format!("Vehicle type {key} no longer exists."))?;
                 let file = file_of_type(kind);
                 // A type without a file may have any size, so wheels and springs may not fit it.
@@ -97,7 +120,7 @@ impl Editor {
                 Ok(file)
             }
             Source::Unchanged => {
-                let bench = self.model.workshop.bench.as_ref();
+                let bench = cx.model.workshop.bench.as_ref();
                 let bench = bench.ok_or("The workshop has no vehicle.")?;
                 Ok((*bench.base).clone())
             }
@@ -105,23 +128,23 @@ impl Editor {
         }
     }
 
-    fn open_vehicle(&mut self, source: Source) {
-        match self.find_vehicle(&source) {
+    fn open_vehicle(&mut self, cx: &mut Context, source: Source) {
+        match self.find_vehicle(cx, &source) {
             Ok(file) => {
                 let mut bench = Bench::new(source, file);
-                bench.kept = self.kept_of(&bench);
-                self.put_on_bench(bench);
+                bench.kept = self.kept_of(cx, &bench);
+                self.put_on_bench(cx, bench);
             }
-            Err(why) => self.say(Tone::Refused, &why),
+            Err(why) => cx.say(Tone::Refused, &why),
         }
     }
 
     /// The file of a vehicle type, if it has one.
-    fn kept_of(&self, bench: &Bench) -> Option<Kept> {
+    fn kept_of(&self, cx: &Context, bench: &Bench) -> Option<Kept> {
         let Source::Type(key) = &bench.source else {
             return None;
         };
-        let own = self.own_document();
+        let own = cx.own_document();
         // With the hash known to the scenario, which tells the version of the file that the numbers on the
         // bench belong to.
         let reference = own.scenario().vehicle_types().get(key)?.file.clone()?;
@@ -133,123 +156,89 @@ impl Editor {
     }
 
     /// Shows another vehicle and brings the panel to the front.
-    pub(crate) fn put_on_bench(&mut self, bench: Bench) {
+    fn put_on_bench(&mut self, cx: &mut Context, bench: Bench) {
         // Dropping the old trial stops it, because it tests another vehicle.
-        self.shop.trial = Trial::default();
-        self.model.workshop.bench = Some(bench);
-        self.view.panels.bring_to_front(PanelId::Workshop);
+        self.trial = Trial::default();
+        cx.model.workshop.bench = Some(bench);
+        cx.view.panels.bring_to_front(PanelId::Workshop);
         // If the test track is open, the new vehicle drives there.
-        self.on_bench(|_| ());
+        self.on_bench(cx, |_| ());
     }
 
-    fn compare_with(&mut self, source: Option<Source>) {
+    fn compare_with(&mut self, cx: &mut Context, source: Option<Source>) {
         let Some(source) = source else {
-            self.model.workshop.rival = None;
+            cx.model.workshop.rival = None;
             return;
         };
-        match self.find_vehicle(&source) {
-            Ok(file) => self.model.workshop.rival = Some(Rival::new(source, file)),
-            Err(why) => self.say(Tone::Refused, &why),
+        match self.find_vehicle(cx, &source) {
+            Ok(file) => cx.model.workshop.rival = Some(Rival::new(source, file)),
+            Err(why) => cx.say(Tone::Refused, &why),
         }
     }
 
-    /// Sets a vehicle from a file as the one to compare with.
-    pub(crate) fn put_beside(&mut self, path: PathBuf, file: VehicleFile) {
-        self.model.workshop.rival = Some(Rival::new(Source::File(path), file));
-    }
-
-    fn start_trial(&mut self) {
-        let Some(bench) = &self.model.workshop.bench else {
+    fn start_trial(&mut self, cx: &mut Context) {
+        let Some(bench) = &cx.model.workshop.bench else {
             return;
         };
-        let rival = self.model.workshop.rival.as_ref();
+        let rival = cx.model.workshop.rival.as_ref();
         let rival = rival.map(|rival| rival.file.clone());
-        self.shop.trial = Trial::start(bench.file.clone(), rival, self.wake());
-        self.look_at_workshop();
+        self.trial = Trial::start(bench.file.clone(), rival, cx.wake());
+        self.look(cx);
     }
 
     /// Shows the test track, and pauses the scenario.
-    fn enter_track(&mut self, ground: Ground) {
-        if self.is_kept_by_individual() {
+    fn enter_track(&mut self, cx: &mut Context, ground: Ground) {
+        if self.is_kept_by_individual(cx) {
             return;
         }
-        let Some(bench) = &self.model.workshop.bench else {
+        let Some(bench) = &cx.model.workshop.bench else {
             return;
         };
         let (file, base) = (bench.file.clone(), bench.file.name.clone());
         let scenario = match track::scenario(&file, ground) {
             Ok(scenario) => scenario,
             Err(error) => {
-                self.say(Tone::Failed, &format!("{base} cannot be driven: {error}."));
+                cx.say(Tone::Failed, &format!("{base} cannot be driven: {error}."));
                 return;
             }
         };
         let track = Document::new(scenario);
         // When restarted with other numbers on the same ground, the view stays.
-        let is_same_place = self.model.workshop.track == Some(ground);
+        let is_same_place = cx.model.workshop.track == Some(ground);
         // A gesture in progress ends before the document is put aside.
-        self.model.document.commit();
-        self.stand_in(track);
-        self.shop.on_track = Some(file);
-        self.model.workshop.track = Some(ground);
-        self.view.needs_frame = false;
+        cx.model.document.commit();
+        cx.stand_in(track);
+        self.on_track = Some(file);
+        cx.model.workshop.track = Some(ground);
+        cx.view.needs_frame = false;
         if !is_same_place {
             let middle = DVec2::new(0.5 * SEEN, 0.0);
-            self.jump(middle - DVec2::splat(SEEN), middle + DVec2::splat(SEEN));
+            cx.jump(middle - DVec2::splat(SEEN), middle + DVec2::splat(SEEN));
         }
         // The slider or button that led here would take the arrow keys.
-        self.context.memory_mut(|memory| {
+        cx.egui.memory_mut(|memory| {
             if let Some(focused) = memory.focused() {
                 memory.surrender_focus(focused);
             }
         });
         // After the document was replaced, which ends the run and the drive; otherwise `take_the_wheel` would
         // return the vehicle.
-        self.model.watched = Some(u64::from(track::DRIVER.0));
-        self.take_the_wheel();
-    }
-
-    /// Returns to the scenario with its history.
-    pub(crate) fn leave_track(&mut self) {
-        if self.model.workshop.track.take().is_some() {
-            self.shop.on_track = None;
-            self.end_waiting();
-        }
-    }
-
-    /// Suggested path of a vehicle: where it came from, or beside the scenario.
-    pub(crate) fn vehicle_suggestion(&self) -> String {
-        let Some(bench) = &self.model.workshop.bench else {
-            return String::new();
-        };
-        if let Some(kept) = &bench.kept {
-            return kept.path.display().to_string();
-        }
-        let name = format!("{}{EXTENSION}", slug(&bench.file.name, '-'));
-        let Some(folder) = self.own_document().path().and_then(Path::parent) else {
-            return name;
-        };
-        let vehicles = folder.join("vehicles");
-        let folder = if vehicles.is_dir() {
-            vehicles
-        } else {
-            folder.to_owned()
-        };
-        folder.join(name).display().to_string()
+        cx.model.watched = Some(u64::from(track::DRIVER.0));
+        cx.then(PlayingAction::TakeTheWheel);
     }
 
     /// Adds a vehicle type with the vehicle's file to the scenario. A vehicle without a file below the
     /// scenario's folder is saved there first.
-    fn use_vehicle(&mut self) {
-        if self.is_kept_by_individual() {
+    fn use_vehicle(&mut self, cx: &mut Context) {
+        if self.is_kept_by_individual(cx) {
             return;
         }
         // Back to the document first, because the edit below applies to it.
-        self.leave_track();
-        let Some(bench) = &self.model.workshop.bench else {
+        cx.leave_track();
+        let Some(bench) = &cx.model.workshop.bench else {
             return;
         };
-        let folder = self.model.document.path().and_then(Path::parent);
+        let folder = cx.model.document.path().and_then(Path::parent);
         let home = bench.home();
         let below = folder
             .zip(home)
@@ -267,15 +256,15 @@ impl Editor {
                 )
             }
             _ => {
-                self.model.dialog = Dialog::Path {
+                cx.model.dialog = Dialog::Path {
                     purpose: Purpose::UseVehicle,
-                    text: self.vehicle_suggestion(),
+                    text: vehicle_suggestion(cx),
                     then: None,
                 };
                 return;
             }
         };
-        let key = bench.type_key(self.model.document.scenario());
+        let key = bench.type_key(cx.model.document.scenario());
         let vehicle = (*bench.file).clone();
         let kind = VehicleType {
             file: Some(Arc::new(FileReference {
@@ -287,34 +276,59 @@ impl Editor {
             ..vehicle.vehicle_type()
         };
         let edit = Edit::VehicleType(key.clone(), Some(Box::new(kind)));
-        self.apply(&format!("Use vehicle {key}"), edit);
-        self.say(
+        cx.apply(&format!("Use vehicle {key}"), edit);
+        cx.say(
             Tone::Done,
             &format!("Added vehicle type {key} to the scenario."),
         );
     }
 
     /// Handles the end of saving a vehicle, which may then be used.
-    pub(crate) fn note_vehicle_saved(&mut self, path: PathBuf, file: Arc<VehicleFile>, uses: bool) {
-        self.say(Tone::Done, &format!("Wrote {}.", path.display()));
+    fn note_vehicle_saved(
+        &mut self,
+        cx: &mut Context,
+        path: PathBuf,
+        file: Arc<VehicleFile>,
+        uses: VehicleUse,
+    ) {
+        cx.say(Tone::Done, &format!("Wrote {}.", path.display()));
         let hash = hash(&file.to_text());
-        if let Some(bench) = &mut self.model.workshop.bench {
+        if let Some(bench) = &mut cx.model.workshop.bench {
             bench.note_saved(Kept { path, hash, file });
         }
-        if uses {
-            self.use_vehicle();
+        if uses == VehicleUse::InScenario {
+            self.use_vehicle(cx);
         }
     }
 }
 
-/// The path of a vehicle file, with its extension.
-pub(crate) fn vehicle_path(path: &Path) -> PathBuf {
-    let text = path.to_string_lossy();
-    if text.ends_with(EXTENSION) {
-        path.to_owned()
+/// Suggested path of a vehicle: where it came from, or beside the scenario.
+pub(crate) fn vehicle_suggestion(cx: &Context) -> String {
+    let Some(bench) = &cx.model.workshop.bench else {
+        return String::new();
+    };
+    if let Some(kept) = &bench.kept {
+        return kept.path.display().to_string();
+    }
+    let name = format!("{}{EXTENSION}", slug(&bench.file.name, '-'));
+    let Some(folder) = cx.own_document().path().and_then(Path::parent) else {
+        return name;
+    };
+    let vehicles = folder.join("vehicles");
+    let folder = if vehicles.is_dir() {
+        vehicles
     } else {
-        // "jeep" and "jeep.json" both become jeep.vehicle.json.
-        PathBuf::from(format!("{}{EXTENSION}", text.trim_end_matches(".json")))
+        folder.to_owned()
+    };
+    folder.join(name).display().to_string()
+}
+
+/// Writes the vehicle on the bench to a file.
+pub(crate) fn save_vehicle(cx: &mut Context, path: &Path, uses: VehicleUse) {
+    if let Some(bench) = &cx.model.workshop.bench {
+        let (file, path) = (bench.file.clone(), vehicle_path(path));
+        let job = Job::save_vehicle(file, path, uses, cx.wake());
+        cx.jobs.push(job);
     }
 }
 
@@ -337,14 +351,6 @@ fn below(folder: &Path, file: &Path) -> Option<String> {
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_become_files() {
-        let path = |text: &str| vehicle_path(Path::new(text)).display().to_string();
-        assert_eq!(path("a/jeep"), "a/jeep.vehicle.json");
-        assert_eq!(path("jeep.json"), "jeep.vehicle.json");
-        assert_eq!(path("jeep.vehicle.json"), "jeep.vehicle.json");
-    }
 
     #[test]
     fn only_files_below_the_folder_are_named() {

@@ -23,6 +23,26 @@ const WARNING_DARK: Color32 = Color32::from_rgb(0xFF, 0xB3, 0x47);
 const DANGER: Color32 = Color32::from_rgb(0xC6, 0x28, 0x28);
 const DANGER_DARK: Color32 = Color32::from_rgb(0xFF, 0x7B, 0x72);
 
+/// A line of the grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GridLine {
+    /// Every tenth.
+    Tenth,
+    /// Any other.
+    Plain,
+}
+
+impl GridLine {
+    /// Kind of the line with a number.
+    pub(crate) fn of(number: i64) -> Self {
+        if number % 10 == 0 {
+            Self::Tenth
+        } else {
+            Self::Plain
+        }
+    }
+}
+
 impl Theme {
     /// Open ground.
     pub(crate) fn ground(self) -> Color32 {
@@ -72,8 +92,11 @@ impl Theme {
     }
 
     /// Lines of the grid; every tenth one is stronger.
-    pub(crate) fn grid(self, strong: bool) -> Color32 {
-        let alpha = if strong { 40 } else { 18 };
+    pub(crate) fn grid(self, line: GridLine) -> Color32 {
+        let alpha = match line {
+            GridLine::Tenth => 40,
+            GridLine::Plain => 18,
+        };
         if self.dark {
             Color32::from_white_alpha(alpha / 2 + 4)
         } else {

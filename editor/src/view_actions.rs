@@ -1,10 +1,12 @@
 //! Changes of the view, of the tool, and of display settings.
 
-use crate::app::Editor;
+use crate::background::{Background, Picked};
 use crate::camera::Camera;
+use crate::context::Context;
 use crate::map_view::in_points;
-use crate::model::ViewAction;
+use crate::model::{Tone, ViewAction};
 use crate::tools::ToolKind;
+use roadwright_bundle::Placement;
 use roadwright_geometry::DVec2;
 
 /// Margin around an object that the map jumps to, m; otherwise a small obstacle would fill the window.
@@ -16,7 +18,7 @@ const BRUSHES: std::ops::RangeInclusive<f64> = 1.0..=500.0;
 /// Width of a pixel of the background picture, m.
 const PIXELS: std::ops::RangeInclusive<f64> = 1e-4..=1e4;
 
-impl Editor {
+impl Context {
     pub(crate) fn view_action(&mut self, action: ViewAction) {
         match action {
             ViewAction::Look(camera) => self.model.camera = camera,
@@ -30,7 +32,7 @@ impl Editor {
         let size = in_points(self.view.canvas.rect.size());
         // A followed vehicle would pull the map back in the next frame.
         self.model.follow = false;
-        self.model.camera.frame(size, (low - pad, high + pad));
+        self.model.camera.frame(size, low - pad, high + pad);
     }
 
     pub(crate) fn frame_selection(&mut self) {
@@ -47,8 +49,8 @@ impl Editor {
 
     pub(crate) fn frame_all(&mut self) {
         let mut camera = Camera::default();
-        if let Some(bounds) = self.model.document.scenario().bounds() {
-            camera.frame(in_points(self.view.canvas.rect.size()), bounds);
+        if let Some((low, high)) = self.model.document.scenario().bounds() {
+            camera.frame(in_points(self.view.canvas.rect.size()), low, high);
         }
         self.model.camera = camera;
     }
@@ -78,7 +80,7 @@ impl Editor {
         self.view
             .canvas
             .click_at(at, &self.model, &mut self.actions);
-        self.context.request_repaint();
+        self.egui.request_repaint();
     }
 
     pub(crate) fn change_zoom(&mut self, factor: f32) {
@@ -95,6 +97,20 @@ impl Editor {
             _ => return,
         };
         *radius = (*radius * factor).clamp(*BRUSHES.start(), *BRUSHES.end());
+    }
+
+    /// Sets the background picture from a finished job, with its placement if that is known.
+    pub(crate) fn take_background(&mut self, read: Result<(Picked, Option<Placement>), String>) {
+        let (picked, placement) = match read {
+            Ok(read) => read,
+            Err(error) => return self.say(Tone::Failed, &error),
+        };
+        let camera = self.model.camera;
+        let background = Background::new(&self.egui, picked, &camera, placement.as_ref());
+        self.model.background = Some(background);
+        if placement.is_none() {
+            self.choose(ToolKind::Overlay);
+        }
     }
 
     pub(crate) fn move_background(&mut self, by: DVec2) {

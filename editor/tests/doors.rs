@@ -4,7 +4,14 @@
 use std::path::{Path, PathBuf};
 
 /// Files that draw a frame or read its input.
-const DOORS: [&str; 4] = ["canvas.rs", "hand.rs", "minimap.rs", "keyboard.rs"];
+const DOORS: [&str; 6] = [
+    "canvas.rs",
+    "hand.rs",
+    "minimap.rs",
+    "keyboard.rs",
+    "object_menu.rs",
+    "vehicle_menu.rs",
+];
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")

@@ -247,7 +247,7 @@ fn run(number: u64) {
         // The scene lags behind as in the window.
         if hand.document.revision() != derived && hand.chance(0.7) {
             derived = hand.document.revision();
-            hand.scene = Arc::new(Scene::new(scenario.clone(), derived, Some(&hand.scene)));
+            hand.scene = Arc::new(Scene::after(scenario.clone(), derived, &hand.scene));
         }
         if hand.document.revision() == checked {
             continue;

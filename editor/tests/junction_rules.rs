@@ -50,7 +50,7 @@ fn junction(bench: &Bench, node: NodeId) -> Arc<Junction> {
     layout.junction_at(node).unwrap().clone()
 }
 
-fn way(bench: &Bench, turn: Turn) -> ConnectingPath {
+fn path(bench: &Bench, turn: Turn) -> ConnectingPath {
     let junction = junction(bench, NODE);
     let mut paths = junction.paths.iter();
     paths.find(|path| path.turn == turn).unwrap().clone()
@@ -72,9 +72,9 @@ fn undo(bench: &mut Bench) {
 }
 
 #[test]
-fn a_click_on_an_arrow_explains_the_way_from_lane_to_lane() {
+fn a_click_on_an_arrow_explains_the_turn_from_lane_to_lane() {
     let mut bench = crossroads();
-    let left = way(&bench, Turn::Left);
+    let left = path(&bench, Turn::Left);
     let curve = left.curve.clone().unwrap();
     // Where it has diverged from its neighbours and crosses others.
     let at = curve.pose(0.55 * curve.length()).position;
@@ -108,9 +108,9 @@ fn a_click_on_an_arrow_explains_the_way_from_lane_to_lane() {
 }
 
 #[test]
-fn a_way_is_explained_from_the_list_of_lanes_with_its_signs_and_crossings() {
+fn a_turn_is_explained_from_the_list_of_lanes_with_its_signs_and_crossings() {
     let mut bench = crossroads();
-    let straight = way(&bench, Turn::Straight);
+    let straight = path(&bench, Turn::Straight);
     let own = [straight.from.road, straight.to.road];
     let arms = junction(&bench, NODE).arms.clone();
     let across = arms.iter().map(|arm| arm.road);
@@ -288,7 +288,7 @@ fn the_mode_of_signals_is_chosen() {
 }
 
 #[test]
-fn a_way_over_another_road_is_forbidden() {
+fn a_turn_over_another_road_is_forbidden() {
     let mut bench = shipped("signal-corridor");
     select(&mut bench, NodeId(8));
     let before = bench.scenario().clone();

@@ -25,9 +25,9 @@ fn problems(bench: &Bench) -> &[roadwright_scenario::check::Finding] {
 }
 
 /// Drives one car along a drag until it has arrived.
-fn arrives(bench: &mut Bench, from: (f64, f64), to: (f64, f64)) -> bool {
+fn arrives(bench: &mut Bench, ends: [(f64, f64); 2]) -> bool {
     bench.key(Key::A);
-    bench.drag(&[from, to]);
+    bench.drag(&ends);
     bench.ask(Action::Speed(f64::INFINITY));
     bench.key(Key::Space);
     bench.play_until_arrived(120.0)
@@ -46,7 +46,7 @@ fn a_roundabout_is_drawn_by_one_drag() {
     assert_eq!(bench.scenario(), &before);
     bench.key_with(Modifiers::COMMAND, Key::Y);
     // Three quarters of the ring: a turn across oncoming traffic.
-    assert!(arrives(&mut bench, (-100.0, -1.6), (1.6, 90.0)));
+    assert!(arrives(&mut bench, [(-100.0, -1.6), (1.6, 90.0)]));
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn a_slip_lane_is_split_off_and_driven() {
     // Each street is split once: a lane ends there, and one begins.
     assert_eq!(bench.scenario().network().road_count(), 12);
     assert!(problems(&bench).is_empty(), "{:?}", problems(&bench));
-    assert!(arrives(&mut bench, (-100.0, -1.6), (-1.6, -90.0)));
+    assert!(arrives(&mut bench, [(-100.0, -1.6), (-1.6, -90.0)]));
     // The car, and the four lanes.
     for _ in 0..5 {
         bench.key_with(Modifiers::COMMAND, Key::Z);

@@ -181,7 +181,7 @@ fn a_turn_is_explained_forbidden_and_allowed_again() {
 }
 
 #[test]
-fn ways_from_lane_to_lane_are_taken_out_and_left_to_the_rules_again() {
+fn turns_from_lane_to_lane_are_taken_out_and_left_to_the_rules_again() {
     let mut bench = crossroads(0);
     let before = bench.scenario().clone();
     let layout = bench.editor().model().scene.layout.clone();

@@ -48,14 +48,14 @@ fn settled(live: &Live) -> Arc<LivePicture> {
 
 /// Plays at least until a time, s, then pauses.
 fn play_to(live: &mut Live, time: f64) -> Arc<LivePicture> {
-    live.play(true);
+    live.play();
     for _ in 0..120_000 {
         if live.picture().snapshot.time >= time {
             break;
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    live.play(false);
+    live.pause();
     let picture = settled(live);
     assert!(picture.snapshot.time >= time);
     picture

@@ -780,7 +780,7 @@ fn green_wave() {
 }
 
 #[test]
-fn explained_way() {
+fn explained_turn() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
     let mut bench = Bench::open(&file);
     bench.close_dialog();

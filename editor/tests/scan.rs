@@ -378,7 +378,7 @@ fn no_text_of_dialogs_lies_on_text_or_is_cut_off() {
 }
 
 /// The faults of a frame with these two texts, the second in an area of its own.
-fn faults_of(second_at: egui::Pos2, (room, size): (f32, f32)) -> Vec<String> {
+fn faults_of(second_at: egui::Pos2, room: f32, size: f32) -> Vec<String> {
     let mut harness = egui_kittest::Harness::new_ui(move |ui| {
         let font = egui::FontId::proportional(size);
         let ink = ui.visuals().text_color();
@@ -403,18 +403,18 @@ fn faults_of(second_at: egui::Pos2, (room, size): (f32, f32)) -> Vec<String> {
 #[test]
 fn the_scan_finds_text_over_text_that_is_cut_and_that_is_too_small() {
     let beside = egui::pos2(20.0, 60.0);
-    assert_eq!(faults_of(beside, (300.0, 13.0)), Vec::<String>::new());
-    let over = faults_of(egui::pos2(60.0, 22.0), (300.0, 13.0));
+    assert_eq!(faults_of(beside, 300.0, 13.0), Vec::<String>::new());
+    let over = faults_of(egui::pos2(60.0, 22.0), 300.0, 13.0);
     assert!(over.len() == 1 && over[0].contains("lies on"), "{over:?}");
-    let cut = faults_of(beside, (40.0, 13.0));
+    let cut = faults_of(beside, 40.0, 13.0);
     assert!(cut.len() == 1 && cut[0].contains("cut off"), "{cut:?}");
-    let small = faults_of(beside, (300.0, 10.0));
+    let small = faults_of(beside, 300.0, 10.0);
     assert!(
         small.len() == 2 && small[0].contains("too small"),
         "{small:?}"
     );
     // Also beyond the edge of the window.
-    let outside = faults_of(egui::pos2(760.0, 60.0), (300.0, 13.0));
+    let outside = faults_of(egui::pos2(760.0, 60.0), 300.0, 13.0);
     assert!(
         outside.len() == 1 && outside[0].contains("cut off"),
         "{outside:?}"

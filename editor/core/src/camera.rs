@@ -51,7 +51,7 @@ impl Camera {
     }
 
     /// Shows a box of the world with a margin, on a map of this size in points.
-    pub fn frame(&mut self, size: DVec2, (low, high): (DVec2, DVec2)) {
+    pub fn frame(&mut self, size: DVec2, low: DVec2, high: DVec2) {
         // A single point has no size, so show 20 m around it.
         let wanted = (high - low).max(DVec2::splat(20.0));
         self.centre = 0.5 * (low + high);
@@ -92,7 +92,7 @@ mod tests {
     fn a_framed_box_is_in_view() {
         let mut camera = Camera::default();
         let (low, high) = (DVec2::new(-50.0, 20.0), DVec2::new(900.0, 400.0));
-        camera.frame(SIZE, (low, high));
+        camera.frame(SIZE, low, high);
         let (seen_low, seen_high) = (
             camera.at_offset(DVec2::new(-0.5, 0.5) * SIZE),
             camera.at_offset(DVec2::new(0.5, -0.5) * SIZE),

@@ -92,8 +92,17 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// Derives a scene.
+    pub fn new(scenario: Arc<Scenario>, revision: u64) -> Self {
+        Self::derive(scenario, revision, None)
+    }
+
     /// Derives a scene. Unchanged roads are taken over from `before`.
-    pub fn new(scenario: Arc<Scenario>, revision: u64, before: Option<&Self>) -> Self {
+    pub fn after(scenario: Arc<Scenario>, revision: u64, before: &Self) -> Self {
+        Self::derive(scenario, revision, Some(before))
+    }
+
+    fn derive(scenario: Arc<Scenario>, revision: u64, before: Option<&Self>) -> Self {
         let layout = layout(scenario.network(), scenario.about());
         // Both lists are ordered by id, so one pass along both finds what is unchanged.
         let mut known = before
@@ -136,7 +145,7 @@ impl Scene {
 
     /// An empty scene.
     pub fn empty() -> Self {
-        Self::new(Arc::new(Scenario::default()), 0, None)
+        Self::new(Arc::new(Scenario::default()), 0)
     }
 
     /// Objects under a point, topmost first. `reach` is the pick distance for thin objects, m.

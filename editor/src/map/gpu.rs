@@ -357,11 +357,11 @@ impl Plan<'_> {
     }
 
     /// Plans the layers and passes of meshes with their opacity; those with 0 are left out.
-    fn batches(&mut self, meshes: &[Arc<Mesh>], strength: impl Fn((i8, u8)) -> f32) {
+    fn batches(&mut self, meshes: &[Arc<Mesh>], strength: impl Fn(i8, u8) -> f32) {
         let keys: BTreeSet<(i8, u8)> = meshes
             .iter()
             .flat_map(|mesh| mesh.batches.iter().map(|batch| batch.key))
-            .filter(|key| strength(*key) > 0.0)
+            .filter(|key| strength(key.0, key.1) > 0.0)
             .collect();
         let buffers: Vec<_> = meshes
             .iter()
@@ -372,7 +372,7 @@ impl Plan<'_> {
         // Over all tiles at once rather than tile by tile; otherwise the surface of one would hide its
         // neighbour's markings that extend into it.
         for key in keys {
-            let strength = strength(key);
+            let strength = strength(key.0, key.1);
             if placed.0 != strength {
                 let origins = meshes.iter();
                 let origins = origins.map(|mesh| self.origin(mesh.origin, strength, 1));
@@ -462,7 +462,7 @@ impl CallbackTrait for Below {
             draws: Vec::new(),
         };
         for (list, meshes) in self.frame.lists() {
-            plan.batches(meshes, |key| self.frame.strength(list, key));
+            plan.batches(meshes, |layer, pass| self.frame.strength(list, layer, pass));
         }
         for figures in self.frame.figures_below() {
             plan.instances(&figures, self.frame.ink);

@@ -52,7 +52,8 @@ pub struct Moving<'a> {
 pub(super) fn instances(
     moving: Moving<'_>,
     camera: &Camera,
-    (low, high): (DVec2, DVec2),
+    low: DVec2,
+    high: DVec2,
 ) -> Vec<(Figure, Instances)> {
     // The centre of a long vehicle may be outside while its end is still in view.
     let margin = DVec2::splat(20.0 + 20.0 * camera.scale);
@@ -69,7 +70,7 @@ pub(super) fn instances(
     let is_seen =
         |v: &&VehicleDot| v.body.position.cmpge(low).all() && v.body.position.cmple(high).all();
     if let Some(marks) = moving.skid_marks {
-        let list = marks.instances(camera, (low, high));
+        let list = marks.instances(camera, low, high);
         if !list.is_empty() {
             lists.entry(Figure::SkidMark).or_insert_with(empty).list = list;
         }
@@ -156,13 +157,13 @@ mod tests {
             centre: DVec2::ZERO,
             scale: 0.05,
         };
-        let view = (DVec2::splat(-30.0), DVec2::splat(30.0));
+        let (low, high) = (DVec2::splat(-30.0), DVec2::splat(30.0));
         let all = [vehicle(0.0, true), vehicle(10.0, false), vehicle(1e4, true)];
         let moving = Moving {
             vehicles: &all,
             ..Moving::default()
         };
-        let lists = instances(moving, &camera, view);
+        let lists = instances(moving, &camera, low, high);
         let counts: Vec<(Figure, usize)> =
             lists.iter().map(|(f, all)| (*f, all.list.len())).collect();
         assert_eq!(counts, [(Figure::Car, 2), (Figure::BrakeLamp, 2)]);
@@ -174,7 +175,7 @@ mod tests {
             centre: DVec2::ZERO,
             scale: 0.05,
         };
-        let view = (DVec2::splat(-30.0), DVec2::splat(30.0));
+        let (low, high) = (DVec2::splat(-30.0), DVec2::splat(30.0));
         let hint = |figure: Figure, x: f64| Hint {
             figure,
             at: DVec2::new(x, 0.0),
@@ -193,7 +194,7 @@ mod tests {
             hints: &hints,
             ..Moving::default()
         };
-        let order: Vec<Figure> = instances(moving, &camera, view)
+        let order: Vec<Figure> = instances(moving, &camera, low, high)
             .into_iter()
             .map(|(figure, _)| figure)
             .collect();

@@ -453,7 +453,7 @@ impl MapPainter {
             starts: (moving.is_none() && self.shows(MapPart::Vehicles))
                 .then(|| self.content.objects.starts.clone()),
             forests,
-            moving: moving::instances(moving.unwrap_or_default(), camera, (low, high)),
+            moving: moving::instances(moving.unwrap_or_default(), camera, low, high),
             ink: self.content_ink,
             hidden: self.hidden.clone(),
         }
@@ -542,7 +542,7 @@ impl Frame {
 
     /// Opacity of a layer and pass of a list of meshes, 0 to 1: 0 if hidden; obstacles and roof details fade
     /// in with the zoom.
-    pub(super) fn strength(&self, list: List, (layer, pass): (i8, u8)) -> f32 {
+    pub(super) fn strength(&self, list: List, layer: i8, pass: u8) -> f32 {
         if !self.shows(list, layer) {
             return 0.0;
         }
@@ -577,17 +577,21 @@ impl Frame {
             all,
             count: *count,
         });
-        self.moving_figures(true).chain(trees)
+        self.moving_figures(|figure| figure == Figure::SkidMark)
+            .chain(trees)
     }
 
     /// Instances above names, from the bottom up: vehicles and pedestrians.
     pub(super) fn figures_above(&self) -> impl Iterator<Item = Figures<'_>> {
-        self.moving_figures(false)
+        self.moving_figures(|figure| figure != Figure::SkidMark)
     }
 
-    fn moving_figures(&self, on_ground: bool) -> impl Iterator<Item = Figures<'_>> {
+    fn moving_figures(
+        &self,
+        is_meant: impl Fn(Figure) -> bool,
+    ) -> impl Iterator<Item = Figures<'_>> {
         let list = self.moving.iter();
-        let list = list.filter(move |(figure, _)| (*figure == Figure::SkidMark) == on_ground);
+        let list = list.filter(move |(figure, _)| is_meant(*figure));
         list.map(|(figure, all)| Figures {
             figure: *figure,
             all,
@@ -649,7 +653,7 @@ mod tests {
             let edit = Edit::Forest(ForestId(id), Some(Box::new(forest)));
             scenario.apply(edit).unwrap();
         }
-        let scene = std::sync::Arc::new(Scene::new(std::sync::Arc::new(scenario), 0, None));
+        let scene = std::sync::Arc::new(Scene::new(std::sync::Arc::new(scenario), 0));
         let (context, rect) = (
             egui::Context::default(),
             egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(1600.0, 1000.0)),

@@ -15,8 +15,8 @@ use std::sync::Arc;
 pub(super) fn shapes(rect: Rect, camera: &Camera, frame: &Frame) -> [Vec<Shape>; 2] {
     let mut below = Vec::new();
     for (list, meshes) in frame.lists() {
-        add_batches(&mut below, rect, camera, meshes, |key| {
-            frame.strength(list, key)
+        add_batches(&mut below, rect, camera, meshes, |layer, pass| {
+            frame.strength(list, layer, pass)
         });
     }
     // A forest has many pieces with the same figure.
@@ -37,23 +37,23 @@ fn add_batches(
     rect: Rect,
     camera: &Camera,
     meshes: &[Arc<Mesh>],
-    strength: impl Fn((i8, u8)) -> f32,
+    strength: impl Fn(i8, u8) -> f32,
 ) {
     let keys: BTreeSet<(i8, u8)> = meshes
         .iter()
         .flat_map(|mesh| mesh.batches.iter().map(|batch| batch.key))
-        .filter(|key| strength(*key) > 0.0)
+        .filter(|key| strength(key.0, key.1) > 0.0)
         .collect();
     for key in keys {
-        let strength = strength(key);
+        let strength = strength(key.0, key.1);
         for mesh in meshes {
             let batches = mesh.batches.iter().filter(|batch| batch.key == key);
-            shapes.extend(batches.map(|batch| shape(rect, camera, mesh, (batch, strength))));
+            shapes.extend(batches.map(|batch| shape(rect, camera, mesh, batch, strength)));
         }
     }
 }
 
-fn shape(rect: Rect, camera: &Camera, mesh: &Mesh, (batch, strength): (&Batch, f32)) -> Shape {
+fn shape(rect: Rect, camera: &Camera, mesh: &Mesh, batch: &Batch, strength: f32) -> Shape {
     let origin = camera.screen(rect, mesh.origin);
     let scale = (1.0 / camera.scale) as f32;
     let range = batch.indices.start as usize..batch.indices.end as usize;

@@ -1,8 +1,8 @@
 //! The dialog that shows a bundle before it is unpacked.
 
 use super::widgets;
+use crate::model::OpenBundle;
 use crate::model::{Action, Dialog, Model};
-use crate::sharing::OpenBundle;
 use crate::tools::Tone;
 use egui::{RichText, Role, ScrollArea, Ui, WidgetInfo};
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ pub(super) fn ui(
         ui.add_space(8.0);
         ui.horizontal(|ui| {
             let has_folder = !folder.trim().is_empty();
-            if widgets::primary(ui, has_folder, "Unpack and open").clicked() {
+            if widgets::primary_if(ui, has_folder, "Unpack and open").clicked() {
                 let folder = PathBuf::from(folder.trim());
                 let presets = *presets;
                 actions.push(Action::Unpack { folder, presets });

@@ -168,10 +168,10 @@ fn unit(text: &str) -> String {
 }
 
 /// A name, an optional number, and its unit.
-type Row = (&'static str, Option<f64>, &'static str);
+type InputRow = (&'static str, Option<f64>, &'static str);
 
 /// The inputs of a controller, where present.
-fn told(input: &ControllerInput) -> Vec<Row> {
+fn told(input: &ControllerInput) -> Vec<InputRow> {
     let some = |distance: f64| (distance < NOTHING).then_some(distance);
     let leader = some(input.leader_gap).map(|_| input.leader_speed);
     vec![
@@ -186,7 +186,7 @@ fn told(input: &ControllerInput) -> Vec<Row> {
     ]
 }
 
-fn rows(ui: &mut Ui, id: &str, rows: &[Row]) {
+fn rows(ui: &mut Ui, id: &str, rows: &[InputRow]) {
     Grid::new(id).num_columns(2).striped(true).show(ui, |ui| {
         for (name, value, text) in rows {
             ui.label(*name);

@@ -94,7 +94,7 @@ fn buttons(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let mut recoveries = model.recoveries.iter();
     let own = recoveries.position(|recovery| recovery.path.as_ref() == Some(&damaged.path));
     if let Some(own) = own
-        && widgets::primary(ui, true, "Open the backup").clicked()
+        && widgets::primary(ui, "Open the backup").clicked()
     {
         actions.push(Action::Leave(Next::Recover(own)));
     }

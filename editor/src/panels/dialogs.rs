@@ -47,7 +47,7 @@ impl OpenDialog {
                 purpose,
                 text,
                 then,
-            } => path_dialog::ui(&context, model, (*purpose, then), text, actions),
+            } => path_dialog::ui(&context, model, *purpose, then, text, actions),
             Dialog::Palette { query, line } => {
                 palette::ui(&context, model, query, line, actions);
             }
@@ -90,7 +90,7 @@ fn unsaved(context: &egui::Context, model: &Model, next: &Next, actions: &mut Ve
         ));
         ui.add_space(8.0);
         ui.horizontal(|ui| {
-            if widgets::primary(ui, true, "Save").clicked() {
+            if widgets::primary(ui, "Save").clicked() {
                 actions.push(Action::Show(Dialog::None));
                 match model.document.path() {
                     Some(path) => {
@@ -156,7 +156,7 @@ fn allow_plugin(context: &egui::Context, model: &Model, actions: &mut Vec<Action
         ui.add_space(8.0);
         ui.horizontal(|ui| {
             let hash = || file.hash.clone();
-            if widgets::primary(ui, true, "Allow").clicked() {
+            if widgets::primary(ui, "Allow").clicked() {
                 actions.push(Action::Module(ModuleAction::Allow(hash())));
             }
             always(ui, model, actions);
@@ -227,7 +227,7 @@ fn timed_out(context: &egui::Context, what: &str, actions: &mut Vec<Action>) {
         ui.add_space(8.0);
         ui.horizontal(|ui| {
             let decided = |goes_on| Action::Module(ModuleAction::TimedOut { goes_on });
-            if widgets::primary(ui, true, "Stay paused").clicked() {
+            if widgets::primary(ui, "Stay paused").clicked() {
                 actions.push(decided(false));
             }
             if ui.button("Continue anyway").clicked() {

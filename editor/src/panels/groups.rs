@@ -1,7 +1,7 @@
 //! The list of groups.
 
-use super::object_menu;
 use crate::model::{Action, Model};
+use crate::object_menu;
 use egui::Ui;
 use roadwright_geometry::{DVec2, polygon};
 use roadwright_scenario::operation::Objects;
@@ -46,7 +46,7 @@ fn row(ui: &mut Ui, model: &Model, id: GroupId, group: &Group, actions: &mut Vec
     if row.secondary_clicked() && !is_selected {
         actions.push(Action::Select(members.clone()));
     }
-    row.context_menu(|ui| object_menu::ui(ui, model, None, actions));
+    row.context_menu(|ui| object_menu::in_list(ui, model, actions));
     if row.clicked() {
         let boxes = members.iter();
         let corners: Vec<DVec2> = boxes

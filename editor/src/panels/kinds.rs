@@ -22,7 +22,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
                 vehicle_type(ui, key, kind, actions);
             });
         let header = &shown.header_response;
-        super::reorder::header(ui, header, scenario, (Kind::VehicleType, key), actions);
+        super::reorder::header(ui, header, scenario, Kind::VehicleType, key, actions);
     }
     heading(ui, "Stacks");
     for (key, stack) in scenario.listed_stacks() {
@@ -33,7 +33,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
                 self::stack(ui, model, key, stack, actions);
             });
         let header = &shown.header_response;
-        super::reorder::header(ui, header, scenario, (Kind::Stack, key), actions);
+        super::reorder::header(ui, header, scenario, Kind::Stack, key, actions);
     }
 }
 
@@ -82,7 +82,7 @@ fn naming(ui: &mut Ui, model: &Model, kind: Kind, key: &str, actions: &mut Vec<A
         if ui.small_button(format!("Delete {key}")).clicked() {
             send(kind.deleted(scenario, key), "Delete", kind, actions);
         }
-        super::reorder::buttons(ui, scenario, (kind, key), actions);
+        super::reorder::buttons(ui, scenario, kind, key, actions);
     });
 }
 
@@ -224,7 +224,7 @@ fn vehicle_type(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Ac
 
 fn stack(ui: &mut Ui, model: &Model, key: &str, stack: &Stack, actions: &mut Vec<Action>) {
     for slot in Slot::ALL {
-        let Some(settings) = slot_rows(ui, model, (key, slot), stack, actions) else {
+        let Some(settings) = slot_rows(ui, model, key, slot, stack, actions) else {
             continue;
         };
         let mut changed = stack.clone();
@@ -241,14 +241,15 @@ fn stack(ui: &mut Ui, model: &Model, key: &str, stack: &Stack, actions: &mut Vec
 fn slot_rows(
     ui: &mut Ui,
     model: &Model,
-    (key, slot): (&str, Slot),
+    key: &str,
+    slot: Slot,
     stack: &Stack,
     actions: &mut Vec<Action>,
 ) -> Option<Vec<ModuleSetting>> {
     let settings = stack.settings(slot);
     let mut wanted = None;
     for number in 0..settings.len() {
-        let row = Row {
+        let row = SlotRow {
             key,
             slot,
             stack,
@@ -313,14 +314,14 @@ enum RowChange {
 }
 
 /// One module of a slot.
-struct Row<'a> {
+struct SlotRow<'a> {
     key: &'a str,
     slot: Slot,
     stack: &'a Stack,
     number: usize,
 }
 
-impl Row<'_> {
+impl SlotRow<'_> {
     fn setting(&self) -> &ModuleSetting {
         &self.stack.settings(self.slot)[self.number]
     }

@@ -2,9 +2,8 @@
 
 use crate::command::{Command, Command as C};
 use crate::icons::{self, PlaySign};
-use crate::model::{Action, Model};
+use crate::model::{Action, Model, SPEEDS};
 use crate::panel::{MenuPlace, PanelId};
-use crate::playing::SPEEDS;
 use crate::settings::{Heat, Settings};
 use crate::tools::{MapPart, Tone};
 use egui::{

@@ -18,7 +18,6 @@ mod keys;
 mod kinds;
 mod menu;
 mod modules;
-pub(crate) mod object_menu;
 mod objects;
 mod opened;
 mod palette;
@@ -35,7 +34,6 @@ mod stepping;
 mod tool_options;
 mod tools;
 mod vehicle;
-pub(crate) mod vehicle_menu;
 mod welcome;
 mod widgets;
 mod workshop;
@@ -46,7 +44,6 @@ use crate::canvas::Canvas;
 use crate::command::Command;
 use crate::model::{Action, Model};
 use crate::panel::{Dock, PanelId};
-use crate::view::ViewState;
 use egui::{Frame, Panel, Ui, WidgetText};
 use egui_tiles::{Behavior, SimplificationOptions, Tile, TileId, Tiles, Tree, UiResponse};
 use roadwright_editor_core::for_each_panel;
@@ -232,8 +229,13 @@ impl Behavior<Pane> for Panes<'_> {
 
 /// The whole window. Panels have access to the state, their own state and the list of actions, so nothing
 /// they draw can depend on another panel's changes in the same frame.
-pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut Vec<Action>) {
-    let ViewState { canvas, panels, .. } = view;
+pub(crate) fn ui(
+    ui: &mut Ui,
+    model: &Model,
+    canvas: &mut Canvas,
+    panels: &mut PanelState,
+    actions: &mut Vec<Action>,
+) {
     Panel::top("menu").show(ui, |ui| menu::ui(ui, model, actions));
     Panel::top("tool options").show(ui, |ui| tool_options::ui(ui, model, actions));
     // Temporary bars are above the map, each in its own panel; the rest of the window makes room.

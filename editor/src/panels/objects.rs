@@ -3,8 +3,9 @@
 use super::PanelFrame;
 use super::property::{Choice, Property, Subject, TextProperty};
 use super::widgets::{heading, level_title};
-use super::{groups, kinds, object_menu};
+use super::{groups, kinds};
 use crate::model::{Action, Model};
+use crate::object_menu;
 use egui::{Grid, Ui};
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{About, DrivingSide, DynamicsLevel, Edit, ObjectId, Settings};
@@ -364,7 +365,7 @@ fn list(
                 if row.secondary_clicked() && !model.selection.contains(id) {
                     actions.push(Action::Select(Objects::from([*id])));
                 }
-                row.context_menu(|ui| object_menu::ui(ui, model, None, actions));
+                row.context_menu(|ui| object_menu::in_list(ui, model, actions));
                 if row.clicked() {
                     actions.push(Action::Select(Objects::from([*id])));
                     if let Some((low, high)) = model.scene.bounds_of(*id) {

@@ -3,10 +3,8 @@
 use super::widgets;
 use crate::experiment::ExperimentFile;
 use crate::folder_list::{self, FolderList, FolderRow};
-use crate::jobs::scenario_path;
 use crate::model::{Action, Dialog, Model, Next, Purpose};
-use crate::sharing::bundle_path;
-use crate::shop::vehicle_path;
+use crate::paths::{bundle_path, scenario_path, vehicle_path};
 use egui::text::{CCursor, CCursorRange};
 use egui::{Id, Key, Modifiers, Response, RichText, Role, ScrollArea, Ui, WidgetInfo};
 use std::path::{Path, PathBuf};
@@ -92,7 +90,8 @@ enum Choice {
 pub(super) fn ui(
     context: &egui::Context,
     model: &Model,
-    (purpose, then): (Purpose, &Option<Next>),
+    purpose: Purpose,
+    then: &Option<Next>,
     text: &mut String,
     actions: &mut Vec<Action>,
 ) {
@@ -117,7 +116,7 @@ pub(super) fn ui(
         warning_about(ui, purpose, &typed, is_empty);
         ui.add_space(8.0);
         ui.horizontal(|ui| {
-            if widgets::primary(ui, !is_empty, button).clicked() {
+            if widgets::primary_if(ui, !is_empty, button).clicked() {
                 chosen = Some(Choice::Take(typed));
             }
             let hint = "Use the file dialog of the desktop.";

@@ -39,7 +39,7 @@ pub(super) fn plot_at(
     curves: Vec<Curve>,
     at: Option<(f64, Color32)>,
 ) -> Option<f64> {
-    plot_with(ui, (title, height, 0.0), curves, |plot| {
+    plot_with(ui, title, height, 0.0, curves, |plot| {
         if let Some((time, color)) = at {
             plot.vline(VLine::new("", time).color(color).width(1.5));
         }
@@ -50,7 +50,9 @@ pub(super) fn plot_at(
 /// Returns the clicked position on the axis.
 pub(super) fn plot_with(
     ui: &mut Ui,
-    (title, height, least_step): (&'static str, f32, f64),
+    title: &'static str,
+    height: f32,
+    least_step: f64,
     curves: Vec<Curve>,
     draw: impl FnOnce(&mut PlotUi<'_>),
 ) -> Option<f64> {

@@ -109,7 +109,7 @@ impl<T: Clone> Subject<'_, T> {
     pub(super) fn texts(&mut self, ui: &mut Ui, properties: &[TextProperty<T>]) {
         for property in properties {
             let value = (property.get)(self.object);
-            let (value, response) = text(ui, property.name, (value, property.wraps), property.hint);
+            let (value, response) = text(ui, property.name, value, property.wraps, property.hint);
             let label = label(property.label, property.name, &self.name);
             self.change(&response, &label, |object| (property.set)(object, value));
         }

@@ -22,7 +22,8 @@ pub(super) fn header(
     ui: &Ui,
     header: &Response,
     scenario: &Scenario,
-    (kind, key): (Kind, &str),
+    kind: Kind,
+    key: &str,
     actions: &mut Vec<Action>,
 ) {
     let header = header.interact(Sense::click_and_drag());
@@ -31,7 +32,7 @@ pub(super) fn header(
         kind,
         key: key.clone(),
     });
-    header.context_menu(|ui| menu(ui, scenario, (kind, &key), actions));
+    header.context_menu(|ui| menu(ui, scenario, kind, &key, actions));
     let fits = |moved: &Moved| moved.kind == kind && moved.key != key;
     let held = header
         .dnd_hover_payload::<Moved>()
@@ -54,7 +55,7 @@ pub(super) fn header(
 }
 
 /// The context menu of an entry.
-fn menu(ui: &mut Ui, scenario: &Scenario, (kind, key): (Kind, &str), actions: &mut Vec<Action>) {
+fn menu(ui: &mut Ui, scenario: &Scenario, kind: Kind, key: &str, actions: &mut Vec<Action>) {
     let names = kind.listed(scenario);
     let place = names.iter().position(|name| name == key).unwrap_or(0);
     let last = names.len().saturating_sub(1);
@@ -81,7 +82,8 @@ fn menu(ui: &mut Ui, scenario: &Scenario, (kind, key): (Kind, &str), actions: &m
 pub(super) fn buttons(
     ui: &mut Ui,
     scenario: &Scenario,
-    (kind, key): (Kind, &str),
+    kind: Kind,
+    key: &str,
     actions: &mut Vec<Action>,
 ) {
     let names = kind.listed(scenario);

@@ -41,6 +41,13 @@ struct Draft {
     base: String,
 }
 
+/// Whether a script with a mistake may be saved.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mistakes {
+    Allowed,
+    Refused,
+}
+
 impl ScriptPanel {
     /// Shows a script.
     pub(super) fn show(&mut self, id: &str) {
@@ -97,8 +104,8 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
         panel.tell_mistake(ui, model, script, &text, error, actions);
     }
     let wrong_line = error.map(|error| error.line);
-    let named = (script.id.as_str(), text.as_str());
-    panel.stepping.ui(ui, model, named, actions);
+    let id = script.id.as_str();
+    panel.stepping.ui(ui, model, id, &text, actions);
     let lines = MarkedLines {
         wrong: wrong_line,
         current: panel.stepping.line(model, &script.id, &text),
@@ -203,17 +210,17 @@ impl ScriptPanel {
         ui.label(words.color(color));
         let is_new = text != script.text && !self.is_changed_by_others(script);
         if is_new && ui.button("Save anyway").clicked() {
-            actions.push(self.save(script, text, true));
+            actions.push(self.save(script, text, Mistakes::Allowed));
         }
     }
 
-    fn save(&self, script: &ScriptRow, text: &str, anyway: bool) -> Action {
+    fn save(&self, script: &ScriptRow, text: &str, mistakes: Mistakes) -> Action {
         let draft = self.drafts.get(&script.id);
         Action::Module(ModuleAction::SaveScript {
             id: script.id.clone(),
             text: text.to_owned(),
             base: draft.map_or(&script.text, |draft| &draft.base).clone(),
-            anyway,
+            anyway: mistakes == Mistakes::Allowed,
         })
     }
 
@@ -236,7 +243,7 @@ impl ScriptPanel {
         let wants_save = may_save
             && ui.input_mut(|input| input.consume_key(egui::Modifiers::COMMAND, Key::Enter));
         if save.clicked() || wants_save {
-            actions.push(self.save(script, text, false));
+            actions.push(self.save(script, text, Mistakes::Refused));
         }
         let check = ui.button("Check");
         if check

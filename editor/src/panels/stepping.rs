@@ -32,7 +32,8 @@ impl Stepping {
         &mut self,
         ui: &mut Ui,
         model: &Model,
-        (script, text): (&str, &str),
+        script: &str,
+        text: &str,
         actions: &mut Vec<Action>,
     ) {
         let was_open = self.is_open;
@@ -42,7 +43,7 @@ impl Stepping {
                     "Run one handler once, without effect, and show the values at each statement.",
                 );
             if self.is_open {
-                self.question(ui, model, (script, text), actions);
+                self.question(ui, model, script, text, actions);
             }
         });
         // Sent once, when it closes: the results are discarded.
@@ -73,7 +74,8 @@ impl Stepping {
         &mut self,
         ui: &mut Ui,
         model: &Model,
-        (script, text): (&str, &str),
+        script: &str,
+        text: &str,
         actions: &mut Vec<Action>,
     ) {
         let events = handlers(text);

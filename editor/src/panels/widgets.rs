@@ -71,7 +71,8 @@ pub(super) fn change(
 pub(super) fn text(
     ui: &mut Ui,
     name: &str,
-    (value, wraps): (&str, bool),
+    value: &str,
+    wraps: bool,
     hint: &str,
 ) -> (String, Response) {
     ui.label(name);
@@ -142,7 +143,12 @@ pub(super) fn level_title(level: DynamicsLevel) -> &'static str {
 }
 
 /// The main button of a dialog: at most one in each.
-pub(super) fn primary(ui: &mut Ui, is_enabled: bool, text: &str) -> Response {
+pub(super) fn primary(ui: &mut Ui, text: &str) -> Response {
+    primary_if(ui, true, text)
+}
+
+/// The same button, enabled only on a condition.
+pub(super) fn primary_if(ui: &mut Ui, is_enabled: bool, text: &str) -> Response {
     let theme = Theme {
         dark: ui.visuals().dark_mode,
     };

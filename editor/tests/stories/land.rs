@@ -252,7 +252,7 @@ fn the_status_line_says_what_one_stands_on() {
         let edit = roadwright_scenario::Edit::Settings(settings);
         scenario.apply(edit).unwrap();
         let (low, high) = scenario.bounds().unwrap();
-        let scene = roadwright_editor::scene::Scene::new(Arc::new(scenario), 0, None);
+        let scene = roadwright_editor::scene::Scene::new(Arc::new(scenario), 0);
         let map = scene.grip.clone().unwrap();
         let mut others = 0;
         for row in 0..100 {

@@ -298,31 +298,36 @@ fn an_agent_starts_again_after_it_has_arrived() {
 }
 
 /// The Inspector's text about the route of the selected trip.
-fn told_way(bench: &Bench) -> String {
+fn told_route(bench: &Bench) -> String {
     let mut all = bench.harness.query_all_by_label_contains("");
     let texts = all
         .by_ref()
         .filter_map(|node| node.accesskit_node().value());
-    let is_way = |text: &String| text.contains(" m, ") || text == "no route";
-    texts.into_iter().find(is_way).unwrap_or_default()
+    let is_route = |text: &String| text.contains(" m, ") || text == "no route";
+    texts.into_iter().find(is_route).unwrap_or_default()
 }
 
 #[test]
-fn the_way_of_a_trip_is_told_before_play() {
+fn the_route_of_a_trip_is_told_before_play() {
     let mut bench = Bench::crossroads();
     bench.key(Key::A);
     bench.drag(&[(-100.0, -1.6), (1.6, 80.0)]);
     // 100 m to the middle and 80 m on, less the corner that is cut.
-    let told = told_way(&bench);
+    let told = told_route(&bench);
     let metres: f64 = told.split(' ').next().unwrap().parse().unwrap();
     assert!((160.0..185.0).contains(&metres), "{told}");
     // A longer trip has a longer route, after every edit.
     bench.key(Key::V);
     bench.drag(&[(1.6, 80.0), (1.6, 40.0)]);
-    let shorter: f64 = told_way(&bench).split(' ').next().unwrap().parse().unwrap();
+    let shorter: f64 = told_route(&bench)
+        .split(' ')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
     assert!((metres - shorter - 40.0).abs() < 3.0, "{metres} {shorter}");
     // Against the traffic there is no route, which the Inspector reports.
     bench.key(Key::A);
     bench.drag(&[(60.0, -1.6), (20.0, -1.6)]);
-    assert_eq!(told_way(&bench), "no route");
+    assert_eq!(told_route(&bench), "no route");
 }

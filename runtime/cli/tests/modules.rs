@@ -14,7 +14,7 @@ struct Layered {
     layers: &'static [&'static [&'static str]],
 }
 
-const CRATES: &[Layered] = &[SCENARIO, SIMULATION];
+const CRATES: &[Layered] = &[SCENARIO, SIMULATION, EDITOR_CORE, EDITOR];
 
 const SCENARIO: Layered = Layered {
     folder: "runtime/scenario",
@@ -102,6 +102,92 @@ const SIMULATION: Layered = Layered {
         &["save"],
         &["statistics"],
         &["unmet"],
+    ],
+};
+
+const EDITOR_CORE: Layered = Layered {
+    folder: "editor/core",
+    layers: &[
+        &[
+            "camera",
+            "damaged",
+            "document",
+            "gamepad",
+            "import_report",
+            "input",
+            "live",
+            "lookout",
+            "panel",
+            "scene",
+            "trusted_folders",
+            "worker",
+            "workshop",
+        ],
+        &["autosave", "experiment", "shipped", "tools"],
+        &["command", "kind_edits"],
+        &["settings"],
+        &["extensions", "map"],
+    ],
+};
+
+const EDITOR: Layered = Layered {
+    folder: "editor",
+    layers: &[
+        // Modules that need nothing of the editor.
+        &[
+            "arrangement",
+            "clock",
+            "folder_list",
+            "icons",
+            "kept_runs",
+            "map_view",
+            "paths",
+            "theme",
+            "window_keys",
+        ],
+        // Drawing of the map.
+        &["background", "map", "marks"],
+        // The state that panels read, and their actions.
+        &["labels", "model"],
+        // Widgets.
+        &[
+            "hand",
+            "hidden_chip",
+            "jobs",
+            "minimap",
+            "object_menu",
+            "requests",
+            "vehicle_menu",
+        ],
+        &["canvas"],
+        &["panels"],
+        &["coordinator_marks", "view"],
+        &["context", "keyboard"],
+        // Subjects.
+        &[
+            "edit_commands",
+            "folder_reader",
+            "module_actions",
+            "planned_routes",
+            "playing",
+            "run_keeping",
+            "shop",
+            "showing",
+            "view_actions",
+        ],
+        &[
+            "arrange",
+            "derived",
+            "group_edits",
+            "laboratory",
+            "random_trips",
+            "selection",
+            "sharing",
+        ],
+        &["document_flow"],
+        // The application.
+        &["app"],
+        &["actions", "outcomes"],
     ],
 };
 

@@ -121,22 +121,20 @@ impl Draft {
         }
     }
 
-    /// Undoes the last change, or redoes the change that was undone last.
-    pub fn step_history(&mut self, back: bool) {
-        let history = &mut self.history;
-        history.gesture = Gesture::default();
-        let state = if back {
-            history.before.pop()
-        } else {
-            history.after.pop()
-        };
-        let Some(state) = state else {
-            return;
-        };
-        let left = self.put(state);
-        if back {
+    /// Undoes the last change.
+    pub fn undo(&mut self) {
+        self.history.gesture = Gesture::default();
+        if let Some(state) = self.history.before.pop() {
+            let left = self.put(state);
             self.history.after.push(left);
-        } else {
+        }
+    }
+
+    /// Redoes the change that was undone last.
+    pub fn redo(&mut self) {
+        self.history.gesture = Gesture::default();
+        if let Some(state) = self.history.after.pop() {
+            let left = self.put(state);
             self.history.before.push(left);
         }
     }

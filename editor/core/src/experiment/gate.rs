@@ -44,6 +44,10 @@ struct Clock {
 }
 
 impl Clock {
+    fn stop(&mut self) {
+        self.run(false);
+    }
+
     #[expect(
         clippy::disallowed_methods,
         reason = "the training time is only displayed; no run reads it"
@@ -91,7 +95,7 @@ impl Gate {
     pub(super) fn rest(&self) {
         let mut state = self.state();
         (state.planned, state.later) = (0, 0);
-        state.clock.run(false);
+        state.clock.stop();
     }
 
     /// Finished runs since the last start of a part.
@@ -99,12 +103,22 @@ impl Gate {
         self.done.load(Ordering::Relaxed)
     }
 
-    /// Pauses runs before they start, or resumes them.
-    pub(super) fn pause(&self, on: bool) {
+    /// Pauses runs before they start.
+    pub(super) fn pause(&self) {
         let mut state = self.state();
-        if state.is_paused != on {
-            state.is_paused = on;
-            let is_running = !on && state.planned > 0;
+        if !state.is_paused {
+            state.is_paused = true;
+            state.clock.stop();
+        }
+        self.changed.notify_all();
+    }
+
+    /// Resumes paused runs.
+    pub(super) fn resume(&self) {
+        let mut state = self.state();
+        if state.is_paused {
+            state.is_paused = false;
+            let is_running = state.planned > 0;
             state.clock.run(is_running);
         }
         self.changed.notify_all();
@@ -221,14 +235,14 @@ mod tests {
         let progress = gate.progress();
         assert_eq!((progress.done, progress.planned), (1, 4));
         assert!(progress.seconds_left.is_some());
-        gate.pause(true);
+        gate.pause();
         let other = gate.clone();
         let waiting = std::thread::spawn(move || run(&other).is_ok());
         std::thread::sleep(Duration::from_millis(30));
         assert!(!waiting.is_finished());
-        gate.pause(false);
+        gate.resume();
         assert!(waiting.join().unwrap());
-        gate.pause(true);
+        gate.pause();
         let other = gate.clone();
         let waiting = std::thread::spawn(move || run(&other).is_ok());
         gate.give_up();

@@ -110,13 +110,17 @@ impl Trainer {
 
     /// Pauses or resumes it.
     pub fn pause(&self, on: bool) {
-        self.shared.gate.pause(on);
+        if on {
+            self.shared.gate.pause();
+        } else {
+            self.shared.gate.resume();
+        }
     }
 
     /// Stops it; complete generations are kept.
     pub fn stop(&self) {
         // Otherwise the training would still be paused when it is resumed later.
-        self.pause(false);
+        self.shared.gate.resume();
         self.interrupt(Order::Stop);
     }
 

@@ -168,9 +168,14 @@ impl Live {
         let _ = self.orders.send(order);
     }
 
-    /// Plays or pauses. If the past is shown, playing continues from there.
-    pub fn play(&mut self, on: bool) {
-        self.give(Order::Play(on));
+    /// Plays. If the past is shown, playing continues from there.
+    pub fn play(&mut self) {
+        self.give(Order::Play(true));
+    }
+
+    /// Pauses.
+    pub fn pause(&mut self) {
+        self.give(Order::Play(false));
     }
 
     /// Takes one step and pauses.

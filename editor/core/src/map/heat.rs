@@ -165,14 +165,14 @@ fn pale_roads(question: &HeatQuestion) -> Mesh {
         let color = Ink::Light.bytes(rgb(hex));
         let scenario = &question.scene.scenario;
         for (id, road) in scenario.network().roads() {
-            let Some(span) = question.scene.layout.remaining(id, road) else {
+            let Some((from, to)) = question.scene.layout.remaining(id, road) else {
                 continue;
             };
             if road.is_drivable() {
                 builder.set_layer(road.layer);
                 let line = &road.reference_line;
                 let edges = |s: f64| Some(road.carriageway(s));
-                let (left, right) = band(line, &distances(road), span, edges);
+                let (left, right) = band(line, &distances(road), from, to, edges);
                 builder.band(&left, &right, pixels, color);
             }
         }
@@ -204,13 +204,13 @@ fn stretches(question: &HeatQuestion, top: f64) -> Mesh {
         };
         let color = palette::heat_ramp(share, question.is_dark);
         match *place {
-            HeatPlace::Ground(column, row) => ground_cell(&mut builder, (column, row), color),
+            HeatPlace::Ground(column, row) => ground_cell(&mut builder, column, row, color),
             HeatPlace::Lane(lane, stretch) => {
-                let band = roads.lane(&question.scene, lane, stretch);
+                let band = roads.lane(&question.scene, lane.0, lane.1, stretch);
                 put(&mut builder, question, band, color);
             }
             HeatPlace::Connection(from, to, stretch) => {
-                let band = connection(&question.scene, (from, to), stretch);
+                let band = connection(&question.scene, from, to, stretch);
                 put(&mut builder, question, band, color);
             }
         }
@@ -231,7 +231,7 @@ fn put(builder: &mut MeshBuilder, question: &HeatQuestion, band: Option<Band>, c
     builder.band(&left, &right, pixels, Ink::Light.bytes(color));
 }
 
-fn ground_cell(builder: &mut MeshBuilder, (column, row): (i32, i32), mut color: Color) {
+fn ground_cell(builder: &mut MeshBuilder, column: i32, row: i32, mut color: Color) {
     let low = HeatMap::CELL * DVec2::new(f64::from(column), f64::from(row));
     let corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)];
     let corners = corners.map(|(x, y)| low + HeatMap::CELL * DVec2::new(x, y));
@@ -248,7 +248,7 @@ struct Roads {
 
 impl Roads {
     /// A stretch of a lane between the junctions of its road; `None` if the lane no longer exists.
-    fn lane(&mut self, scene: &Scene, (id, lane): HeatLane, stretch: u32) -> Option<Band> {
+    fn lane(&mut self, scene: &Scene, id: RoadId, lane: i8, stretch: u32) -> Option<Band> {
         let road = scene.scenario.network().road(id)?;
         let (from, to) = scene.layout.remaining(id, road)?;
         if self.last.as_ref().is_none_or(|(last, _)| *last != id) {
@@ -256,7 +256,7 @@ impl Roads {
         }
         let (_, distances) = self.last.as_ref()?;
         let start = f64::from(stretch) * HeatMap::STRETCH;
-        let span = (start.max(from), (start + HeatMap::STRETCH).min(to));
+        let (from, to) = (start.max(from), (start + HeatMap::STRETCH).min(to));
         let edges = |s: f64| {
             let band = road.lane_band(lane, s)?;
             let half = 0.5 * band.width;
@@ -264,13 +264,13 @@ impl Roads {
         };
         Some((
             road.layer,
-            band(&road.reference_line, distances, span, edges),
+            band(&road.reference_line, distances, from, to, edges),
         ))
     }
 }
 
 /// A stretch of a connection through a junction; `None` if it no longer exists.
-fn connection(scene: &Scene, (from, to): (HeatLane, HeatLane), stretch: u32) -> Option<Band> {
+fn connection(scene: &Scene, from: HeatLane, to: HeatLane, stretch: u32) -> Option<Band> {
     let road = scene.scenario.network().road(from.0)?;
     let is_meant = |path: &&ConnectingPath| {
         (path.from.road, path.from.lane) == from && (path.to.road, path.to.lane) == to
@@ -283,7 +283,7 @@ fn connection(scene: &Scene, (from, to): (HeatLane, HeatLane), stretch: u32) -> 
     let (junction, path) = find(road.to).or_else(|| find(road.from))?;
     let line = path.curve.as_ref()?;
     let start = f64::from(stretch) * HeatMap::STRETCH;
-    let span = (start, (start + HeatMap::STRETCH).min(line.length()));
+    let end = (start + HeatMap::STRETCH).min(line.length());
     let edges = |s: f64| {
         let (first, last) = path.width;
         // From the width of the lane being left to that of the lane being entered.
@@ -292,7 +292,7 @@ fn connection(scene: &Scene, (from, to): (HeatLane, HeatLane), stretch: u32) -> 
     };
     let layer = junction_layer(&scene.scenario, junction)?;
     let distances = line.sample_distances(TOLERANCE, path.width.0.max(path.width.1));
-    Some((layer, band(line, &distances, span, edges)))
+    Some((layer, band(line, &distances, start, end, edges)))
 }
 
 /// Distances at which a road is sampled: dense enough for its bends and for widening lanes.
@@ -312,7 +312,8 @@ fn distances(road: &Road) -> Vec<f64> {
 fn band(
     line: &ReferenceLine,
     distances: &[f64],
-    (from, to): (f64, f64),
+    from: f64,
+    to: f64,
     edges: impl Fn(f64) -> Option<(f64, f64)>,
 ) -> (Vec<DVec2>, Vec<DVec2>) {
     // `BESIDE` is cut off at each end below, so something has to be left between.
@@ -359,7 +360,7 @@ mod tests {
             let edit = draw::road(&scenario, &line, &style).unwrap();
             scenario.apply(edit).unwrap();
         }
-        Arc::new(Scene::new(Arc::new(scenario), 1, None))
+        Arc::new(Scene::new(Arc::new(scenario), 1))
     }
 
     fn picture(cells: HeatCells, kind: Heat) -> HeatPicture {
@@ -419,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_through_a_junction_is_drawn_inside_it() {
+    fn a_path_through_a_junction_is_drawn_inside_it() {
         let scene = crossing();
         let junction = scene.layout.junctions.iter().find(|j| j.paths.len() > 8);
         let junction = junction.unwrap();

@@ -298,7 +298,7 @@ impl MeshBuilder {
         points: &[DVec2],
         half: f64,
         pixels: f64,
-        (on, off): (f64, f64),
+        [on, off]: [f64; 2],
         color: Color,
     ) {
         let mut piece: Vec<DVec2> = Vec::new();
@@ -449,7 +449,7 @@ impl Painter for MeshBuilder {
         let (half, pixels) = (0.5 * width, 0.5 * missing);
         match dash {
             None => self.stroke(points, half, pixels, color),
-            Some(dash) => self.dashes(points, half, pixels, dash, color),
+            Some((on, off)) => self.dashes(points, half, pixels, [on, off], color),
         }
     }
 

@@ -119,16 +119,16 @@ fn starts(scenario: &Scenario, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(origin(scenario), Level::Near, ink);
     for agent in scenario.agents().values() {
         let kind = scenario.vehicle_types().get(&agent.vehicle);
-        let size = kind.map_or((4.0, 1.8), |kind| (kind.length.get(), kind.width.get()));
+        let (length, width) = kind.map_or((4.0, 1.8), |kind| (kind.length.get(), kind.width.get()));
         if let Some(pose) = scenario.pose_of(&agent.start) {
-            parked(&mut builder, pose.position, pose.heading, size);
+            parked(&mut builder, pose.position, pose.heading, length, width);
         }
     }
     builder.finish()
 }
 
 /// The outline of a vehicle at its start, and its direction.
-fn parked(builder: &mut MeshBuilder, at: DVec2, heading: f64, (length, width): (f64, f64)) {
+fn parked(builder: &mut MeshBuilder, at: DVec2, heading: f64, length: f64, width: f64) {
     let forward = unit(heading);
     let corner = |ahead: f64, left: f64| at + ahead * forward + left * forward.perp();
     // The position is that of the rear axle.

@@ -135,7 +135,7 @@ mod tests {
     }
 
     fn scene(scenario: Scenario) -> Arc<Scene> {
-        Arc::new(Scene::new(Arc::new(scenario), 0, None))
+        Arc::new(Scene::new(Arc::new(scenario), 0))
     }
 
     fn loose(scenario: &Scenario, ink: Ink, pushed: &[LooseRecord]) -> Mesh {

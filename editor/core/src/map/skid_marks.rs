@@ -89,13 +89,13 @@ impl SkidMarks {
             let key = (vehicle.agent, number);
             let at = vehicle.pose.point(wheel.place.x, wheel.place.y);
             let from = before.get(&key).copied().unwrap_or(at);
-            let way = at.distance(from);
-            if way < SHORTEST {
+            let distance = at.distance(from);
+            if distance < SHORTEST {
                 self.ends.insert(key, from);
                 continue;
             }
             self.ends.insert(key, at);
-            if way <= LONGEST {
+            if distance <= LONGEST {
                 self.push(Piece {
                     time: self.time,
                     middle: 0.5 * (from + at),
@@ -126,7 +126,7 @@ impl SkidMarks {
     }
 
     /// The pieces in a box of the world, m.
-    pub fn instances(&self, camera: &Camera, (low, high): (DVec2, DVec2)) -> Vec<Instance> {
+    pub fn instances(&self, camera: &Camera, low: DVec2, high: DVec2) -> Vec<Instance> {
         if camera.scale > FARTHEST {
             return Vec::new();
         }
@@ -197,8 +197,8 @@ mod tests {
             scale: 0.05,
         };
         let seen = |x: f64, camera| {
-            let view = (DVec2::new(x - 0.6, -5.0), DVec2::new(x + 0.4, 5.0));
-            marks.instances(camera, view).len()
+            let (low, high) = (DVec2::new(x - 0.6, -5.0), DVec2::new(x + 0.4, 5.0));
+            marks.instances(camera, low, high).len()
         };
         assert_eq!((seen(3.5, &camera), seen(50.0, &camera)), (1, 0));
         let far = Camera {

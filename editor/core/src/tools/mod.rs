@@ -18,8 +18,8 @@ mod select;
 mod snap;
 mod terrain;
 mod trip;
+pub mod turns;
 mod vehicle;
-pub mod ways;
 
 pub use options::{
     ForestOptions, ObstacleKind, ObstacleOptions, RandomTripOptions, RoadPreset, SnapOptions,

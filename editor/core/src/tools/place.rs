@@ -19,12 +19,12 @@ impl PlaceTool {
     /// The place at the press, with the heading of the drag for a bay.
     fn point(&self, name: String) -> Option<PointOfInterest> {
         let at = self.press?;
-        let way = self.now.unwrap_or(at) - at;
+        let drag = self.now.unwrap_or(at) - at;
         Some(PointOfInterest {
             name,
             x: at.x.into(),
             y: at.y.into(),
-            heading: ((way.length() >= LEAST_DRAG).then(|| heading_of(way))).into(),
+            heading: ((drag.length() >= LEAST_DRAG).then(|| heading_of(drag))).into(),
         })
     }
 

@@ -28,8 +28,8 @@ impl RoundaboutTool {
         Some((centre, radius))
     }
 
-    fn draw(ring: (DVec2, f64), context: &ToolContext<'_>) -> Vec<Effect> {
-        match draw::roundabout(context.scenario, ring, context.options.layer) {
+    fn draw(centre: DVec2, radius: f64, context: &ToolContext<'_>) -> Vec<Effect> {
+        match draw::roundabout(context.scenario, (centre, radius), context.options.layer) {
             Ok(edit) => vec![Effect::Apply("Draw roundabout".into(), edit)],
             Err(error) => vec![Effect::Refuse(format!("{error}."))],
         }
@@ -47,9 +47,11 @@ impl Tool for RoundaboutTool {
                 self.now = Some(p.at);
                 let ring = self.ring();
                 *self = Self::default();
-                return ring.map_or_else(Vec::new, |ring| Self::draw(ring, context));
+                return ring.map_or_else(Vec::new, |(centre, radius)| {
+                    Self::draw(centre, radius, context)
+                });
             }
-            ToolEvent::Click(p) => return Self::draw((caught(p), DEFAULT_RADIUS), context),
+            ToolEvent::Click(p) => return Self::draw(caught(p), DEFAULT_RADIUS, context),
             ToolEvent::Escape | ToolEvent::Backspace => *self = Self::default(),
             ToolEvent::DoubleClick(_) | ToolEvent::Enter | ToolEvent::Type(_) => {}
         }

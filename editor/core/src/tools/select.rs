@@ -4,7 +4,7 @@ use super::handles::{
     Handle, HandleKind, dragged, handles, selection_box, turned, with_point, without_corner,
     without_point, without_way_point,
 };
-use super::ways::{self, Way, ways_at};
+use super::turns::{self, LaneTurn, turns_at};
 use super::{Effect, Fill, HandleShape, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent, snap};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::alignment::Alignment;
@@ -41,13 +41,13 @@ pub(super) struct Select {
     hover: Option<ObjectId>,
     hot: Option<Handle>,
     /// The connection of the selected junction under the pointer.
-    hot_way: Option<Way>,
+    hot_turn: Option<LaneTurn>,
     press: Option<Pointer>,
     stroke: Option<Stroke>,
     /// Position of the last click and the objects under it, for cycling through overlapping objects.
     last: Option<(DVec2, Vec<ObjectId>, usize)>,
     /// Position of the last click on connections, and how many of those there have been explained.
-    last_ways: Option<(DVec2, Vec<Way>, usize)>,
+    last_turns: Option<(DVec2, Vec<LaneTurn>, usize)>,
 }
 
 impl Select {
@@ -181,7 +181,7 @@ impl Select {
             return vec![effect];
         }
         if !modifiers.ctrl
-            && let Some((from, to)) = self.next_way(pointer.at, context)
+            && let Some((from, to)) = self.next_turn(pointer.at, context)
         {
             return vec![Effect::Explain(from, to)];
         }
@@ -221,19 +221,19 @@ impl Select {
 
     /// The connection selected by a click: a click at the same place takes the next one there, and after the
     /// last one the object below.
-    fn next_way(&mut self, at: DVec2, context: &ToolContext<'_>) -> Option<Way> {
-        let near = ways_at(at, context);
-        let index = match &self.last_ways {
-            Some((last, ways, index))
-                if *ways == near && (*last - at).length() < 0.5 * context.reach() =>
+    fn next_turn(&mut self, at: DVec2, context: &ToolContext<'_>) -> Option<LaneTurn> {
+        let near = turns_at(at, context);
+        let index = match &self.last_turns {
+            Some((last, turns, index))
+                if *turns == near && (*last - at).length() < 0.5 * context.reach() =>
             {
                 index + 1
             }
             _ => 0,
         };
-        let way = near.get(index).copied();
-        self.last_ways = way.map(|_| (at, near, index));
-        way
+        let turn = near.get(index).copied();
+        self.last_turns = turn.map(|_| (at, near, index));
+        turn
     }
 
     fn double_click(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
@@ -344,7 +344,7 @@ impl Tool for Select {
                 self.hot = self.handle_at(pointer.at, context);
                 let under = context.pick(pointer.at, 0.6 * context.reach());
                 self.hover = under.first().copied();
-                self.hot_way = ways_at(pointer.at, context).first().copied();
+                self.hot_turn = turns_at(pointer.at, context).first().copied();
                 Vec::new()
             }
             ToolEvent::Press(pointer) => {
@@ -375,9 +375,9 @@ impl Tool for Select {
             }
             return marks;
         }
-        let way = self.hot_way.and_then(|way| ways::mark(way, context));
-        if let Some(way) = way {
-            marks.push(way);
+        let turn = self.hot_turn.and_then(|turn| turns::mark(turn, context));
+        if let Some(turn) = turn {
+            marks.push(turn);
         } else if let Some(object) = self.hover.filter(|o| !context.selection.contains(o)) {
             marks.extend(outline_of(object, context, Tone::Hover));
         }
@@ -402,7 +402,7 @@ impl Tool for Select {
         if let Some(handle) = self.hot {
             return handle.hint().into();
         }
-        if self.hot_way.is_some() {
+        if self.hot_turn.is_some() {
             return "Click: explain this connection. Click again: next one here, then the object below."
                 .into();
         }

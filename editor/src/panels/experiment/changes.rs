@@ -69,7 +69,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
             beside(ui, |ui, part| {
                 let place = usize::from(part == Part::Second);
                 if let Some((table, rules)) = pair.get(place) {
-                    self::table(ui, model.theme(), (of, table), rules);
+                    self::table(ui, model.theme(), of, table, rules);
                 }
             });
         }
@@ -156,7 +156,7 @@ fn legend(ui: &mut Ui, theme: Theme) {
 }
 
 /// A rule table; a changed rule shows its old value below.
-fn table(ui: &mut Ui, theme: Theme, (of, table): (&Tables, &FuzzyController), rules: &[&Rule<'_>]) {
+fn table(ui: &mut Ui, theme: Theme, of: &Tables, table: &FuzzyController, rules: &[&Rule<'_>]) {
     heading(ui, table.name);
     let width = ((ui.available_width() - NAMES) / 3.0 - 4.0).max(56.0);
     Grid::new((of.module, table.name))

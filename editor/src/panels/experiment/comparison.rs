@@ -72,7 +72,7 @@ fn boxes(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], actions: &mut 
             }
         });
         ui.label(in_words(open));
-        box_plot(ui, theme, (open, place), five, (low, high));
+        box_plot(ui, theme, open, place, five, [low, high]);
     }
     ui.horizontal(|ui| {
         ui.label(format!("{low:.3}"));
@@ -110,9 +110,10 @@ fn in_words(open: &OpenResults) -> String {
 fn box_plot(
     ui: &mut Ui,
     theme: Theme,
-    (open, place): (&OpenResults, usize),
+    open: &OpenResults,
+    place: usize,
     five: &[f64; 5],
-    (low, high): (f64, f64),
+    [low, high]: [f64; 2],
 ) {
     let width = ui.available_width();
     let (response, painter) = ui.allocate_painter(vec2(width, ROW), Sense::hover());
@@ -131,7 +132,7 @@ fn box_plot(
     let at = |value: f64| inner.left() + ((value - low) / span) as f32 * inner.width();
     let stroke = Stroke::new(1.5, theme.plot(place));
     let middle = rect.center().y;
-    line(&painter, (at(*least), at(*greatest)), middle, stroke);
+    line(&painter, at(*least), at(*greatest), middle, stroke);
     let whole = Rect::from_min_max(
         pos2(at(*first), middle - HALF),
         pos2(at(*third), middle + HALF),
@@ -151,7 +152,7 @@ fn box_plot(
 }
 
 /// A line with ends.
-fn line(painter: &Painter, (from, to): (f32, f32), y: f32, stroke: Stroke) {
+fn line(painter: &Painter, from: f32, to: f32, y: f32, stroke: Stroke) {
     painter.hline(from..=to, y, stroke);
     for end in [from, to] {
         painter.vline(end, y - 4.0..=y + 4.0, stroke);
@@ -249,7 +250,7 @@ fn scale(ui: &mut Ui, theme: Theme, paired: &Paired) {
         theme.quiet(),
     );
     let stroke = Stroke::new(2.0, theme.tone(Tone::Accent));
-    line(&painter, (at(paired.t.low), at(paired.t.high)), y, stroke);
+    line(&painter, at(paired.t.low), at(paired.t.high), y, stroke);
     let edge = Stroke::new(1.0, theme.handle());
     painter.circle(
         pos2(at(paired.mean), y),

@@ -1,6 +1,6 @@
 //! Setup of a training: course, stack, genes, seeds, operators.
 
-use super::super::widgets::{Number, choice, heading, primary};
+use super::super::widgets::{Number, choice, heading, primary_if};
 use super::{ExperimentPanel, Part, beside, button, fault, genes, spending};
 use crate::experiment::{Draft, ExperimentAction, ExperimentFile};
 use crate::model::{Action, Model};
@@ -156,7 +156,7 @@ fn train(
     };
     ui.add_space(4.0);
     let begin = ui
-        .horizontal(|ui| primary(ui, is_fine && !is_busy, "Train"))
+        .horizontal(|ui| primary_if(ui, is_fine && !is_busy, "Train"))
         .inner;
     if begin.on_disabled_hover_text(why).clicked() {
         actions.push(Action::Experiment(ExperimentAction::Train));
@@ -342,7 +342,8 @@ fn whole(
     ui: &mut Ui,
     name: &str,
     value: &mut usize,
-    (range, hint): (std::ops::RangeInclusive<f64>, &str),
+    range: std::ops::RangeInclusive<f64>,
+    hint: &str,
 ) {
     let number = Number {
         name,
@@ -361,15 +362,15 @@ fn whole(
 fn breeding(ui: &mut Ui, experiment: &mut Experiment) {
     let mut generations = experiment.stop.generations as usize;
     let hint = "Number of generations after which training ends.";
-    whole(ui, "Generations", &mut generations, (1.0..=100_000.0, hint));
+    whole(ui, "Generations", &mut generations, 1.0..=100_000.0, hint);
     experiment.stop.generations = generations as u32;
     let hint = "Drives per individual and generation; use at least 30 to tell skill from luck.";
-    whole(ui, "Drives", &mut experiment.runs, (1.0..=100_000.0, hint));
+    whole(ui, "Drives", &mut experiment.runs, 1.0..=100_000.0, hint);
     let operators = &mut experiment.operators;
     let hint = "p: number of the best individuals that are kept and bred from.";
-    whole(ui, "Parents p", &mut operators.p, (1.0..=1000.0, hint));
+    whole(ui, "Parents p", &mut operators.p, 1.0..=1000.0, hint);
     let hint = "n: number of children bred in each generation.";
-    whole(ui, "Children n", &mut operators.n, (1.0..=10_000.0, hint));
+    whole(ui, "Children n", &mut operators.n, 1.0..=10_000.0, hint);
     let (r, response) = Number {
         name: "Mutation r",
         value: operators.r,
@@ -385,7 +386,7 @@ fn breeding(ui: &mut Ui, experiment: &mut Experiment) {
     }
     let mut levels = operators.m as usize;
     let hint = "m: maximum number of levels by which a mutation moves a gene.";
-    whole(ui, "Levels m", &mut levels, (0.0..=1000.0, hint));
+    whole(ui, "Levels m", &mut levels, 0.0..=1000.0, hint);
     operators.m = levels as u32;
 }
 
@@ -421,7 +422,7 @@ fn more(ui: &mut Ui, experiment: &mut Experiment) {
     chosen(ui, "Start", &mut experiment.start, &starts);
     let first = &mut experiment.operators.first;
     let hint = "Children in generations without parents, if more than n.";
-    whole(ui, "First children", first, (0.0..=100_000.0, hint));
+    whole(ui, "First children", first, 0.0..=100_000.0, hint);
     let bounds = [
         (Bounds::Clamp, "held"),
         (Bounds::Wrap, "wrap around"),

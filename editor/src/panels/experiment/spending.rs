@@ -79,13 +79,7 @@ fn whole(ui: &mut Ui, value: &mut usize, name: &str, range: RangeInclusive<f64>,
 }
 
 /// A choice between having an option and not having it.
-fn has<T>(
-    ui: &mut Ui,
-    (name, hint): (&str, &str),
-    value: &mut Option<T>,
-    words: [&str; 2],
-    begin: T,
-) {
+fn has<T>(ui: &mut Ui, name: &str, hint: &str, value: &mut Option<T>, words: [&str; 2], begin: T) {
     ui.label(name).on_hover_text(hint);
     let all = [(false, words[0].to_owned()), (true, words[1].to_owned())];
     match choice(ui, name, &value.is_some(), &all) {
@@ -123,7 +117,8 @@ pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
     let words = ["never", "when good enough"];
     has(
         ui,
-        ("Stops early", hint),
+        "Stops early",
+        hint,
         &mut experiment.stop.fitness,
         words,
         0.0,
@@ -147,7 +142,7 @@ fn race(ui: &mut Ui, racing: &mut Racing) {
     );
     let hint = "Drop individuals that are significantly worse than the pool.";
     let words = ["only if proven", "also if significant"];
-    has(ui, ("Drop", hint), &mut racing.doubt, words, DOUBT);
+    has(ui, "Drop", hint, &mut racing.doubt, words, DOUBT);
     if let Some(doubt) = &mut racing.doubt {
         let hint = "Significance level: probability of dropping an individual by chance.";
         number(ui, doubt, row("Significance", 0.001..=0.499, 0.005, hint));
@@ -177,7 +172,8 @@ fn growth(ui: &mut Ui, experiment: &mut Experiment) {
     let words = ["same number of drives", "more drives"];
     has(
         ui,
-        ("Later generations", hint),
+        "Later generations",
+        hint,
         &mut experiment.growth,
         words,
         begin,
@@ -219,13 +215,7 @@ pub(super) fn learning(ui: &mut Ui, learning: &mut Learning) {
     );
     let hint = "The outcome is partly luck: the champion is chosen from the final generations of all restarts.";
     let words = ["never", "after some generations"];
-    has(
-        ui,
-        ("Restarts", hint),
-        &mut learning.restart,
-        words,
-        RESTART,
-    );
+    has(ui, "Restarts", hint, &mut learning.restart, words, RESTART);
     if let Some(restart) = &mut learning.restart {
         let mut generations = *restart as usize;
         let hint = "Generations between restarts.";

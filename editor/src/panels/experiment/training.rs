@@ -152,7 +152,7 @@ fn curves(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
         .filter_map(|row| Some((row.report.generation as f64, row.spread?)))
         .collect();
     let band = theme.plot(2).gamma_multiply(0.18);
-    plot_with(ui, ("Fitness", HEIGHT, 1.0), fitness, |plot| {
+    plot_with(ui, "Fitness", HEIGHT, 1.0, fitness, |plot| {
         let at: Vec<f64> = spread.iter().map(|(at, _)| *at).collect();
         let low: Vec<f64> = spread.iter().map(|(_, (low, _))| *low).collect();
         let high: Vec<f64> = spread.iter().map(|(_, (_, high))| *high).collect();
@@ -169,7 +169,7 @@ fn curves(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
         count("failed", 3, |row| Some(row.report.failed as f64)),
         count("early", 0, |row| Some(row.report.ended_early as f64)),
     ];
-    plot_with(ui, ("Ended", LOW, 1.0), ended, |_| {});
+    plot_with(ui, "Ended", LOW, 1.0, ended, |_| {});
 }
 
 /// Values of generations, where present.

@@ -10,7 +10,7 @@
 
 use super::offsets_edit;
 use crate::model::{Action, Model};
-use crate::theme::{self, Theme};
+use crate::theme::{self, GridLine, Theme};
 use crate::tools::Tone;
 use egui::{
     Align2, Color32, CursorIcon, FontId, Painter, Pos2, Rect, Sense, Shape, Stroke, Ui, WidgetInfo,
@@ -164,7 +164,7 @@ impl Chart<'_> {
         for i in 0..=(span / step).floor() as usize {
             let time = step * i as f64;
             let x = self.x(plot, time);
-            let line = Stroke::new(1.0, theme.grid(true));
+            let line = Stroke::new(1.0, theme.grid(GridLine::Tenth));
             ui.painter().vline(x, plot.y_range(), line);
             let unit = if i == 0 { " s" } else { "" };
             let (at, font) = (pos2(x, plot.bottom() + 4.0), FontId::proportional(11.0));
@@ -256,7 +256,7 @@ impl Chart<'_> {
         let (at, font) = (pos2(plot.left() - 6.0, y), FontId::proportional(12.0));
         let ink = ui.visuals().text_color();
         ui.painter().text(at, Align2::RIGHT_CENTER, name, font, ink);
-        self.drag(ui, plot, signal, (&response, label), gesture, actions);
+        self.drag(ui, plot, signal, &response, label, gesture, actions);
     }
 
     fn drag(
@@ -264,7 +264,8 @@ impl Chart<'_> {
         ui: &Ui,
         plot: Rect,
         signal: &WaveSignal,
-        (response, label): (&egui::Response, String),
+        response: &egui::Response,
+        label: String,
         gesture: &mut Option<Gesture>,
         actions: &mut Vec<Action>,
     ) {

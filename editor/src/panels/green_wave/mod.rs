@@ -212,10 +212,7 @@ fn controls(
         }
         let hint =
             "Set the offsets so that each green starts when vehicles from the first green arrive.";
-        if primary(ui, true, "Create wave")
-            .on_hover_text(hint)
-            .clicked()
-        {
+        if primary(ui, "Create wave").on_hover_text(hint).clicked() {
             actions.push(wave(model, corridor, speed));
         }
         let can_turn = corridor.is_open(Along::Backward);

@@ -2,7 +2,7 @@
 
 use super::super::property::{Choice, OF, Property, Subject, TURN, TextProperty, fact};
 use super::super::widgets::heading;
-use super::traffic::{LEVEL_HINT, levels, place_text, stacks, vehicle_types, way};
+use super::traffic::{LEVEL_HINT, levels, place_text, route, stacks, vehicle_types};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Edit, ObjectId, Place};
@@ -160,7 +160,7 @@ fn trip(ui: &mut Ui, model: &Model, id: AgentId, agent: &Agent) {
     };
     ui.end_row();
     if agent.destination.is_some() {
-        way(ui, model, ObjectId::Agent(id));
+        route(ui, model, ObjectId::Agent(id));
     }
 }
 

@@ -12,12 +12,7 @@ const RADIUS: std::ops::RangeInclusive<f64> = 0.5..=100.0;
 /// Radii that differ by less look the same on screen, m.
 const SAME: f64 = 0.05;
 
-pub(super) fn ui(
-    ui: &mut Ui,
-    model: &Model,
-    (id, node): (NodeId, &Node),
-    actions: &mut Vec<Action>,
-) {
+pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
     let Some(junction) = model.scene.layout.junction_at(id) else {
         return;
     };
@@ -37,7 +32,7 @@ pub(super) fn ui(
             let rows = Grid::new("corners").num_columns(2);
             rows.show(ui, |ui| {
                 for &(road, next, corner) in &corners {
-                    radius(ui, &mut subject, (road, next), corner);
+                    radius(ui, &mut subject, road, next, corner);
                 }
             });
         });
@@ -56,7 +51,8 @@ fn rounded(junction: &Junction) -> impl Iterator<Item = (RoadId, RoadId, Corner)
 fn radius(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,
-    (road, next): (RoadId, RoadId),
+    road: RoadId,
+    next: RoadId,
     corner: Corner,
 ) {
     let name = format!("{road} to {next}");

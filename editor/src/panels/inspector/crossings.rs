@@ -27,12 +27,7 @@ const PEOPLE: [Property<Node>; 1] = [Property {
     },
 }];
 
-pub(super) fn ui(
-    ui: &mut Ui,
-    model: &Model,
-    (id, node): (NodeId, &Node),
-    actions: &mut Vec<Action>,
-) {
+pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
     let network = model.document.scenario().network();
     let mut roads: Vec<RoadId> = network.ends_at(id).into_iter().map(|end| end.0).collect();
     roads.sort_unstable();
@@ -53,20 +48,26 @@ pub(super) fn ui(
             let mut is_there = node.rules.crossing(road).is_some();
             let name = format!("Crossing over {road}");
             if ui.checkbox(&mut is_there, &name).changed() {
-                subject.apply(name, |node| put(node, road, is_there));
+                subject.apply(name, |node| {
+                    if is_there {
+                        put(node, road)
+                    } else {
+                        take(node, road)
+                    }
+                });
             }
         }
     });
     if !node.rules.crossings.is_empty() {
         Grid::new("crossings").num_columns(2).show(ui, |ui| {
             subject.numbers(ui, &PEOPLE);
-            widths(ui, model, (id, node), subject.actions);
+            widths(ui, model, id, node, subject.actions);
         });
     }
 }
 
 /// The width of each crossing, ordered by road.
-fn widths(ui: &mut Ui, model: &Model, (id, node): (NodeId, &Node), actions: &mut Vec<Action>) {
+fn widths(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
     let network = model.document.scenario().network();
     for crossing in &node.rules.crossings {
         let road = crossing.road;
@@ -98,18 +99,23 @@ fn set_width(node: &mut Node, road: RoadId, width: f64, usual: f64) {
     }
 }
 
-/// Adds or removes a crossing over a road; a new one gets the rate of the existing ones.
-fn put(node: &mut Node, road: RoadId, is_there: bool) {
+/// Removes the crossing over a road.
+fn take(node: &mut Node, road: RoadId) {
+    node.rules
+        .crossings
+        .retain(|crossing| crossing.road != road);
+}
+
+/// Adds a crossing over a road; it gets the rate of the existing ones.
+fn put(node: &mut Node, road: RoadId) {
     let crossings = &mut node.rules.crossings;
     let people = crossings.first().and_then(|other| other.people.get());
     crossings.retain(|crossing| crossing.road != road);
-    if is_there {
-        crossings.push(CrossingRule {
-            people: people.into(),
-            ..CrossingRule::over(road)
-        });
-        crossings.sort_unstable_by_key(|crossing| crossing.road);
-    }
+    crossings.push(CrossingRule {
+        people: people.into(),
+        ..CrossingRule::over(road)
+    });
+    crossings.sort_unstable_by_key(|crossing| crossing.road);
 }
 
 #[cfg(test)]
@@ -120,8 +126,8 @@ mod tests {
     #[test]
     fn the_usual_width_is_not_written() {
         let mut node = Node::at(roadwright_geometry::DVec2::ZERO);
-        put(&mut node, RoadId(7), true);
-        put(&mut node, RoadId(8), true);
+        put(&mut node, RoadId(7));
+        put(&mut node, RoadId(8));
         let widths = |node: &Node| -> Vec<Option<f64>> {
             let crossings = node.rules.crossings.iter();
             crossings.map(|crossing| *crossing.width).collect()
@@ -139,17 +145,17 @@ mod tests {
             y: 0.0.into(),
             rules: JunctionRules::default(),
         };
-        put(&mut node, RoadId(7), true);
+        put(&mut node, RoadId(7));
         (PEOPLE[0].set)(&mut node, 90.0);
-        put(&mut node, RoadId(3), true);
+        put(&mut node, RoadId(3));
         let all = |node: &Node| -> Vec<(u32, Option<f64>)> {
             let crossings = node.rules.crossings.iter();
             crossings.map(|rule| (rule.road.0, *rule.people)).collect()
         };
         assert_eq!(all(&node), [(3, Some(90.0)), (7, Some(90.0))]);
-        put(&mut node, RoadId(7), false);
+        take(&mut node, RoadId(7));
         assert_eq!(all(&node), [(3, Some(90.0))]);
-        put(&mut node, RoadId(3), false);
+        take(&mut node, RoadId(3));
         assert!(node.rules.is_empty());
         assert_eq!((PEOPLE[0].get)(&node), None);
     }

@@ -2,7 +2,7 @@
 
 use super::super::property::{Choice, OF, Property, Subject, fact};
 use super::super::widgets::heading;
-use super::traffic::{LEVEL_HINT, levels, place_text, stacks, vehicle_types, way};
+use super::traffic::{LEVEL_HINT, levels, place_text, route, stacks, vehicle_types};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_scenario::{DynamicsLevel, Edit, Flow, FlowId, ObjectId};
@@ -85,6 +85,6 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: FlowId, flow: &Flow, actions: &
         subject.numbers(ui, &NUMBERS);
         fact(ui, "Origin", place_text(&flow.origin));
         fact(ui, "Destination", place_text(&flow.destination));
-        way(ui, model, ObjectId::Flow(id));
+        route(ui, model, ObjectId::Flow(id));
     });
 }

@@ -199,7 +199,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
         controller::ui(ui, model, &mut subject);
     }
     if has_majors(junction.control) {
-        majors(ui, network, (id, junction), actions);
+        majors(ui, network, id, junction, actions);
     }
 }
 
@@ -269,13 +269,14 @@ fn has_majors(control: Control) -> bool {
 fn majors(
     ui: &mut Ui,
     network: &RoadNetwork,
-    (id, junction): (NodeId, &Junction),
+    id: NodeId,
+    junction: &Junction,
     actions: &mut Vec<Action>,
 ) {
     ui.label("Major roads:");
     let mut apply = |roads: Vec<RoadId>| {
         let label = format!("Set major roads at {id}");
-        let edit = with_majors(network, (id, junction), &roads);
+        let edit = with_majors(network, id, junction, &roads);
         actions.push(Action::Apply(label, edit));
     };
     // The user's choice holds until it is reset, however the roads change.
@@ -313,7 +314,8 @@ fn majors(
 /// the ruling node lists any.
 fn with_majors(
     network: &RoadNetwork,
-    (ruling, junction): (NodeId, &Junction),
+    ruling: NodeId,
+    junction: &Junction,
     roads: &[RoadId],
 ) -> Edit {
     let edits = junction.nodes.iter().filter_map(|&id| {

@@ -196,7 +196,7 @@ fn tickets(ui: &mut Ui, seen: &JunctionInspection, actions: &mut Vec<Action>) {
                 ui.label(RichText::new(format!("{}", ticket.number)).weak());
                 fixed(ui, NUMBER, |ui| agent(ui, ticket.agent, actions));
                 fixed(ui, LANE + 20.0, |ui| {
-                    ui.label(way(seen, ticket));
+                    ui.label(turn_text(seen, ticket));
                 });
                 ui.label(place(ticket));
                 ui.end_row();
@@ -205,7 +205,7 @@ fn tickets(ui: &mut Ui, seen: &JunctionInspection, actions: &mut Vec<Action>) {
     more(ui, seen.tickets.len());
 }
 
-fn way(seen: &JunctionInspection, ticket: &Ticket) -> String {
+fn turn_text(seen: &JunctionInspection, ticket: &Ticket) -> String {
     let turning = seen.turns.get(ticket.path.index());
     turning.map_or(String::new(), |turning| {
         let (from, to) = (turning.from.road.0, turning.to.road.0);

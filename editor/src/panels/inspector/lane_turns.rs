@@ -9,12 +9,7 @@ use roadwright_scenario::junction::{Arm, Junction, LaneEnd};
 use roadwright_scenario::{Edit, LaneTurn, Node, NodeId, RoadLane, TurnRules};
 use std::collections::BTreeSet;
 
-pub(super) fn ui(
-    ui: &mut Ui,
-    model: &Model,
-    (id, node): (NodeId, &Node),
-    actions: &mut Vec<Action>,
-) {
+pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
     let Some(law) = law::of(ui, model, id) else {
         return;
     };
@@ -41,7 +36,8 @@ pub(super) fn ui(
                 row(
                     ui,
                     &mut subject,
-                    (model, junction),
+                    model,
+                    junction,
                     turn,
                     there.contains(&turn),
                 );
@@ -73,7 +69,8 @@ fn title(turn: LaneTurn) -> String {
 fn row(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,
-    (model, junction): (&Model, &Junction),
+    model: &Model,
+    junction: &Junction,
     turn: LaneTurn,
     is_there: bool,
 ) {
@@ -83,10 +80,10 @@ fn row(
     ui.horizontal_wrapped(|ui| {
         let mut paths = junction.paths.iter();
         let path = paths.find(|path| self::turn(path.from, path.to) == turn);
-        let way = path.map_or("", |path| turn_title(path.turn));
+        let direction = path.map_or("", |path| turn_title(path.turn));
         let text = match (is_there, is_added) {
-            (true, true) => format!("{name}, {way}, added"),
-            (true, false) => format!("{name}, {way}"),
+            (true, true) => format!("{name}, {direction}, added"),
+            (true, false) => format!("{name}, {direction}"),
             (false, true) => format!("{name}, added, not drivable"),
             (false, false) => format!("{name}, removed"),
         };
@@ -96,18 +93,18 @@ fn row(
             RichText::new(text).weak()
         });
         if let Some(path) = path {
-            let way = (path.from, path.to);
-            let is_open = model.explained == Some(way);
+            let ends = (path.from, path.to);
+            let is_open = model.explained == Some(ends);
             let word = if is_open { "Close" } else { "Explain" };
             if named_button(ui, word, &format!("{word} {name}")) {
-                let explained = (!is_open).then_some(way);
+                let explained = (!is_open).then_some(ends);
                 subject.actions.push(Action::Explain(explained));
             }
         }
         if is_added || is_removed {
-            decide(ui, subject, ("Reset", &name), |rules| rules.forget(turn));
+            decide(ui, subject, "Reset", &name, |rules| rules.forget(turn));
         } else {
-            decide(ui, subject, ("Remove", &name), |rules| rules.remove(turn));
+            decide(ui, subject, "Remove", &name, |rules| rules.remove(turn));
         }
     });
 }
@@ -116,7 +113,8 @@ fn row(
 fn decide(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,
-    (word, what): (&str, &str),
+    word: &str,
+    what: &str,
     change: impl FnOnce(&mut TurnRules),
 ) {
     let button = ui.small_button(word);
@@ -128,6 +126,13 @@ fn decide(
     }
 }
 
+/// Direction of lanes at a junction.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    In,
+    Out,
+}
+
 /// Adds a connection that does not exist.
 fn add(
     ui: &mut Ui,
@@ -136,9 +141,9 @@ fn add(
     junction: &Junction,
     there: &BTreeSet<LaneTurn>,
 ) {
-    let leading_out = lanes(model, junction, false);
+    let leading_out = lanes(model, junction, Direction::Out);
     ui.menu_button("Add connection…", |ui| {
-        for from in lanes(model, junction, true) {
+        for from in lanes(model, junction, Direction::In) {
             ui.menu_button(format!("from {}", lane_title(from)), |ui| {
                 for &to in &leading_out {
                     let turn = LaneTurn { from, to };
@@ -157,7 +162,7 @@ fn add(
 }
 
 /// The incoming or outgoing lanes of a junction.
-fn lanes(model: &Model, junction: &Junction, entering: bool) -> Vec<RoadLane> {
+fn lanes(model: &Model, junction: &Junction, direction: Direction) -> Vec<RoadLane> {
     let scenario = model.document.scenario();
     let side = scenario.about().driving_side;
     let mut all = Vec::new();
@@ -168,7 +173,7 @@ fn lanes(model: &Model, junction: &Junction, entering: bool) -> Vec<RoadLane> {
         };
         let arm = Arm::new(end.road, road, end.end);
         let trim = end.trim.min(road.length());
-        let lanes = arm.lanes(trim, side, entering);
+        let lanes = arm.lanes(trim, side, direction == Direction::In);
         all.extend(lanes.iter().map(|lane| RoadLane {
             road: end.road,
             lane: lane.id,

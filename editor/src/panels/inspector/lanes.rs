@@ -47,13 +47,20 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: RoadId, road: &Road, actions: &
         }
         ui.horizontal(|ui| {
             if ui.button("Add left lane").clicked() {
-                cards.add(true, actions);
+                cards.add(Side::Left, actions);
             }
             if ui.button("Add right lane").clicked() {
-                cards.add(false, actions);
+                cards.add(Side::Right, actions);
             }
         });
     }
+}
+
+/// Side of a road to which a lane is added.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
 }
 
 struct Cards<'a> {
@@ -85,8 +92,9 @@ impl Cards<'_> {
         lanes
     }
 
-    fn add(&self, left: bool, actions: &mut Vec<Action>) {
+    fn add(&self, to: Side, actions: &mut Vec<Action>) {
         let mut lanes = self.lanes.to_vec();
+        let left = to == Side::Left;
         // As wide as the outermost lane on that side, and at least wide enough to drive on.
         let like = if left { lanes.first() } else { lanes.last() };
         let width = like.map_or(3.25, |lane| Poly3::value_in(&lane.width, 0.0));

@@ -14,7 +14,7 @@ use std::sync::Arc;
 const NEAR: f64 = 300.0;
 
 /// A junction with its conflicts, right of way and signals.
-pub(super) struct Law {
+pub(super) struct JunctionLaw {
     pub(super) junction: Arc<Junction>,
     pub(super) conflicts: Conflicts,
     pub(super) right: RightOfWay,
@@ -25,15 +25,15 @@ pub(super) struct Law {
 }
 
 /// Results of earlier frames, for a revision and a junction.
-type Known = (u64, usize, Arc<Law>);
+type Known = (u64, usize, Arc<JunctionLaw>);
 
 /// The rules of a node's junction; `None` until there is a scene with it.
-pub(super) fn of(ui: &Ui, model: &Model, id: NodeId) -> Option<Arc<Law>> {
+pub(super) fn of(ui: &Ui, model: &Model, id: NodeId) -> Option<Arc<JunctionLaw>> {
     in_context(ui.ctx(), model, id)
 }
 
 /// The same without access to widgets.
-pub(super) fn in_context(context: &Context, model: &Model, id: NodeId) -> Option<Arc<Law>> {
+pub(super) fn in_context(context: &Context, model: &Model, id: NodeId) -> Option<Arc<JunctionLaw>> {
     let scene = &model.scene;
     let index = *scene.layout.junction_of.get(&id)?;
     let key = Id::unique("law of the selected junction");
@@ -49,12 +49,12 @@ pub(super) fn in_context(context: &Context, model: &Model, id: NodeId) -> Option
     Some(law)
 }
 
-fn derive(model: &Model, index: usize) -> Law {
+fn derive(model: &Model, index: usize) -> JunctionLaw {
     let junction = model.scene.layout.junctions[index].clone();
     let conflicts = Conflicts::of(&junction);
     let plans = plans_near(model, &[index]);
     let mut groups = plans.groups.iter();
-    Law {
+    JunctionLaw {
         right: RightOfWay::of(&junction, &conflicts),
         signals: plans.signals[index].clone(),
         is_shared: groups.any(|group| group.len() > 1 && group.contains(&index)),

@@ -44,14 +44,14 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
     ui.label(format!("{} road ends meet here.", ends.len()));
     path::ui(ui, model, id, actions);
     junction::ui(ui, model, id, actions);
-    crossings::ui(ui, model, (id, node), actions);
+    crossings::ui(ui, model, id, node, actions);
     timeline::ui(ui, model, id, actions);
     turns::ui(ui, model, id, actions);
-    lane_turns::ui(ui, model, (id, node), actions);
-    corners::ui(ui, model, (id, node), actions);
+    lane_turns::ui(ui, model, id, node, actions);
+    corners::ui(ui, model, id, node, actions);
     restrictions(ui, id, node, actions);
     forbid(ui, model, id, actions);
-    forbid_way(ui, model, (id, node), &ends, actions);
+    forbid_turn_over(ui, model, id, node, &ends, actions);
     junction_now::ui(ui, model, id, actions);
 }
 
@@ -116,10 +116,11 @@ fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>)
 }
 
 /// Forbids the route from one road via another into a third.
-fn forbid_way(
+fn forbid_turn_over(
     ui: &mut Ui,
     model: &Model,
-    (id, node): (NodeId, &Node),
+    id: NodeId,
+    node: &Node,
     ends: &[(RoadId, RoadEnd)],
     actions: &mut Vec<Action>,
 ) {
@@ -166,21 +167,21 @@ fn forbid(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Action>) {
         return;
     };
     let paths = junction.paths.iter();
-    let ways: BTreeSet<(RoadId, RoadId)> = paths
+    let turns: BTreeSet<(RoadId, RoadId)> = paths
         .map(|path| (path.from.road, path.to.road))
         .filter(|(from, to)| from != to)
         .collect();
-    if ways.is_empty() {
+    if turns.is_empty() {
         return;
     }
-    let froms: BTreeSet<RoadId> = ways.iter().map(|(from, _)| *from).collect();
+    let froms: BTreeSet<RoadId> = turns.iter().map(|(from, _)| *from).collect();
     let scenario = model.document.scenario();
     ui.menu_button("Forbid a turn…", |ui| {
         for from in froms {
             ui.menu_button(format!("from {from}"), |ui| {
-                for &way in ways.iter().filter(|way| way.0 == from) {
-                    if ui.button(format!("to {}", way.1)).clicked() {
-                        let edit = without_turn(scenario, junction, id, way);
+                for &turn in turns.iter().filter(|turn| turn.0 == from) {
+                    if ui.button(format!("to {}", turn.1)).clicked() {
+                        let edit = without_turn(scenario, junction, id, turn);
                         actions.extend(edit.map(|edit| Action::Apply("Forbid turn".into(), edit)));
                         ui.close();
                     }

@@ -3,7 +3,7 @@
 
 use super::super::widgets::heading;
 use super::lane_turns::lane_title;
-use super::law::{self, Law, turn_title};
+use super::law::{self, JunctionLaw, turn_title};
 use super::turns::{named_button, reason};
 use crate::model::{Action, Model};
 use egui::{Context, Id, RichText, Ui};
@@ -47,15 +47,15 @@ type Line = (String, bool);
 type Known = (u64, (LaneEnd, LaneEnd), Arc<Vec<Line>>);
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Action>) {
-    let Some(way) = model.explained else { return };
+    let Some(turn) = model.explained else { return };
     let Some(law) = law::of(ui, model, id) else {
         return;
     };
     let mut paths = law.junction.paths.iter();
-    let Some(number) = paths.position(|path| (path.from, path.to) == way) else {
+    let Some(number) = paths.position(|path| (path.from, path.to) == turn) else {
         return;
     };
-    let name = title(way);
+    let name = title(turn.0, turn.1);
     ui.horizontal_wrapped(|ui| {
         heading(ui, &format!("Connection from {name}"));
         if named_button(ui, "Close", "Close the explanation") {
@@ -64,7 +64,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     });
     let key = Id::unique("way that is explained");
     let known: Option<Known> = ui.data(|data| data.get_temp(key));
-    let known = known.filter(|known| (known.0, known.1) == (model.scene.revision, way));
+    let known = known.filter(|known| (known.0, known.1) == (model.scene.revision, turn));
     let lines = known.map(|(_, _, lines)| lines).unwrap_or_else(|| {
         let told = Teller {
             model,
@@ -72,7 +72,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
             number: ConnectionIndex::from_index(number),
         };
         let lines = Arc::new(told.lines());
-        let known: Known = (model.scene.revision, way, lines.clone());
+        let known: Known = (model.scene.revision, turn, lines.clone());
         ui.data_mut(|data| data.insert_temp(key, known));
         lines
     });
@@ -82,7 +82,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     }
 }
 
-fn title((from, to): (LaneEnd, LaneEnd)) -> String {
+fn title(from: LaneEnd, to: LaneEnd) -> String {
     let lane = |end: LaneEnd| {
         lane_title(RoadLane {
             road: end.road,
@@ -95,7 +95,7 @@ fn title((from, to): (LaneEnd, LaneEnd)) -> String {
 /// Describes a connection.
 struct Teller<'a> {
     model: &'a Model,
-    law: &'a Law,
+    law: &'a JunctionLaw,
     number: ConnectionIndex,
 }
 
@@ -227,7 +227,7 @@ impl Teller<'_> {
             };
             let whom = format!(
                 "{}, {}",
-                title((other.from, other.to)),
+                title(other.from, other.to),
                 turn_title(other.turn)
             );
             let how = match Meeting::of(path, other) {

@@ -8,9 +8,9 @@
 //! ```
 
 use super::super::widgets::{change, named};
-use super::law::Law;
+use super::law::JunctionLaw;
 use super::stages::{goes_nowhere_without, row_title};
-use super::timeline::{plan_as_given, plan_edit, ruling_node, with_plan};
+use super::timeline::{plan_as_given, plan_edit, plan_with_stages, ruling_node, with_plan};
 use crate::model::{Action, Model, Tone};
 use egui::{Button, CollapsingHeader, DragValue, Grid, RichText, Ui, vec2};
 use roadwright_scenario::junction::Signals;
@@ -99,7 +99,7 @@ pub(super) fn ui(
     ui: &mut Ui,
     model: &Model,
     id: NodeId,
-    law: &Law,
+    law: &JunctionLaw,
     signals: &Signals,
     actions: &mut Vec<Action>,
 ) {
@@ -111,7 +111,7 @@ pub(super) fn ui(
         let mut gone = None;
         let table = Grid::new("times of stages").spacing(vec2(6.0, 4.0));
         table.show(ui, |ui| {
-            gone = rows(ui, model, (node, law, signals), actions);
+            gone = rows(ui, model, node, law, signals, actions);
         });
         let mut changed = None;
         if let Some(stage) = gone {
@@ -131,7 +131,7 @@ pub(super) fn ui(
             }
             // Derived stages need no reset.
             if !law.junction.plan.stages.is_empty() && ui.button("Automatic").clicked() {
-                let mut plan = plan_as_given(law, signals, false);
+                let mut plan = plan_as_given(law, signals);
                 plan.stages.clear();
                 changed = Some((format!("Reset stages of {node}"), plan));
             }
@@ -145,7 +145,9 @@ pub(super) fn ui(
 fn rows(
     ui: &mut Ui,
     model: &Model,
-    (node, law, signals): (NodeId, &Law, &Signals),
+    node: NodeId,
+    law: &JunctionLaw,
+    signals: &Signals,
     actions: &mut Vec<Action>,
 ) -> Option<usize> {
     let times = times(signals.programme.mode);
@@ -171,7 +173,7 @@ fn rows(
             let name = format!("{} of stage {}", time.title, number + 1);
             named(&response, &name);
             let edit = || {
-                let mut plan = plan_as_given(law, signals, true);
+                let mut plan = plan_with_stages(law, signals);
                 (time.set)(&mut plan.stages[number], value);
                 Edit::Node(node, Some(with_plan(base, plan)))
             };
@@ -189,15 +191,15 @@ fn rows(
 }
 
 /// The plan with an additional stage at its end.
-fn with_one_more(law: &Law, signals: &Signals) -> SignalPlan {
-    let mut plan = plan_as_given(law, signals, true);
+fn with_one_more(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
+    let mut plan = plan_with_stages(law, signals);
     // A copy, because movements that may share one stage may share another.
     plan.stages.extend(plan.stages.last().cloned());
     plan
 }
 
 /// The plan without a stage, unless a movement would never have green.
-fn without(law: &Law, signals: &Signals, stage: usize) -> Result<SignalPlan, String> {
+fn without(law: &JunctionLaw, signals: &Signals, stage: usize) -> Result<SignalPlan, String> {
     let number = stage + 1;
     let stranded = goes_nowhere_without(&law.junction, signals, stage);
     if let Some(row) = stranded {
@@ -206,7 +208,7 @@ fn without(law: &Law, signals: &Signals, stage: usize) -> Result<SignalPlan, Str
             "Stage {number} is the only one with green for {name}. Give it green in another stage first."
         ));
     }
-    let mut plan = plan_as_given(law, signals, true);
+    let mut plan = plan_with_stages(law, signals);
     plan.stages.remove(stage);
     Ok(plan)
 }

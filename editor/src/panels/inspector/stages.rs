@@ -6,8 +6,8 @@
 //!   road 1 straight #   -
 //! ```
 
-use super::law::{Law, turn_title};
-use super::timeline::{plan_as_given, plan_edit, ruling_node};
+use super::law::{JunctionLaw, turn_title};
+use super::timeline::{plan_edit, plan_with_stages, ruling_node};
 use crate::model::{Action, Model};
 use crate::theme::{self, Theme};
 use crate::tools::Tone;
@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const CELL: (f32, f32) = (26.0, 20.0);
 
 /// A movement: a road and a turn from it.
-pub(super) type Row = (RoadId, Turn);
+pub(super) type RoadTurn = (RoadId, Turn);
 
 /// Right of a movement in a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,13 +53,13 @@ impl Right {
 /// Rights of all movements, by stage.
 #[derive(Debug, Clone, PartialEq)]
 struct Table {
-    rows: BTreeMap<Row, Vec<Right>>,
+    rows: BTreeMap<RoadTurn, Vec<Right>>,
 }
 
 impl Table {
     fn of(junction: &Junction, signals: &Signals) -> Self {
         let stages = signals.greens.len();
-        let mut rows: BTreeMap<Row, Vec<Right>> = BTreeMap::new();
+        let mut rows: BTreeMap<RoadTurn, Vec<Right>> = BTreeMap::new();
         for (number, path) in junction.paths.iter().enumerate() {
             let row = rows.entry((path.from.road, path.turn));
             let row = row.or_insert_with(|| vec![Right::Waits; stages]);
@@ -104,7 +104,7 @@ impl Table {
     }
 
     /// The same table with another right of one movement in one stage.
-    fn with(&self, row: Row, stage: usize, right: Right) -> Self {
+    fn with(&self, row: RoadTurn, stage: usize, right: Right) -> Self {
         let mut table = self.clone();
         if let Some(rights) = table.rows.get_mut(&row) {
             rights[stage] = right;
@@ -124,7 +124,7 @@ pub(super) fn ui(
     ui: &mut Ui,
     model: &Model,
     id: NodeId,
-    law: &Law,
+    law: &JunctionLaw,
     signals: &Signals,
     actions: &mut Vec<Action>,
 ) {
@@ -145,7 +145,7 @@ pub(super) fn ui(
             for (&row, rights) in &table.rows {
                 ui.label(row_title(row));
                 for (stage, &right) in rights.iter().enumerate() {
-                    if cell(ui, model.theme(), (row, stage), right) {
+                    if cell(ui, model.theme(), row, stage, right) {
                         clicked = Some((row, stage, right));
                     }
                 }
@@ -155,8 +155,8 @@ pub(super) fn ui(
     ui.label(RichText::new("Click: green (disc), permitted (triangle, yields), red.").weak());
     if let Some((row, stage, right)) = clicked {
         // With stages in it: derived stages are written out before they can be changed.
-        let plan = plan_as_given(law, signals, true);
-        let (plan, refused) = switched(law, &plan, &table, (row, stage, right));
+        let plan = plan_with_stages(law, signals);
+        let (plan, refused) = switched(law, &plan, &table, row, stage, right);
         if let Some(edit) = plan.and_then(|plan| plan_edit(model, node, plan)) {
             let label = format!("Switch {} in stage {} of {node}", row_title(row), stage + 1);
             actions.push(Action::Apply(label, edit));
@@ -173,7 +173,8 @@ pub(super) fn ui(
 }
 
 /// The name of a movement.
-pub(super) fn row_title((road, turn): Row) -> String {
+pub(super) fn row_title(row: RoadTurn) -> String {
+    let (road, turn) = row;
     format!("{road} {}", turn_title(turn))
 }
 
@@ -182,7 +183,7 @@ pub(super) fn goes_nowhere_without(
     junction: &Junction,
     signals: &Signals,
     stage: usize,
-) -> Option<Row> {
+) -> Option<RoadTurn> {
     let table = Table::of(junction, signals);
     let mut rows = table.rows.into_iter();
     let only_there = |rights: &[Right]| {
@@ -194,7 +195,7 @@ pub(super) fn goes_nowhere_without(
 }
 
 /// A cell of the table; returns whether it was clicked. Shape and colour show the same.
-fn cell(ui: &mut Ui, theme: Theme, (row, stage): (Row, usize), right: Right) -> bool {
+fn cell(ui: &mut Ui, theme: Theme, row: RoadTurn, stage: usize, right: Right) -> bool {
     let (rect, response) = ui.allocate_exact_size(CELL.into(), Sense::click());
     let name = format!(
         "{} in stage {}: {}",
@@ -230,10 +231,12 @@ fn cell(ui: &mut Ui, theme: Theme, (row, stage): (Row, usize), right: Right) -> 
 /// The plan after a click on a movement in a stage, and why its first choices were refused; no plan if no
 /// choice is possible.
 fn switched(
-    law: &Law,
+    law: &JunctionLaw,
     plan: &SignalPlan,
     table: &Table,
-    (row, stage, right): (Row, usize, Right),
+    row: RoadTurn,
+    stage: usize,
+    right: Right,
 ) -> (Option<SignalPlan>, Vec<String>) {
     let mut refused = Vec::new();
     for next in right.next() {
@@ -241,7 +244,7 @@ fn switched(
         let mut plan = plan.clone();
         table.put(&mut plan, stage);
         // Checked on the resulting plan rather than the present one.
-        match refusal(law, &plan, &table, (row, stage, next)) {
+        match refusal(law, &plan, &table, row, stage, next) {
             None => return (Some(plan), refused),
             Some(why) => refused.push(why),
         }
@@ -251,10 +254,12 @@ fn switched(
 
 /// Why a plan with a switched movement is invalid.
 fn refusal(
-    law: &Law,
+    law: &JunctionLaw,
     plan: &SignalPlan,
     table: &Table,
-    (row, stage, right): (Row, usize, Right),
+    row: RoadTurn,
+    stage: usize,
+    right: Right,
 ) -> Option<String> {
     let (name, number) = (row_title(row), stage + 1);
     // Before the conflicts, because the table itself shows what would be missing.
@@ -273,7 +278,7 @@ fn refusal(
             "{name} cannot be red in stage {number}: the stage would be empty. Add other movements first."
         ));
     }
-    let met = meets(&law.junction, &law.conflicts, plan, (row, stage));
+    let met = meets(&law.junction, &law.conflicts, plan, row, stage);
     (!met.is_empty()).then(|| {
         let others: Vec<String> = met.into_iter().map(row_title).collect();
         let right = right.title();
@@ -289,8 +294,9 @@ fn meets(
     junction: &Junction,
     conflicts: &Conflicts,
     plan: &SignalPlan,
-    (row, stage): (Row, usize),
-) -> BTreeSet<Row> {
+    row: RoadTurn,
+    stage: usize,
+) -> BTreeSet<RoadTurn> {
     // The signals of the resulting plan, because the rights of single connections derive from it.
     let planned = Junction {
         plan: plan.clone(),

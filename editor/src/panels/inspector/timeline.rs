@@ -8,7 +8,7 @@
 //!            offset                          offset + cycle
 //! ```
 
-use super::law::{self, Law, turn_title};
+use super::law::{self, JunctionLaw, turn_title};
 use crate::model::{Action, Model};
 use crate::theme::{self, Theme};
 use crate::tools::Tone;
@@ -54,20 +54,26 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
 }
 
 /// The node whose rules a junction follows.
-pub(super) fn ruling_node(model: &Model, law: &Law, id: NodeId) -> NodeId {
+pub(super) fn ruling_node(model: &Model, law: &JunctionLaw, id: NodeId) -> NodeId {
     let network = model.document.scenario().network();
     operation::signals::ruling_node(network, &law.junction).unwrap_or(id)
 }
 
-/// The present plan, with explicit stages if they are to be changed.
-pub(super) fn plan_as_given(law: &Law, signals: &Signals, with_stages: bool) -> SignalPlan {
+/// The present plan.
+pub(super) fn plan_as_given(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
     let mut plan = law.junction.plan.clone();
     // A plan with a module reports `actuated`; the mode beside it is the user's.
     if plan.controller.is_none() {
         plan.mode = signals.programme.mode;
     }
     plan.offset = signals.programme.offset.into();
-    if with_stages && plan.stages.is_empty() {
+    plan
+}
+
+/// The present plan with explicit stages, so that they can be changed.
+pub(super) fn plan_with_stages(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
+    let mut plan = plan_as_given(law, signals);
+    if plan.stages.is_empty() {
         // Not earlier: without its own stages, a plan gets stages that fit the roads after each edit.
         plan.stages = given_stages(law, signals);
     }
@@ -126,8 +132,18 @@ struct Chart<'a> {
     shift: f64,
 }
 
+/// A part of the cycle with one signal aspect.
+struct Bar {
+    /// Start and duration, s.
+    from: f64,
+    length: f64,
+    light: Light,
+    /// Whether traffic at green yields.
+    gives_way: bool,
+}
+
 impl<'a> Chart<'a> {
-    fn new(model: &'a Model, id: NodeId, law: &Law, signals: &'a Signals) -> Self {
+    fn new(model: &'a Model, id: NodeId, law: &JunctionLaw, signals: &'a Signals) -> Self {
         let programme = &signals.programme;
         let is_fixed = programme.mode == SignalMode::Fixed;
         let mut stages = Vec::new();
@@ -158,7 +174,7 @@ impl<'a> Chart<'a> {
     }
 
     /// The times as text.
-    fn words(&self, ui: &mut Ui, law: &Law) {
+    fn words(&self, ui: &mut Ui, law: &JunctionLaw) {
         let greens = self.programme.stages.iter().map(|times| {
             if self.is_fixed {
                 format!("{:.1}", times.green)
@@ -180,7 +196,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    fn show(&self, ui: &mut Ui, law: &Law, actions: &mut Vec<Action>) {
+    fn show(&self, ui: &mut Ui, law: &JunctionLaw, actions: &mut Vec<Action>) {
         let rows = rows(law, self.signals);
         let height = ROW * rows.len() as f32 + AXIS;
         let font = FontId::proportional(12.0);
@@ -256,20 +272,25 @@ impl<'a> Chart<'a> {
             ];
             let gives_way = self.signals.is_permitted(path, stage);
             for (from, length, light) in parts {
-                self.bar(ui, bars, y, (from, length), (light, gives_way));
+                let bar = Bar {
+                    from,
+                    length,
+                    light,
+                    gives_way,
+                };
+                self.bar(ui, bars, y, bar);
             }
         }
     }
 
     /// A bar of a light; a green that yields is hollow.
-    fn bar(
-        &self,
-        ui: &Ui,
-        bars: Rect,
-        y: f32,
-        (from, length): (f64, f64),
-        (light, gives_way): (Light, bool),
-    ) {
+    fn bar(&self, ui: &Ui, bars: Rect, y: f32, bar: Bar) {
+        let Bar {
+            from,
+            length,
+            light,
+            gives_way,
+        } = bar;
         if length <= 0.0 {
             return;
         }
@@ -373,7 +394,7 @@ impl<'a> Chart<'a> {
     fn drag(
         &self,
         ui: &Ui,
-        law: &Law,
+        law: &JunctionLaw,
         grip: Grip,
         response: &Response,
         seconds_a_point: f64,
@@ -390,7 +411,10 @@ impl<'a> Chart<'a> {
         {
             let gesture = Gesture {
                 grip,
-                plan: plan_as_given(law, self.signals, matches!(grip, Grip::EndOf(_))),
+                plan: match grip {
+                    Grip::EndOf(_) => plan_with_stages(law, self.signals),
+                    Grip::Cycle => plan_as_given(law, self.signals),
+                },
                 least: self
                     .programme
                     .stages
@@ -476,7 +500,7 @@ fn move_end(stages: &mut [SignalStage], least: &[f64], at: usize, by: f64) {
 }
 
 /// The derived stages in the form used in plans: by road and turn.
-fn given_stages(law: &Law, signals: &Signals) -> Vec<SignalStage> {
+fn given_stages(law: &JunctionLaw, signals: &Signals) -> Vec<SignalStage> {
     let paths = &law.junction.paths;
     let stage = |(number, green): (usize, &Vec<bool>)| {
         let mut roads: BTreeMap<RoadId, (BTreeSet<Turn>, BTreeSet<Turn>)> = BTreeMap::new();
@@ -516,7 +540,7 @@ fn given_stages(law: &Law, signals: &Signals) -> Vec<SignalStage> {
 type SameLights = (RoadId, Vec<(bool, bool)>);
 
 /// Movements with the same lights throughout: a name, and one of its connections; by road.
-fn rows(law: &Law, signals: &Signals) -> Vec<(String, usize)> {
+fn rows(law: &JunctionLaw, signals: &Signals) -> Vec<(String, usize)> {
     let paths = &law.junction.paths;
     let lights = |path: usize| -> Vec<(bool, bool)> {
         let stages = signals.greens.iter().enumerate();

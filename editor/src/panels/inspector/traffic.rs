@@ -38,13 +38,14 @@ pub(super) fn place_text(place: &Place) -> String {
 }
 
 /// Length of the planned route of a trip, once known.
-pub(super) fn way(ui: &mut Ui, model: &Model, trip: ObjectId) {
+pub(super) fn route(ui: &mut Ui, model: &Model, trip: ObjectId) {
     let hint = "On empty roads, by the built-in planner.";
-    match model.way_of(trip) {
+    match model.route_of(trip) {
         None => fact(ui, "Route", "…"),
-        Some(Some(way)) => {
+        Some(Some(route)) => {
             ui.label("Route");
-            ui.label(way_text(way.length, way.time)).on_hover_text(hint);
+            ui.label(route_text(route.length, route.time))
+                .on_hover_text(hint);
             ui.end_row();
         }
         Some(None) => {
@@ -56,7 +57,7 @@ pub(super) fn way(ui: &mut Ui, model: &Model, trip: ObjectId) {
 }
 
 /// A length and a time as text.
-fn way_text(length: f64, time: f64) -> String {
+fn route_text(length: f64, time: f64) -> String {
     let length = if length < 1000.0 {
         format!("{length:.0} m")
     } else {
@@ -77,12 +78,12 @@ fn way_text(length: f64, time: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::way_text;
+    use super::route_text;
 
     #[test]
-    fn ways_are_told_in_round_numbers() {
-        assert_eq!(way_text(84.6, 7.4), "85 m, 7 s");
-        assert_eq!(way_text(1237.0, 119.6), "1.24 km, 2 min 00 s");
-        assert_eq!(way_text(999.0, 59.6), "999 m, 1 min 00 s");
+    fn routes_are_told_in_round_numbers() {
+        assert_eq!(route_text(84.6, 7.4), "85 m, 7 s");
+        assert_eq!(route_text(1237.0, 119.6), "1.24 km, 2 min 00 s");
+        assert_eq!(route_text(999.0, 59.6), "999 m, 1 min 00 s");
     }
 }

@@ -1,7 +1,7 @@
 //! The turns of a junction: which are free now, which traffic each yields to and why, and whether it is
 //! allowed.
 
-use super::law::{self, Law, turn_title};
+use super::law::{self, JunctionLaw, turn_title};
 use crate::model::{Action, Model, Tone};
 use egui::{CollapsingHeader, Id, RichText, Ui};
 use roadwright_geometry::DVec2;
@@ -14,40 +14,40 @@ use std::collections::BTreeSet;
 const ONCOMING: f64 = -std::f64::consts::FRAC_1_SQRT_2;
 
 /// A movement from one road into another.
-type Ways = (RoadId, RoadId);
+type RoadPair = (RoadId, RoadId);
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Action>) {
     let Some(law) = law::of(ui, model, id) else {
         return;
     };
-    let ways: BTreeSet<Ways> = law
+    let pairs: BTreeSet<RoadPair> = law
         .junction
         .paths
         .iter()
         .map(|path| (path.from.road, path.to.road))
         .collect();
     // Forbidden turns have no connection, so without their rows they could not be allowed again.
-    let all: BTreeSet<Ways> = forbidden(model, &law.junction).chain(ways).collect();
+    let all: BTreeSet<RoadPair> = forbidden(model, &law.junction).chain(pairs).collect();
     if all.is_empty() || law.junction.arms.len() < 2 {
         return;
     }
     // Stored in egui, because the Inspector has no state of its own; with the node, so that another junction
     // starts closed.
     let key = Id::unique("turn that is explained");
-    let mut explained: Option<(NodeId, Ways)> = ui.data(|data| data.get_temp(key)).flatten();
+    let mut explained: Option<(NodeId, RoadPair)> = ui.data(|data| data.get_temp(key)).flatten();
     CollapsingHeader::new(format!("Turns ({})", all.len()))
         .id_salt("turns")
         .show(ui, |ui| {
-            for &way in &all {
+            for &pair in &all {
                 let sheet = Sheet {
                     model,
                     id,
                     law: &law,
-                    way,
+                    pair,
                 };
-                let is_open = explained == Some((id, way));
+                let is_open = explained == Some((id, pair));
                 if sheet.row(ui, is_open, actions) {
-                    explained = (!is_open).then_some((id, way));
+                    explained = (!is_open).then_some((id, pair));
                 }
                 if is_open {
                     sheet.explanation(ui);
@@ -58,7 +58,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
 }
 
 /// The turns that any node of a junction forbids.
-fn forbidden<'a>(model: &'a Model, junction: &'a Junction) -> impl Iterator<Item = Ways> + 'a {
+fn forbidden<'a>(model: &'a Model, junction: &'a Junction) -> impl Iterator<Item = RoadPair> + 'a {
     let network = model.document.scenario().network();
     let nodes = junction.nodes.iter().filter_map(|&id| network.node(id));
     nodes.flat_map(|node| {
@@ -74,20 +74,20 @@ fn forbidden<'a>(model: &'a Model, junction: &'a Junction) -> impl Iterator<Item
 struct Sheet<'a> {
     model: &'a Model,
     id: NodeId,
-    law: &'a Law,
-    way: Ways,
+    law: &'a JunctionLaw,
+    pair: RoadPair,
 }
 
 impl Sheet<'_> {
     /// The connections of the turn, with their numbers.
     fn paths(&self) -> impl Iterator<Item = (ConnectionIndex, &ConnectingPath)> {
         let paths = self.law.junction.numbered_paths();
-        paths.filter(|(_, path)| (path.from.road, path.to.road) == self.way)
+        paths.filter(|(_, path)| (path.from.road, path.to.road) == self.pair)
     }
 
     /// The row; returns whether its explanation is to be opened or closed.
     fn row(&self, ui: &mut Ui, is_open: bool, actions: &mut Vec<Action>) -> bool {
-        let (from, to) = self.way;
+        let (from, to) = self.pair;
         let title = format!("{from} to {to}");
         let mut clicked = false;
         ui.horizontal_wrapped(|ui| {
@@ -119,17 +119,17 @@ impl Sheet<'_> {
     fn goes(&self) -> Option<bool> {
         let now = super::junction_now::seen(self.model, self.id)?;
         let mut turns = now.turns.iter();
-        Some(turns.any(|turn| (turn.from.road, turn.to.road) == self.way && turn.goes))
+        Some(turns.any(|turn| (turn.from.road, turn.to.road) == self.pair && turn.goes))
     }
 
     fn forbid(&self, actions: &mut Vec<Action>) {
         let scenario = self.model.document.scenario();
-        let edit = without_turn(scenario, &self.law.junction, self.id, self.way);
+        let edit = without_turn(scenario, &self.law.junction, self.id, self.pair);
         actions.extend(edit.map(|edit| Action::Apply("Forbid turn".into(), edit)));
     }
 
     fn slip_lane(&self) -> Action {
-        match slip_lane(self.model.document.scenario(), self.id, self.way) {
+        match slip_lane(self.model.document.scenario(), self.id, self.pair) {
             Ok(edit) => Action::Apply("Add slip lane".into(), edit),
             Err(error) => Action::Say(Tone::Refused, format!("{error}.")),
         }
@@ -137,7 +137,7 @@ impl Sheet<'_> {
 
     fn allow(&self, actions: &mut Vec<Action>) {
         let scenario = self.model.document.scenario();
-        let edit = with_turn(scenario, &self.law.junction, self.way);
+        let edit = with_turn(scenario, &self.law.junction, self.pair);
         actions.extend(edit.map(|edit| Action::Apply("Allow turn".into(), edit)));
     }
 

@@ -62,7 +62,7 @@ impl Curves<'_> {
             return;
         }
         let mut curves = Vec::new();
-        for (drawn, torque, power) in self.both((0, SECOND)) {
+        for (drawn, torque, power) in self.both(0, SECOND) {
             let names = if torque == RIVAL {
                 ["other", ""]
             } else {
@@ -81,12 +81,12 @@ impl Curves<'_> {
     }
 
     /// Both vehicles, with the colours of a first and a second curve.
-    fn both(&self, own: (usize, usize)) -> Vec<(&Drawn, usize, usize)> {
+    fn both(&self, first: usize, second: usize) -> Vec<(&Drawn, usize, usize)> {
         let rival = self.rival.map(|rival| (rival, RIVAL, RIVAL));
         // The compared one below.
         rival
             .into_iter()
-            .chain([(self.own, own.0, own.1)])
+            .chain([(self.own, first, second)])
             .collect()
     }
 
@@ -96,7 +96,7 @@ impl Curves<'_> {
             return;
         };
         let mut curves = Vec::new();
-        for (drawn, force, resistance) in self.both((0, SECOND)) {
+        for (drawn, force, resistance) in self.both(0, SECOND) {
             let Some(traction) = &drawn.traction else {
                 continue;
             };
@@ -134,7 +134,7 @@ impl Curves<'_> {
             return;
         }
         let mut curves = Vec::new();
-        for (drawn, front, rear) in self.both((0, SECOND)) {
+        for (drawn, front, rear) in self.both(0, SECOND) {
             let names = if front == RIVAL {
                 ["other", ""]
             } else {
@@ -154,7 +154,7 @@ impl Curves<'_> {
             return;
         };
         let mut curves = Vec::new();
-        for (drawn, color, _) in self.both((0, 0)) {
+        for (drawn, color, _) in self.both(0, 0) {
             let name = if color == RIVAL { "other" } else { "roll" };
             let points = drawn.roll.iter().flat_map(|roll| &roll.points);
             let points = points.map(|[acceleration, angle]| [*acceleration, angle.to_degrees()]);

@@ -22,7 +22,8 @@ type Number = Property<VehicleFile>;
 
 /// A number of a vehicle file.
 const fn number(
-    (name, hint): (&'static str, &'static str),
+    name: &'static str,
+    hint: &'static str,
     unit: &'static str,
     range: RangeInclusive<f64>,
     step: f64,
@@ -43,7 +44,8 @@ const fn number(
 
 const BODY: [Number; 4] = [
     number(
-        ("Body mass", "Mass without wheels."),
+        "Body mass",
+        "Mass without wheels.",
         "kg",
         1.0..=1e6,
         5.0,
@@ -51,10 +53,8 @@ const BODY: [Number; 4] = [
         |file, mass| file.body.mass = mass.into(),
     ),
     number(
-        (
-            "Centre height",
-            "Height of the centre of mass above the ground.",
-        ),
+        "Centre height",
+        "Height of the centre of mass above the ground.",
         "m",
         0.01..=1e4,
         0.005,
@@ -62,7 +62,8 @@ const BODY: [Number; 4] = [
         |file, height| file.body.centre_height = Some(height).into(),
     ),
     number(
-        ("Clearance", "Distance from the ground to the body."),
+        "Clearance",
+        "Distance from the ground to the body.",
         "m",
         0.01..=1e4,
         0.005,
@@ -70,7 +71,8 @@ const BODY: [Number; 4] = [
         |file, clearance| file.body.ground_clearance = clearance.into(),
     ),
     number(
-        ("Wheel mass", "Per wheel."),
+        "Wheel mass",
+        "Per wheel.",
         "kg",
         0.1..=1e6,
         0.2,
@@ -81,7 +83,8 @@ const BODY: [Number; 4] = [
 
 const TYRES: [Number; 2] = [
     number(
-        ("Friction", "Friction of the tyres on dry asphalt."),
+        "Friction",
+        "Friction of the tyres on dry asphalt.",
         "",
         0.01..=5.0,
         0.005,
@@ -89,7 +92,8 @@ const TYRES: [Number; 2] = [
         |file, friction| file.wheels.friction = Some(friction).into(),
     ),
     number(
-        ("Cornering", "Cornering stiffness of the tyres per load."),
+        "Cornering",
+        "Cornering stiffness of the tyres per load.",
         "1/rad",
         0.1..=200.0,
         0.1,
@@ -100,7 +104,8 @@ const TYRES: [Number; 2] = [
 
 const SPRINGS: [Number; 3] = [
     number(
-        ("Spring", "Per wheel."),
+        "Spring",
+        "Per wheel.",
         "N/m",
         0.0..=1e9,
         200.0,
@@ -112,7 +117,8 @@ const SPRINGS: [Number; 3] = [
         },
     ),
     number(
-        ("Damping", "Per wheel."),
+        "Damping",
+        "Per wheel.",
         "N s/m",
         0.0..=1e9,
         20.0,
@@ -124,10 +130,8 @@ const SPRINGS: [Number; 3] = [
         },
     ),
     number(
-        (
-            "Anti-sway",
-            "Force of the anti-roll bar per difference in spring travel.",
-        ),
+        "Anti-sway",
+        "Force of the anti-roll bar per difference in spring travel.",
         "N/m",
         0.0..=1e9,
         100.0,
@@ -142,10 +146,8 @@ const SPRINGS: [Number; 3] = [
 
 const ENGINE: [Number; 5] = [
     number(
-        (
-            "Peak torque",
-            "Highest point of the torque curve; the others scale with it.",
-        ),
+        "Peak torque",
+        "Highest point of the torque curve; the others scale with it.",
         "N m",
         0.1..=1e6,
         0.5,
@@ -153,7 +155,8 @@ const ENGINE: [Number; 5] = [
         set_peak,
     ),
     number(
-        ("Final drive", "Gearbox revolutions per wheel revolution."),
+        "Final drive",
+        "Gearbox revolutions per wheel revolution.",
         "",
         0.01..=1e3,
         0.02,
@@ -165,7 +168,8 @@ const ENGINE: [Number; 5] = [
         },
     ),
     number(
-        ("Efficiency", "Share of the torque that reaches the wheels."),
+        "Efficiency",
+        "Share of the torque that reaches the wheels.",
         "",
         0.01..=1.0,
         0.005,
@@ -177,7 +181,8 @@ const ENGINE: [Number; 5] = [
         },
     ),
     number(
-        ("Shifts up at", "The automatic gearbox shifts up here."),
+        "Shifts up at",
+        "The automatic gearbox shifts up here.",
         "rpm",
         1.0..=1e5,
         10.0,
@@ -189,7 +194,8 @@ const ENGINE: [Number; 5] = [
         },
     ),
     number(
-        ("Shifts down at", "The automatic gearbox shifts down here."),
+        "Shifts down at",
+        "The automatic gearbox shifts down here.",
         "rpm",
         1.0..=1e5,
         10.0,
@@ -213,10 +219,8 @@ const GEARS: [Number; 9] = [
     ratio::<6>("Gear 7"),
     ratio::<7>("Gear 8"),
     number(
-        (
-            "Reverse gear",
-            "Engine revolutions per output revolution, in reverse.",
-        ),
+        "Reverse gear",
+        "Engine revolutions per output revolution, in reverse.",
         "",
         -1e3..=-1e-3,
         0.01,
@@ -239,7 +243,8 @@ const GEARS: [Number; 9] = [
 /// The ratio of a forward gear, counted from 0.
 const fn ratio<const GEAR: usize>(name: &'static str) -> Number {
     number(
-        (name, "Engine revolutions per output revolution."),
+        name,
+        "Engine revolutions per output revolution.",
         "",
         1e-3..=1e3,
         0.01,
@@ -282,7 +287,8 @@ fn set_peak(file: &mut VehicleFile, torque: f64) {
 
 const DRIVE: [Number; 4] = [
     number(
-        ("Foot brake", "Per wheel, at its circumference."),
+        "Foot brake",
+        "Per wheel, at its circumference.",
         "N",
         0.0..=1e8,
         10.0,
@@ -294,7 +300,8 @@ const DRIVE: [Number; 4] = [
         },
     ),
     number(
-        ("Drag", "Drag coefficient."),
+        "Drag",
+        "Drag coefficient.",
         "",
         0.0..=10.0,
         0.005,
@@ -306,7 +313,8 @@ const DRIVE: [Number; 4] = [
         },
     ),
     number(
-        ("Frontal area", "Area for air resistance."),
+        "Frontal area",
+        "Area for air resistance.",
         "m²",
         0.01..=1e4,
         0.01,
@@ -318,7 +326,8 @@ const DRIVE: [Number; 4] = [
         },
     ),
     number(
-        ("Rolling", "Rolling resistance per speed."),
+        "Rolling",
+        "Rolling resistance per speed.",
         "N s/m",
         0.0..=1e8,
         0.5,
@@ -333,7 +342,8 @@ const DRIVE: [Number; 4] = [
 
 const DRIVER: [Number; 5] = [
     number(
-        ("Steering lock", "Maximum angle of the front wheels."),
+        "Steering lock",
+        "Maximum angle of the front wheels.",
         "rad",
         0.01..=1.55,
         0.005,
@@ -341,7 +351,8 @@ const DRIVER: [Number; 5] = [
         |file, lock| file.steering.lock = lock.into(),
     ),
     number(
-        ("Steering rate", "Maximum rate of the steering angle."),
+        "Steering rate",
+        "Maximum rate of the steering angle.",
         "rad/s",
         0.01..=50.0,
         0.01,
@@ -349,7 +360,8 @@ const DRIVER: [Number; 5] = [
         |file, rate| file.steering.rate = rate.into(),
     ),
     number(
-        ("Speed", "Top speed that drivers assume."),
+        "Speed",
+        "Top speed that drivers assume.",
         "m/s",
         0.1..=150.0,
         0.1,
@@ -357,7 +369,8 @@ const DRIVER: [Number; 5] = [
         |file, speed| file.performance.max_speed = speed.into(),
     ),
     number(
-        ("Acceleration", "Maximum acceleration that drivers assume."),
+        "Acceleration",
+        "Maximum acceleration that drivers assume.",
         "m/s²",
         0.01..=50.0,
         0.02,
@@ -365,7 +378,8 @@ const DRIVER: [Number; 5] = [
         |file, acceleration| file.performance.max_acceleration = acceleration.into(),
     ),
     number(
-        ("Braking", "Maximum braking that drivers assume."),
+        "Braking",
+        "Maximum braking that drivers assume.",
         "m/s²",
         0.01..=50.0,
         0.02,

@@ -91,12 +91,12 @@ fn manoeuvres(ui: &mut Ui, model: &Model, bench: &Bench, actions: &mut Vec<Actio
     let rival = model.workshop.rival.as_ref();
     let rival_name = rival.map_or_else(|| "other".into(), |rival| rival.source.title());
     for one in &trial.own.manoeuvres {
-        manoeuvre(ui, model.theme(), one, (&trial.rival, &rival_name));
+        manoeuvre(ui, model.theme(), one, &trial.rival, &rival_name);
     }
 }
 
 /// A manoeuvre in two lines: name and verdict, then value and limit; below, those of the compared vehicle.
-fn manoeuvre(ui: &mut Ui, theme: Theme, one: &Manoeuvre, (rival, name): (&TrialRow, &str)) {
+fn manoeuvre(ui: &mut Ui, theme: Theme, one: &Manoeuvre, rival: &TrialRow, name: &str) {
     ui.horizontal_wrapped(|ui| {
         let label = ui.label(RichText::new(one.name).strong());
         label.on_hover_text(&one.note);

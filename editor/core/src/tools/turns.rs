@@ -6,7 +6,7 @@ use roadwright_scenario::ObjectId;
 use roadwright_scenario::junction::{ConnectingPath, Junction, LaneEnd};
 
 /// A connection from one lane into another.
-pub type Way = (LaneEnd, LaneEnd);
+pub type LaneTurn = (LaneEnd, LaneEnd);
 
 /// Largest scale at which marks of junctions and roads are shown, in metres per pixel.
 pub const FARTHEST: f64 = 0.6;
@@ -19,7 +19,7 @@ const TOLERANCE: f64 = 0.05;
 
 /// The connections whose arrows are shown near a point, nearest first; none on the node itself, which can be
 /// grabbed there.
-pub(super) fn ways_at(point: DVec2, context: &ToolContext<'_>) -> Vec<Way> {
+pub(super) fn turns_at(point: DVec2, context: &ToolContext<'_>) -> Vec<LaneTurn> {
     let Some((node, junction)) = shown(context) else {
         return Vec::new();
     };
@@ -29,19 +29,19 @@ pub(super) fn ways_at(point: DVec2, context: &ToolContext<'_>) -> Vec<Way> {
     }
     let reach = (REACH * context.reach()).min(MOST);
     let paths = junction.paths.iter();
-    let mut near: Vec<(f64, Way)> = paths
+    let mut near: Vec<(f64, LaneTurn)> = paths
         .filter_map(|path| Some((distance(path, point)?, (path.from, path.to))))
         .filter(|(distance, _)| *distance < reach)
         .collect();
     near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    near.into_iter().map(|(_, way)| way).collect()
+    near.into_iter().map(|(_, turn)| turn).collect()
 }
 
 /// The mark of a connection under the pointer.
-pub fn mark(way: Way, context: &ToolContext<'_>) -> Option<Mark> {
+pub fn mark(turn: LaneTurn, context: &ToolContext<'_>) -> Option<Mark> {
     let (_, junction) = shown(context)?;
     let mut paths = junction.paths.iter();
-    let path = paths.find(|path| (path.from, path.to) == way)?;
+    let path = paths.find(|path| (path.from, path.to) == turn)?;
     let points = path.curve.as_ref()?.sample(TOLERANCE, 0.0);
     Some(Mark::line(points, Tone::Hover))
 }

@@ -1,6 +1,6 @@
 //! The context menu of an object on the map.
 
-use crate::arrange::Arrangement;
+use crate::arrangement::Arrangement;
 use crate::command::Command;
 use crate::model::{Action, Model, Tone};
 use crate::tools::ToolKind;
@@ -9,6 +9,11 @@ use roadwright_geometry::DVec2;
 use roadwright_geometry::projection::Projector;
 use roadwright_scenario::operation::draw;
 use roadwright_scenario::{CrossingRule, Edit, NodeId, ObjectId, PointOfInterest, RoadId};
+
+/// The menu of the selection, in a list.
+pub(crate) fn in_list(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    self::ui(ui, model, None, actions);
+}
 
 /// The menu of the selection; `at` is the clicked point on the map, m.
 pub(crate) fn ui(ui: &mut Ui, model: &Model, at: Option<DVec2>, actions: &mut Vec<Action>) {

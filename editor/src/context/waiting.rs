@@ -4,7 +4,7 @@
 //! It is paused with its history, its file and its unsaved changes. The document in its place has no file: it
 //! can be played, inspected and edited like any other, and is discarded on return.
 
-use crate::app::Editor;
+use super::Context;
 use crate::camera::Camera;
 use crate::document::Document;
 
@@ -21,7 +21,7 @@ pub(crate) fn own<'a>(waiting: &'a Option<Waiting>, in_window: &'a Document) -> 
         .map_or(in_window, |waiting| &waiting.document)
 }
 
-impl Editor {
+impl Context {
     /// Shows a document in place of the user's, or of one already shown there.
     pub(crate) fn stand_in(&mut self, document: Document) {
         let camera = self.model.camera;
@@ -56,5 +56,24 @@ impl Editor {
     pub(crate) fn is_waiting_dirty(&self) -> bool {
         let mut waiting = self.waiting.iter();
         waiting.any(|waiting| waiting.document.is_dirty())
+    }
+
+    /// Returns to the scenario with its history.
+    pub(crate) fn leave_track(&mut self) {
+        if self.model.workshop.track.take().is_some() {
+            self.end_waiting();
+        }
+    }
+
+    /// Whether the world of an individual is shown in place of the document.
+    pub(crate) fn is_showing(&self) -> bool {
+        self.model.experiment.shown.is_some()
+    }
+
+    /// Shows the document again in its previous state.
+    pub(crate) fn end_show(&mut self) {
+        self.model.experiment.shown = None;
+        self.model.experiment.paths = None;
+        self.end_waiting();
     }
 }

@@ -1,0 +1,114 @@
+//! The context of the editor's subjects: the state that panels read, the widgets, and the work beside
+//! the frame.
+//!
+//! A subject is a struct with its own state and one `act`, which takes the context and an action. Subjects
+//! do not call each other. They make requests, [`Context::then`], which are carried out as soon as the
+//! subject returns.
+
+mod waiting;
+
+use crate::document::Document;
+use crate::jobs::Job;
+use crate::model::{Action, Dialog, Model, Tone};
+use crate::requests::Request;
+use crate::scene::Scene;
+use crate::view::ViewState;
+use roadwright_scenario::Edit;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use waiting::Waiting;
+
+/// The state that all subjects of the editor reach.
+pub(crate) struct Context {
+    pub(crate) model: Model,
+    pub(crate) view: ViewState,
+    /// Actions of the frame, carried out after it.
+    pub(crate) actions: Vec<Action>,
+    pub(crate) egui: egui::Context,
+    /// Background jobs.
+    pub(crate) jobs: Vec<Job>,
+    /// The paused document while something else is shown in its place.
+    pub(crate) waiting: Option<Waiting>,
+    /// Number of documents put into the window so far. Data that a subject derived from a document are
+    /// stale once this number has changed.
+    pub(crate) epoch: u64,
+    /// Requests that follow from the current action.
+    next: VecDeque<Request>,
+}
+
+impl Context {
+    /// The context around a model.
+    pub(crate) fn new(model: Model, view: ViewState, egui: egui::Context) -> Self {
+        Self {
+            model,
+            view,
+            actions: Vec::new(),
+            egui,
+            jobs: Vec::new(),
+            waiting: None,
+            epoch: 0,
+            next: VecDeque::new(),
+        }
+    }
+
+    /// Queues a request to another subject, carried out as soon as the current one returns.
+    pub(crate) fn then(&mut self, request: impl Into<Request>) {
+        self.next.push_back(request.into());
+    }
+
+    /// Takes the next queued request.
+    pub(crate) fn take_next(&mut self) -> Option<Request> {
+        self.next.pop_front()
+    }
+
+    /// Shows a message.
+    pub(crate) fn say(&mut self, tone: Tone, text: &str) {
+        self.view.say(tone, text);
+    }
+
+    /// A function that wakes the window from another thread.
+    pub(crate) fn wake(&self) -> impl Fn() + Send + Clone + 'static {
+        waker(&self.egui)
+    }
+
+    /// Applies an edit as a step of its own, or shows why it was refused.
+    pub(crate) fn apply(&mut self, label: &str, edit: Edit) {
+        if let Err(error) = self.model.document.apply(label, edit) {
+            self.say(Tone::Refused, &format!("{error}."));
+        }
+    }
+
+    /// Shows the newest state of the gesture in progress, or shows why it was refused.
+    pub(crate) fn preview(&mut self, label: &str, edit: Edit) {
+        if let Err(error) = self.model.document.preview(label, edit) {
+            self.say(Tone::Refused, &format!("{error}."));
+        }
+    }
+
+    /// Puts a document into the window and returns the previous one.
+    pub(crate) fn put_document(&mut self, document: Document) -> Document {
+        let model = &mut self.model;
+        let before = std::mem::replace(&mut model.document, document);
+        model.selection.clear();
+        model.explained = None;
+        model.changed_on_disk = false;
+        model.dialog = Dialog::None;
+        // The run, and what was derived, belong to the old document. Its roads are no use to the new one,
+        // although the revisions of both begin at the same number.
+        self.epoch += 1;
+        model.live = None;
+        model.watched = None;
+        model.follow = false;
+        model.driving = None;
+        model.scene = Arc::new(Scene::empty());
+        let tool = model.tool;
+        self.view.forget(tool);
+        before
+    }
+}
+
+/// A function that wakes the window of a context from another thread.
+pub(crate) fn waker(context: &egui::Context) -> impl Fn() + Send + Clone + 'static {
+    let context = context.clone();
+    move || context.request_repaint()
+}

@@ -1,0 +1,67 @@
+//! The paths that files are saved under: with the endings that they have.
+
+use crate::experiment::ENDING;
+use roadwright_bundle::ENDING as BUNDLE;
+use roadwright_scenario::vehicle_file::EXTENSION;
+use std::path::{Path, PathBuf};
+
+/// The path for saving a scenario, with the extension of scenarios.
+pub(crate) fn scenario_path(path: &Path) -> PathBuf {
+    if path.to_string_lossy().ends_with(".json") {
+        path.to_owned()
+    } else {
+        PathBuf::from(format!("{}.scenario.json", path.display()))
+    }
+}
+
+/// Whether a path is that of a bundle.
+pub(crate) fn is_bundle(path: &Path) -> bool {
+    path.to_string_lossy().to_lowercase().ends_with(BUNDLE)
+}
+
+/// The path for writing a bundle, with the extension of bundles.
+pub(crate) fn bundle_path(path: &Path) -> PathBuf {
+    if is_bundle(path) {
+        path.to_owned()
+    } else {
+        PathBuf::from(format!("{}{BUNDLE}", path.display()))
+    }
+}
+
+/// Whether a path is that of an experiment.
+pub(crate) fn is_experiment(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(ENDING)
+}
+
+/// The path for saving an experiment, with the extension of experiments.
+pub(crate) fn experiment_path(path: &Path) -> PathBuf {
+    if path.to_string_lossy().ends_with(".json") {
+        path.to_owned()
+    } else {
+        PathBuf::from(format!("{}{ENDING}", path.display()))
+    }
+}
+
+/// The path of a vehicle file, with its extension.
+pub(crate) fn vehicle_path(path: &Path) -> PathBuf {
+    let text = path.to_string_lossy();
+    if text.ends_with(EXTENSION) {
+        path.to_owned()
+    } else {
+        // "jeep" and "jeep.json" both become jeep.vehicle.json.
+        PathBuf::from(format!("{}{EXTENSION}", text.trim_end_matches(".json")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_files() {
+        let path = |text: &str| vehicle_path(Path::new(text)).display().to_string();
+        assert_eq!(path("a/jeep"), "a/jeep.vehicle.json");
+        assert_eq!(path("jeep.json"), "jeep.vehicle.json");
+        assert_eq!(path("jeep.vehicle.json"), "jeep.vehicle.json");
+    }
+}
