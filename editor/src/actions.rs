@@ -43,13 +43,13 @@ impl Editor {
         self.cx.model.status = self.cx.view.canvas.hand.tool().status(&context);
     }
 
-    /// Does an action, and what follows from it.
+    /// Carries out an action and the requests that follow from it.
     fn run(&mut self, action: Action) {
         self.dispatch(action);
         self.do_what_follows();
     }
 
-    /// Does what subjects have asked of each other.
+    /// Carries out the requests of subjects to each other.
     pub(crate) fn do_what_follows(&mut self) {
         while let Some(request) = self.cx.take_next() {
             self.answer(request);

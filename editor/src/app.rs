@@ -88,9 +88,8 @@ impl Options {
     }
 }
 
-/// The editor: the state that panels read, the state of the widgets, and the parts that work
-/// beside the frame. Each part is a struct with its own state, which `act` changes; what one part
-/// asks of another is a request of the context.
+/// The editor: the state that panels read, the state of the widgets, and the background parts. Each part is
+/// a struct with its own state, changed by `act`. Parts make requests to each other through the context.
 pub struct Editor {
     pub(crate) cx: Context,
     pub(crate) flow: DocumentFlow,
@@ -134,7 +133,7 @@ impl Editor {
         let mut editor = Self {
             cx: Context::new(
                 model,
-                ViewState::new(MapPainter::new(options.uses_gpu, wake.clone())),
+                ViewState::new(context, MapPainter::new(options.uses_gpu, wake.clone())),
                 context.clone(),
             ),
             modules,
@@ -275,7 +274,7 @@ struct KeptSettings {
 }
 
 impl KeptSettings {
-    /// Writes settings that are not those that were written last.
+    /// Writes the settings if they have changed since the last time.
     fn save(&mut self, settings: &Settings) {
         if self.saved != *settings {
             self.saved = settings.clone();

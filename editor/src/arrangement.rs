@@ -1,4 +1,4 @@
-//! How objects can be put in order.
+//! Arrangements of objects.
 
 use roadwright_geometry::DVec2;
 
@@ -101,7 +101,7 @@ fn spread(boxes: &[(DVec2, DVec2)], axis: usize, to: impl Fn(usize, f64) -> DVec
     shifts
 }
 
-/// Which way a mirror turns things round.
+/// Axis of a mirror.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MirrorAxis {
     /// Left becomes right.

@@ -1,8 +1,8 @@
-//! What the subjects of the editor share: the state that panels read, the widgets, and the work beside
+//! The context of the editor's subjects: the state that panels read, the widgets, and the work beside
 //! the frame.
 //!
-//! A subject is a struct with its own state and one `act`, which takes the context and an action. What
-//! concerns another subject is no call but a request, [`Context::then`], which is done as soon as the
+//! A subject is a struct with its own state and one `act`, which takes the context and an action. Subjects
+//! do not call each other. They make requests, [`Context::then`], which are carried out as soon as the
 //! subject returns.
 
 mod waiting;
@@ -25,14 +25,14 @@ pub(crate) struct Context {
     /// Actions of the frame, carried out after it.
     pub(crate) actions: Vec<Action>,
     pub(crate) egui: egui::Context,
-    /// Work beside the frame that is done once.
+    /// Background jobs.
     pub(crate) jobs: Vec<Job>,
     /// The paused document while something else is shown in its place.
     pub(crate) waiting: Option<Waiting>,
-    /// How many documents have been put into the window. What a subject has derived from a document is
-    /// worth nothing once this number is another one.
+    /// Number of documents put into the window so far. Data that a subject derived from a document are
+    /// stale once this number has changed.
     pub(crate) epoch: u64,
-    /// What follows from the action that is done now.
+    /// Requests that follow from the current action.
     next: VecDeque<Request>,
 }
 
@@ -51,12 +51,12 @@ impl Context {
         }
     }
 
-    /// Asks another subject for something, as soon as the one that asks returns.
+    /// Queues a request to another subject, carried out as soon as the current one returns.
     pub(crate) fn then(&mut self, request: impl Into<Request>) {
         self.next.push_back(request.into());
     }
 
-    /// The next request that follows from what was done.
+    /// Takes the next queued request.
     pub(crate) fn take_next(&mut self) -> Option<Request> {
         self.next.pop_front()
     }
@@ -71,14 +71,14 @@ impl Context {
         waker(&self.egui)
     }
 
-    /// Applies an edit as a step of its own, or says why it cannot be.
+    /// Applies an edit as a step of its own, or shows why it was refused.
     pub(crate) fn apply(&mut self, label: &str, edit: Edit) {
         if let Err(error) = self.model.document.apply(label, edit) {
             self.say(Tone::Refused, &format!("{error}."));
         }
     }
 
-    /// Shows the newest state of the gesture under way, or says why it cannot be.
+    /// Shows the newest state of the gesture in progress, or shows why it was refused.
     pub(crate) fn preview(&mut self, label: &str, edit: Edit) {
         if let Err(error) = self.model.document.preview(label, edit) {
             self.say(Tone::Refused, &format!("{error}."));
@@ -107,7 +107,7 @@ impl Context {
     }
 }
 
-/// What wakes the window of a context from another thread.
+/// A function that wakes the window of a context from another thread.
 pub(crate) fn waker(context: &egui::Context) -> impl Fn() + Send + Clone + 'static {
     let context = context.clone();
     move || context.request_repaint()

@@ -18,7 +18,7 @@ pub(crate) struct Derivation {
     scenes: Worker<SceneQuestion, Scene>,
     checks: Worker<CheckQuestion, (u64, Vec<Finding>)>,
     routes: RoutePlanner,
-    /// What was asked about last: which document of the context, in which revision.
+    /// The last question: which document of the context, in which revision.
     asked: (u64, u64),
 }
 

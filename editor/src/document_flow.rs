@@ -101,7 +101,7 @@ impl DocumentFlow {
 }
 
 impl DocumentFlow {
-    /// Does what is asked for.
+    /// Carries out an action.
     pub(crate) fn act(&mut self, cx: &mut Context, action: FlowAction) {
         match action {
             FlowAction::Save => self.save(cx, None),
@@ -118,7 +118,7 @@ impl DocumentFlow {
         }
     }
 
-    /// Keeps the work, and starts the program anew in place of this one.
+    /// Saves the work and restarts the program.
     fn restart(&mut self, cx: &mut Context) {
         self.keep_now(cx.own_document());
         let program = std::env::current_exe();
@@ -145,8 +145,8 @@ impl DocumentFlow {
         sharing::look_for_background(cx);
     }
 
-    /// Keeps edits, and looks once a second whether another program has written the file. Returns whether
-    /// it has looked now.
+    /// Autosaves edits, and checks once a second whether another program has written the file. Returns
+    /// whether it has checked now.
     pub(crate) fn look_at_files(&mut self, cx: &mut Context, time: f64) -> bool {
         // A world shown in place of the document needs no recovery.
         self.keep(cx.own_document(), time);
@@ -494,7 +494,7 @@ impl DocumentFlow {
         cx.view.panels.bring_to_front(PanelId::Import);
     }
 
-    /// Takes what a job has brought.
+    /// Takes the outcome of a job.
     pub(crate) fn take(&mut self, cx: &mut Context, outcome: DocumentOutcome) {
         match outcome {
             DocumentOutcome::Opened(path, Ok(scenario)) => {

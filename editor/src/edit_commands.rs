@@ -24,69 +24,69 @@ const SPLIT_REACH_METRES: f64 = 6.0;
 /// Offset of a duplicate from the original, points.
 const DUPLICATE_SHIFT: f64 = 24.0;
 
-/// What can be asked for about the selection and the scenario.
+/// Requests about the selection and the scenario.
 pub(crate) enum EditAction {
-    /// The last step is undone.
+    /// Undoes the last step.
     Undo,
-    /// The step that was undone is done again.
+    /// Redoes the step that was undone.
     Redo,
-    /// What nearly everybody would do about a problem.
+    /// Applies the usual repair of a problem.
     Repair(Finding),
-    /// The selection is copied.
+    /// Copies the selection.
     Copy,
-    /// The selection is copied and removed.
+    /// Copies and deletes the selection.
     Cut,
-    /// What was copied is added at the pointer.
+    /// Adds the copied objects at the pointer.
     Paste,
-    /// What was copied is added around this point, m.
+    /// The copied objects are added around this point, m.
     PasteAt(DVec2),
-    /// Text from the system's clipboard is pasted.
+    /// Pastes text from the system's clipboard.
     PasteText(String),
-    /// A copy of the selection is added beside it.
+    /// Adds a copy of the selection beside it.
     Duplicate,
-    /// The selection is removed.
+    /// Deletes the selection.
     Delete,
-    /// Another selection.
+    /// Selects objects.
     Select(Objects),
-    /// Everything is selected.
+    /// Selects everything.
     SelectAll,
-    /// All that is like the selection is selected.
+    /// Selects all objects similar to the selection.
     SelectSimilar,
-    /// The selection moves by so many steps to the east and to the north.
+    /// Moves the selection by this many steps to the east and to the north.
     Nudge(DVec2),
-    /// The selection becomes a group.
+    /// Makes a group of the selection.
     Group,
-    /// The groups of the selection are dissolved.
+    /// Dissolves the groups of the selection.
     Ungroup,
-    /// The selection is mirrored.
+    /// Mirrors the selection.
     Mirror(MirrorAxis),
-    /// The selection turns by so many quarters, counter-clockwise.
+    /// Rotates the selection by quarter turns, counter-clockwise.
     Turn(i32),
-    /// The selection is put in order.
+    /// Aligns or distributes the selection.
     Arrange(Arrangement),
-    /// The selected road is cut.
+    /// Splits the selected road.
     SplitRoad,
-    /// Two roads become one.
+    /// Merges two roads.
     MergeRoads,
     /// The selected junctions become one.
     MergeJunctions,
-    /// Merged junctions are taken apart.
+    /// Separates merged junctions.
     PartJunctions,
     /// The selected junction gets lanes for turning.
     AddTurnLanes,
-    /// The selected road runs the other way.
+    /// Reverses the selected road.
     ReverseRoad,
-    /// The selected road is redrawn with as few lines and arcs as possible.
+    /// Redraws the selected road with as few lines and arcs as possible.
     SimplifyRoad,
-    /// Vehicles on random trips are added.
+    /// Adds vehicles on random trips.
     AddRandomTrips,
     /// Other settings.
     Settings(Box<Settings>),
-    /// All that is hidden is shown.
+    /// Shows all hidden objects.
     ShowHidden,
 }
 
-/// What is done to the selection and to the scenario.
+/// Editing: the selection, the clipboard and changes of the scenario.
 #[derive(Default)]
 pub(crate) struct Editing {
     /// The last copied objects, from this or another window.
@@ -94,7 +94,7 @@ pub(crate) struct Editing {
 }
 
 impl Editing {
-    /// Does what is asked for.
+    /// Carries out an action.
     pub(crate) fn act(&mut self, cx: &mut Context, action: EditAction) {
         if action.needs_free_hands() {
             put_down_stroke(cx);
@@ -366,8 +366,8 @@ impl Editing {
 }
 
 impl EditAction {
-    /// Whether the stroke under way is put down first: the tool computes each state of a stroke from how
-    /// the document was before it, and so would bring back what the command changes.
+    /// Whether the stroke in progress is cancelled first: the tool computes each state of a stroke from the
+    /// document before it, and would revert the change.
     fn needs_free_hands(&self) -> bool {
         match self {
             Self::Redo
@@ -390,7 +390,7 @@ impl EditAction {
             | Self::ReverseRoad
             | Self::SimplifyRoad
             | Self::AddRandomTrips => true,
-            // These put it down themselves once they know what to do, or leave it alone.
+            // These cancel it themselves once they have an edit, or leave it alone.
             Self::Undo
             | Self::Repair(_)
             | Self::Copy
@@ -404,7 +404,7 @@ impl EditAction {
     }
 }
 
-/// Takes the tool without its stroke, if one is under way.
+/// Cancels the stroke in progress, if there is one.
 fn put_down_stroke(cx: &mut Context) {
     if cx.view.canvas.hand.tool().is_busy() {
         cx.choose(cx.model.tool);

@@ -135,12 +135,12 @@ impl Hand {
         }
     }
 
-    /// Space goes down: while it is held, dragging pans.
+    /// Handles a press of Space: while it is held, dragging pans.
     pub(crate) fn press_space(&mut self) {
         self.space.get_or_insert(false);
     }
 
-    /// Space goes up. Returns whether it was a tap, which is a key like any other.
+    /// Handles the release of Space. Returns whether it was a tap, which is a key like any other.
     pub(crate) fn release_space(&mut self) -> bool {
         // `Some(true)`: panned; `None`: pressed elsewhere, such as in a text field.
         self.space.take() == Some(false)

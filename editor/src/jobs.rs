@@ -58,7 +58,7 @@ impl From<VehicleOutcome> for Outcome {
     }
 }
 
-/// What came of a job about documents and paths.
+/// Outcome of a job about documents and paths.
 pub(crate) enum DocumentOutcome {
     /// A scenario was read, or its file has an error.
     Opened(PathBuf, Result<Box<Scenario>, Box<Damaged>>),
@@ -72,7 +72,7 @@ pub(crate) enum DocumentOutcome {
     NoDialog,
 }
 
-/// What came of a job about bundles.
+/// Outcome of a job about bundles.
 pub(crate) enum BundleOutcome {
     /// A bundle was read.
     Read(PathBuf, Result<Box<Bundle>, String>),
@@ -80,9 +80,9 @@ pub(crate) enum BundleOutcome {
     Unpacked(Result<PathBuf, String>),
 }
 
-/// What came of a job about vehicle files.
+/// Outcome of a job about vehicle files.
 pub(crate) enum VehicleOutcome {
-    /// A vehicle file was read: what it says, and its text.
+    /// A vehicle file was read: its contents and its text.
     Read(
         PathBuf,
         BenchPlace,
@@ -108,13 +108,13 @@ pub(crate) enum ExperimentOutcome {
 
 /// An experiment that was read.
 pub(crate) struct OpenedExperiment {
-    /// What its file says.
+    /// The contents of its file.
     pub(crate) experiment: Experiment,
     /// The scenario that it names, with its file.
     pub(crate) scenario: Option<(PathBuf, Arc<Scenario>)>,
 }
 
-/// What a vehicle is read for.
+/// Place in the workshop that a vehicle is read for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BenchPlace {
     /// To be changed.
@@ -123,7 +123,7 @@ pub(crate) enum BenchPlace {
     Beside,
 }
 
-/// What follows when a vehicle has been written.
+/// Use of a vehicle once it has been written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VehicleUse {
     /// Nothing.
@@ -151,7 +151,7 @@ impl DocumentState {
     }
 }
 
-/// Whether a job is worth a bar and a cancel button.
+/// Whether a job gets a progress bar and a cancel button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Length {
     Short,

@@ -156,7 +156,7 @@ impl Model {
     }
 }
 
-/// The routes of trips; `None` for a trip without one.
+/// The routes of trips; `None` for trips without a route.
 pub(crate) type PlannedRoutes = BTreeMap<ObjectId, Option<PlannedRoute>>;
 
 /// A bundle that was read but not unpacked yet.

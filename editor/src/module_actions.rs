@@ -15,7 +15,7 @@ pub(crate) struct ModuleHost {
 }
 
 impl ModuleHost {
-    /// Looks at the folders of a user and beside the document of a model, and notes what is there.
+    /// Searches the folders of the user and beside the document of a model.
     pub(crate) fn open(folders: &Folders, model: &mut Model) -> Self {
         let mut extensions = Extensions::open(folders, model.document.path(), &model.settings);
         // Modules found at startup are not news.
@@ -24,17 +24,17 @@ impl ModuleHost {
         Self { extensions }
     }
 
-    /// What is at hand for scenarios: modules, and scripts with their texts.
+    /// The modules that scenarios can use, and the scripts with their texts.
     pub(crate) fn available(&self) -> Available {
         self.extensions.available()
     }
 
-    /// What tells of news of the host, in another thread.
+    /// A watch for news of the host, for another thread.
     pub(crate) fn call_watch(&self) -> &CallWatch {
         self.extensions.call_watch()
     }
 
-    /// Does what is asked for.
+    /// Carries out an action.
     pub(crate) fn act(&mut self, cx: &mut Context, request: ModuleRequest) {
         match request {
             ModuleRequest::Action(action) => self.do_action(cx, action),
@@ -49,7 +49,7 @@ impl ModuleHost {
         }
     }
 
-    /// Notes which plugins and scripts have come, gone or changed.
+    /// Reports plugins and scripts that were added, removed or changed.
     pub(crate) fn look(&mut self, cx: &mut Context, time: f64) {
         let trusted = &cx.model.settings.trusted_folders;
         let news = self.extensions.look(&mut cx.model.modules, trusted, time);
@@ -141,7 +141,7 @@ impl ModuleHost {
                 }
             }
             ModuleAction::RestartWithout(id) => {
-                // The thread of the simulation does not return from the plugin.
+                // The simulation thread does not return from the plugin.
                 host.quarantine(&id);
                 cx.then(Request::Flow(FlowAction::Restart));
             }

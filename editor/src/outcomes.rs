@@ -1,4 +1,4 @@
-//! What jobs beside the frame have brought is handed to its subject here.
+//! Hands the outcomes of jobs beside the frame to their subjects.
 
 use crate::app::Editor;
 use crate::jobs::Outcome;

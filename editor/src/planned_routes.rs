@@ -106,7 +106,7 @@ impl RoutePlanner {
         self.asked.is_answered()
     }
 
-    /// Asks for the routes of the selected trips, if they may have changed.
+    /// Requests the routes of the selected trips if they may have changed.
     pub(crate) fn plan(&mut self, cx: &mut Context) {
         let mut question = RouteQuestion::of(&cx.model);
         let asked = &mut self.asked;
@@ -142,13 +142,13 @@ impl RoutePlanner {
 }
 
 impl Model {
-    /// The route of a selected trip, once it is known; the inner `None` says that there is none.
+    /// The route of a selected trip, once known; the inner `None` means that there is no route.
     pub(crate) fn route_of(&self, id: ObjectId) -> Option<Option<&PlannedRoute>> {
         self.routes.get(&id).map(Option::as_ref)
     }
 
-    /// The routes that are drawn: of selected trips, but not of vehicles that drive now, whose own
-    /// routes are known better.
+    /// The drawn routes: of selected trips, except vehicles that are driving, whose own routes are known
+    /// better.
     pub(crate) fn shown_routes(&self) -> impl Iterator<Item = &PlannedRoute> {
         let drives = |id: &ObjectId| match (id, &self.live) {
             (ObjectId::Agent(id), Some(live)) => live.snapshot.vehicle(u64::from(id.0)).is_some(),

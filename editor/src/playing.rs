@@ -25,7 +25,7 @@ struct OwnRun {
     shown_error: u64,
 }
 
-/// Playing: the run, and who drives by hand.
+/// Playing: the run, and driving by hand.
 pub(crate) struct Playing {
     own: OwnRun,
     gamepads: Gamepads,
@@ -37,7 +37,7 @@ fn selected(model: &Model) -> Option<Coordinator> {
 }
 
 impl Playing {
-    /// Nothing runs yet.
+    /// Creates the subject without a run.
     pub(crate) fn new(gamepads: Gamepads) -> Self {
         Self {
             own: OwnRun::default(),
@@ -45,7 +45,7 @@ impl Playing {
         }
     }
 
-    /// Does what is asked for.
+    /// Carries out an action.
     pub(crate) fn act(&mut self, cx: &mut Context, action: PlayingAction) {
         match action {
             PlayingAction::PlayOrPause => {

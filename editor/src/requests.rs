@@ -1,4 +1,4 @@
-//! What the subjects of the editor can be asked for, beside the actions of panels.
+//! Requests to the subjects of the editor, beside the actions of panels.
 
 use crate::experiment::ExperimentFile;
 use crate::extensions::StepRequest;
@@ -7,9 +7,9 @@ use roadwright_agent::BehaviourView;
 use roadwright_simulation::{CouplingOrder, HandControls};
 use std::path::PathBuf;
 
-/// What one subject asks of another; it is done as soon as the one that asks returns.
+/// A request from one subject to another, carried out as soon as the first one returns.
 pub(crate) enum Request {
-    /// What a panel could ask for as well.
+    /// An action that a panel could send as well.
     Action(Action),
     /// Something about documents and files.
     Flow(FlowAction),
@@ -35,7 +35,7 @@ impl From<PlayingAction> for Request {
     }
 }
 
-/// What can be asked for about documents and files.
+/// Requests about documents and files.
 pub(crate) enum FlowAction {
     /// Saves the document.
     Save,
@@ -45,77 +45,77 @@ pub(crate) enum FlowAction {
     Browse(Purpose, Option<Next>),
     /// Takes a path that was given.
     Path(PathBuf, Purpose, Option<Next>),
-    /// Asks before unsaved changes are lost.
+    /// Asks about unsaved changes, then continues.
     Leave(Next),
-    /// Loses unsaved changes without asking.
+    /// Continues without asking about unsaved changes.
     Go(Next),
-    /// Deletes what crashed sessions have left.
+    /// Deletes the recoveries of crashed sessions.
     DiscardRecoveries,
     /// Reads the file of the document again.
     Reload,
     /// Keeps the document although its file has changed.
     KeepMine,
-    /// Gives up the long jobs.
+    /// Cancels the long jobs.
     CancelJobs,
-    /// Keeps the edits and starts the program anew.
+    /// Saves the work and restarts the program.
     Restart,
 }
 
-/// What can be asked for about the run.
+/// Requests about the run.
 pub(crate) enum PlayingAction {
-    /// The run is played, or stands still.
+    /// Plays or pauses the run.
     PlayOrPause,
-    /// A run that has been started is played on.
+    /// Plays the run, if there is one.
     GoOn,
-    /// A run that has been started stands still.
+    /// Pauses the run, if there is one.
     Halt,
-    /// One step.
+    /// Runs one step.
     Step,
-    /// Back to the start.
+    /// Resets the run to the start.
     Reset,
-    /// Another speed.
+    /// Sets the speed.
     Speed(f64),
-    /// So many steps along the list of speeds.
+    /// Steps along the list of speeds.
     ChangeSpeed(isize),
-    /// Another agent is looked into.
+    /// Watches an agent, or none.
     Watch(Option<u64>),
-    /// The map follows the watched vehicle, or no longer.
+    /// Toggles whether the map follows the watched vehicle.
     ToggleFollow,
-    /// The run as it was a second before the moment that is shown.
+    /// Shows the run a second before the shown moment.
     LookBack,
-    /// The run as it was at a time, s.
+    /// Shows the run at a time, s.
     LookAt(f64),
-    /// The run as it is now.
+    /// Shows the present.
     BackToPresent,
-    /// The watched vehicle is driven by hand, or given back.
+    /// Takes the controls of the watched vehicle, or returns them.
     TakeTheWheel,
-    /// The controls of the vehicle that is driven by hand; `None` gives it back.
+    /// Sets the controls of the vehicle driven by hand; `None` returns it to its modules.
     Drive(Option<HandControls>),
-    /// The trailers of an agent are let go or joined on.
+    /// Uncouples or couples trailers of an agent.
     Coupling(u64, CouplingOrder),
-    /// The trailers of the watched agent.
+    /// Uncouples or couples trailers of the watched agent.
     CoupleWatched(CouplingOrder),
-    /// A world that has just been put into the window runs to a step; `None`: for as long as it likes.
+    /// Plays a world that was just opened up to a step; `None`: without end.
     PlayTo(Option<u64>),
-    /// The run learns of other modules to choose from.
+    /// Gives the run the present registry of modules.
     UseModules,
-    /// Finds what the agent of a request sees, and has the script stepped through with it.
+    /// Finds the view of the agent of a request, and steps through the script with it.
     FindView(StepRequest, u64),
 }
 
-/// What can be asked for about plugins and scripts.
+/// Requests about plugins and scripts.
 pub(crate) enum ModuleRequest {
-    /// What a panel asks for.
+    /// An action of a panel.
     Action(ModuleAction),
-    /// Looks beside the document that is in the window now.
+    /// Searches for modules beside the document that is open now.
     Follow,
-    /// Steps through a script with what an agent of the run sees.
+    /// Steps through a script with the view of an agent of the run.
     StepThrough(StepRequest, Box<BehaviourView>),
 }
 
-/// What can be asked for about bundles.
+/// Requests about bundles.
 pub(crate) enum BundleAction {
-    /// Writes the scenario with all that it needs to a file.
+    /// Writes the scenario with all its dependencies to a file.
     Share(PathBuf),
     /// Reads a bundle.
     Open(PathBuf),
@@ -123,7 +123,7 @@ pub(crate) enum BundleAction {
     Unpack {
         /// The folder, which is new or empty.
         folder: PathBuf,
-        /// Whether its presets of roads are added to one's own.
+        /// Whether its road presets are added to the user's.
         presets: bool,
     },
 }

@@ -46,7 +46,7 @@ pub(crate) fn keep_run(cx: &mut Context) {
     }
 }
 
-/// Does what is asked for about kept runs.
+/// Carries out an action about kept runs.
 pub(crate) fn act(cx: &mut Context, action: KeptRunAction) {
     let runs = &mut cx.model.kept_runs;
     match action {

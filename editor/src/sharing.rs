@@ -14,7 +14,7 @@ use roadwright_bundle::{Bundle, ENDING, Extras, PRESETS};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Does what is asked for about bundles; `modules` knows what is at hand for scenarios.
+/// Carries out a request about bundles; `modules` knows what is available for scenarios.
 pub(crate) fn act(cx: &mut Context, modules: &ModuleHost, action: BundleAction) {
     match action {
         BundleAction::Share(path) => share(cx, modules, &path),
@@ -27,7 +27,7 @@ pub(crate) fn act(cx: &mut Context, modules: &ModuleHost, action: BundleAction) 
     }
 }
 
-/// Takes what a job has brought.
+/// Takes the outcome of a job.
 pub(crate) fn take(cx: &mut Context, modules: &ModuleHost, outcome: BundleOutcome) {
     match outcome {
         BundleOutcome::Read(path, Ok(bundle)) => take_bundle(cx, modules, path, *bundle),
@@ -144,7 +144,8 @@ pub(crate) fn look_at_dropped_files(cx: &mut Context) {
         Some(purpose) => cx.then(Action::Path(path, purpose, None)),
         None => {
             let text = format!(
-                "{} cannot be opened; drop a scenario, a bundle (.rwz), a map extract (.osm, .pbf) or a picture.",
+                "{} cannot be opened; drop a scenario, a bundle (.rwz), a map extract (.osm, .pbf) or a \
+                 picture.",
                 path.display()
             );
             cx.say(Tone::Refused, &text);

@@ -33,7 +33,7 @@ pub(crate) enum GridLine {
 }
 
 impl GridLine {
-    /// The line of a number.
+    /// Kind of the line with a number.
     pub(crate) fn of(number: i64) -> Self {
         if number % 10 == 0 {
             Self::Tenth

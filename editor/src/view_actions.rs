@@ -99,7 +99,7 @@ impl Context {
         *radius = (*radius * factor).clamp(*BRUSHES.start(), *BRUSHES.end());
     }
 
-    /// Puts a picture behind the map that was read; where it lies, if that is known.
+    /// Sets the background picture from a finished job, with its placement if that is known.
     pub(crate) fn take_background(&mut self, read: Result<(Picked, Option<Placement>), String>) {
         let (picked, placement) = match read {
             Ok(read) => read,

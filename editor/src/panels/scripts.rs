@@ -41,7 +41,7 @@ struct Draft {
     base: String,
 }
 
-/// Whether a script is saved with a mistake in it.
+/// Whether a script with a mistake may be saved.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mistakes {
     Allowed,

@@ -147,7 +147,7 @@ pub(super) fn primary(ui: &mut Ui, text: &str) -> Response {
     primary_if(ui, true, text)
 }
 
-/// The same, which can be pressed only if something holds.
+/// The same button, enabled only on a condition.
 pub(super) fn primary_if(ui: &mut Ui, is_enabled: bool, text: &str) -> Response {
     let theme = Theme {
         dark: ui.visuals().dark_mode,

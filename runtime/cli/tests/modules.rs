@@ -133,7 +133,7 @@ const EDITOR_CORE: Layered = Layered {
 const EDITOR: Layered = Layered {
     folder: "editor",
     layers: &[
-        // What needs nothing of the editor, and the map's drawing.
+        // Modules that need nothing of the editor.
         &[
             "arrangement",
             "clock",
@@ -145,8 +145,9 @@ const EDITOR: Layered = Layered {
             "theme",
             "window_keys",
         ],
+        // Drawing of the map.
         &["background", "map", "marks"],
-        // What panels read, and what they ask for.
+        // The state that panels read, and their actions.
         &["labels", "model"],
         // Widgets.
         &[
@@ -184,7 +185,7 @@ const EDITOR: Layered = Layered {
             "sharing",
         ],
         &["document_flow"],
-        // The whole.
+        // The application.
         &["app"],
         &["actions", "outcomes"],
     ],

@@ -121,7 +121,7 @@ impl Draft {
         }
     }
 
-    /// Takes the last change back.
+    /// Undoes the last change.
     pub fn undo(&mut self) {
         self.history.gesture = Gesture::default();
         if let Some(state) = self.history.before.pop() {
@@ -130,7 +130,7 @@ impl Draft {
         }
     }
 
-    /// Puts the change back that was taken back last.
+    /// Redoes the change that was undone last.
     pub fn redo(&mut self) {
         self.history.gesture = Gesture::default();
         if let Some(state) = self.history.after.pop() {

@@ -103,7 +103,7 @@ impl Gate {
         self.done.load(Ordering::Relaxed)
     }
 
-    /// Lets runs wait before they begin.
+    /// Pauses runs before they start.
     pub(super) fn pause(&self) {
         let mut state = self.state();
         if !state.is_paused {
@@ -113,7 +113,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Lets runs that wait go on.
+    /// Resumes paused runs.
     pub(super) fn resume(&self) {
         let mut state = self.state();
         if state.is_paused {

@@ -168,12 +168,12 @@ impl Live {
         let _ = self.orders.send(order);
     }
 
-    /// Runs. While the past is looked at, running goes on from there.
+    /// Plays. If the past is shown, playing continues from there.
     pub fn play(&mut self) {
         self.give(Order::Play(true));
     }
 
-    /// Stands still.
+    /// Pauses.
     pub fn pause(&mut self) {
         self.give(Order::Play(false));
     }

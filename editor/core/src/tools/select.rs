@@ -40,13 +40,13 @@ struct Stroke {
 pub(super) struct Select {
     hover: Option<ObjectId>,
     hot: Option<Handle>,
-    /// The turn through the selected junction under the pointer.
+    /// The connection of the selected junction under the pointer.
     hot_turn: Option<LaneTurn>,
     press: Option<Pointer>,
     stroke: Option<Stroke>,
     /// Position of the last click and the objects under it, for cycling through overlapping objects.
     last: Option<(DVec2, Vec<ObjectId>, usize)>,
-    /// Where the last click on turns was, and how many of those there have been explained.
+    /// Position of the last click on connections, and how many of those there have been explained.
     last_turns: Option<(DVec2, Vec<LaneTurn>, usize)>,
 }
 
@@ -219,8 +219,8 @@ impl Select {
         vec![Effect::Select(selection)]
     }
 
-    /// The turn that a click means: at the same place again the next one there, and after all of them what
-    /// lies below.
+    /// The connection selected by a click: a click at the same place takes the next one there, and after the
+    /// last one the object below.
     fn next_turn(&mut self, at: DVec2, context: &ToolContext<'_>) -> Option<LaneTurn> {
         let near = turns_at(at, context);
         let index = match &self.last_turns {

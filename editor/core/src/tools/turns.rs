@@ -1,11 +1,11 @@
-//! The arrows of the selected junction under the pointer: turns from lane to lane, to be explained.
+//! The arrows of the selected junction under the pointer: connections from lane to lane, to be explained.
 
 use super::{Mark, Tone, ToolContext};
 use roadwright_geometry::{DVec2, polygon};
 use roadwright_scenario::ObjectId;
 use roadwright_scenario::junction::{ConnectingPath, Junction, LaneEnd};
 
-/// A turn from one lane into another.
+/// A connection from one lane into another.
 pub type LaneTurn = (LaneEnd, LaneEnd);
 
 /// Largest scale at which marks of junctions and roads are shown, in metres per pixel.
@@ -14,11 +14,11 @@ pub const FARTHEST: f64 = 0.6;
 const REACH: f64 = 0.4;
 /// Maximum pick distance of an arrow, m: half of a narrow lane.
 const MOST: f64 = 1.2;
-/// Largest distance between a turn and its points, m.
+/// Maximum distance between a connection and its points, m.
 const TOLERANCE: f64 = 0.05;
 
-/// The turns whose arrows are shown near a point, the nearest first; none on the node itself, which is taken
-/// hold of there.
+/// The connections whose arrows are shown near a point, nearest first; none on the node itself, which can be
+/// grabbed there.
 pub(super) fn turns_at(point: DVec2, context: &ToolContext<'_>) -> Vec<LaneTurn> {
     let Some((node, junction)) = shown(context) else {
         return Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn turns_at(point: DVec2, context: &ToolContext<'_>) -> Vec<LaneTurn>
     near.into_iter().map(|(_, turn)| turn).collect()
 }
 
-/// A turn under the pointer.
+/// The mark of a connection under the pointer.
 pub fn mark(turn: LaneTurn, context: &ToolContext<'_>) -> Option<Mark> {
     let (_, junction) = shown(context)?;
     let mut paths = junction.paths.iter();

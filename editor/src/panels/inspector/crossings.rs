@@ -99,14 +99,14 @@ fn set_width(node: &mut Node, road: RoadId, width: f64, usual: f64) {
     }
 }
 
-/// Takes the crossing over a road away.
+/// Removes the crossing over a road.
 fn take(node: &mut Node, road: RoadId) {
     node.rules
         .crossings
         .retain(|crossing| crossing.road != road);
 }
 
-/// Puts a crossing over a road; it gets the rate of those that are there.
+/// Adds a crossing over a road; it gets the rate of the existing ones.
 fn put(node: &mut Node, road: RoadId) {
     let crossings = &mut node.rules.crossings;
     let people = crossings.first().and_then(|other| other.people.get());

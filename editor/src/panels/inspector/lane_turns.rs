@@ -126,7 +126,7 @@ fn decide(
     }
 }
 
-/// How lanes lie to a junction.
+/// Direction of lanes at a junction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
     In,

@@ -56,7 +56,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: RoadId, road: &Road, actions: &
     }
 }
 
-/// Where a lane is added.
+/// Side of a road to which a lane is added.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Left,

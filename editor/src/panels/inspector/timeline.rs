@@ -59,7 +59,7 @@ pub(super) fn ruling_node(model: &Model, law: &JunctionLaw, id: NodeId) -> NodeI
     operation::signals::ruling_node(network, &law.junction).unwrap_or(id)
 }
 
-/// The plan as it is.
+/// The present plan.
 pub(super) fn plan_as_given(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
     let mut plan = law.junction.plan.clone();
     // A plan with a module reports `actuated`; the mode beside it is the user's.
@@ -70,7 +70,7 @@ pub(super) fn plan_as_given(law: &JunctionLaw, signals: &Signals) -> SignalPlan 
     plan
 }
 
-/// The plan with its stages given, so that they can be changed.
+/// The present plan with explicit stages, so that they can be changed.
 pub(super) fn plan_with_stages(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
     let mut plan = plan_as_given(law, signals);
     if plan.stages.is_empty() {
@@ -132,13 +132,13 @@ struct Chart<'a> {
     shift: f64,
 }
 
-/// A part of the cycle with one light.
+/// A part of the cycle with one signal aspect.
 struct Bar {
-    /// When it begins and how long it lasts, s.
+    /// Start and duration, s.
     from: f64,
     length: f64,
     light: Light,
-    /// Whether green gives way.
+    /// Whether traffic at green yields.
     gives_way: bool,
 }
 
