@@ -133,7 +133,7 @@ impl Editor {
         let mut editor = Self {
             cx: Context::new(
                 model,
-                ViewState::new(context, MapPainter::new(options.uses_gpu, wake.clone())),
+                ViewState::new(MapPainter::new(options.uses_gpu, wake.clone())),
                 context.clone(),
             ),
             modules,

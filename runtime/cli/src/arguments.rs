@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::agent_times::{agent_at, agent_at_from};
-use crate::commands::{BenchVerb, Compare, PlanVerb, Train, VehicleVerb};
+use crate::commands::{BenchVerb, Compare, Plan, Train, VehicleVerb};
 use clap::{Args, Parser, Subcommand};
 use roadwright_extension::ISOLATED_MEMORY;
 use roadwright_scenario::{DynamicsLevel, MapPart};
@@ -59,11 +59,8 @@ pub(crate) enum Verb {
     Train(Box<Train>),
     /// Compare results of `bench run` in pairs with the same seed; same as `bench compare`.
     Compare(Compare),
-    /// Plan paths on maps, without a simulation.
-    Plan {
-        #[command(subcommand)]
-        verb: PlanVerb,
-    },
+    /// Plan the path of a trip, on roads and off them, or paths on maps of cells.
+    Plan(Box<Plan>),
     /// Create a scenario from OpenStreetMap data.
     Import(Import),
     /// Bundle a scenario with everything it needs into one file.

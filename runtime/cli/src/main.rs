@@ -44,7 +44,7 @@ fn main() -> ExitCode {
         Some(Verb::Bench { verb }) => commands::bench(&verb),
         Some(Verb::Train(train)) => commands::train(&train),
         Some(Verb::Compare(compare)) => commands::compare(&compare),
-        Some(Verb::Plan { verb }) => commands::plan(&verb),
+        Some(Verb::Plan(arguments)) => commands::plan(&arguments),
         Some(Verb::Import(import)) => commands::import(&import),
         Some(Verb::Pack(pack)) => commands::pack(&pack),
         Some(Verb::Unpack(unpack)) => commands::unpack(&unpack),

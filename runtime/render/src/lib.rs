@@ -26,6 +26,7 @@ mod arrow;
 pub mod bodies;
 pub mod canopy;
 mod canvas;
+mod cells;
 mod crossing;
 pub mod figure;
 mod film;
@@ -54,6 +55,7 @@ pub mod terrain;
 mod text;
 mod timeline;
 
+pub use cells::cells;
 pub use film::Film;
 pub use map::{Picture, Trail, junction_layer, map, roads_and_junctions};
 pub use painter::{Painter, Pass};

@@ -211,6 +211,12 @@ pub fn check(scenario: &Scenario) -> Vec<Finding> {
     land::check(&subjects, &mut findings);
     points_of_interest::check(&subjects, &mut findings);
     groups::check(&subjects, &mut findings);
+    sort(&mut findings);
+    findings
+}
+
+/// Sorts findings: errors first, then by code, object and message.
+pub fn sort(findings: &mut [Finding]) {
     findings.sort_by(|a, b| {
         b.severity
             .cmp(&a.severity)
@@ -218,5 +224,4 @@ pub fn check(scenario: &Scenario) -> Vec<Finding> {
             .then(a.object.cmp(&b.object))
             .then(a.message.cmp(&b.message))
     });
-    findings
 }

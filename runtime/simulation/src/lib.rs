@@ -100,7 +100,10 @@ pub use inspect::{
 };
 pub use junction_watch::{ApproachFigures, JunctionFigures, JunctionWatch};
 pub use messages::{LogLine, Mark};
-pub use open_ground::{FixedItems, ItemSource, body_of, effects_of, profile_of};
+pub use open_ground::{
+    FixedItems, ItemSource, LegKind, TripAnswer, TripEnd, TripFinder, TripLeg, TripPlan,
+    TripQuestion, body_of, effects_of, profile_of, unreachable_over_ground,
+};
 pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, SimulationError};
 pub use planned_route::{PlannedRoute, RouteFinder};
 pub use records::{

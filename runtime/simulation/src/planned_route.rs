@@ -1,12 +1,13 @@
 //! Planned routes of trips on empty roads, before any vehicle drives.
 
 use crate::demand::{Start, places};
-use crate::ground::Ground;
+use crate::ground::{Ground, LANE_REACH, Spot};
+use crate::open_ground::{OnLanes, TripEnd, TripQuestion};
 use crate::perception::OPEN_GROUND_SPEED;
 use crate::records::AgentIndex;
 use crate::route::{Goal, Route, Stretch, Trip, plan_legs};
 use roadwright_agent::{Module, Planner, PlannerView, Registry, Step};
-use roadwright_geometry::DVec2;
+use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::{Agent, Flow, ModuleSetting, Place, Scenario, Slot, VehicleType};
 use std::sync::Arc;
 
@@ -69,6 +70,69 @@ impl RouteFinder {
         )
     }
 
+    pub(crate) fn ground(&self) -> &Ground {
+        &self.ground
+    }
+
+    /// The quickest route between two places on lanes.
+    pub(crate) fn between(&self, question: &TripQuestion<'_>) -> OnLanes {
+        let (starts, goals) = (self.lanes_at(&question.from), self.lanes_at(&question.to));
+        if starts.is_empty() || goals.is_empty() {
+            return OnLanes::Beside;
+        }
+        let standard = || {
+            let setting = ModuleSetting::new(PLANNER);
+            let found = self.planners.module("", Slot::Planner, &setting);
+            found.ok()
+        };
+        let Some(planner) = self.planner(question.stack).or_else(standard) else {
+            return OnLanes::Unconnected;
+        };
+        let class = question.vehicle.class();
+        let mut best: Option<PlannedRoute> = None;
+        for &start in &starts {
+            for &(lanelet, s, _) in &goals {
+                let trip = Trip {
+                    agent: AgentIndex::default(),
+                    id: 0,
+                    start: (start.0, start.1),
+                    class,
+                };
+                let goals = vec![Goal::Lane { lanelet, s }];
+                let Some(route) = self.route(&planner, trip, goals) else {
+                    continue;
+                };
+                let route = self.along(&route, start.1, question.vehicle);
+                if best.as_ref().is_none_or(|best| route.time < best.time) {
+                    best = Some(route);
+                }
+            }
+        }
+        best.map_or(OnLanes::Unconnected, OnLanes::Route)
+    }
+
+    /// The lanes that a place lies on, the best first.
+    fn lanes_at(&self, end: &TripEnd) -> Vec<Spot> {
+        let graph = self.ground.graph();
+        let finder = self.ground.finder();
+        let spots = match end.heading {
+            Some(heading) => finder.under(
+                graph,
+                Pose {
+                    position: end.position,
+                    heading,
+                },
+            ),
+            None => finder.near(graph, end.position),
+        };
+        let is_on = |spot: &Spot| {
+            let line = graph.line(spot.0);
+            let is_beside = spot.2.abs() <= 0.5 * graph.lanelet(spot.0).width;
+            is_beside && line.position(spot.1).distance(end.position) <= LANE_REACH
+        };
+        spots.into_iter().filter(is_on).collect()
+    }
+
     /// Route with a vehicle and a stack from a place through others.
     fn find(
         &self,
@@ -87,12 +151,11 @@ impl RouteFinder {
             start: (lanelet, s),
             class: vehicle.class(),
         };
-        let route = self.route(stack, trip, goals)?;
+        let route = self.route(&self.planner(stack)?, trip, goals)?;
         Some(self.along(&route, s, vehicle))
     }
 
-    fn route(&self, stack: &str, trip: Trip, goals: Vec<Goal>) -> Option<Route> {
-        let planner = self.planner(stack)?;
+    fn route(&self, planner: &Module<dyn Planner>, trip: Trip, goals: Vec<Goal>) -> Option<Route> {
         let view = PlannerView {
             graph: self.ground.graph(),
             delays: &[],
@@ -106,7 +169,7 @@ impl RouteFinder {
             ids: &[],
         };
         let unplanned = Route::unplanned(goals);
-        plan_legs(&planner, &view, &step, &[(trip, &unplanned)]).pop()?
+        plan_legs(planner, &view, &step, &[(trip, &unplanned)]).pop()?
     }
 
     fn planner(&self, stack: &str) -> Option<Module<dyn Planner>> {

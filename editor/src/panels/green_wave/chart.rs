@@ -256,12 +256,11 @@ impl Chart<'_> {
         let (at, font) = (pos2(plot.left() - 6.0, y), FontId::proportional(12.0));
         let ink = ui.visuals().text_color();
         ui.painter().text(at, Align2::RIGHT_CENTER, name, font, ink);
-        self.drag(ui, plot, signal, &response, label, gesture, actions);
+        self.drag(plot, signal, &response, label, gesture, actions);
     }
 
     fn drag(
         &self,
-        ui: &Ui,
         plot: Rect,
         signal: &WaveSignal,
         response: &egui::Response,
@@ -271,7 +270,10 @@ impl Chart<'_> {
     ) {
         let pointer = response.interact_pointer_pos();
         if response.drag_started()
-            && let Some(from) = ui.input(|input| input.pointer.press_origin()).or(pointer)
+            && let Some(from) = response
+                .ctx
+                .input(|input| input.pointer.press_origin())
+                .or(pointer)
         {
             *gesture = Some(Gesture {
                 node: signal.node,

@@ -5,9 +5,9 @@ use crate::Outcome;
 use crate::arguments::{Check, ExtensionFlags};
 use crate::{extensions, terminal};
 use anyhow::Context;
-use roadwright_scenario::check::{Finding, Severity, check as find};
+use roadwright_scenario::check::{Finding, Severity, check as find, sort};
 use roadwright_scenario::{Scenario, file};
-use roadwright_simulation::unmet;
+use roadwright_simulation::{unmet, unreachable_over_ground};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
@@ -36,7 +36,9 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
         return check_experiment(path, &arguments.extensions, arguments.json);
     }
     let scenario = load(path)?;
-    let findings = find(&scenario);
+    let mut findings = find(&scenario);
+    findings.extend(unreachable_over_ground(&scenario));
+    sort(&mut findings);
     let refused = refusals((path, &scenario), &arguments.extensions)?;
     let is_error = |finding: &&Finding| finding.severity == Severity::Error;
     let found = findings.iter().filter(is_error).count();

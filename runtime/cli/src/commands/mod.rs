@@ -28,7 +28,7 @@ pub(crate) use edit::{edit, edit_or_run};
 pub(crate) use import::import;
 pub(crate) use junction::junction;
 pub(crate) use pack::{pack, unpack};
-pub(crate) use plan::{PlanVerb, plan};
+pub(crate) use plan::{Plan, plan};
 pub(crate) use plugin::{plugin, plugin_host};
 pub(crate) use render::render;
 pub(crate) use run::run;

@@ -24,6 +24,8 @@ pub(crate) enum Kind {
     Results,
     /// The record of a training (JSON).
     Record,
+    /// A map with one character per cell.
+    Cells,
     /// A report for people (Markdown).
     Report,
     /// A report for programs (JSON).
@@ -47,6 +49,7 @@ impl Kind {
             Self::Save => "a saved world",
             Self::Results => "results (JSON)",
             Self::Record => "the record of a training (JSON)",
+            Self::Cells => "a map of cells",
             Self::Report => "a report (Markdown)",
             Self::Document => "a document (JSON)",
             Self::Signature => "a signature",
@@ -66,6 +69,7 @@ impl Kind {
             Self::Save => ".rwworld",
             Self::Results | Self::Document => ".json",
             Self::Record => ".training.json",
+            Self::Cells => ".txt",
             Self::Report => ".md",
             Self::Signature => ".minisig",
             Self::Key => ".key",
@@ -92,7 +96,7 @@ const ENDINGS: &[(&str, &str, &[Kind])] = &[
     ),
     (".csv", "a table", &[Kind::Table]),
     (".tsv", "a table with tabulators", &[]),
-    (".txt", "a text", &[Kind::Table, Kind::Report]),
+    (".txt", "a text", &[Kind::Table, Kind::Report, Kind::Cells]),
     (".md", "a text", &[Kind::Report]),
     (".png", "a picture (PNG)", &[Kind::Picture]),
     (".gif", "a film (GIF)", &[Kind::Film]),

@@ -1,9 +1,10 @@
-//! `roadwright plan`: path planning on maps, without a simulation.
+//! `roadwright plan`: paths of trips, and paths on maps of cells.
 
 pub(super) mod edits;
 mod figures;
 mod grid;
 mod grid_planner;
+mod trip;
 
 pub(crate) use figures::Times;
 
@@ -11,9 +12,25 @@ use crate::Outcome;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+/// `roadwright plan`.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "Exit code 1 if there is no path, or if that is not known, with the reason.\nExamples:\n  roadwright plan \
+town.scenario.json --from -20,5 --to 80,40,1.57\n  roadwright plan town.scenario.json --agent 7 --at 30 --picture plan.png\n  \
+roadwright plan grid maze512-8-0.map --scen maze512-8-0.map.scen"
+)]
+pub(crate) struct Plan {
+    #[command(subcommand)]
+    verb: Option<PlanVerb>,
+    #[command(flatten)]
+    trip: trip::Arguments,
+}
+
 /// Kind of map to plan on.
 #[derive(Debug, Subcommand)]
-pub(crate) enum PlanVerb {
+enum PlanVerb {
     /// Solve the problems of a map of the Moving AI benchmarks, or repair a plan while a map changes
     Grid(Grid),
 }
@@ -27,7 +44,7 @@ while the start moves along its path from one corner to the other; each time D* 
 they disagree.\nExamples:\n  roadwright plan grid maze512-8-0.map --scen maze512-8-0.map.scen\n  roadwright plan grid \
 --edits 20 --seed 1"
 )]
-pub(crate) struct Grid {
+struct Grid {
     /// The map, NAME.map [default with --edits: 1000 x 1000 cells, 15 % of them blocked by rectangles]
     #[arg(required_unless_present = "edits")]
     map: Option<PathBuf>,
@@ -82,11 +99,12 @@ impl Planner {
     }
 }
 
-pub(crate) fn plan(verb: &PlanVerb) -> anyhow::Result<Outcome> {
-    match verb {
-        PlanVerb::Grid(arguments) => match arguments.edits {
+pub(crate) fn plan(arguments: &Plan) -> anyhow::Result<Outcome> {
+    match &arguments.verb {
+        Some(PlanVerb::Grid(arguments)) => match arguments.edits {
             Some(cells) => edits::run(arguments, cells),
             None => grid::run(arguments),
         },
+        None => trip::run(&arguments.trip),
     }
 }

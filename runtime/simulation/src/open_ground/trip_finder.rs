@@ -1,0 +1,400 @@
+//! Paths of trips that nobody drives: on lanes by the route planner, off them by a planner of open ground.
+
+use super::{FixedItems, ItemSource, profile_of};
+use crate::perception::OPEN_GROUND_SPEED;
+use crate::planned_route::RouteFinder;
+use crate::snapshot::Snapshot;
+use roadwright_agent::GroundPlanning;
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_geometry::{DVec2, Pose, heading_of};
+use roadwright_planning::open_ground::{
+    Answer, Bounds, CellSize, Corners, FoundPath, Heights, Inquiry, Item, Layer, Mark,
+    ObstacleCosts, OpenGround, PLAIN, Profile, ProfileId, Reading, Rules, Shape, Spot, StepCosts,
+    Trip, Window,
+};
+use roadwright_planning::open_ground::{CellMap, CellPath};
+use roadwright_scenario::{Scenario, VehicleType};
+use std::sync::Arc;
+
+/// Height of vehicles whose own one is not known, m: nobody drives over them or passes underneath.
+const VEHICLE_HEIGHT: f64 = 4.0;
+/// Ground around start and goal on maps that are shown, m.
+const MARGIN: f64 = 20.0;
+
+/// Where a trip begins or ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TripEnd {
+    /// Middle of the rear axle, m; without a heading, of the body.
+    pub position: DVec2,
+    /// Heading, rad; `None` if any will do.
+    pub heading: Option<f64>,
+}
+
+/// A question about a trip.
+#[derive(Debug, Clone, Copy)]
+pub struct TripQuestion<'a> {
+    /// The vehicle.
+    pub vehicle: &'a VehicleType,
+    /// Stack whose route planner finds the path on lanes.
+    pub stack: &'a str,
+    /// Where it begins.
+    pub from: TripEnd,
+    /// Where it ends.
+    pub to: TripEnd,
+    /// How the path off the lanes is planned.
+    pub planning: GroundPlanning,
+    /// Most cells that are expanded.
+    pub most: u64,
+}
+
+/// Answer to a [`TripQuestion`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum TripAnswer {
+    /// The trip is possible.
+    Found(TripPlan),
+    /// It is not, for this reason.
+    NoPath(String),
+    /// The number of cells did not suffice.
+    Undecided,
+}
+
+/// The path of a trip.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TripPlan {
+    /// Its parts, in order.
+    pub legs: Vec<TripLeg>,
+    /// Cost of its steps over cells.
+    pub cost: u64,
+}
+
+/// A part of a trip.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TripLeg {
+    /// Where it leads.
+    pub kind: LegKind,
+    /// Poses at which its direction changes, from its start to its end.
+    pub poses: Vec<Pose>,
+    /// Length, m.
+    pub length: f64,
+    /// Time without waiting, s.
+    pub time: f64,
+}
+
+/// Where a part of a trip leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LegKind {
+    /// Along lanes.
+    Lanes,
+    /// Over open ground.
+    Ground,
+}
+
+impl LegKind {
+    /// Its name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lanes => "lanes",
+            Self::Ground => "ground",
+        }
+    }
+}
+
+impl TripPlan {
+    /// Length of all parts, m.
+    pub fn length(&self) -> f64 {
+        self.legs.iter().map(|leg| leg.length).sum()
+    }
+
+    /// Time of all parts, s.
+    pub fn time(&self) -> f64 {
+        self.legs.iter().map(|leg| leg.time).sum()
+    }
+}
+
+/// Finds the paths of trips in a scenario.
+pub struct TripFinder {
+    routes: RouteFinder,
+    map: OpenGround,
+    expanded: u64,
+}
+
+impl TripFinder {
+    /// Prepares a scenario, with the vehicles and pushed obstacles of a snapshot, but for the vehicle and the
+    /// trailers of one agent. Cost: that of laying out all junctions and lanes.
+    pub fn new(scenario: Arc<Scenario>, snapshot: Option<&Snapshot>, except: Option<u64>) -> Self {
+        let routes = RouteFinder::new(scenario);
+        let mut items = FixedItems::of(routes.ground());
+        let mut bodies = Vec::new();
+        for record in snapshot.iter().flat_map(|snapshot| &snapshot.loose) {
+            items.0.remove(&ItemSource::Obstacle(record.obstacle));
+            bodies.push(standing(Shape::polygon(&record.outline), Layer::Loose));
+        }
+        if let Some(snapshot) = snapshot {
+            bodies.extend(vehicles(snapshot, except));
+        }
+        let mut map = items.map();
+        for body in bodies {
+            // An outline without an area, such as that of a board on its edge, is in nobody's way.
+            let _ = map.insert(body);
+        }
+        Self {
+            routes,
+            map,
+            expanded: 0,
+        }
+    }
+
+    /// Cells that all questions together have expanded.
+    pub fn expanded(&self) -> u64 {
+        self.expanded
+    }
+
+    /// Answers a question. `goes_on` is asked between portions of the work.
+    pub fn answer(
+        &mut self,
+        question: &TripQuestion<'_>,
+        goes_on: impl FnMut() -> bool,
+    ) -> TripAnswer {
+        if !is_somewhere(&question.from) {
+            return TripAnswer::NoPath("the start is not within 10,000 km of the origin".into());
+        }
+        if !is_somewhere(&question.to) {
+            return TripAnswer::NoPath("the goal is not within 10,000 km of the origin".into());
+        }
+        match self.routes.between(question) {
+            OnLanes::Beside => self.over_ground(question, goes_on),
+            OnLanes::Unconnected => TripAnswer::NoPath("no lanes connect start and goal".into()),
+            OnLanes::Route(route) => TripAnswer::Found(TripPlan {
+                legs: vec![TripLeg {
+                    kind: LegKind::Lanes,
+                    poses: corners(&route.points, question.to.heading),
+                    length: route.length,
+                    time: route.time,
+                }],
+                cost: 0,
+            }),
+        }
+    }
+
+    fn over_ground(
+        &mut self,
+        question: &TripQuestion<'_>,
+        goes_on: impl FnMut() -> bool,
+    ) -> TripAnswer {
+        let TripQuestion {
+            vehicle, planning, ..
+        } = question;
+        let inquiry = Inquiry {
+            trip: Trip {
+                profile: self.profile(question),
+                owner: None,
+                from: spot(vehicle, &question.from),
+                to: spot(vehicle, &question.to),
+            },
+            search: planning.search,
+            rules: rules(planning),
+            most: question.most,
+        };
+        let answered = self.map.answer(&inquiry, goes_on);
+        self.expanded += answered.expanded;
+        match answered.answer {
+            Answer::Found(found) => TripAnswer::Found(self.plan(question, &found)),
+            Answer::NoPath(reason) => TripAnswer::NoPath(reason.to_string()),
+            Answer::InTheWay(at) => TripAnswer::NoPath(format!(
+                "an obstacle is in the straight way at {:.1},{:.1}",
+                at.x, at.y
+            )),
+            Answer::Undecided => TripAnswer::Undecided,
+        }
+    }
+
+    fn plan(&self, question: &TripQuestion<'_>, found: &FoundPath) -> TripPlan {
+        let vehicle = question.vehicle;
+        let speed = vehicle.max_speed.min(OPEN_GROUND_SPEED);
+        let length = length_of(&found.points);
+        // What steps cost, over what they would cost on plain ground.
+        let plain = plain_cost(&found.path, rules(&question.planning));
+        let factor = if plain > 0 {
+            found.path.cost as f64 / plain as f64
+        } else {
+            1.0
+        };
+        TripPlan {
+            legs: vec![TripLeg {
+                kind: LegKind::Ground,
+                poses: corners(&found.points, question.to.heading),
+                length,
+                time: length / speed * factor,
+            }],
+            cost: found.path.cost,
+        }
+    }
+
+    fn profile(&mut self, question: &TripQuestion<'_>) -> ProfileId {
+        let planning = &question.planning;
+        let cell = CellSize::new(planning.cell).unwrap_or(CellSize::WAY_POINTS);
+        self.map.add_profile(Profile {
+            costs: ObstacleCosts {
+                tracking_margin: planning.tracking_margin,
+                clearance: planning.clearance,
+                ..ObstacleCosts::default()
+            },
+            ..profile_of(question.vehicle, cell)
+        })
+    }
+
+    /// The map around a trip, with its path marked if there is one; `None` if the trip is nowhere.
+    pub fn map_around(
+        &mut self,
+        question: &TripQuestion<'_>,
+        answer: &TripAnswer,
+    ) -> Option<CellMap> {
+        let ends = [question.from, question.to];
+        if !ends.iter().all(is_somewhere) {
+            return None;
+        }
+        let profile = self.profile(question);
+        let size = self.map.profile(profile).cell;
+        let poses = match answer {
+            TripAnswer::Found(plan) => plan.legs.iter().flat_map(|leg| &leg.poses).collect(),
+            TripAnswer::NoPath(_) | TripAnswer::Undecided => Vec::new(),
+        };
+        let points: Vec<DVec2> = poses.iter().map(|pose| pose.position).collect();
+        let all = || points.iter().copied().chain(ends.map(|end| end.position));
+        let extent = Bounds {
+            low: all().fold(DVec2::INFINITY, DVec2::min),
+            high: all().fold(DVec2::NEG_INFINITY, DVec2::max),
+        };
+        let window = Window::around([extent.low, extent.high], MARGIN, size);
+        let mut map = self
+            .map
+            .cell_map(profile, Reading::Everything, window)
+            .ok()?;
+        for pair in points.windows(2) {
+            let steps = ((pair[1] - pair[0]).length() / size.metres())
+                .ceil()
+                .max(1.0) as u32;
+            for step in 0..=steps {
+                let point = pair[0].lerp(pair[1], f64::from(step) / f64::from(steps));
+                map.mark(size.cell_of(point)?, Mark::Path);
+            }
+        }
+        map.mark(size.cell_of(question.from.position)?, Mark::Agent);
+        map.mark(size.cell_of(question.to.position)?, Mark::Goal);
+        Some(map)
+    }
+}
+
+/// Whether lanes lead from one place to another.
+pub(crate) enum OnLanes {
+    /// One of the places lies beside the lanes.
+    Beside,
+    /// Both are on lanes, and no route leads from one to the other.
+    Unconnected,
+    /// The quickest route.
+    Route(crate::planned_route::PlannedRoute),
+}
+
+fn is_somewhere(end: &TripEnd) -> bool {
+    let limit = roadwright_geometry::MAX_COORDINATE;
+    // False for numbers that are not finite.
+    let is_near = end.position.abs().max_element() <= limit;
+    is_near && end.position.is_finite() && end.heading.is_none_or(f64::is_finite)
+}
+
+/// The middle of the body at the end of a trip.
+fn spot(vehicle: &VehicleType, end: &TripEnd) -> Spot {
+    match end.heading {
+        None => Spot::anyhow(end.position),
+        Some(heading) => {
+            let axle = Pose {
+                position: end.position,
+                heading,
+            };
+            Spot::at(Pose {
+                position: axle.point(vehicle.body_centre(), 0.0),
+                heading,
+            })
+        }
+    }
+}
+
+fn rules(planning: &GroundPlanning) -> Rules {
+    Rules {
+        costs: if planning.is_octile {
+            StepCosts::Octile
+        } else {
+            StepCosts::TenFourteen
+        },
+        corners: if planning.cuts_corners {
+            Corners::Cut
+        } else {
+            Corners::Keep
+        },
+    }
+}
+
+/// Cost of a path over plain ground.
+fn plain_cost(path: &CellPath, rules: Rules) -> u64 {
+    let steps = path.cells.windows(2);
+    let costs = steps.map(|pair| rules.bound(pair[0], pair[1], PLAIN as u32));
+    costs.sum()
+}
+
+fn length_of(points: &[DVec2]) -> f64 {
+    let pairs = points.windows(2);
+    pairs.map(|pair| (pair[1] - pair[0]).length()).sum()
+}
+
+/// The points at which a line changes its direction, with the heading from each of them on. The last one has a
+/// heading of its own, or that of the line.
+fn corners(points: &[DVec2], last: Option<f64>) -> Vec<Pose> {
+    /// Change of direction that counts, rad.
+    const BEND: f64 = 1e-3;
+    let mut poses: Vec<Pose> = Vec::new();
+    for pair in points.windows(2).filter(|pair| pair[0] != pair[1]) {
+        let heading = heading_of(pair[1] - pair[0]);
+        let bends = |before: &Pose| {
+            roadwright_geometry::math::wrap_angle(before.heading - heading).abs() > BEND
+        };
+        if poses.last().is_none_or(bends) {
+            poses.push(Pose {
+                position: pair[0],
+                heading,
+            });
+        }
+    }
+    let heading = poses.last().map_or(0.0, |pose| pose.heading);
+    poses.extend(points.last().map(|&position| Pose {
+        position,
+        heading: last.unwrap_or(heading),
+    }));
+    poses
+}
+
+fn standing(shape: Shape, layer: Layer) -> Item {
+    Item {
+        layer,
+        ..Item::obstacle(shape, Heights::up_to(VEHICLE_HEIGHT))
+    }
+}
+
+/// The bodies of a snapshot, but for those of one agent.
+fn vehicles(snapshot: &Snapshot, except: Option<u64>) -> impl Iterator<Item = Item> {
+    let body = |pose: Pose, length: f64, width: f64| {
+        let shape = Shape::Box(OrientedBox::new(pose, length, width));
+        standing(shape, Layer::Standing)
+    };
+    let is_other = move |agent: u64| Some(agent) != except;
+    let driving = snapshot.vehicles.iter();
+    let driving = driving.filter(move |one| is_other(one.agent));
+    let trailers = snapshot.trailers.iter();
+    let trailers = trailers.filter(move |one| is_other(one.agent));
+    let left = snapshot.standing.iter().map(|standing| &standing.trailer);
+    let driving = driving.map(move |one| body(one.body, one.length, one.width));
+    driving.chain(
+        trailers
+            .chain(left)
+            .map(move |one| body(one.body, one.length, one.width)),
+    )
+}

@@ -1,0 +1,221 @@
+//! Destinations that nobody gets to over open ground.
+
+use super::{FixedItems, profile_of};
+use crate::ground::Ground;
+use roadwright_planning::open_ground::{
+    CellSize, OpenGround, Reachability, Reason, Spot, Trip, Verdict,
+};
+use roadwright_scenario::check::{Code, Finding, Severity};
+use roadwright_scenario::{ObjectId, Place, Scenario, VehicleType};
+
+/// Most cells that are expanded for one trip, and for all of them: a second or two.
+const MOST_OF_ONE: u64 = 400_000;
+const MOST_OF_ALL: u64 = 4_000_000;
+
+/// Findings about agents and flows whose start or destination lies off the lanes: nothing stands between on the way
+/// there that their vehicles cannot get round, or it is not known within the bound on the work. Lanes alone are
+/// looked at by [`roadwright_scenario::check::check`].
+pub fn unreachable_over_ground(scenario: &Scenario) -> Vec<Finding> {
+    let mut journeys = Vec::new();
+    for (&id, agent) in scenario.agents() {
+        let mut stops = vec![agent.start];
+        stops.extend(&agent.via);
+        stops.extend(agent.destination);
+        journeys.push(Journey {
+            object: ObjectId::Agent(id),
+            vehicle: &agent.vehicle,
+            stops,
+        });
+    }
+    for (&id, flow) in scenario.flows() {
+        journeys.push(Journey {
+            object: ObjectId::Flow(id),
+            vehicle: &flow.vehicle,
+            stops: vec![flow.origin, flow.destination],
+        });
+    }
+    journeys.retain(Journey::leaves_lanes);
+    if journeys.is_empty() {
+        return Vec::new();
+    }
+    let ground = Ground::new(scenario);
+    let mut search = Search {
+        scenario,
+        map: FixedItems::of(&ground).map(),
+        left: MOST_OF_ALL,
+    };
+    let journeys = journeys.iter();
+    journeys
+        .filter_map(|journey| search.finding(journey))
+        .collect()
+}
+
+/// The places that an agent comes to.
+struct Journey<'a> {
+    object: ObjectId,
+    vehicle: &'a str,
+    stops: Vec<Place>,
+}
+
+impl Journey<'_> {
+    fn leaves_lanes(&self) -> bool {
+        let is_ground = |stop: &Place| matches!(stop, Place::Ground(_));
+        self.stops.len() > 1 && self.stops.iter().any(is_ground)
+    }
+}
+
+struct Search<'a> {
+    scenario: &'a Scenario,
+    map: OpenGround,
+    /// Cells that may still be expanded.
+    left: u64,
+}
+
+impl Search<'_> {
+    /// The first finding about a journey: what comes after it mostly follows from it.
+    fn finding(&mut self, journey: &Journey<'_>) -> Option<Finding> {
+        let vehicle = self.scenario.vehicle_types().get(journey.vehicle)?;
+        let profile = profile_of(vehicle, CellSize::WAY_POINTS);
+        let profile = self.map.add_profile(profile);
+        let pairs = journey.stops.windows(2).enumerate();
+        let pairs = pairs.filter(|(_, pair)| pair.iter().any(|p| matches!(p, Place::Ground(_))));
+        for (leg, pair) in pairs {
+            let trip = Trip {
+                profile,
+                owner: None,
+                from: self.spot(vehicle, &pair[0], leg == 0)?,
+                to: self.spot(vehicle, &pair[1], false)?,
+            };
+            let finding = |severity, message: String| Finding {
+                severity,
+                code: Code::UnreachableDestination,
+                object: journey.object,
+                place: trip.to.position,
+                message,
+            };
+            match self.verdict(trip) {
+                Verdict::Reachable => {}
+                // Another finding says so, and a lane may lead through a house.
+                Verdict::NoPath(Reason::Start(_)) => return None,
+                Verdict::NoPath(reason) => {
+                    let message = format!(
+                        "no path leads there over open ground: {reason}; move the destination or what stands in \\
+                         the way"
+                    );
+                    return Some(finding(Severity::Error, message));
+                }
+                Verdict::Searching => {
+                    let message = "whether a path leads there over open ground was not decided, because the \\
+                                   search was longer than a check may take; ask with `roadwright plan`";
+                    return Some(finding(Severity::Warning, message.into()));
+                }
+            }
+        }
+        None
+    }
+
+    fn verdict(&mut self, trip: Trip) -> Verdict {
+        let budget = MOST_OF_ONE.min(self.left);
+        let mut searches = Reachability::new(&mut self.map, trip);
+        let verdict = searches.advance(&mut self.map, budget);
+        self.left = self.left.saturating_sub(searches.expanded());
+        verdict
+    }
+
+    /// The middle of a body at a stop. Only where a trip begins its heading is known.
+    fn spot(&self, vehicle: &VehicleType, stop: &Place, is_start: bool) -> Option<Spot> {
+        let pose = self.scenario.pose_of(stop)?;
+        if !is_start {
+            return Some(Spot::anyhow(pose.position));
+        }
+        let mut middle = pose;
+        middle.position = pose.point(vehicle.body_centre(), 0.0);
+        Some(Spot::at(middle))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use roadwright_geometry::DVec2;
+    use roadwright_scenario::{Agent, AgentId, Edit, Obstacle, ObstacleId, Shape};
+
+    /// A jeep that is to drive to a place, and walls.
+    fn yard(goal: DVec2, walls: &[[f64; 4]]) -> Scenario {
+        let mut scenario = Scenario::new("yard");
+        let agent = Agent {
+            name: String::new(),
+            vehicle: "car".into(),
+            stack: "idm".into(),
+            dynamics: None,
+            start: Place::ground(0.0, 0.0, 0.0),
+            via: Vec::new(),
+            destination: Some(Place::ground(goal.x, goal.y, 0.0)),
+            depart: 0.0.into(),
+            repeat: None.into(),
+            speed: 0.0.into(),
+        };
+        let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
+        scenario.apply(edit).unwrap();
+        for (id, &[x, y, length, width]) in (1..).zip(walls) {
+            let wall = Obstacle {
+                name: String::new(),
+                shape: Shape::Box {
+                    x: x.into(),
+                    y: y.into(),
+                    heading: 0.0.into(),
+                    length: length.into(),
+                    width: width.into(),
+                },
+                base: 0.0.into(),
+                height: 3.0.into(),
+                mass: None.into(),
+            };
+            let edit = Edit::Obstacle(ObstacleId(id), Some(Box::new(wall)));
+            scenario.apply(edit).unwrap();
+        }
+        scenario
+    }
+
+    fn found(goal: DVec2, walls: &[[f64; 4]]) -> Vec<(Severity, String)> {
+        let findings = unreachable_over_ground(&yard(goal, walls)).into_iter();
+        findings
+            .map(|finding| (finding.severity, finding.message))
+            .collect()
+    }
+
+    const ROOM: [[f64; 4]; 4] = [
+        [80.0, 10.0, 21.0, 1.0],
+        [80.0, -10.0, 21.0, 1.0],
+        [90.0, 0.0, 1.0, 21.0],
+        [70.0, 0.0, 1.0, 21.0],
+    ];
+
+    #[test]
+    fn a_goal_behind_a_wall_is_reached_and_one_in_a_closed_room_is_not() {
+        let goal = DVec2::new(80.0, 0.0);
+        assert_eq!(found(goal, &ROOM[..3]), []);
+        let [(severity, message)] = &found(goal, &ROOM)[..] else {
+            panic!("one finding is expected");
+        };
+        assert_eq!(*severity, Severity::Error);
+        assert!(message.contains("the goal is walled in"), "{message}");
+        let inside = found(DVec2::new(70.0, 0.0), &ROOM);
+        assert!(inside[0].1.contains("inside an obstacle"), "{inside:?}");
+    }
+
+    #[test]
+    fn a_search_that_takes_too_long_says_so() {
+        // Along the wall it is some 40 km.
+        let wall = [40.0, 0.0, 1.0, 9999.0];
+        let found = found(DVec2::new(80.0, 0.0), &[wall]);
+        assert_eq!(found[0].0, Severity::Warning);
+        assert!(found[0].1.contains("not decided"), "{found:?}");
+    }
+
+    #[test]
+    fn lanes_alone_are_not_looked_at() {
+        assert!(unreachable_over_ground(&Scenario::new("empty")).is_empty());
+    }
+}
