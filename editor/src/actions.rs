@@ -58,7 +58,7 @@ impl Editor {
 
     fn answer(&mut self, request: Request) {
         match request {
-            Request::Action(action) => self.dispatch(action),
+            Request::Action(action) => self.dispatch(*action),
             Request::Flow(action) => self.flow(action),
             Request::Playing(action) => self.play(action),
             Request::Modules(request) => self.modules.act(&mut self.cx, request),

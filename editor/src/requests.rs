@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// A request from one subject to another, carried out as soon as the first one returns.
 pub(crate) enum Request {
     /// An action that a panel could send as well.
-    Action(Action),
+    Action(Box<Action>),
     /// Something about documents and files.
     Flow(FlowAction),
     /// Something about the run.
@@ -25,7 +25,7 @@ pub(crate) enum Request {
 
 impl From<Action> for Request {
     fn from(action: Action) -> Self {
-        Self::Action(action)
+        Self::Action(Box::new(action))
     }
 }
 
