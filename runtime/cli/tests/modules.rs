@@ -47,7 +47,7 @@ const SCENARIO: Layered = Layered {
         // Records of files.
         &["agents", "junction_rules", "road", "vehicle_file"],
         &["grip", "lane_rules", "network", "vehicle_type"],
-        &["scenario", "via_rules"],
+        &["scenario", "vertical_span", "via_rules"],
         // What is derived, and what changes a scenario.
         &["edit", "junction", "map_part"],
         &[
@@ -99,6 +99,7 @@ const SIMULATION: Layered = Layered {
         &["junction_watch"],
         &["lamps"],
         &["planned_route"],
+        &["trip_finder"],
         &["report"],
         &["save"],
         &["statistics"],

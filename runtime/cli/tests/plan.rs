@@ -117,7 +117,7 @@ fn the_bench_has_all_rows_of_the_source() {
     assert_eq!(report["incremental"]["differing"], 0);
 }
 
-/// A yard with a jeep, a wall across its way, a gate beside it, and a room without a door.
+/// A yard with a jeep, a wall in front of it, a gate beside it, and a room without a door.
 const YARD: &str = r#"{
   "format": "roadwright-scenario",
   "version": 2,
@@ -211,7 +211,7 @@ fn every_planner_plans_a_trip_and_exact_ones_the_same() {
         straight["reason"]
             .as_str()
             .unwrap()
-            .contains("straight way")
+            .contains("straight line")
     );
 }
 
@@ -318,7 +318,7 @@ fn pictures_and_cells_of_a_trip_are_written() {
     // Inputs and other kinds of files are protected.
     let (code, said, _) = run(&[&trip[..], &["--picture", &path("yard.scenario.json")]].concat());
     assert_eq!(code, Some(2), "{said}");
-    // What cannot be planned is refused in words.
+    // Calls that cannot be planned are refused in words.
     for (words, expected) in [
         (vec!["--from", "1", "--to", "2,3"], "X,Y"),
         (
