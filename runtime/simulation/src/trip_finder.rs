@@ -338,8 +338,13 @@ fn length_of(points: &[DVec2]) -> f64 {
 fn corners(points: &[DVec2], last: Option<f64>) -> Vec<Pose> {
     /// Change of direction that counts, rad.
     const BEND: f64 = 1e-3;
+    /// Points that are closer have no direction between them, m.
+    const CLOSE: f64 = 1e-3;
     let mut poses: Vec<Pose> = Vec::new();
-    for pair in points.windows(2).filter(|pair| pair[0] != pair[1]) {
+    for pair in points.windows(2) {
+        if pair[0].distance(pair[1]) < CLOSE {
+            continue;
+        }
         let heading = heading_of(pair[1] - pair[0]);
         let bends = |before: &Pose| {
             roadwright_geometry::math::wrap_angle(before.heading - heading).abs() > BEND

@@ -99,13 +99,13 @@ impl Search<'_> {
                 Verdict::NoPath(Reason::Start(_)) => return None,
                 Verdict::NoPath(reason) => {
                     let message = format!(
-                        "no path leads there over open ground: {reason}; move the destination or what stands in \\
+                        "no path leads there over open ground: {reason}; move the destination or what stands in \
                          the way"
                     );
                     return Some(finding(Severity::Error, message));
                 }
                 Verdict::Searching => {
-                    let message = "whether a path leads there over open ground was not decided, because the \\
+                    let message = "whether a path leads there over open ground was not decided, because the \
                                    search was longer than a check may take; ask with `roadwright plan`";
                     return Some(finding(Severity::Warning, message.into()));
                 }
