@@ -46,7 +46,7 @@ const SCENARIO: Layered = Layered {
         // Records of files.
         &["agents", "junction_rules", "road", "vehicle_file"],
         &["grip", "lane_rules", "network", "vehicle_type"],
-        &["scenario", "via_rules"],
+        &["scenario", "vertical_span", "via_rules"],
         // Derived data, and changes of a scenario.
         &["edit", "junction", "map_part"],
         &[
@@ -84,6 +84,7 @@ const SIMULATION: Layered = Layered {
         &["traffic"],
         &["demand"],
         &["messages"],
+        &["open_ground"],
         &["setup"],
         &["perception"],
         &["stages"],
@@ -98,6 +99,7 @@ const SIMULATION: Layered = Layered {
         &["junction_watch"],
         &["lamps"],
         &["planned_route"],
+        &["trip_finder"],
         &["report"],
         &["save"],
         &["statistics"],

@@ -117,11 +117,11 @@ fn the_bench_has_all_rows_of_the_source() {
     assert_eq!(report["incremental"]["differing"], 0);
 }
 
-/// A yard with a jeep, a wall across its way, a gate beside it, and a room without a door.
+/// A yard with a jeep, a wall in front of it, a gate beside it, and a room without a door.
 const YARD: &str = r#"{
   "format": "roadwright-scenario",
   "version": 2,
-  "about": {"name": "yard"},
+  "about": {"name": "yard", "driving_side": "right"},
   "settings": {"dt": 0.02, "seed": 1, "duration": 60.0},
   "vehicle_types": {
     "jeep": {"name": "Jeep", "length": 3.34, "width": 1.57, "height": 1.8, "wheelbase": 2.45,
@@ -211,7 +211,7 @@ fn every_planner_plans_a_trip_and_exact_ones_the_same() {
         straight["reason"]
             .as_str()
             .unwrap()
-            .contains("straight way")
+            .contains("straight line")
     );
 }
 
@@ -269,18 +269,22 @@ fn a_trip_without_a_path_says_why() {
 
 #[test]
 fn on_lanes_the_route_planner_plans() {
-    let scenario = root().join("scenarios/crossroads.scenario.json");
+    let scenario = root().join("scenarios/old-town.scenario.json");
     let scenario = scenario.to_str().unwrap();
-    let text = std::fs::read_to_string(scenario).unwrap();
-    let document_of: Value = serde_json::from_str(&text).unwrap();
-    let agents = document_of["agents"].as_object().unwrap();
-    let on_lanes =
-        |agent: &Value| agent["start"]["road"].is_u64() && agent["destination"]["road"].is_u64();
-    let (id, _) = agents.iter().find(|(_, agent)| on_lanes(agent)).unwrap();
-    let (report, code) = document(&["plan", scenario, "--agent", id, "--json"]);
+    let (report, code) = document(&["plan", scenario, "--agent", "1", "--json"]);
     assert_eq!(code, Some(0), "{report}");
     assert_eq!(report["legs"][0]["kind"], "lanes");
     assert!(report["length"].as_f64().unwrap() > 20.0, "{report}");
+    // From beside the lanes it leads over the ground.
+    let words = ["plan", scenario, "--agent", "1", "--from", "0,0", "--json"];
+    let (beside, _) = document(&words);
+    assert!(
+        beside["legs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|leg| leg["kind"] == "ground")
+    );
 }
 
 #[test]
@@ -318,7 +322,7 @@ fn pictures_and_cells_of_a_trip_are_written() {
     // Inputs and other kinds of files are protected.
     let (code, said, _) = run(&[&trip[..], &["--picture", &path("yard.scenario.json")]].concat());
     assert_eq!(code, Some(2), "{said}");
-    // What cannot be planned is refused in words.
+    // Calls that cannot be planned are refused in words.
     for (words, expected) in [
         (vec!["--from", "1", "--to", "2,3"], "X,Y"),
         (

@@ -14,8 +14,8 @@ pub struct VerticalSpan {
 }
 
 impl VerticalSpan {
-    /// Whether an obstacle of this span is in the way of a vehicle. What ends at the vehicle's ground clearance
-    /// is driven over, and what begins at its height is passed underneath.
+    /// Whether a vehicle collides with an obstacle of this span. An obstacle that ends at the vehicle's ground
+    /// clearance is driven over, and one that begins at its height is passed underneath.
     #[inline]
     pub fn is_met_by(self, vehicle: Self) -> bool {
         self.high > vehicle.low && self.low < vehicle.high && self.low < self.high

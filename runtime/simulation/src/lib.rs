@@ -82,6 +82,7 @@ mod summary;
 #[cfg(test)]
 mod testing;
 mod traffic;
+mod trip_finder;
 mod unmet;
 mod vehicle_type;
 mod world;
@@ -101,11 +102,10 @@ pub use inspect::{
 pub use junction_watch::{ApproachFigures, JunctionFigures, JunctionWatch};
 pub use messages::{LogLine, Mark};
 pub use open_ground::{
-    FixedItems, ItemSource, LegKind, TripAnswer, TripEnd, TripFinder, TripLeg, TripPlan,
-    TripQuestion, body_of, effects_of, profile_of, unreachable_over_ground,
+    FixedItems, ItemSource, body_of, effects_of, profile_of, unreachable_over_ground,
 };
 pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, SimulationError};
-pub use planned_route::{PlannedRoute, RouteFinder};
+pub use planned_route::{PlannedRoute, RouteFinder, TripEnd};
 pub use records::{
     AgentIndex, Collision, LooseRecord, ModuleFailure, Party, PeopleCounts, PersonRecord,
     RigidShape, SaveError,
@@ -125,6 +125,7 @@ pub use summary::{
     StackSummary, Statistic, Summary, SwapRecord,
 };
 pub use traffic::{NoCrossing, PERSON_RADIUS, StagePhase, Ticket, Waits, Why, longest_wait_at};
+pub use trip_finder::{LegKind, TripAnswer, TripFinder, TripLeg, TripPlan, TripQuestion};
 pub use unmet::unmet;
 pub use world::World;
 

@@ -2,7 +2,6 @@
 
 use crate::demand::{Start, places};
 use crate::ground::{Ground, LANE_REACH, Spot};
-use crate::open_ground::{OnLanes, TripEnd, TripQuestion};
 use crate::perception::OPEN_GROUND_SPEED;
 use crate::records::AgentIndex;
 use crate::route::{Goal, Route, Stretch, Trip, plan_legs};
@@ -34,6 +33,34 @@ pub struct PlannedRoute {
     pub length: f64,
     /// Time at the speeds that the roads allow and the vehicle can reach, without waiting, s.
     pub time: f64,
+}
+
+/// Where a trip begins or ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TripEnd {
+    /// Middle of the rear axle, m; without a heading, of the body.
+    pub position: DVec2,
+    /// Heading, rad; `None` if any will do.
+    pub heading: Option<f64>,
+}
+
+/// A question about lanes from one place to another.
+pub(crate) struct LaneQuestion<'a> {
+    pub(crate) vehicle: &'a VehicleType,
+    /// Stack whose route planner is asked.
+    pub(crate) stack: &'a str,
+    pub(crate) from: TripEnd,
+    pub(crate) to: TripEnd,
+}
+
+/// Whether lanes lead from one place to another.
+pub(crate) enum OnLanes {
+    /// One of the places lies beside the lanes.
+    Beside,
+    /// Both are on lanes, and no route leads from one to the other.
+    Unconnected,
+    /// The quickest route.
+    Route(PlannedRoute),
 }
 
 impl RouteFinder {
@@ -75,7 +102,7 @@ impl RouteFinder {
     }
 
     /// The quickest route between two places on lanes.
-    pub(crate) fn between(&self, question: &TripQuestion<'_>) -> OnLanes {
+    pub(crate) fn between(&self, question: &LaneQuestion<'_>) -> OnLanes {
         let (starts, goals) = (self.lanes_at(&question.from), self.lanes_at(&question.to));
         if starts.is_empty() || goals.is_empty() {
             return OnLanes::Beside;

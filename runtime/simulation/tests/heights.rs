@@ -1,5 +1,5 @@
-//! What hangs above a vehicle is passed underneath, and what lies below its clearance is driven over: neither is
-//! seen nor touched, at any level of dynamics.
+//! Obstacles that hang above a vehicle are passed underneath, and those below its clearance are driven over:
+//! neither are seen nor touched, at any level of dynamics.
 
 use crate::common::*;
 use crate::scenarios::west_to_east;
@@ -16,7 +16,7 @@ struct Heights {
     top: f64,
 }
 
-/// What a drive through the obstacle was like.
+/// Result of a drive through the obstacle.
 #[derive(Debug, PartialEq)]
 struct Drive {
     arrived: bool,
@@ -31,7 +31,7 @@ const FREE: Drive = Drive {
     touched_it: false,
 };
 
-/// A bar across the way of a vehicle that drives straight ahead.
+/// A bar in front of a vehicle that drives straight ahead.
 fn bar(Heights { base, top }: Heights) -> Obstacle {
     Obstacle {
         name: "bar".into(),

@@ -16,7 +16,7 @@ use super::tile_space::{Reader, Spot, TileCache, TileSpace};
 use roadwright_agent::GroundSearch;
 use roadwright_geometry::{DVec2, Pose, heading_of};
 
-/// Cells expanded between two questions whether to go on.
+/// Cells expanded between two questions whether to continue.
 const PORTION: u64 = 65_536;
 /// How often cells are halved where they are too coarse for a gap that is wide enough.
 const HALVINGS: u32 = 4;
@@ -26,7 +26,7 @@ const STRIDE: f64 = 0.25;
 /// A question about the path of a trip.
 #[derive(Debug, Clone, Copy)]
 pub struct Inquiry {
-    /// From where to where, and for whom.
+    /// Start, goal and vehicle.
     pub trip: Trip,
     /// How the path is searched for.
     pub search: GroundSearch,

@@ -69,7 +69,7 @@ pub struct Ground {
     slopes: bool,
     /// `None` if the grip is 1 everywhere.
     grip: Option<Arc<GripMap>>,
-    /// Water and paved ground count where somebody plans over open ground.
+    /// Areas of land: planners over open ground read water and paved ground.
     land: Arc<BTreeMap<LandId, Land>>,
     finder: Arc<OnceLock<LaneFinder>>,
     lane_middles: OnceLock<Arc<Vec<DVec2>>>,
@@ -188,8 +188,8 @@ impl Ground {
         &self.land
     }
 
-    /// The grip of roads and junctions; `None` where all ground has all the grip, or nobody sees that it has
-    /// not.
+    /// The grip of roads and junctions; `None` where all ground has all the grip, or drivers do not see that
+    /// it has less.
     pub(crate) fn known_grip(&self) -> Option<&GripMap> {
         self.grip.as_deref().filter(|map| !map.grip().hidden)
     }

@@ -253,10 +253,10 @@ impl Obstacles {
         }
     }
 
-    /// Whether a body is in the way of a vehicle, which neither drives over it nor passes underneath.
+    /// Whether a vehicle neither drives over a body nor passes underneath.
     #[inline]
     fn is_met(&self, number: u32, vehicle: VerticalSpan) -> bool {
-        // In most scenarios nobody can pass anything, and no stature is looked up.
+        // In most scenarios vehicles can pass no body, and no stature is looked up.
         self.common.low == 0.0 && self.common.high > vehicle.low || {
             let stature = self.all.statures.get(number as usize);
             stature.is_none_or(|stature| stature.span.is_met_by(vehicle))
@@ -599,7 +599,7 @@ impl Stature {
         }
     }
 
-    /// Where its solid begins above the ground, m: what stands goes on below it.
+    /// Lower end of its solid above the ground, m: bodies that stand reach into the ground.
     fn foot(&self) -> f64 {
         if self.span.low > 0.0 {
             self.span.low

@@ -1,4 +1,4 @@
-//! What ground costs beside obstacles and lanes: slopes, water, paved and slippery ground.
+//! Costs of ground beside obstacles and lanes: slopes, water, paved and slippery ground.
 //!
 //! Nothing here blocks a cell, because nothing of it stops a vehicle that drives there.
 

@@ -4,19 +4,15 @@
 //! | --- | --- |
 //! | `fixed_items.rs` | the part of the map that follows from a scenario alone |
 //! | `cost_layers.rs`, `pieces.rs` | slopes, water, paved and slippery ground as items with costs, in small pieces |
-//! | `trip_finder.rs` | paths of trips that nobody drives |
-//! | `unreachable.rs` | findings about destinations that nobody gets to |
+//! | `unreachable.rs` | findings about destinations that cannot be reached |
 //! | `profiles.rs` | for whom maps are made: vehicle types and sizes of cells |
 
 mod cost_layers;
 mod fixed_items;
 mod pieces;
 mod profiles;
-mod trip_finder;
 mod unreachable;
 
 pub use fixed_items::{FixedItems, ItemSource};
 pub use profiles::{body_of, effects_of, profile_of};
-pub(crate) use trip_finder::OnLanes;
-pub use trip_finder::{LegKind, TripAnswer, TripEnd, TripFinder, TripLeg, TripPlan, TripQuestion};
 pub use unreachable::unreachable_over_ground;

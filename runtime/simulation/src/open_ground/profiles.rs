@@ -26,7 +26,7 @@ pub fn profile_of(vehicle: &VehicleType, cell: CellSize) -> Profile {
     }
 }
 
-/// What cost layers mean to a vehicle type, where that differs from what they say.
+/// Effects of cost layers on a vehicle type, where they differ from the costs in the layer.
 ///
 /// Slopes cost more the less a vehicle accelerates. Tracks halve what slippery ground and water cost.
 pub fn effects_of(vehicle: &VehicleType) -> Vec<LayerEffect> {

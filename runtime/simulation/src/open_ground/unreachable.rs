@@ -1,4 +1,4 @@
-//! Destinations that nobody gets to over open ground.
+//! Destinations that cannot be reached over open ground.
 
 use super::{FixedItems, profile_of};
 use crate::ground::Ground;
@@ -12,9 +12,9 @@ use roadwright_scenario::{ObjectId, Place, Scenario, VehicleType};
 const MOST_OF_ONE: u64 = 400_000;
 const MOST_OF_ALL: u64 = 4_000_000;
 
-/// Findings about agents and flows whose start or destination lies off the lanes: nothing stands between on the way
-/// there that their vehicles cannot get round, or it is not known within the bound on the work. Lanes alone are
-/// looked at by [`roadwright_scenario::check::check`].
+/// Findings about agents and flows whose start or destination lies off the lanes, if obstacles keep their
+/// vehicles from it, or if that was not decided within the bound on the work. Trips on lanes alone are checked by
+/// [`roadwright_scenario::check::check`].
 pub fn unreachable_over_ground(scenario: &Scenario) -> Vec<Finding> {
     let mut journeys = Vec::new();
     for (&id, agent) in scenario.agents() {
@@ -99,13 +99,13 @@ impl Search<'_> {
                 Verdict::NoPath(Reason::Start(_)) => return None,
                 Verdict::NoPath(reason) => {
                     let message = format!(
-                        "no path leads there over open ground: {reason}; move the destination or what stands in \\
+                        "no path leads there over open ground: {reason}; move the destination or what stands in \
                          the way"
                     );
                     return Some(finding(Severity::Error, message));
                 }
                 Verdict::Searching => {
-                    let message = "whether a path leads there over open ground was not decided, because the \\
+                    let message = "whether a path leads there over open ground was not decided, because the \
                                    search was longer than a check may take; ask with `roadwright plan`";
                     return Some(finding(Severity::Warning, message.into()));
                 }

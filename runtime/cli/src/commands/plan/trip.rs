@@ -150,7 +150,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if progress::interrupted() {
         bail!("interrupted");
     }
-    let report = Report::of(&answer, &finder, (planner.name, name.to_owned()));
+    let report = Report {
+        planner: planner.name,
+        vehicle: name.to_owned(),
+        ..Report::of(&answer, finder.expanded())
+    };
     if let Some(place) = picture {
         let drawn = draw(&scenario, snapshot.as_ref(), &question, &answer);
         outputs.write(&place, &drawn.context("cannot draw the trip")?)?;
@@ -342,8 +346,8 @@ fn goal_of(
 }
 
 impl Report {
-    fn of(answer: &TripAnswer, finder: &TripFinder, (planner, vehicle): (String, String)) -> Self {
-        let expanded = finder.expanded();
+    /// The report on an answer, without the names of planner and vehicle.
+    fn of(answer: &TripAnswer, expanded: u64) -> Self {
         let reason = match answer {
             TripAnswer::Found(_) => None,
             TripAnswer::NoPath(reason) => Some(reason.clone()),
@@ -375,8 +379,8 @@ impl Report {
         Self {
             found: reason.is_none(),
             reason,
-            planner,
-            vehicle,
+            planner: String::new(),
+            vehicle: String::new(),
             legs: legs.collect(),
             length: plan.length(),
             time: plan.time(),

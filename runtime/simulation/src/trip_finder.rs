@@ -1,8 +1,8 @@
-//! Paths of trips that nobody drives: on lanes by the route planner, off them by a planner of open ground.
+//! Paths of trips, without driving them: on lanes by the route planner, off them by a planner of open ground.
 
-use super::{FixedItems, ItemSource, profile_of};
+use crate::open_ground::{FixedItems, ItemSource, profile_of};
 use crate::perception::OPEN_GROUND_SPEED;
-use crate::planned_route::RouteFinder;
+use crate::planned_route::{LaneQuestion, OnLanes, RouteFinder, TripEnd};
 use crate::snapshot::Snapshot;
 use roadwright_agent::GroundPlanning;
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -16,19 +16,10 @@ use roadwright_planning::open_ground::{CellMap, CellPath};
 use roadwright_scenario::{Scenario, VehicleType};
 use std::sync::Arc;
 
-/// Height of vehicles whose own one is not known, m: nobody drives over them or passes underneath.
+/// Height of vehicles whose own height is not known, m: others neither drive over them nor pass underneath.
 const VEHICLE_HEIGHT: f64 = 4.0;
 /// Ground around start and goal on maps that are shown, m.
 const MARGIN: f64 = 20.0;
-
-/// Where a trip begins or ends.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TripEnd {
-    /// Middle of the rear axle, m; without a heading, of the body.
-    pub position: DVec2,
-    /// Heading, rad; `None` if any will do.
-    pub heading: Option<f64>,
-}
 
 /// A question about a trip.
 #[derive(Debug, Clone, Copy)]
@@ -134,7 +125,7 @@ impl TripFinder {
         }
         let mut map = items.map();
         for body in bodies {
-            // An outline without an area, such as that of a board on its edge, is in nobody's way.
+            // An outline without an area, such as that of a board on its edge, cannot be hit.
             let _ = map.insert(body);
         }
         Self {
@@ -161,7 +152,13 @@ impl TripFinder {
         if !is_somewhere(&question.to) {
             return TripAnswer::NoPath("the goal is not within 10,000 km of the origin".into());
         }
-        match self.routes.between(question) {
+        let lanes = LaneQuestion {
+            vehicle: question.vehicle,
+            stack: question.stack,
+            from: question.from,
+            to: question.to,
+        };
+        match self.routes.between(&lanes) {
             OnLanes::Beside => self.over_ground(question, goes_on),
             OnLanes::Unconnected => TripAnswer::NoPath("no lanes connect start and goal".into()),
             OnLanes::Route(route) => TripAnswer::Found(TripPlan {
@@ -201,7 +198,7 @@ impl TripFinder {
             Answer::Found(found) => TripAnswer::Found(self.plan(question, &found)),
             Answer::NoPath(reason) => TripAnswer::NoPath(reason.to_string()),
             Answer::InTheWay(at) => TripAnswer::NoPath(format!(
-                "an obstacle is in the straight way at {:.1},{:.1}",
+                "an obstacle lies on the straight line at {:.1},{:.1}",
                 at.x, at.y
             )),
             Answer::Undecided => TripAnswer::Undecided,
@@ -212,7 +209,7 @@ impl TripFinder {
         let vehicle = question.vehicle;
         let speed = vehicle.max_speed.min(OPEN_GROUND_SPEED);
         let length = length_of(&found.points);
-        // What steps cost, over what they would cost on plain ground.
+        // Cost of the steps over their cost on plain ground.
         let plain = plain_cost(&found.path, rules(&question.planning));
         let factor = if plain > 0 {
             found.path.cost as f64 / plain as f64
@@ -285,16 +282,6 @@ impl TripFinder {
     }
 }
 
-/// Whether lanes lead from one place to another.
-pub(crate) enum OnLanes {
-    /// One of the places lies beside the lanes.
-    Beside,
-    /// Both are on lanes, and no route leads from one to the other.
-    Unconnected,
-    /// The quickest route.
-    Route(crate::planned_route::PlannedRoute),
-}
-
 fn is_somewhere(end: &TripEnd) -> bool {
     let limit = roadwright_geometry::MAX_COORDINATE;
     // False for numbers that are not finite.
@@ -346,13 +333,18 @@ fn length_of(points: &[DVec2]) -> f64 {
     pairs.map(|pair| (pair[1] - pair[0]).length()).sum()
 }
 
-/// The points at which a line changes its direction, with the heading from each of them on. The last one has a
+/// The points at which a line changes its direction, with the heading from there. The last one has a
 /// heading of its own, or that of the line.
 fn corners(points: &[DVec2], last: Option<f64>) -> Vec<Pose> {
     /// Change of direction that counts, rad.
     const BEND: f64 = 1e-3;
+    /// Points that are closer have no direction between them, m.
+    const CLOSE: f64 = 1e-3;
     let mut poses: Vec<Pose> = Vec::new();
-    for pair in points.windows(2).filter(|pair| pair[0] != pair[1]) {
+    for pair in points.windows(2) {
+        if pair[0].distance(pair[1]) < CLOSE {
+            continue;
+        }
         let heading = heading_of(pair[1] - pair[0]);
         let bends = |before: &Pose| {
             roadwright_geometry::math::wrap_angle(before.heading - heading).abs() > BEND
