@@ -1,8 +1,8 @@
-//! The context of the editor's subjects: the state that panels read, the widgets, and the work beside
-//! the frame.
+//! The context that the editor's subjects share: the state that panels read, the widgets, and background
+//! jobs.
 //!
-//! A subject is a struct with its own state and one `act`, which takes the context and an action. Subjects
-//! do not call each other. They make requests, [`Context::then`], which are carried out as soon as the
+//! A subject is a struct with its own state and a method `act`, which takes the context and an action. Subjects
+//! do not call each other. They queue requests with [`Context::then`], which are carried out as soon as the
 //! subject returns.
 
 mod waiting;
@@ -18,26 +18,26 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use waiting::Waiting;
 
-/// The state that all subjects of the editor reach.
+/// The state that all subjects of the editor can access.
 pub(crate) struct Context {
     pub(crate) model: Model,
     pub(crate) view: ViewState,
-    /// Actions of the frame, carried out after it.
+    /// Actions sent by panels during a frame. They are carried out after it.
     pub(crate) actions: Vec<Action>,
     pub(crate) egui: egui::Context,
     /// Background jobs.
     pub(crate) jobs: Vec<Job>,
-    /// The paused document while something else is shown in its place.
+    /// The document that was set aside while another one, such as a test track, is shown.
     pub(crate) waiting: Option<Waiting>,
-    /// Number of documents put into the window so far. Data that a subject derived from a document are
-    /// stale once this number has changed.
+    /// Number of documents put into the window so far. Data that a subject has derived from a document are
+    /// stale once this number changes.
     pub(crate) epoch: u64,
     /// Requests that follow from the current action.
     next: VecDeque<Request>,
 }
 
 impl Context {
-    /// The context around a model.
+    /// Creates a context for a model.
     pub(crate) fn new(model: Model, view: ViewState, egui: egui::Context) -> Self {
         Self {
             model,
@@ -66,19 +66,19 @@ impl Context {
         self.view.say(tone, text);
     }
 
-    /// A function that wakes the window from another thread.
+    /// Returns a function with which another thread wakes the window.
     pub(crate) fn wake(&self) -> impl Fn() + Send + Clone + 'static {
         waker(&self.egui)
     }
 
-    /// Applies an edit as a step of its own, or shows why it was refused.
+    /// Applies an edit as a separate undo step, or shows why it was rejected.
     pub(crate) fn apply(&mut self, label: &str, edit: Edit) {
         if let Err(error) = self.model.document.apply(label, edit) {
             self.say(Tone::Refused, &format!("{error}."));
         }
     }
 
-    /// Shows the newest state of the gesture in progress, or shows why it was refused.
+    /// Applies an edit as the newest state of the gesture in progress, or shows why it was rejected.
     pub(crate) fn preview(&mut self, label: &str, edit: Edit) {
         if let Err(error) = self.model.document.preview(label, edit) {
             self.say(Tone::Refused, &format!("{error}."));
@@ -93,7 +93,7 @@ impl Context {
         model.explained = None;
         model.changed_on_disk = false;
         model.dialog = Dialog::None;
-        // The run, and what was derived, belong to the old document. Its roads are no use to the new one,
+        // The run and all derived data belong to the old document. They must not be used for the new one,
         // although the revisions of both begin at the same number.
         self.epoch += 1;
         model.live = None;
@@ -107,7 +107,7 @@ impl Context {
     }
 }
 
-/// A function that wakes the window of a context from another thread.
+/// Returns a function with which another thread wakes the window of a context.
 pub(crate) fn waker(context: &egui::Context) -> impl Fn() + Send + Clone + 'static {
     let context = context.clone();
     move || context.request_repaint()

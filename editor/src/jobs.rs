@@ -21,22 +21,22 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// A dialog that closed within this time was never seen by the user.
+/// A file dialog that closes within this time was never shown, so the desktop has none.
 const NO_PERSON: Duration = Duration::from_millis(300);
 
 /// Outcome of a job.
 pub(crate) enum Outcome {
-    /// Something about documents and paths.
+    /// Outcome of a job about documents and paths.
     Document(DocumentOutcome),
     /// A background picture was read, with its placement if known.
     Background(Result<(Picked, Option<Placement>), String>),
-    /// A picture, a bundle or tables were written.
+    /// A picture, a bundle or tables were written, or writing failed.
     Written(PathBuf, Result<(), String>),
-    /// Something about bundles.
+    /// Outcome of a job about bundles.
     Bundle(BundleOutcome),
-    /// A job of an experiment has finished.
+    /// Outcome of a job about experiments.
     Experiment(ExperimentOutcome),
-    /// Something about vehicle files.
+    /// Outcome of a job about vehicle files.
     Vehicle(VehicleOutcome),
 }
 
@@ -66,7 +66,7 @@ pub(crate) enum DocumentOutcome {
     Imported(PathBuf, Result<Box<(Scenario, osm::ImportSummary)>, String>),
     /// A state of a document was written.
     Saved(PathBuf, DocumentState, Option<Next>, Result<(), String>),
-    /// The path dialog was closed, with a path or without.
+    /// The file dialog was closed, with or without a path.
     Browsed(Purpose, Option<Next>, Option<PathBuf>),
     /// The desktop has no file dialog.
     NoDialog,
@@ -76,7 +76,7 @@ pub(crate) enum DocumentOutcome {
 pub(crate) enum BundleOutcome {
     /// A bundle was read.
     Read(PathBuf, Result<Box<Bundle>, String>),
-    /// A bundle was unpacked; the scenario in it.
+    /// A bundle was unpacked, with the path of its scenario.
     Unpacked(Result<PathBuf, String>),
 }
 
@@ -92,7 +92,7 @@ pub(crate) enum VehicleOutcome {
     Saved(PathBuf, Arc<VehicleFile>, VehicleUse, Result<(), String>),
 }
 
-/// Results of background work for experiments.
+/// Outcome of a job about experiments.
 pub(crate) enum ExperimentOutcome {
     /// An experiment and its scenario were read.
     Opened(PathBuf, Result<Box<OpenedExperiment>, String>),
@@ -114,19 +114,19 @@ pub(crate) struct OpenedExperiment {
     pub(crate) scenario: Option<(PathBuf, Arc<Scenario>)>,
 }
 
-/// Place in the workshop that a vehicle is read for.
+/// Use of a vehicle that is read for the workshop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BenchPlace {
-    /// To be changed.
+    /// It is put on the bench and edited.
     OnBench,
-    /// To be compared with the one on the bench.
+    /// It is compared with the vehicle on the bench.
     Beside,
 }
 
-/// Use of a vehicle once it has been written.
+/// Use of a vehicle file once it has been written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VehicleUse {
-    /// Nothing.
+    /// No further use.
     None,
     /// The scenario uses it.
     InScenario,
@@ -160,18 +160,18 @@ enum Length {
 
 /// A job in progress.
 pub(crate) struct Job {
-    /// Description of its work.
+    /// Description for users.
     pub(crate) label: String,
     /// Whether it gets a progress bar and a cancel button.
     pub(crate) is_long: bool,
-    /// Whether it writes the scenario.
+    /// Whether it saves the scenario.
     pub(crate) is_save: bool,
     share: Arc<AtomicU32>,
     cancelled: Arc<AtomicBool>,
     outcome: Receiver<Outcome>,
 }
 
-/// Access of a running job to its progress and cancellation.
+/// Lets a running job report its progress and check whether it was cancelled.
 pub(crate) struct Progress {
     share: Arc<AtomicU32>,
     cancelled: Arc<AtomicBool>,
@@ -209,7 +209,7 @@ impl Job {
         work: impl FnOnce(&Progress) -> Option<T> + Send + 'static,
     ) -> Self {
         let (sender, outcome) = channel();
-        // The bits of 0.0: unknown.
+        // The bits of 0.0, which means that the progress is unknown.
         let share = Arc::new(AtomicU32::new(0));
         let cancelled = Arc::new(AtomicBool::new(false));
         let progress = Progress {
@@ -221,7 +221,7 @@ impl Job {
                 // The receiver is gone if the job was cancelled.
                 let _ = sender.send(outcome.into());
             }
-            // Also without an outcome, because the bar of a cancelled job has to disappear.
+            // Wakes the window even if the job was cancelled, because its progress bar has to disappear.
             wake();
         });
         Self {
@@ -234,7 +234,7 @@ impl Job {
         }
     }
 
-    /// A short job.
+    /// Starts a short job.
     pub(crate) fn beside(
         label: String,
         wake: impl Fn() + Send + 'static,
@@ -243,7 +243,7 @@ impl Job {
         Self::start(label, Length::Short, wake, move |_| Some(work()))
     }
 
-    /// A long job, with a progress bar and a cancel button.
+    /// Starts a long job, with a progress bar and a cancel button.
     pub(crate) fn long(
         label: String,
         wake: impl Fn() + Send + 'static,
@@ -308,7 +308,7 @@ impl Job {
     ) -> Self {
         let label = format!("Saving {}", name(&path));
         let job = Self::start(label, Length::Short, wake, move |_| {
-            // The requested revision; later edits are in another copy.
+            // This is the revision of the request, because later edits are made to a copy.
             let saved = file::save(&scenario, &path).map_err(|error| error.to_string());
             Some(DocumentOutcome::Saved(path, state, then, saved))
         });
@@ -354,7 +354,7 @@ impl Job {
         )
     }
 
-    /// Reads the background picture beside a scenario.
+    /// Reads the background picture in the folder of a scenario.
     pub(crate) fn background_beside(folder: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
         let label = "Reading background picture".to_owned();
         Self::start(label, Length::Short, wake, move |_| {
@@ -426,7 +426,7 @@ impl Job {
         )
     }
 
-    /// Writes the comparison of two named runs into a folder.
+    /// Writes a comparison of two named runs into a folder.
     pub(crate) fn comparison(
         runs: [Arc<roadwright_recording::RunResults>; 2],
         names: [String; 2],
@@ -443,7 +443,7 @@ impl Job {
         })
     }
 
-    /// Writes a drive by hand as a table.
+    /// Writes a drive under manual control as a table.
     pub(crate) fn drive(
         drive: Arc<Vec<(f64, VehicleRecord)>>,
         path: PathBuf,
@@ -456,7 +456,7 @@ impl Job {
             move |_| {
                 let columns = VehicleRecord::TRACE_COLUMNS.map(str::to_owned);
                 let rows = drive.iter().map(|(time, vehicle)| vehicle.trace_row(*time));
-                // Only numbers and lane numbers, so nothing has to be quoted.
+                // All cells are numbers or lane ids, so no cell has to be quoted.
                 let lines = std::iter::once(columns).chain(rows);
                 let table: String = lines.map(|row| row.join(",") + "\n").collect();
                 let written = roadwright_files::write(&path, table.as_bytes());
@@ -537,7 +537,7 @@ impl Job {
     ) -> Self {
         let suggestion = suggestion.to_owned();
         Self::start("Choosing a file".into(), Length::Short, wake, move |_| {
-            // The system's dialog blocks its thread; the window continues to draw.
+            // The system's dialog blocks this thread only, so the window continues to draw.
             let begun = now();
             let dialog = rfd::FileDialog::new();
             let fitting = purpose.extensions();
@@ -612,22 +612,22 @@ impl Job {
 
     /// Progress, 0 to 1; `None` if unknown.
     pub(crate) fn share(&self) -> Option<f32> {
-        // There is no atomic float.
+        // The float is stored as bits, because there is no atomic float.
         let share = f32::from_bits(self.share.load(Ordering::Relaxed));
         (share > 0.0).then_some(share)
     }
 
-    /// Cancels it and discards its result.
+    /// Cancels the job and discards its outcome.
     pub(crate) fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Its outcome, once.
+    /// Takes the outcome, if the job has finished. An error means that it ended without an outcome.
     pub(crate) fn take(&self) -> Option<Result<Outcome, ()>> {
         match self.outcome.try_recv() {
             Ok(outcome) => Some(Ok(outcome)),
             Err(std::sync::mpsc::TryRecvError::Empty) => None,
-            // Cancelled, or it panicked: there will be no outcome.
+            // The job was cancelled or panicked, so there will be no outcome.
             Err(std::sync::mpsc::TryRecvError::Disconnected) => Some(Err(())),
         }
     }

@@ -9,27 +9,27 @@ use roadwright_extension::script::{LONGEST_SCRIPT, Subject, compile, step_throug
 use roadwright_extension::{CallWatch, Event, Level, author};
 use std::path::Path;
 
-/// Plugins and scripts: the host behind them.
+/// The subject that manages plugins and scripts through their host.
 pub(crate) struct ModuleHost {
     extensions: Extensions,
 }
 
 impl ModuleHost {
-    /// Searches the folders of the user and beside the document of a model.
+    /// Opens the host, and searches for modules in the user's folders and in the folder of the document.
     pub(crate) fn open(folders: &Folders, model: &mut Model) -> Self {
         let mut extensions = Extensions::open(folders, model.document.path(), &model.settings);
-        // Modules found at startup are not news.
+        // Modules found at startup are not reported as news.
         let trusted = &model.settings.trusted_folders;
         extensions.look(&mut model.modules, trusted, 0.0);
         Self { extensions }
     }
 
-    /// The modules that scenarios can use, and the scripts with their texts.
+    /// Returns the modules that scenarios can use, and the texts of scripts.
     pub(crate) fn available(&self) -> Available {
         self.extensions.available()
     }
 
-    /// A watch for news of the host, for another thread.
+    /// Returns a handle with which another thread notices hanging calls and unread events of the host.
     pub(crate) fn call_watch(&self) -> &CallWatch {
         self.extensions.call_watch()
     }
@@ -56,9 +56,9 @@ impl ModuleHost {
         for event in &news.events {
             tell(cx, event);
         }
-        // The run learns of modules only here, because it has its own registry.
+        // The run has its own registry, which is updated only here.
         if news.has_timed_out {
-            // The continuation would depend on the speed of the machine, so the user decides.
+            // The result of continuing would depend on the speed of the machine, so the user decides.
             cx.then(PlayingAction::Halt);
         }
         if news.has_new_modules {
@@ -75,7 +75,7 @@ impl ModuleHost {
             ModuleAction::Allow(hash) => {
                 host.allow(&hash);
                 cx.model.settings.trusted_plugins.insert(hash);
-                // Other waiting builds are listed again with the next update from the host.
+                // Other builds that wait for permission are listed again by the next update from the host.
                 cx.model.modules.unallowed.clear();
                 cx.model.modules.asks = false;
                 cx.model.dialog = Dialog::None;
@@ -125,7 +125,7 @@ impl ModuleHost {
             }
             ModuleAction::CheckScript(id, text) => {
                 if self.check_script(cx, &id, &text) {
-                    cx.say(Tone::Done, &format!("{id}: no mistakes found."));
+                    cx.say(Tone::Done, &format!("{id}: no errors found."));
                 }
             }
             ModuleAction::StepThrough(request) => match request.agent {
@@ -141,7 +141,7 @@ impl ModuleHost {
                 }
             }
             ModuleAction::RestartWithout(id) => {
-                // The simulation thread does not return from the plugin.
+                // The simulation thread hangs in a call of the plugin.
                 host.quarantine(&id);
                 cx.then(Request::Flow(FlowAction::Restart));
             }
@@ -152,14 +152,14 @@ impl ModuleHost {
     fn step_through(&mut self, cx: &mut Context, request: StepRequest, subject: Subject) {
         let scripts = self.extensions.host().scripts();
         let place = scripts.place_of(&request.script);
-        // Scripts import others from their own folder.
+        // A script imports other scripts from its own folder.
         let folder = place.as_deref().and_then(Path::parent);
         let named = (request.script.as_str(), request.text.as_str());
         let steps = step_through(named, folder, &request.event, &subject);
         cx.model.modules.stepping = Some((request, steps));
     }
 
-    /// Checks the text of a script; an error is shown at its line.
+    /// Checks the text of a script, and shows an error at its line. Returns whether there is none.
     fn check_script(&mut self, cx: &mut Context, id: &str, text: &str) -> bool {
         let place = self.extensions.host().scripts().place_of(id);
         let folder = place.as_deref().and_then(Path::parent);
@@ -175,8 +175,8 @@ impl ModuleHost {
         let Some(place) = scripts.place_of(id) else {
             return;
         };
-        // Read now rather than from the host's last look, because changes by another program could not be
-        // restored.
+        // The file is read now, because the host's copy may be older, and overwriting a change by another
+        // program could not be undone.
         match roadwright_files::read_text(&place, LONGEST_SCRIPT) {
             Ok(there) if there != base && there != text => {
                 scripts.read(&place);
@@ -202,7 +202,7 @@ impl ModuleHost {
             roadwright_files::write(&place, text.as_bytes())
         };
         match write() {
-            // The host reads it at once; errors are reported as with any other editor.
+            // The host reads the file at once and reports errors, as if another editor had saved it.
             Ok(()) => self.extensions.host().scripts().read(&place),
             Err(error) => cx.say(Tone::Failed, &format!("{}: {error}", place.display())),
         }
@@ -225,7 +225,7 @@ impl ModuleHost {
 
 /// Shows a message of the host.
 fn tell(cx: &mut Context, event: &Event) {
-    // A dialog asks for that, in words other than those of the command line.
+    // A dialog asks for permission instead, because this message is worded for the command line.
     if event.text.contains("may not run yet") {
         return;
     }

@@ -1,4 +1,4 @@
-//! Hands the outcomes of jobs beside the frame to their subjects.
+//! Dispatches the outcomes of background jobs to the subjects that handle them.
 
 use crate::app::Editor;
 use crate::jobs::Outcome;
@@ -6,7 +6,7 @@ use crate::model::Tone;
 use crate::sharing;
 
 impl Editor {
-    /// Takes the outcomes of jobs.
+    /// Takes the outcomes of finished jobs, and handles them.
     pub(crate) fn take_jobs(&mut self) {
         // All outcomes are taken before any is handled, because handling one may start another job.
         let mut outcomes = Vec::new();

@@ -1,4 +1,4 @@
-//! The paths that files are saved under: with the endings that they have.
+//! Paths for saving files. A missing file name extension is added.
 
 use crate::experiment::ENDING;
 use roadwright_bundle::ENDING as BUNDLE;

@@ -1,4 +1,4 @@
-//! Requests to the subjects of the editor, beside the actions of panels.
+//! Requests that subjects of the editor send to each other, in addition to the actions of panels.
 
 use crate::experiment::ExperimentFile;
 use crate::extensions::StepRequest;
@@ -7,19 +7,19 @@ use roadwright_agent::BehaviourView;
 use roadwright_simulation::{CouplingOrder, HandControls};
 use std::path::PathBuf;
 
-/// A request from one subject to another, carried out as soon as the first one returns.
+/// A request from one subject to another. It is carried out as soon as the sender returns.
 pub(crate) enum Request {
-    /// An action that a panel could send as well.
+    /// An action like those sent by panels.
     Action(Box<Action>),
-    /// Something about documents and files.
+    /// A request about documents and files.
     Flow(FlowAction),
-    /// Something about the run.
+    /// A request about the run.
     Playing(PlayingAction),
-    /// Something about plugins and scripts.
+    /// A request about plugins and scripts.
     Modules(ModuleRequest),
-    /// Something about bundles.
+    /// A request about bundles.
     Bundle(BundleAction),
-    /// A path for an experiment was given.
+    /// Uses a path that was chosen for a file of an experiment.
     ExperimentPath(PathBuf, ExperimentFile),
 }
 
@@ -39,23 +39,23 @@ impl From<PlayingAction> for Request {
 pub(crate) enum FlowAction {
     /// Saves the document.
     Save,
-    /// Asks for a path, with a suggestion.
+    /// Asks the user for a path and suggests one.
     AskPath(Purpose),
-    /// Asks for a path by the system's own dialog.
+    /// Asks the user for a path in the system's file dialog.
     Browse(Purpose, Option<Next>),
-    /// Takes a path that was given.
+    /// Uses a path that was chosen.
     Path(PathBuf, Purpose, Option<Next>),
     /// Asks about unsaved changes, then continues.
     Leave(Next),
     /// Continues without asking about unsaved changes.
     Go(Next),
-    /// Deletes the recoveries of crashed sessions.
+    /// Deletes the recovery files of crashed sessions.
     DiscardRecoveries,
-    /// Reads the file of the document again.
+    /// Reloads the document from its file.
     Reload,
-    /// Keeps the document although its file has changed.
+    /// Keeps the open document although its file has changed.
     KeepMine,
-    /// Cancels the long jobs.
+    /// Cancels all long jobs.
     CancelJobs,
     /// Saves the work and restarts the program.
     Restart,
@@ -75,19 +75,19 @@ pub(crate) enum PlayingAction {
     Reset,
     /// Sets the speed.
     Speed(f64),
-    /// Steps along the list of speeds.
+    /// Moves by this many entries in the list of speeds.
     ChangeSpeed(isize),
-    /// Watches an agent, or none.
+    /// Watches an agent; `None` stops watching.
     Watch(Option<u64>),
     /// Toggles whether the map follows the watched vehicle.
     ToggleFollow,
-    /// Shows the run a second before the shown moment.
+    /// Shows the run one second earlier than now shown.
     LookBack,
-    /// Shows the run at a time, s.
+    /// Shows the run at this simulated time, s.
     LookAt(f64),
-    /// Shows the present.
+    /// Shows the present state of the run.
     BackToPresent,
-    /// Takes the controls of the watched vehicle, or returns them.
+    /// Takes over the controls of the watched vehicle, or hands them back.
     TakeTheWheel,
     /// Sets the controls of the vehicle driven by hand; `None` returns it to its modules.
     Drive(Option<HandControls>),
@@ -95,11 +95,11 @@ pub(crate) enum PlayingAction {
     Coupling(u64, CouplingOrder),
     /// Uncouples or couples trailers of the watched agent.
     CoupleWatched(CouplingOrder),
-    /// Plays a world that was just opened up to a step; `None`: without end.
+    /// Plays a newly opened world up to a step; `None` for no limit.
     PlayTo(Option<u64>),
-    /// Gives the run the present registry of modules.
+    /// Updates the module registry of the run.
     UseModules,
-    /// Finds the view of the agent of a request, and steps through the script with it.
+    /// Gets the view of the agent with this id from the run, and steps through the script with it.
     FindView(StepRequest, u64),
 }
 
@@ -107,7 +107,7 @@ pub(crate) enum PlayingAction {
 pub(crate) enum ModuleRequest {
     /// An action of a panel.
     Action(ModuleAction),
-    /// Searches for modules beside the document that is open now.
+    /// Searches for modules in the folder of the open document.
     Follow,
     /// Steps through a script with the view of an agent of the run.
     StepThrough(StepRequest, Box<BehaviourView>),
@@ -121,9 +121,9 @@ pub(crate) enum BundleAction {
     Open(PathBuf),
     /// Unpacks the bundle that is shown.
     Unpack {
-        /// The folder, which is new or empty.
+        /// Target folder, which is new or empty.
         folder: PathBuf,
-        /// Whether its road presets are added to the user's.
+        /// Whether its road presets are added to those of the user.
         presets: bool,
     },
 }

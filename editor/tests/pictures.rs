@@ -495,8 +495,8 @@ fn first_drive() {
     hold(&mut bench, "running_road");
 }
 
-/// The documentation uses some of the reference pictures: `cargo test -p roadwright-editor --test all --
-/// --ignored docs` renews them from the snapshots.
+/// Copies the reference pictures that the documentation uses from the snapshots: `cargo test
+/// -p roadwright-editor --test all -- --ignored docs`.
 #[test]
 #[ignore = "writes to docs/pictures"]
 fn docs() {

@@ -64,7 +64,7 @@ pub fn plugin_file(bytes: &[u8]) {
     let _ = roadwright_extension::inspect_bytes(bytes);
 }
 
-/// A scenario that other inputs are put into: it is small, and has junctions, flows and agents.
+/// Small scenario with junctions, flows and agents, into which other inputs are put.
 const AROUND: &str = include_str!("../../scenarios/crossroads.scenario.json");
 
 fn around() -> Scenario {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 const AROUND: usize = 2;
 /// Maximum number of characters shown of a line.
 const LONGEST_LINE: usize = 160;
-/// Largest file whose lines are shown, in bytes.
+/// Maximum size of a file whose lines are shown, bytes.
 const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
 
 /// A file that cannot be opened.

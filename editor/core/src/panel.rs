@@ -13,16 +13,16 @@ pub enum Dock {
     BelowMap,
 }
 
-/// The place of a panel's command in the menu bar.
+/// Menu, and place in it, of the command that shows a panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MenuPlace {
-    /// File, after Import.
+    /// In the File menu, after Import.
     Import,
-    /// Simulation, before Keep this run.
+    /// In the Simulation menu, before Keep this run.
     Run,
-    /// Simulation, after Keep this run.
+    /// In the Simulation menu, after Keep this run.
     Runs,
-    /// Simulation, in the last group.
+    /// In the last group of the Simulation menu.
     Studies,
 }
 
@@ -132,7 +132,7 @@ macro_rules! declare_panels {
 for_each_panel!(declare_panels);
 
 impl PanelId {
-    /// The panels whose commands are at a place of the menu bar.
+    /// Returns the panels whose commands are in this part of the menu bar.
     pub fn at(place: MenuPlace) -> impl Iterator<Item = Self> {
         let all = Self::ALL.iter().copied();
         all.filter(move |panel| panel.entry().is_some_and(|entry| entry.place == place))

@@ -214,7 +214,7 @@ fn kept_run(ui: &mut Ui, run: &KeptRun, actions: &mut Vec<Action>) {
             actions.push(Action::KeptRun(KeptRunAction::Rename(run.id, name)));
         }
     }
-    let drop = ui.small_button("×").on_hover_text("Drop this run.");
+    let drop = ui.small_button("×").on_hover_text("Remove this run.");
     named(&drop, &format!("Drop {}", run.name));
     if drop.clicked() {
         actions.push(Action::KeptRun(KeptRunAction::Drop(run.id)));

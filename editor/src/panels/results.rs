@@ -31,7 +31,7 @@ enum Order {
     Newest,
     /// Longest first.
     Longest,
-    /// Most time stopped first.
+    /// Longest time stopped first.
     Standing,
 }
 

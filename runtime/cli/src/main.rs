@@ -15,9 +15,9 @@ use arguments::{Arguments, Verb};
 use clap::Parser;
 use std::process::ExitCode;
 
-/// A step reads from all over a ground of some hundred MB, and with pages of 4 KiB address translation takes
-/// as long as the data. This allocator requests pages of 2 MiB where available; the system's allocator does
-/// so only if an environment variable is set.
+/// Each step reads data scattered over some hundred MB. With pages of 4 KiB, address translation takes as long
+/// as reading the data, so this allocator requests pages of 2 MiB where available. The system's allocator
+/// does so only if an environment variable is set.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -211,7 +211,7 @@ fn every_planner_plans_a_trip_and_exact_ones_the_same() {
         straight["reason"]
             .as_str()
             .unwrap()
-            .contains("straight line")
+            .contains("straight path")
     );
 }
 

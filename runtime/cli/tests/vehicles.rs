@@ -35,7 +35,7 @@ fn vehicles_are_listed_shown_checked_and_measured() {
     assert!(ids.len() >= 6, "{ids:?}");
     let shown = call(&["vehicle", "show", "enviro-400"]);
     let text = String::from_utf8(shown.stdout).unwrap();
-    assert!(text.contains("level dynamic_one_track: served") && text.contains("top speed 27.8"));
+    assert!(text.contains("level dynamic_one_track: available") && text.contains("top speed 27.8"));
     // Reverse and the top gear reach the engine's limit; the gear between shifts before it.
     let gear = |name: &str| {
         let row = text.lines().find(|line| line.starts_with(name)).unwrap();
@@ -52,7 +52,7 @@ fn vehicles_are_listed_shown_checked_and_measured() {
     let shown = call(&["vehicle", "show", "semi-trailer-tractor"]);
     let text = String::from_utf8(shown.stdout).unwrap();
     assert!(
-        text.contains("not served, the file has no wheels.friction"),
+        text.contains("unavailable, the file has no wheels.friction"),
         "{text}"
     );
     for id in [

@@ -124,7 +124,7 @@ fn a_table_without_the_function_is_none() {
     );
 }
 
-/// Courses that compute their own vehicle ask for accelerations.
+/// A course that simulates its own vehicle needs an acceleration, even from a controller of pedals.
 #[test]
 fn who_has_no_vehicle_gets_the_acceleration_of_some_car() {
     let folder = tempfile::tempdir().unwrap();

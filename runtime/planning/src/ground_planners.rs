@@ -113,12 +113,12 @@ const COSTS: [ParameterInfo; COMMON] = [
         "",
         (512.0, 1e6),
         1024.0,
-        "Cells per step for the question whether there is a path at all.",
+        "Cells per step of the search that decides whether any path exists.",
     ),
     ParameterInfo::choice(
         "avoid",
         &["path", "all"],
-        "Obstacles that the controller perceives: those in the way of the path, or all that are ahead.",
+        "Obstacles that the controller perceives: those on the path, or all those ahead.",
     ),
 ];
 

@@ -97,7 +97,7 @@ pub fn map(
     drawn(scenario, snapshot, picture)?.png()
 }
 
-/// The same as a canvas.
+/// Draws the same map as [`map`], and returns its canvas.
 pub(crate) fn drawn(
     scenario: &Scenario,
     snapshot: Option<&Snapshot>,

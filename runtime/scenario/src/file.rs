@@ -174,7 +174,7 @@ fn parse(text: &str, files: VehicleFiles<'_>) -> Result<Scenario, TextError> {
     assemble(from_json::<Document>(text)?, text, files)
 }
 
-/// Builds the scenario of a document by edits, which all changes go through.
+/// Builds the scenario of a document from edits, so that a file is checked like any other change.
 fn assemble(
     mut document: Document,
     text: &str,

@@ -1,4 +1,4 @@
-//! Paths of trips, without driving them: on lanes by the route planner, off them by a planner of open ground.
+//! Plans the path of a trip without driving it: on lanes by a route planner, elsewhere by a ground planner.
 
 use crate::open_ground::{FixedItems, ItemSource, profile_of};
 use crate::perception::OPEN_GROUND_SPEED;
@@ -16,72 +16,81 @@ use roadwright_planning::open_ground::{CellMap, CellPath};
 use roadwright_scenario::{Scenario, VehicleType};
 use std::sync::Arc;
 
-/// Height of vehicles whose own height is not known, m: others neither drive over them nor pass underneath.
+/// Assumed height of vehicles of unknown height, m. No vehicle drives over or passes underneath them.
 const VEHICLE_HEIGHT: f64 = 4.0;
-/// Ground around start and goal on maps that are shown, m.
+/// Margin around start, goal and path on displayed maps, m.
 const MARGIN: f64 = 20.0;
+
+/// Start or destination of a trip.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TripEnd {
+    /// Middle of the rear axle, m; the middle of the body if there is no heading.
+    pub position: DVec2,
+    /// Heading, rad; `None` for any heading.
+    pub heading: Option<f64>,
+}
 
 /// A question about a trip.
 #[derive(Debug, Clone, Copy)]
 pub struct TripQuestion<'a> {
     /// The vehicle.
     pub vehicle: &'a VehicleType,
-    /// Stack whose route planner finds the path on lanes.
+    /// Id of the stack whose route planner plans on lanes.
     pub stack: &'a str,
-    /// Where it begins.
+    /// Start.
     pub from: TripEnd,
-    /// Where it ends.
+    /// Destination.
     pub to: TripEnd,
-    /// How the path off the lanes is planned.
+    /// Settings of the planner for open ground.
     pub planning: GroundPlanning,
-    /// Most cells that are expanded.
+    /// Maximum number of cells to expand.
     pub most: u64,
 }
 
 /// Answer to a [`TripQuestion`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum TripAnswer {
-    /// The trip is possible.
+    /// A path was found.
     Found(TripPlan),
-    /// It is not, for this reason.
+    /// There is no path, with the reason for users.
     NoPath(String),
-    /// The number of cells did not suffice.
+    /// The search ended at the maximum number of cells.
     Undecided,
 }
 
 /// The path of a trip.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TripPlan {
-    /// Its parts, in order.
+    /// Its legs, in driving order.
     pub legs: Vec<TripLeg>,
-    /// Cost of its steps over cells.
+    /// Total cost of its steps over cells; 0 on lanes.
     pub cost: u64,
 }
 
-/// A part of a trip.
+/// A leg of a trip.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TripLeg {
-    /// Where it leads.
+    /// Whether it is on lanes or on open ground.
     pub kind: LegKind,
-    /// Poses at which its direction changes, from its start to its end.
+    /// Poses at its start, its end, and each change of direction between them.
     pub poses: Vec<Pose>,
     /// Length, m.
     pub length: f64,
-    /// Time without waiting, s.
+    /// Driving time without waiting, s.
     pub time: f64,
 }
 
-/// Where a part of a trip leads.
+/// Surface that a leg of a trip is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegKind {
-    /// Along lanes.
+    /// Lanes.
     Lanes,
-    /// Over open ground.
+    /// Open ground.
     Ground,
 }
 
 impl LegKind {
-    /// Its name in documents.
+    /// Its name in JSON output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lanes => "lanes",
@@ -91,12 +100,12 @@ impl LegKind {
 }
 
 impl TripPlan {
-    /// Length of all parts, m.
+    /// Total length, m.
     pub fn length(&self) -> f64 {
         self.legs.iter().map(|leg| leg.length).sum()
     }
 
-    /// Time of all parts, s.
+    /// Total driving time without waiting, s.
     pub fn time(&self) -> f64 {
         self.legs.iter().map(|leg| leg.time).sum()
     }
@@ -110,8 +119,8 @@ pub struct TripFinder {
 }
 
 impl TripFinder {
-    /// Prepares a scenario, with the vehicles and pushed obstacles of a snapshot, but for the vehicle and the
-    /// trailers of one agent. Cost: that of laying out all junctions and lanes.
+    /// Prepares a scenario, with the vehicles and pushed obstacles of a snapshot. The vehicle and the trailers
+    /// of the agent `except` are left out. Lays out all junctions and lanes.
     pub fn new(scenario: Arc<Scenario>, snapshot: Option<&Snapshot>, except: Option<u64>) -> Self {
         let routes = RouteFinder::new(scenario);
         let mut items = FixedItems::of(routes.ground());
@@ -125,7 +134,7 @@ impl TripFinder {
         }
         let mut map = items.map();
         for body in bodies {
-            // An outline without an area, such as that of a board on its edge, cannot be hit.
+            // A rejected outline has no area, like that of a board on its edge, and obstructs no vehicle.
             let _ = map.insert(body);
         }
         Self {
@@ -135,12 +144,12 @@ impl TripFinder {
         }
     }
 
-    /// Cells that all questions together have expanded.
+    /// Number of cells expanded for all questions so far.
     pub fn expanded(&self) -> u64 {
         self.expanded
     }
 
-    /// Answers a question. `goes_on` is asked between portions of the work.
+    /// Answers a question. Calls `goes_on` between portions of the work, and stops once it returns false.
     pub fn answer(
         &mut self,
         question: &TripQuestion<'_>,
@@ -198,7 +207,7 @@ impl TripFinder {
             Answer::Found(found) => TripAnswer::Found(self.plan(question, &found)),
             Answer::NoPath(reason) => TripAnswer::NoPath(reason.to_string()),
             Answer::InTheWay(at) => TripAnswer::NoPath(format!(
-                "an obstacle lies on the straight line at {:.1},{:.1}",
+                "an obstacle blocks the straight path at {:.1},{:.1}",
                 at.x, at.y
             )),
             Answer::Undecided => TripAnswer::Undecided,
@@ -209,7 +218,7 @@ impl TripFinder {
         let vehicle = question.vehicle;
         let speed = vehicle.max_speed.min(OPEN_GROUND_SPEED);
         let length = length_of(&found.points);
-        // Cost of the steps over their cost on plain ground.
+        // Cost of the path relative to the same path over plain ground.
         let plain = plain_cost(&found.path, rules(&question.planning));
         let factor = if plain > 0 {
             found.path.cost as f64 / plain as f64
@@ -240,7 +249,8 @@ impl TripFinder {
         })
     }
 
-    /// The map around a trip, with its path marked if there is one; `None` if the trip is nowhere.
+    /// The map around a trip, with its path marked if there is one; `None` if an end of the trip has
+    /// coordinates that are not finite or out of range.
     pub fn map_around(
         &mut self,
         question: &TripQuestion<'_>,
@@ -282,6 +292,16 @@ impl TripFinder {
     }
 }
 
+/// Result of looking for a route on lanes.
+pub(crate) enum OnLanes {
+    /// The start or the destination is not on a lane.
+    Beside,
+    /// Both are on lanes, but no route connects them.
+    Unconnected,
+    /// The quickest route.
+    Route(crate::planned_route::PlannedRoute),
+}
+
 fn is_somewhere(end: &TripEnd) -> bool {
     let limit = roadwright_geometry::MAX_COORDINATE;
     // False for numbers that are not finite.
@@ -289,7 +309,7 @@ fn is_somewhere(end: &TripEnd) -> bool {
     is_near && end.position.is_finite() && end.heading.is_none_or(f64::is_finite)
 }
 
-/// The middle of the body at the end of a trip.
+/// The middle of the body at this end of a trip.
 fn spot(vehicle: &VehicleType, end: &TripEnd) -> Spot {
     match end.heading {
         None => Spot::anyhow(end.position),
@@ -321,7 +341,7 @@ fn rules(planning: &GroundPlanning) -> Rules {
     }
 }
 
-/// Cost of a path over plain ground.
+/// Cost that a path would have if all its cells were plain ground.
 fn plain_cost(path: &CellPath, rules: Rules) -> u64 {
     let steps = path.cells.windows(2);
     let costs = steps.map(|pair| rules.bound(pair[0], pair[1], PLAIN as u32));
@@ -333,10 +353,10 @@ fn length_of(points: &[DVec2]) -> f64 {
     pairs.map(|pair| (pair[1] - pair[0]).length()).sum()
 }
 
-/// The points at which a line changes its direction, with the heading from there. The last one has a
-/// heading of its own, or that of the line.
+/// The first and last point of a line and the points at which it bends, each with the heading of the segment
+/// that follows. `last` is the heading at the last point, by default that of the line.
 fn corners(points: &[DVec2], last: Option<f64>) -> Vec<Pose> {
-    /// Change of direction that counts, rad.
+    /// Smallest change of direction that counts as a bend, rad.
     const BEND: f64 = 1e-3;
     /// Points that are closer have no direction between them, m.
     const CLOSE: f64 = 1e-3;
@@ -371,7 +391,7 @@ fn standing(shape: Shape, layer: Layer) -> Item {
     }
 }
 
-/// The bodies of a snapshot, but for those of one agent.
+/// The bodies of a snapshot, except those of one agent.
 fn vehicles(snapshot: &Snapshot, except: Option<u64>) -> impl Iterator<Item = Item> {
     let body = |pose: Pose, length: f64, width: f64| {
         let shape = Shape::Box(OrientedBox::new(pose, length, width));

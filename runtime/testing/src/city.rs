@@ -46,7 +46,7 @@ const DIAGONAL: f64 = std::f64::consts::FRAC_1_SQRT_2;
 #[derive(Debug, Clone, Copy)]
 struct At(f64, f64);
 
-/// The elements written so far. Ids count upwards over all of them.
+/// The elements written so far. Ids are consecutive across all kinds of elements.
 #[derive(Debug, Default)]
 struct File {
     nodes: String,

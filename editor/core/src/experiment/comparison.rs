@@ -5,13 +5,13 @@ use roadwright_training::genetic::LEVEL;
 use roadwright_training::statistics::{Paired, paired};
 use std::path::{Path, PathBuf};
 
-/// Largest file of results that is read, bytes.
+/// Maximum size of a results file, bytes.
 const LARGEST: u64 = 256 * roadwright_files::MEBIBYTE;
 
 /// An opened results file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenResults {
-    /// Their file.
+    /// Path of the file.
     pub path: PathBuf,
     /// The rows.
     pub results: Results,

@@ -83,7 +83,7 @@ fn still(arguments: &Render, scenario: &Scenario, mut picture: Picture) -> anyho
         );
     }
     if !simulated && others {
-        bail!("flags of a run need one: add --at SECONDS");
+        bail!("options of a run have no effect without a run; add --at SECONDS");
     }
     let mut failures = BTreeMap::new();
     let snapshot = if simulated {

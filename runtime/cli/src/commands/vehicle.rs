@@ -206,10 +206,10 @@ fn write_gears(out: &mut dyn Write, train: &DriveTrain) -> std::io::Result<()> {
 fn level_line(vehicle: &VehicleFile, level: DynamicsLevel) -> String {
     let missing = vehicle.missing(level);
     if missing.is_empty() {
-        format!("level {level}: served")
+        format!("level {level}: available")
     } else {
         format!(
-            "level {level}: not served, the file has no {}",
+            "level {level}: unavailable, the file has no {}",
             missing.join(", ")
         )
     }

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Distance along the way within which a crossing belongs to a junction's arm, m.
 const REACH: f64 = 25.0;
-/// Smallest distance of a crossing from a dead end, m, because a cut would leave nothing.
+/// Shortest piece of road that a cut at a crossing may leave, m.
 const LEAST_PIECE: f64 = 15.0;
 
 /// Whether there is a marked pedestrian crossing at a node.

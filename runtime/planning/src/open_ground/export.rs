@@ -6,7 +6,7 @@ use super::grid::GridError;
 use super::ground::{OpenGround, ProfileId, Reading, Window};
 use std::collections::BTreeMap;
 
-/// Most cells that are shown at once: larger pictures cannot be looked at whole.
+/// Maximum number of cells in a picture. Larger pictures do not fit on a screen.
 const MOST_SHOWN: u64 = 2048 * 2048;
 
 /// Factors of the cells of a rectangle, to be written or drawn.

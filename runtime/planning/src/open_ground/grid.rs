@@ -5,7 +5,7 @@ use super::cost::{LARGEST_FACTOR, PLAIN, SMALLEST_FACTOR};
 use super::space::Space;
 use thiserror::Error;
 
-/// Most cells of a [`GridMap`].
+/// Maximum number of cells of a [`GridMap`].
 pub const MOST_CELLS: u64 = 64_000_000;
 
 /// Cells along the edge of a tile.

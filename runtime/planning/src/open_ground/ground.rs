@@ -257,10 +257,10 @@ impl OpenGround {
         Some(item)
     }
 
-    /// Puts another item in the place of one. It must have the same owner.
+    /// Replaces an item by another one with the same owner.
     ///
     /// # Errors
-    /// If the map cannot hold its shape; the item before stays then.
+    /// If the map cannot hold the new shape. The old item then stays.
     pub fn replace(&mut self, id: ItemId, item: Item) -> Result<(), ShapeError> {
         item.check()?;
         if self.item(id).is_none_or(|before| *before == item) {

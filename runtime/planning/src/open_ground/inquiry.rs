@@ -26,7 +26,7 @@ const STRIDE: f64 = 0.25;
 /// A question about the path of a trip.
 #[derive(Debug, Clone, Copy)]
 pub struct Inquiry {
-    /// Start, goal and vehicle.
+    /// Start, destination and vehicle.
     pub trip: Trip,
     /// How the path is searched for.
     pub search: GroundSearch,

@@ -21,7 +21,7 @@ const TURN: u64 = 512;
 /// Cells are halved down to this size where the room is too large to be searched for its widest gap.
 const FINER: CellSize = CellSize::FINEST_ROOM;
 
-/// State of the question whether there is a path.
+/// State of the search that decides whether there is a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
     /// Nothing yet. A spent budget is no verdict.

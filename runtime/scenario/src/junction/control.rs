@@ -54,7 +54,7 @@ struct Approach {
 /// Decisions of the user that affect the control.
 pub(super) struct Decided<'a> {
     pub(super) control: Option<Control>,
-    /// The major roads; if empty, they follow from the roads.
+    /// The major roads; if empty, they are derived from the ranks of the roads.
     pub(super) major: &'a [RoadId],
     /// Whether its signals flash or are off, so that signs apply.
     pub(super) has_signs: bool,

@@ -44,8 +44,8 @@ const BETWEEN_BENDS: f64 = 8.0;
 pub(crate) const MAX_CLUSTER: f64 = 60.0;
 /// A road is straight if it is no longer than this times the distance between its ends.
 const STRAIGHT: f64 = 1.1;
-/// Rounds of merging; each round only looks at what the last one changed. Roads that are still used up after
-/// the last one are squeezed.
+/// Maximum number of rounds of merging. Each round only examines what the previous round changed. Roads that
+/// are still shorter than their trims after the last round get smaller trims.
 const MAX_ROUNDS: usize = 8;
 
 /// Lengths of a road's reference line that its junctions take up, m.

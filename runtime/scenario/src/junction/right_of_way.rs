@@ -29,7 +29,7 @@ use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
 use std::f64::consts::{PI, TAU};
 
-/// Arms at least this far apart face each other, by their bearings or by their headings, rad.
+/// Smallest angle between the bearings or headings of two arms that face each other, rad.
 const ONCOMING: f64 = 135.0 * PI / 180.0;
 
 /// Critical gaps, s: the time to the next conflicting vehicle at which half of all drivers accept the gap.

@@ -105,7 +105,7 @@ pub struct Resistance {
     pub air_density: Quantity<Density>,
 }
 
-/// [Gerdelan 2011] section 11.4.
+/// Default air density, from section 11.4 of [Gerdelan 2011].
 fn air() -> Quantity<Density> {
     1.2.into()
 }

@@ -212,7 +212,7 @@ pub(crate) struct Obstacles {
     largest: f64,
     /// All bodies, indexed by their boxes.
     cells: Cells,
-    /// Heights that every body covers: a vehicle between them meets all bodies.
+    /// Range of heights that all bodies share. A vehicle in this range can hit any of them.
     common: VerticalSpan,
 }
 

@@ -1,6 +1,6 @@
-//! Costs of ground beside obstacles and lanes: slopes, water, paved and slippery ground.
+//! Cost layers of open ground: slopes, water, paved and slippery ground.
 //!
-//! Nothing here blocks a cell, because nothing of it stops a vehicle that drives there.
+//! They make cells more expensive but block none, because a vehicle can drive on all of them.
 
 use super::fixed_items::{FixedItems, ItemSource};
 use super::pieces::cut;
@@ -10,15 +10,15 @@ use roadwright_geometry::{DVec2, HeightField, Pose};
 use roadwright_planning::open_ground::{Item, Layer, PLAIN, SMALLEST_FACTOR, Shape};
 use roadwright_scenario::LandUse;
 
-/// Steepness of one class of slopes, as rise over run. Gentler ground costs nothing.
+/// Range of steepness in one class of slopes, as rise over run. Ground below the first class costs nothing.
 const STEP: f64 = 0.1;
-/// Cost of each class: ground of 20 % costs twice as much as level ground.
+/// Added cost of each class. Ground with a slope of 20 % costs twice as much as level ground.
 const STEP_COST: i32 = 8;
 /// Ground steeper than this, as rise over run, costs as much as water.
 const STEEPEST: f64 = 1.0;
-/// Cost of water, which is crossed only where there is no way round that is shorter than 64 times the water.
+/// Added cost of water. A path crosses water only if every detour is longer than 64 times the crossing.
 const WATER_COST: i32 = 63 * PLAIN;
-/// Most squares of slopes; finer terrain is read in blocks, each as steep as its steepest sample.
+/// Maximum number of squares with slopes. Finer terrain is read in blocks, each as steep as its steepest sample.
 const MOST_SQUARES: usize = 40_000;
 
 /// Adds the cost layers of a ground.
@@ -41,7 +41,7 @@ pub(super) fn add(items: &mut FixedItems, ground: &Ground) {
     if let Some(map) = ground.known_grip() {
         let open = map.grip().open_ground.get();
         for ((outline, grip), number) in map.ground_pieces().zip(0..) {
-            // Open ground has the speed of plain ground whatever its grip is, so only less counts.
+            // Better grip than that of open ground makes a vehicle no faster there, so only worse grip counts.
             let cost = (f64::from(PLAIN) * (open / grip - 1.0)).round() as i32;
             if cost > 0 {
                 let area = Item::area(Shape::polygon(outline), Layer::Grip, cost);
@@ -51,7 +51,7 @@ pub(super) fn add(items: &mut FixedItems, ground: &Ground) {
     }
 }
 
-/// Adds steep ground: rows of the terrain in runs of equal cost.
+/// Adds steep ground. Each row of the terrain is divided into runs of equal cost.
 fn add_slopes(items: &mut FixedItems, field: &HeightField) {
     let squares = [field.columns(), field.rows()].map(|samples| samples.saturating_sub(1));
     let [columns, rows] = squares;
@@ -82,7 +82,7 @@ fn add_slopes(items: &mut FixedItems, field: &HeightField) {
     }
 }
 
-/// Squares of the terrain that are read together, from one of them to the north-east.
+/// Block of terrain squares that is read as one, given by its south-western square.
 #[derive(Debug, Clone, Copy)]
 struct Block {
     column: usize,
@@ -91,7 +91,7 @@ struct Block {
 }
 
 impl Block {
-    /// The steepest square, as rise over run.
+    /// Steepness of the steepest square, as rise over run.
     fn steepness(self, field: &HeightField) -> f64 {
         let columns = self.column..(self.column + self.stride).min(field.columns() - 1);
         let rows = self.row..(self.row + self.stride).min(field.rows() - 1);
@@ -113,7 +113,7 @@ impl Block {
     }
 }
 
-/// Squares of a row that cost the same.
+/// Run of squares in a row that have the same cost.
 #[derive(Debug, Default)]
 struct Run {
     column: usize,
@@ -121,7 +121,7 @@ struct Run {
 }
 
 impl Run {
-    /// Adds the run, which ends before a block.
+    /// Adds the run, which ends before the block `end`.
     fn finish(&self, items: &mut FixedItems, field: &HeightField, end: Block, number: u32) {
         if self.cost == 0 {
             return;
@@ -136,7 +136,7 @@ impl Run {
     }
 }
 
-/// Cost of ground of a steepness, as rise over run.
+/// Added cost of ground with this steepness, given as rise over run.
 fn slope_cost(steepness: f64) -> i32 {
     if steepness > STEEPEST {
         WATER_COST
@@ -194,7 +194,7 @@ mod tests {
         }
         let mut map = Map::of(&scenario, &VehicleType::car());
         assert_eq!(map.factor(50, 50), 1024);
-        // Across the cuts of pieces as well.
+        // Cells on both sides of a cut between pieces.
         assert_eq!((map.factor(63, 63), map.factor(64, 64)), (1024, 1024));
         assert_eq!((map.factor(-20, -20), map.factor(130, 130)), (8, 16));
     }

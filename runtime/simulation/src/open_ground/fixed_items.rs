@@ -1,4 +1,4 @@
-//! The part of a map of open ground that follows from a scenario alone.
+//! The part of a map of open ground that depends on the scenario alone.
 
 use super::cost_layers;
 use crate::ground::{Ground, Owner};
@@ -8,29 +8,30 @@ use roadwright_planning::open_ground::{CARRIAGEWAY, Item, Layer, OpenGround, PLA
 use roadwright_scenario::{ForestId, LandId, LaneletIndex, ObstacleId};
 use std::collections::BTreeMap;
 
-/// Longest piece of a lane that is one item, m. Longer pieces are found in more tiles than they lie in.
+/// Maximum length of a piece of lane that is one item, m. The bounding box of a longer piece would cover many
+/// tiles in which the piece does not lie.
 const PIECE: f64 = 24.0;
 
-/// Object of a scenario that items on the ground stand for.
+/// Object of a scenario that items on the map represent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ItemSource {
     /// An obstacle.
     Obstacle(ObstacleId),
-    /// A tree of a forest, by its number there.
+    /// A tree, by its forest and its number in the forest.
     Tree(ForestId, u32),
-    /// A lane or a connection on the level of the ground.
+    /// A lane or a connection at ground level.
     Lane(LaneletIndex),
-    /// Steep ground, by the row of the terrain from the south.
+    /// Steep ground in one row of the terrain, counted from the south.
     Slope(u32),
     /// An area of water or of paved ground.
     Land(LandId),
-    /// Slippery pieces of roads, by their number.
+    /// A slippery piece of road, by its number.
     Slippery(u32),
 }
 
-/// The items that follow from a scenario, by the objects that they stand for.
+/// The map items of a scenario, by the objects that they represent.
 ///
-/// Loose obstacles are where the scenario has them; a world moves their items
+/// Loose obstacles are at their initial positions. A running world moves their items
 /// ([`Layer::Loose`]). Lanes on bridges and in tunnels are left out.
 ///
 /// ```
@@ -47,7 +48,7 @@ pub enum ItemSource {
 pub struct FixedItems(pub BTreeMap<ItemSource, Vec<Item>>);
 
 impl FixedItems {
-    /// The items of the scenario that a ground was made of. O(obstacles, trees and lengths of lanes).
+    /// Collects the items of a ground. O(obstacles + trees + total length of lanes).
     pub fn of(ground: &Ground) -> Self {
         let mut items = Self::default();
         ground.obstacles.for_each_upright(|upright| {
@@ -69,7 +70,7 @@ impl FixedItems {
             );
         });
         for (id, lanelet) in ground.graph().numbered() {
-            // What passes above or below the ground is not in the way of what drives on it.
+            // Lanes on bridges and in tunnels do not affect vehicles on the ground.
             if lanelet.layer == 0 {
                 add_lane(&mut items, id, ground.graph().line(id), lanelet.width);
             }
@@ -82,18 +83,18 @@ impl FixedItems {
         self.0.entry(source).or_default().push(item);
     }
 
-    /// A map with these items, and nothing else. Shapes that a map cannot hold are left out.
+    /// Creates a map with only these items. Shapes that a map cannot hold are left out.
     pub fn map(&self) -> OpenGround {
         let mut map = OpenGround::new();
         for item in self.0.values().flatten() {
-            // One that is refused is not finite, or lies beyond where anything can drive.
+            // A rejected shape is not finite, or lies where no vehicle can drive.
             let _ = map.insert(item.clone());
         }
         map
     }
 }
 
-/// Adds the surface of a lane in pieces that share their edges, so that each cell lies in one of them.
+/// Adds the surface of a lane as pieces with common edges, so that each cell of the lane lies in one piece.
 fn add_lane(items: &mut FixedItems, id: LaneletIndex, line: CentreLine<'_>, width: f64) {
     let poses = line.poses();
     let stride = (PIECE / line.spacing()).floor().max(1.0) as usize;

@@ -1,11 +1,13 @@
-//! Driving over open ground: the map of a running world, and what agents off the lanes do with it.
+//! Driving over open ground: the map of a scenario, and planning on it.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `fixed_items.rs` | the part of the map that follows from a scenario alone |
-//! | `cost_layers.rs`, `pieces.rs` | slopes, water, paved and slippery ground as items with costs, in small pieces |
+//! | `fixed_items.rs` | the part of the map that depends on the scenario alone |
+//! | `cost_layers.rs` | slopes, water, paved and slippery ground as items with costs |
+//! | `pieces.rs` | cuts large areas into small pieces |
+//! | `trip_finder.rs` | plans the path of a trip without driving it |
 //! | `unreachable.rs` | findings about destinations that cannot be reached |
-//! | `profiles.rs` | for whom maps are made: vehicle types and sizes of cells |
+//! | `profiles.rs` | map profiles of vehicle types |
 
 mod cost_layers;
 mod fixed_items;

@@ -1,14 +1,15 @@
-//! Large areas, cut into pieces that lie in few tiles of a map.
+//! Cuts large areas into pieces that each lie in few tiles of a map.
 
 use roadwright_geometry::{DVec2, polygon};
 
-/// Edge of the squares along whose sides areas are cut, m. Smaller pieces are drawn faster and are more.
+/// Edge length of the grid squares that areas are cut into, m. Smaller squares make each piece faster to draw,
+/// but there are more pieces.
 const SQUARE: f64 = 64.0;
-/// Most squares that an area is cut along; larger areas have larger squares.
+/// Maximum number of squares per area. Larger areas are cut into larger squares.
 const MOST_SQUARES: f64 = 10_000.0;
 
-/// Cuts an area with holes into pieces. Cuts run along whole multiples of the edge of squares, where no centre
-/// of a cell lies, so that each cell lies in one piece. O(corners log squares + squares).
+/// Cuts an area with holes into pieces. Cuts run along whole multiples of the edge length, where no cell has its
+/// centre, so that each cell lies in one piece. O(corners log squares + squares).
 pub(super) fn cut(rings: &[&[DVec2]]) -> Vec<Vec<DVec2>> {
     let ring = joined(rings);
     let Some((low, high)) = polygon::bounds(&ring) else {
@@ -24,8 +25,8 @@ pub(super) fn cut(rings: &[&[DVec2]]) -> Vec<Vec<DVec2>> {
     pieces
 }
 
-/// One ring around an area: each hole is joined to the outline by a line that is run along twice, so that the
-/// even-odd rule sees the hole and not the line.
+/// Returns a single ring for an area with holes. A line that is traversed twice joins each hole to the outline,
+/// so that the even-odd rule sees the hole but not the line.
 fn joined(rings: &[&[DVec2]]) -> Vec<DVec2> {
     let Some((outline, holes)) = rings.split_first() else {
         return Vec::new();
@@ -43,7 +44,7 @@ fn joined(rings: &[&[DVec2]]) -> Vec<DVec2> {
     ring
 }
 
-/// Cuts a ring in two until each part lies in one square.
+/// Cuts a ring in two, recursively, until each part lies in one square.
 fn halve(ring: Vec<DVec2>, square: f64, pieces: &mut Vec<Vec<DVec2>>) {
     let Some((low, high)) = polygon::bounds(&ring) else {
         return;
@@ -65,7 +66,7 @@ fn halve(ring: Vec<DVec2>, square: f64, pieces: &mut Vec<Vec<DVec2>>) {
     halve(above, square, pieces);
 }
 
-/// The part of a ring on one side of a line across an axis.
+/// Returns the part of a ring on one side of the line at `at` on an axis, perpendicular to the axis.
 fn half(ring: &[DVec2], axis: DVec2, at: f64, side: f64) -> Vec<DVec2> {
     let beyond = |point: DVec2| side * (point.dot(axis) - at);
     let mut part = Vec::new();
@@ -76,7 +77,7 @@ fn half(ring: &[DVec2], axis: DVec2, at: f64, side: f64) -> Vec<DVec2> {
         }
         if from * to < 0.0 {
             let crossing = a.lerp(b, from / (from - to));
-            // Exactly on the line, so that the next cut sees it there.
+            // Placed exactly on the line, so that the next cut also finds it there.
             part.push(crossing - axis * crossing.dot(axis) + axis * at);
         }
     }

@@ -1,10 +1,10 @@
-//! For whom maps of open ground are made.
+//! Map profiles of vehicle types for open ground.
 
 use roadwright_planning::open_ground::{Body, CellSize, Effect, Layer, LayerEffect, Profile};
 use roadwright_scenario::VehicleType;
 
-/// Outline and heights of a vehicle type: the width and the height are those of the largest of the vehicle
-/// and its trailers, which follow it.
+/// Outline and heights of a vehicle type. Width and height are the maximum over the vehicle and its trailers,
+/// because the trailers follow its path.
 pub fn body_of(vehicle: &VehicleType) -> Body {
     let file = vehicle.file.as_ref().map(|file| &file.vehicle);
     let trailers = file.map_or(&[][..], |file| &file.trailers);
@@ -18,7 +18,7 @@ pub fn body_of(vehicle: &VehicleType) -> Body {
     }
 }
 
-/// The profile of a vehicle type with cells of a size.
+/// Returns the profile of a vehicle type for cells of this size.
 pub fn profile_of(vehicle: &VehicleType, cell: CellSize) -> Profile {
     Profile {
         effects: effects_of(vehicle),
@@ -26,11 +26,11 @@ pub fn profile_of(vehicle: &VehicleType, cell: CellSize) -> Profile {
     }
 }
 
-/// Effects of cost layers on a vehicle type, where they differ from the costs in the layer.
+/// Returns the effects of cost layers on a vehicle type that differ from the default.
 ///
-/// Slopes cost more the less a vehicle accelerates. Tracks halve what slippery ground and water cost.
+/// Slopes cost more for a vehicle with less acceleration. Tracks halve the cost of slippery ground and water.
 pub fn effects_of(vehicle: &VehicleType) -> Vec<LayerEffect> {
-    /// Acceleration of the vehicle that slopes cost what they say, m/s^2: that of a mid-size car.
+    /// Acceleration at which slopes have their default cost, m/s^2: that of a mid-size car.
     const COMMON_ACCELERATION: f64 = 2.6;
     const LEAST: f64 = 250.0;
     const MOST: f64 = 4000.0;

@@ -1,4 +1,4 @@
-//! Destinations that cannot be reached over open ground.
+//! Finds destinations that cannot be reached over open ground.
 
 use super::{FixedItems, profile_of};
 use crate::ground::Ground;
@@ -8,12 +8,12 @@ use roadwright_planning::open_ground::{
 use roadwright_scenario::check::{Code, Finding, Severity};
 use roadwright_scenario::{ObjectId, Place, Scenario, VehicleType};
 
-/// Most cells that are expanded for one trip, and for all of them: a second or two.
+/// Maximum numbers of cells expanded for one trip and for all trips, which takes a second or two.
 const MOST_OF_ONE: u64 = 400_000;
 const MOST_OF_ALL: u64 = 4_000_000;
 
-/// Findings about agents and flows whose start or destination lies off the lanes, if obstacles keep their
-/// vehicles from it, or if that was not decided within the bound on the work. Trips on lanes alone are checked by
+/// Returns findings about agents and flows with a start or destination off the lanes: no path leads to the
+/// destination, or the search reached its limit before this was decided. Trips on lanes alone are checked by
 /// [`roadwright_scenario::check::check`].
 pub fn unreachable_over_ground(scenario: &Scenario) -> Vec<Finding> {
     let mut journeys = Vec::new();
@@ -50,7 +50,7 @@ pub fn unreachable_over_ground(scenario: &Scenario) -> Vec<Finding> {
         .collect()
 }
 
-/// The places that an agent comes to.
+/// The stops of an agent or a flow, in order.
 struct Journey<'a> {
     object: ObjectId,
     vehicle: &'a str,
@@ -72,7 +72,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The first finding about a journey: what comes after it mostly follows from it.
+    /// The first finding about a journey. Later ones would mostly have the same cause.
     fn finding(&mut self, journey: &Journey<'_>) -> Option<Finding> {
         let vehicle = self.scenario.vehicle_types().get(journey.vehicle)?;
         let profile = profile_of(vehicle, CellSize::WAY_POINTS);
@@ -95,18 +95,17 @@ impl Search<'_> {
             };
             match self.verdict(trip) {
                 Verdict::Reachable => {}
-                // Another finding says so, and a lane may lead through a house.
+                // Another check reports this, and a lane may legitimately lead through a building.
                 Verdict::NoPath(Reason::Start(_)) => return None,
                 Verdict::NoPath(reason) => {
                     let message = format!(
-                        "no path leads there over open ground: {reason}; move the destination or what stands in \
-                         the way"
+                        "no path leads there over open ground: {reason}; move the destination or the obstacle"
                     );
                     return Some(finding(Severity::Error, message));
                 }
                 Verdict::Searching => {
-                    let message = "whether a path leads there over open ground was not decided, because the \
-                                   search was longer than a check may take; ask with `roadwright plan`";
+                    let message = "the search for a path over open ground was stopped, because it took too \
+                                   long for a check; plan the trip with `roadwright plan`";
                     return Some(finding(Severity::Warning, message.into()));
                 }
             }
@@ -122,7 +121,7 @@ impl Search<'_> {
         verdict
     }
 
-    /// The middle of a body at a stop. Only where a trip begins its heading is known.
+    /// The middle of the body at a stop. The heading is known only at the start.
     fn spot(&self, vehicle: &VehicleType, stop: &Place, is_start: bool) -> Option<Spot> {
         let pose = self.scenario.pose_of(stop)?;
         if !is_start {
@@ -141,7 +140,7 @@ mod tests {
     use roadwright_geometry::DVec2;
     use roadwright_scenario::{Agent, AgentId, Edit, Obstacle, ObstacleId, Shape};
 
-    /// A jeep that is to drive to a place, and walls.
+    /// A jeep with a destination, and walls.
     fn yard(goal: DVec2, walls: &[[f64; 4]]) -> Scenario {
         let mut scenario = Scenario::new("yard");
         let agent = Agent {
@@ -207,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_search_that_takes_too_long_says_so() {
-        // Along the wall it is some 40 km.
+        // The detour around the wall is about 40 km long.
         let wall = [40.0, 0.0, 1.0, 9999.0];
         let found = found(DVec2::new(80.0, 0.0), &[wall]);
         assert_eq!(found[0].0, Severity::Warning);

@@ -13,7 +13,7 @@ use roadwright_plugin_api::ControllerInput;
 const FIRM: f64 = 4.0;
 /// Lowest braking that drivers count on, m/s^2; without it a stopping distance would be infinite.
 const LEAST: f64 = 0.1;
-/// Sampling distance along the ground ahead, and the greatest distance sampled, m.
+/// Spacing of the samples of the ground ahead, and the distance of the farthest one, m.
 const SAMPLE: f64 = 3.0;
 const FARTHEST: f64 = 400.0;
 /// Time that passes before a driver brakes, s.

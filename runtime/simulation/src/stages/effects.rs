@@ -323,7 +323,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Number of goals that are behind an agent if it gets new ones now.
+    /// Number of goals that an agent has reached, including the one at which it has just arrived.
     pub(super) fn goals_behind(&self, agent: AgentIndex) -> u32 {
         self.agents.progress[agent.index()].reached + u32::from(self.has_arrived(agent))
     }

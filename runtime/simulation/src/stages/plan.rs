@@ -190,8 +190,8 @@ fn take_answer(
 }
 
 impl PlanInputs<'_> {
-    /// Collects the questions for agents that need another route, with the reasons and the ranges of their
-    /// routes to replace. Returns the agents that get a route without a planner.
+    /// Collects the questions to the planner about agents that need another route, with the triggers and the
+    /// ranges of their routes to replace. Returns the agents whose new route needs no planner.
     fn ask_for(
         &self,
         agents: &[u32],

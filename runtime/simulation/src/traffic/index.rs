@@ -63,9 +63,9 @@ pub(crate) struct Index {
     entry_of: Vec<u32>,
     /// Whether the grid is up to date.
     is_located: bool,
-    /// Agents in the grid, by number: once for each of their bodies.
+    /// Agent of each body in the grid.
     located: Vec<AgentIndex>,
-    /// Which body of the agent it is, by the same number: 0 is the vehicle, 1 its first trailer.
+    /// Which body of its agent each body in the grid is: 0 is the vehicle, 1 its first trailer.
     parts: Vec<u8>,
     /// Middles of the bodies.
     pub(crate) middles: Vec<DVec2>,

@@ -1,18 +1,18 @@
-//! Bodies that could touch: neighbours and obstacles nearby, searched again only when bodies have moved.
+//! Lists of nearby bodies and obstacles that could touch, updated only when bodies have moved far enough.
 //!
-//! In a hundredth of a second a vehicle moves a few centimetres, and most have metres of room around them.
-//! So pairs of nearby bodies are listed with the room between them, and not examined again until both
-//! together have used it up. The list is valid as long as no body has moved by half of [`MARGIN`]. Such
-//! lists are used in molecular dynamics ([Verlet 1967]). Obstacles do not move, so the room to them
-//! concerns one body alone.
+//! In a hundredth of a second a vehicle moves a few centimetres, and most vehicles have metres of room around
+//! them. So pairs of nearby bodies are listed with the room between them, and are not examined again until
+//! the sum of their movements exceeds this room. The list is valid until a body has moved by half of
+//! [`MARGIN`]. Such lists are used in molecular dynamics ([Verlet 1967]). Obstacles do not move, so only the
+//! movement of the vehicle counts.
 //!
 //! ```text
 //!         .---.               .---.      Circles around A and B are 3 m apart. Since then A has moved by
-//!        (  A  )-----3 m-----(  B  )     1.2 m and B by 1.5 m: they cannot touch yet, however they drove.
-//!         '---'               '---'      From a sum of 3 m on their boxes are compared in each step.
+//!        (  A  )-----3 m-----(  B  )     1.2 m and B by 1.5 m, so they cannot touch yet. Once the sum
+//!         '---'               '---'      reaches 3 m, their boxes are compared in each step.
 //! ```
 //!
-//! This affects only the running time: all bodies that could touch are compared, as if all pairs were.
+//! This affects only the running time, because all bodies that could touch are still compared.
 
 use super::lane_room::LaneRoom;
 use super::{Index, find};

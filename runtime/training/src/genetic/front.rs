@@ -1,4 +1,4 @@
-//! Trade-offs: drivers compared in several measures, and the drivers that none beats in all of them (the
+//! Trade-offs: drivers compared in several measures, and the drivers that no other one dominates (the
 //! Pareto front).
 //!
 //! A fast driver passes closer to obstacles, and a careful one takes longer. Training looks at a single

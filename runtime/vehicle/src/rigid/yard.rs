@@ -35,8 +35,8 @@ pub struct CarEntry<'a> {
     pub controls: Controls,
     /// Road layers of the vehicle (bit mask); see [`ALL_LAYERS`].
     pub layers: u32,
-    /// Its trailers, from front to back, as far as they exist. Without them it drives alone, but as if it
-    /// towed them.
+    /// States of its trailers, from front to back. There may be fewer than the model has trailers; the others
+    /// are not simulated.
     pub towed: &'a mut [CarState],
 }
 

@@ -48,7 +48,7 @@ pub(crate) struct Run {
     /// Run until the mean difference to these results, seed by seed, is significantly above or below 0
     #[arg(long, value_name = "RESULTS")]
     pub(crate) until_difference: Option<PathBuf>,
-    /// Compare with the successful runs of --until-difference, although failures are not random
+    /// Compare with the successful runs of --until-difference only; this biases the comparison
     #[arg(long, requires = "until_difference")]
     pub(crate) without_failed: bool,
     /// Minimum number of runs with --until-*
@@ -136,7 +136,7 @@ pub(crate) struct Compare {
     /// Results on the same course
     #[arg(required = true)]
     pub(crate) others: Vec<PathBuf>,
-    /// Compare the successful runs, although failures are not random
+    /// Compare the successful runs only; this biases the comparison
     #[arg(long)]
     pub(crate) without_failed: bool,
     /// Confidence level of intervals

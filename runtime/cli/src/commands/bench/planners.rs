@@ -303,7 +303,7 @@ fn measure(printed: &Printed, arguments: &Arguments) -> anyhow::Result<Row> {
         }
         stage.stir(&mut stream)?;
         let mut map = projecting.measure(|| stage.project())?;
-        let full = "the map has hardly a free cell";
+        let full = "the map has too few free cells";
         let start = samples::free_cell(&map, &mut stream).context(full)?;
         let goal = samples::free_cell(&map, &mut stream).context(full)?;
         let answer = searching.measure(|| planner.find(&mut map, start, goal));

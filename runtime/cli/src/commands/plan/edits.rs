@@ -14,17 +14,17 @@ use std::io::Write;
 
 /// Edge length of the generated map, cells.
 const EDGE: u32 = 1000;
-/// Share of its cells blocked by rectangles.
+/// Fraction of its cells that rectangles block.
 const SHARE: f64 = 0.15;
 /// Largest edge of a rectangle, cells.
 const LARGEST: u32 = 40;
 /// Cost factor of a freed cell.
 const FREE: u32 = 16;
 
-/// One change.
+/// Planning after one change of the map.
 #[derive(Debug, Serialize)]
 struct Row {
-    /// Cost of the path; `None` without one.
+    /// Cost of the path; `None` if there is none.
     cost: Option<u64>,
     incremental_expanded: u64,
     incremental_ms: f64,
@@ -33,24 +33,24 @@ struct Row {
     restarted: bool,
 }
 
-/// Result of all changes.
+/// Results of all changes.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     seed: u64,
     columns: u32,
     rows: u32,
-    /// Cells changed at a time.
+    /// Number of cells changed at a time.
     cells: u32,
     changes: usize,
     /// Number of changes after which there was no path.
     without_path: usize,
-    /// Changes after which the two planners had paths of different cost.
+    /// Number of changes after which the two planners found paths of different cost.
     pub(crate) differing: usize,
     incremental_mean: f64,
     incremental_p99: u64,
     incremental_max: u64,
     a_star_mean: f64,
-    /// Mean expansions of D* Lite relative to A*.
+    /// Mean number of expanded cells of D* Lite divided by that of A*.
     pub(crate) ratio: f64,
     incremental_median_ms: f64,
     incremental_p99_ms: f64,
@@ -79,15 +79,15 @@ pub(super) fn run(arguments: &Grid, cells: u32) -> anyhow::Result<Outcome> {
     })
 }
 
-/// The map that is generated if none is given.
+/// Generates the map to use if none is given.
 pub(crate) fn generated(seed: u64) -> anyhow::Result<GridMap> {
     samples::rectangles(EDGE, EDGE, SHARE, LARGEST, seed).context("cannot make the map")
 }
 
-/// Changes cells of a map repeatedly, while the start moves along its path.
+/// Changes cells of a map repeatedly while the start moves along the path, and measures both planners.
 pub(crate) fn measure(map: GridMap, cells: u32, times: u32, seed: u64) -> anyhow::Result<Report> {
     let mut stream = Stream::new(seed, "plan grid edits", 0);
-    let no_cell = "the map has hardly a free cell";
+    let no_cell = "the map has too few free cells";
     let [mut start, goal] = samples::far_cells(&map).context(no_cell)?;
     let rules = Rules::default();
     let mut scratch = map.clone();
@@ -173,7 +173,7 @@ fn next_cell(answer: &GridAnswer, start: Cell) -> Cell {
     next.copied().unwrap_or(start)
 }
 
-/// Cells drawn anywhere except at start and goal: free ones become blocked, and blocked ones free.
+/// Draws random cells except start and goal. Free cells become blocked, and blocked cells free.
 fn draw(map: &GridMap, cells: u32, kept: [Cell; 2], stream: &mut Stream) -> Vec<FactorChange> {
     let drawn = (0..cells).map(|_| samples::any_cell(map, stream));
     let drawn = drawn.filter(|cell| !kept.contains(cell));

@@ -1,4 +1,4 @@
-//! CPU times of many calls, and their statistics.
+//! Statistics of the CPU times of many calls.
 
 use cpu_time::ProcessTime;
 use std::time::Duration;
@@ -21,7 +21,7 @@ impl Times {
         done
     }
 
-    /// The given quantile of the times; 0 without any.
+    /// The given quantile of the times; 0 if there are none.
     pub(crate) fn quantile(&self, share: f64) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
@@ -35,12 +35,12 @@ impl Times {
         self.quantile(0.5)
     }
 
-    /// The mean; 0 without any.
+    /// The mean; 0 if there are no times.
     pub(crate) fn mean(&self) -> f64 {
         self.0.iter().sum::<f64>() / self.0.len().max(1) as f64
     }
 
-    /// Sums of times that belong together.
+    /// Adds the times of two lists element by element.
     pub(crate) fn plus(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(&other.0).map(|(a, b)| a + b).collect())
     }

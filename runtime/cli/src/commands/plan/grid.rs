@@ -1,4 +1,4 @@
-//! `roadwright plan grid MAP --scen SCEN`: problems of the Moving AI benchmarks.
+//! `roadwright plan grid MAP --scen SCEN`: solves the problems of a Moving AI benchmark.
 
 use super::grid_planner::GridPlanner;
 use super::{Grid, Times};
@@ -12,19 +12,19 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Largest file that is read, bytes. The largest map of the benchmarks has 4 million cells.
+/// Maximum size of a file, bytes. The largest map of the benchmarks has 4 million cells.
 const LARGEST_FILE: u64 = 256 << 20;
 
-/// Result of the problems of a map.
+/// Results for the problems of a map.
 #[derive(Debug, Serialize)]
 struct Report {
     planner: &'static str,
     problems: usize,
     /// Number of problems with a path.
     solved: usize,
-    /// Number of problems whose path is as short as the file says.
+    /// Number of problems whose path has the optimal length given in the file.
     optimal: usize,
-    /// Length of all paths relative to the shortest ones.
+    /// Total length of the paths divided by the total optimal length.
     length_ratio: f64,
     median_ms: f64,
     p99_ms: f64,

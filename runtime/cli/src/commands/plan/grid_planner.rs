@@ -1,4 +1,4 @@
-//! A common interface to the planners: the path between two cells of a map.
+//! A common interface to the planners, which find the path between two cells of a map.
 
 use super::Planner;
 use roadwright_geometry::{DVec2, Pose};
@@ -16,7 +16,7 @@ pub(super) enum GridPlanner {
     Hybrid(Box<Hybrid>),
 }
 
-/// The map as tiles, and the maximum number of expansions per search.
+/// State of `hybrid_fuzzy_path`: the map as tiles, and the maximum number of expansions per search.
 pub(super) struct Hybrid {
     ground: OpenGround,
     profile: ProfileId,
@@ -80,7 +80,7 @@ impl GridPlanner {
 impl Hybrid {
     fn new(map: &GridMap, budget: u64) -> Self {
         let mut ground = OpenGround::new();
-        // A point that may be anywhere except in blocked cells.
+        // A body without extent, which fits into every free cell.
         let body = Body {
             length: 0.0,
             width: 0.0,
@@ -115,7 +115,7 @@ impl Hybrid {
         }
     }
 
-    /// Drives each plan to its end until one reaches the goal.
+    /// Follows each plan to its end and plans again from there, until the goal is reached.
     fn drive(&mut self, start: Cell, goal: Cell) -> Planned {
         let size = CellSize::WAY_POINTS;
         let mut planner = HybridPath::new(HybridParameters {

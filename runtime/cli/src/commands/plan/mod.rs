@@ -1,4 +1,4 @@
-//! `roadwright plan`: paths of trips, and paths on maps of cells.
+//! `roadwright plan`: plans the path of a trip in a scenario, or paths on a grid map.
 
 pub(super) mod edits;
 mod figures;
@@ -12,7 +12,7 @@ use crate::Outcome;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// `roadwright plan`.
+/// Arguments of `roadwright plan`.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -28,14 +28,14 @@ pub(crate) struct Plan {
     trip: trip::Arguments,
 }
 
-/// Kind of map to plan on.
+/// Subcommands of `roadwright plan`.
 #[derive(Debug, Subcommand)]
 enum PlanVerb {
-    /// Solve the problems of a map of the Moving AI benchmarks, or repair a plan while a map changes
+    /// Solve the problems of a Moving AI benchmark map, or repair a plan while the map changes
     Grid(Grid),
 }
 
-/// `roadwright plan grid`.
+/// Arguments of `roadwright plan grid`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Steps cost 1 and the square root of 2, and do not cut corners. Exit code 1 if a problem has no path \
@@ -45,16 +45,16 @@ they disagree.\nExamples:\n  roadwright plan grid maze512-8-0.map --scen maze512
 --edits 20 --seed 1"
 )]
 struct Grid {
-    /// The map, NAME.map [default with --edits: 1000 x 1000 cells, 15 % of them blocked by rectangles]
+    /// Map file, NAME.map [default with --edits: 1000 x 1000 cells, 15 % of them blocked by rectangles]
     #[arg(required_unless_present = "edits")]
     map: Option<PathBuf>,
-    /// Problems on it, NAME.map.scen
+    /// File with the problems of the map, NAME.map.scen
     #[arg(long, value_name = "FILE", required_unless_present = "edits")]
     scen: Option<PathBuf>,
     /// The planner
     #[arg(long, value_enum, default_value_t = Planner::GridPath, conflicts_with = "edits", value_name = "ID")]
     planner: Planner,
-    /// Cells that one search of hybrid_fuzzy_path may expand
+    /// Maximum number of cells that each search of hybrid_fuzzy_path expands
     #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u64).range(8..=10_000_000), value_name = "N")]
     budget: u64,
     /// Number of cells to change at a time
@@ -63,7 +63,7 @@ struct Grid {
     /// Number of changes
     #[arg(long, requires = "edits", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000), value_name = "N")]
     times: u32,
-    /// Seed of map, start, goal and changes
+    /// Seed of the random map, start, goal and changes
     #[arg(long, requires = "edits", default_value_t = 1)]
     seed: u64,
     /// Print one JSON document and nothing else
@@ -77,13 +77,13 @@ struct Grid {
 enum Planner {
     /// A*
     GridPath,
-    /// Dijkstra's search
+    /// Dijkstra's algorithm
     Dijkstra,
-    /// The cost to the goal from everywhere
+    /// Cost to the goal from every cell
     FlowField,
     /// D* Lite
     IncrementalPath,
-    /// Plans of bounded work that learn; its path is the one that an agent drives
+    /// Learning searches of bounded size; the path is the one that an agent would drive
     HybridFuzzyPath,
 }
 

@@ -1,4 +1,4 @@
-//! `roadwright plan FILE`: the path of a trip.
+//! `roadwright plan FILE`: plans the path of a trip.
 
 use crate::arguments::Simulate;
 use crate::commands::{load, print_json, session_at};
@@ -19,44 +19,44 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Planner of stacks that name none.
+/// Planner for stacks that do not name one.
 const DEFAULT_PLANNER: &str = "hybrid_fuzzy_path";
-/// Ground around a trip on its picture, as a share of its size, and at least, m.
+/// Margin around a trip in its picture, as a fraction of the size of the trip, and its minimum, m.
 const FRAME: f64 = 0.15;
 const LEAST_FRAME: f64 = 15.0;
 
-/// The trip, and what is written about it.
+/// Arguments that describe the trip and the output.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The scenario
     #[arg(required = true)]
     file: Option<PathBuf>,
-    /// Where the trip begins, in metres and radians: the middle of the rear axle, or of the body if there is no
-    /// heading [default: the place of --agent]
+    /// Start of the trip, in metres and radians: the middle of the rear axle, or the middle of the body if there
+    /// is no heading [default: the position of --agent]
     #[arg(long, value_name = "X,Y[,HEADING]", allow_hyphen_values = true, value_parser = end_of, required_unless_present = "agent")]
     from: Option<TripEnd>,
-    /// Where it ends [default: the destination of --agent]
+    /// Destination of the trip [default: the destination of --agent]
     #[arg(long, value_name = "X,Y[,HEADING]", allow_hyphen_values = true, value_parser = end_of, required_unless_present = "agent")]
     to: Option<TripEnd>,
-    /// Simulate this many seconds first, and plan among the vehicles and pushed obstacles as they are then
+    /// Simulate this many seconds first, then plan around the vehicles and pushed obstacles of that moment
     #[arg(long, value_name = "SECONDS")]
     at: Option<f64>,
-    /// Plan for this agent, with its vehicle and its planners
+    /// Plan for the vehicle of this agent, with its planners
     #[arg(long, value_name = "ID")]
     agent: Option<u32>,
-    /// Planner off the lanes [default: that of the agent, or hybrid_fuzzy_path]
+    /// Planner for open ground [default: that of the agent, or hybrid_fuzzy_path]
     #[arg(long, value_name = "ID")]
     planner: Option<String>,
     /// Vehicle type [default: that of the agent, or the only one, or `car`]
     #[arg(long, value_name = "TYPE")]
     vehicle: Option<String>,
-    /// Cells that all searches together may expand
+    /// Maximum number of cells that all searches together expand
     #[arg(long, default_value_t = 4_000_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000), value_name = "N")]
     most: u64,
     /// Draw the trip (PNG)
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
-    /// Write the cells around the trip: a PNG, or a text with one character per cell
+    /// Write the map cells around the trip, as a PNG or as text with one character per cell
     #[arg(long, value_name = "FILE")]
     cells: Option<PathBuf>,
     /// Print one JSON document and nothing else
@@ -66,7 +66,7 @@ pub(super) struct Arguments {
     simulate: Simulate,
 }
 
-/// Reads the end of a trip.
+/// Parses the start or destination of a trip.
 fn end_of(text: &str) -> Result<TripEnd, String> {
     let numbers: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
     let (position, heading) = match numbers.as_deref() {
@@ -77,34 +77,34 @@ fn end_of(text: &str) -> Result<TripEnd, String> {
     Ok(TripEnd { position, heading })
 }
 
-/// Answer as a document.
+/// The document of `--json`.
 #[derive(Debug, Serialize)]
 struct Report {
     found: bool,
-    /// Why there is no path, or why that is not known.
+    /// Why there is no path, or why the search was not decided.
     reason: Option<String>,
     planner: String,
     vehicle: String,
     legs: Vec<Leg>,
-    /// m
+    /// Total length, m.
     length: f64,
-    /// Without waiting, s.
+    /// Driving time without waiting, s.
     time: f64,
-    /// Of steps over cells.
+    /// Total cost of the steps over cells.
     cost: u64,
-    /// Cells expanded.
+    /// Number of cells expanded.
     expanded: u64,
-    /// x, y in m, heading in rad.
+    /// Poses of all legs: x and y in m, heading in rad.
     poses: Vec<[f64; 3]>,
 }
 
-/// A leg as a part of a document.
+/// A leg in the document of `--json`.
 #[derive(Debug, Serialize)]
 struct Leg {
     kind: &'static str,
     length: f64,
     time: f64,
-    /// Its first and last pose, by index in the list of all.
+    /// Indices of its first and last pose in `poses` of the document.
     first_pose: usize,
     last_pose: usize,
 }
@@ -196,7 +196,7 @@ fn claim(
 ) -> anyhow::Result<Option<OutputPlace>> {
     let Some(path) = path else { return Ok(None) };
     let place = outputs.file(asks, path, kind)?;
-    // Before work that may take long.
+    // Checks the output paths before the search, which may take long.
     outputs.try_out(&place)?;
     Ok(Some(place))
 }
@@ -235,7 +235,7 @@ fn vehicle_of<'a>(
     Ok((name, kind))
 }
 
-/// How paths off the lanes are planned.
+/// Id and settings of the planner for open ground.
 struct Planner {
     name: String,
     planning: GroundPlanning,
@@ -249,7 +249,7 @@ fn planner_of(
     let stack = agent.and_then(|agent| scenario.stacks().get(&agent.stack));
     let own = stack.map_or(&[][..], |stack: &Stack| stack.settings(Slot::GroundPlanner));
     let setting = match &arguments.planner {
-        // Parameters of the stack belong to the module that it names.
+        // The parameters in the stack belong to the stack's own module, so another module gets its defaults.
         Some(id) => {
             let same = own.iter().find(|setting| setting.module == *id);
             same.cloned().unwrap_or_else(|| ModuleSetting::new(id))
@@ -282,7 +282,7 @@ fn snapshot_of(
             || flags.populate > 0
             || !flags.modules.is_empty();
         if has_others {
-            bail!("flags of a run need one: add --at SECONDS");
+            bail!("options of a run have no effect without a run; add --at SECONDS");
         }
         return Ok(None);
     };
@@ -337,7 +337,7 @@ fn goal_of(
     let pose = pose.context("the destination of the agent is not on the map; set --to")?;
     Ok(TripEnd {
         position: pose.position,
-        // On open ground agents arrive at any heading.
+        // On open ground an agent may arrive with any heading.
         heading: match destination {
             Place::Lane(_) => Some(pose.heading),
             Place::Ground(_) => None,

@@ -28,8 +28,7 @@ pub(crate) enum TrainVerb {
     Study(Study),
     /// Compare the trained values with the initial ones, rule by rule; or champions with each other
     Compare(Compare),
-    /// Compare what trained drivers are good at: time, felled obstacles and roll margin, and show those that
-    /// none beats in all
+    /// Compare trained drivers by time, felled obstacles and roll margin, and show the Pareto front
     Front(Front),
     /// Write the trained values into a stack of a scenario
     Apply(Apply),
@@ -98,7 +97,7 @@ pub(crate) struct Compare {
     pub(crate) record: PathBuf,
     /// Other records with the same test courses, to compare champions course by course
     pub(crate) others: Vec<PathBuf>,
-    /// Leave out the test courses on which a champion failed, although failures are not random
+    /// Leave out the test courses on which a champion failed; this biases the comparison
     #[arg(long)]
     pub(crate) without_failed: bool,
     /// Print one JSON document and nothing else
@@ -152,7 +151,7 @@ pub(crate) struct Front {
     /// Folder of the experiment, from which it names its scenario [default: that of the record]
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
-    /// Leave out the test courses on which a driver failed, although failures are not random
+    /// Leave out the test courses on which a driver failed; this biases the comparison
     #[arg(long)]
     pub(crate) without_failed: bool,
     /// Number of test courses, from the first on [default: all]

@@ -202,7 +202,7 @@ pub(super) fn two_threads<K: Examined>(examiner: &Examiner) -> Looked {
     same(
         &expected.concat(),
         &[left, found.1?].concat(),
-        "if slices are processed by two threads at once, as it declares it supports",
+        "if two threads process slices at once, although it declares that it supports this",
     )
 }
 

@@ -18,7 +18,7 @@ const MOST_CROSSINGS: usize = 100;
 /// Joins ways to rings, each without its first node repeated. Also returns the number of remaining ways,
 /// because in an extract the rest of an outline may be missing.
 ///
-/// In the order of the ways; where three meet at a node, the first that fits is used.
+/// Ways are joined in their order. Where three meet at a node, the first one that fits is used.
 pub(super) fn joined(ways: &[&[i64]]) -> (Vec<Vec<i64>>, usize) {
     let mut by_end: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
     let is_closed = |way: &[i64]| way.len() > 3 && way.first() == way.last();
@@ -28,7 +28,7 @@ pub(super) fn joined(ways: &[&[i64]]) -> (Vec<Vec<i64>>, usize) {
             by_end.entry(last).or_default().push(index);
         }
     }
-    // Taken from the back, so that the first way comes first.
+    // Ways are popped from the back, so the list is reversed to use the first way first.
     by_end.values_mut().for_each(|list| list.reverse());
     let (mut rings, mut lost) = (Vec::new(), 0);
     let mut used = vec![false; ways.len()];

@@ -1,4 +1,4 @@
-//! The lanes of a road in the mirror.
+//! Mirrors the lanes of a road.
 
 use crate::driving_side::DrivingSide;
 use crate::road::{Lane, LaneChange, LaneSection, Poly3, Road};

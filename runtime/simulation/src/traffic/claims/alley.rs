@@ -345,7 +345,7 @@ impl Alleys {
     }
 
     /// The next alley on an agent's route that it does not hold, and where the agent waits for it. `None`
-    /// if the alley is far away, or if a junction before it lets the agent in.
+    /// if the alley is far away, or if the agent first needs a grant of a junction before it.
     fn next(
         &self,
         agent: AgentIndex,

@@ -1,4 +1,4 @@
-//! The grants of junctions: connections that agents may be on, in the order of their tickets.
+//! The grants of junctions: the connections that agents may use, in the order of their tickets.
 
 use super::request::{Need, Request};
 use super::situation::Situation;
@@ -8,16 +8,17 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use serde::{Deserialize, Serialize};
 
-/// First ticket. Lower numbers are left for vehicles that are inside without having drawn a ticket.
+/// First ticket. Lower numbers are reserved for vehicles that are already inside a junction without a ticket.
 const FIRST_TICKET: u64 = 1 << 32;
-/// Distance between successive tickets. The numbers in between are for vehicles that pass before one that
-/// was let in earlier.
+/// Difference between successive tickets. The numbers in between are for vehicles that are let in later but
+/// pass earlier.
 const TICKET_STEP: u64 = 1 << 20;
 
-/// Largest ticket of a save: 2^42 vehicles can be let in before tickets overflow.
+/// Largest ticket that is accepted from a save. After it, 2^42 more vehicles can be let in before tickets
+/// overflow.
 const LAST_TICKET: u64 = 1 << 62;
 
-/// A connection that an agent may be on.
+/// A connection that an agent may use.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Grant {
     pub(super) agent: AgentIndex,
@@ -27,22 +28,22 @@ pub(super) struct Grant {
     pub(super) at: u32,
     /// Lanelet beyond the junction.
     pub(super) exit: LaneletIndex,
-    /// On conflicting connections the lower ticket passes first.
+    /// Number in the order of passing. On conflicting connections the lower ticket passes first.
     pub(super) ticket: u64,
-    /// Time for which other vehicles are expected to delay it, s.
+    /// Expected delay by other vehicles, s.
     pub(super) delay: f32,
     /// Whether the agent's front has reached the connection.
     pub(super) has_entered: bool,
-    /// Whether it was let in.
+    /// Whether the agent was let in by the junction, rather than being inside when its grant was created.
     pub(super) is_invited: bool,
-    /// Whether it is the first of a chain. Signals count only there, or behind narrow bends.
+    /// Whether it is the first grant of a chain. Signals are obeyed only there, or after narrow bends.
     pub(super) is_first: bool,
-    /// Whether it was let in together with a ring of full lanes.
+    /// Whether the agent was let in to resolve a gridlock, together with a ring of full lanes.
     pub(super) is_in_ring: bool,
-    /// Whether it was let in to turn at a red light.
+    /// Whether the agent was let in to turn on red.
     pub(super) is_on_red: bool,
-    /// Position of the agent's front when an edit moved the stop line behind it, m. It may wait there for
-    /// others even if their conflict begins earlier. 0 for all others.
+    /// Position of the agent's front at the time when an edit moved the stop line behind it, m; 0 if no edit
+    /// did. The agent may wait there for other vehicles, even if the conflict begins earlier.
     pub(super) stands_at: f32,
     #[serde(skip)]
     pub(super) noted: Noted,
@@ -104,15 +105,15 @@ impl Grant {
 /// The grants of all junctions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Grants {
-    /// Grants of each junction, in the order of their tickets.
+    /// Grants of each junction, by ticket.
     granted: Vec<Vec<Grant>>,
-    /// Junctions with a grant. Few of thousands have one, and only those are visited in a step.
+    /// Junctions with a grant. Few junctions have one, and only those are visited in each step.
     busy: Vec<JunctionIndex>,
     /// Next ticket.
     next_ticket: u64,
 }
 
-/// A grant as the other parts of traffic see it.
+/// A grant as seen by the other parts of traffic.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::traffic) struct Held {
     pub(in crate::traffic) junction: JunctionIndex,
@@ -178,11 +179,11 @@ impl Grants {
         JunctionIndex::up_to(self.granted.len()).zip(&self.granted)
     }
 
-    /// Content for a hash, with ids instead of indices, so that it does not depend on where agents are stored.
+    /// Content to hash. It has ids instead of indices, so that it does not depend on where agents are stored.
     pub(super) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64) -> impl Serialize {
         let mut granted = Vec::new();
         for (junction, grants) in self.by_junction() {
-            // In the order of tickets, which is significant.
+            // The order of tickets is part of the state, so it is hashed too.
             granted.extend(grants.iter().map(|grant| {
                 let id = id_of(grant.agent);
                 let agent = AgentIndex::default();
@@ -192,7 +193,7 @@ impl Grants {
         (granted, self.next_ticket)
     }
 
-    /// Whether all grants are for junctions of a ground and for agents with indices below `agents`.
+    /// Whether all grants refer to junctions of this ground and to agents with indices below `agents`.
     pub(super) fn fits(&self, ground: &Ground, agents: usize) -> bool {
         let junctions = ground.junction_count();
         let lanelets = ground.graph().lanelets().len();
@@ -213,7 +214,7 @@ impl Grants {
             && busy.all(|&junction| (junction.index()) < junctions)
     }
 
-    /// Lets a vehicle in on the connection at an index of its route. It may be inside already.
+    /// Grants a vehicle the connection at an index of its route. The vehicle may already be inside.
     pub(crate) fn hold(
         &mut self,
         agent: AgentIndex,
@@ -233,8 +234,8 @@ impl Grants {
         self.add(junction, grant);
     }
 
-    /// Gives a ticket after all others to an agent whose front an edit has placed at `front` beyond the
-    /// start of a connection, m.
+    /// Gives the last ticket to an agent whose front, because of an edit, is now `front` metres beyond the
+    /// start of a connection.
     pub(crate) fn hold_standing(
         &mut self,
         agent: AgentIndex,
@@ -267,17 +268,18 @@ impl Grants {
         if list.is_empty() {
             self.busy.push(junction);
         }
-        // After those with the same ticket, which have had it for longer.
+        // The grant goes after older grants with the same ticket.
         let place = list.partition_point(|other| other.ticket <= grant.ticket);
         list.insert(place, grant);
     }
 
-    /// A ticket that is lower than one of a junction and higher than those before it.
+    /// Returns a ticket of a junction that comes just before `ticket` and after all earlier ones.
     fn ticket_before(&self, junction: JunctionIndex, ticket: u64) -> u64 {
         let list = &self.granted[junction.index()];
         let place = list.partition_point(|grant| grant.ticket < ticket);
         let lower = place.checked_sub(1).map(|i| list[i].ticket);
-        // After twenty in one gap two tickets are equal. Then the order of the list decides.
+        // Each insertion halves the gap, so after twenty of them two tickets are equal. Then the order of the
+        // list decides.
         let lower = lower.unwrap_or(ticket.saturating_sub(TICKET_STEP));
         lower + (ticket - lower) / 2
     }
@@ -295,8 +297,8 @@ impl Grants {
         exit: LaneletIndex,
     ) {
         let next = self.draw_ticket();
-        // One below the lowest: it is inside already, so it waits for no vehicle and all others wait for
-        // it.
+        // One below the lowest ticket, because a vehicle that is already inside waits for no other, and all
+        // others wait for it.
         let first = self.granted[junction.index()].first();
         let ticket = first.map_or(next, |first| first.ticket.saturating_sub(1));
         let grant = Grant {
@@ -317,8 +319,8 @@ impl Grants {
         tickets
     }
 
-    /// Grants all that a request needs, before a ticket or after all. Returns the index in the agent's
-    /// route before which it may now enter connections.
+    /// Grants all connections that a request needs, just before the ticket `before` or after all others.
+    /// Returns the route index up to which (exclusive) the agent may now enter connections.
     pub(super) fn grant(
         &mut self,
         request: &Request,
@@ -326,8 +328,8 @@ impl Grants {
         before: Option<u64>,
         is_on_red: bool,
     ) -> u32 {
-        // Only a vehicle that needs a single junction passes before another one. A chain gets one ticket
-        // after all others.
+        // Only a vehicle that needs a single junction may pass before an earlier one. A chain of junctions
+        // always gets the last ticket.
         let between = before.zip(needs.first());
         let ticket = match between {
             Some((before, need)) => self.ticket_before(need.junction, before),
@@ -352,8 +354,8 @@ impl Grants {
             .any(|grant| grant.agent == agent && grant.at == at)
     }
 
-    /// Takes over the grants of other roads. For an agent, a junction and an index of its route, `moved` gives
-    /// the connection and the exit now, or `None` to drop the grant.
+    /// Takes over the grants from before an edit of the roads. For an agent, a junction and a route index,
+    /// `moved` returns the new connection and exit, or `None` to drop the grant.
     pub(super) fn take_over(
         &mut self,
         held: &Self,
@@ -389,8 +391,7 @@ impl Grants {
         }
     }
 
-    /// For each agent the smallest index of its route for which it holds a grant; `u32::MAX` for agents
-    /// without grants.
+    /// Smallest route index for which each agent holds a grant; `u32::MAX` for agents without grants.
     pub(crate) fn firsts(&self, agents: usize) -> Vec<u32> {
         let mut firsts = vec![u32::MAX; agents];
         for grant in self.granted.iter().flatten() {
@@ -414,19 +415,19 @@ impl Grants {
         others.any(|grant| grant.agent != agent && ground.in_conflict(junction, path, grant.path))
     }
 
-    /// Takes back the grants of a vehicle from an index of its route on.
+    /// Releases the grants of a vehicle from a route index on.
     pub(super) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         self.keep(|grant| grant.agent != agent || grant.at < at);
     }
 
-    /// Takes back all grants of a vehicle.
+    /// Releases all grants of a vehicle.
     pub(super) fn forget(&mut self, agent: AgentIndex) {
         self.keep(|grant| grant.agent != agent);
     }
 
     /// Keeps the grants for which `stays` holds. A junction without grants is no longer busy.
     pub(super) fn keep(&mut self, stays: impl Fn(&Grant) -> bool) {
-        // A junction leaves the list of busy ones with its last grant. `hold` adds it again.
+        // A junction without grants is removed from the busy ones. `hold` adds it again.
         let granted = &mut self.granted;
         self.busy.retain(|&junction| {
             let list = &mut granted[junction.index()];

@@ -1,4 +1,4 @@
-//! Grants that junctions revoke before the vehicle has entered.
+//! Revokes grants of vehicles that have not entered the junction yet.
 
 use super::closing::Closing;
 use super::grants::{Grant, Grants};
@@ -20,8 +20,7 @@ impl Grants {
         out.clear();
         for &junction in self.busy() {
             for grant in self.of(junction) {
-                // A vehicle in the junction is beyond its line, however far before the junction the line
-                // lies.
+                // A vehicle in the junction has passed its stop line, wherever that is.
                 if situation.front_of(grant) > 0.0 {
                     continue;
                 }
@@ -31,7 +30,7 @@ impl Grants {
                 }
                 let path = Connection::new(junction, grant.path);
                 let light = situation.light(path);
-                // At amber it continues if others count on that and it crosses the line before red.
+                // At amber a vehicle continues if others rely on it and it crosses the line before red.
                 let is_near = distance <= AT_LINE;
                 let is_kept =
                     || grant.is_in_ring || is_near && self.is_counted_on(grant, situation);
@@ -56,8 +55,8 @@ impl Grants {
         }
     }
 
-    /// Whether others have been let onto a lane on which the holder of a grant is, or which it uses before
-    /// it enters. They may count on it to drive on.
+    /// Whether other vehicles have been let onto the lane of a grant's holder, or onto a lane that the holder
+    /// uses before it enters. Those vehicles may rely on the holder to drive on.
     fn is_counted_on(&self, grant: &Grant, situation: &Situation<'_>) -> bool {
         let from = situation.agents.progress[grant.agent.index()].at;
         let mut lanes = (from..grant.at).filter_map(|at| situation.route(grant.agent).lanelet(at));
@@ -72,10 +71,10 @@ impl Grants {
     }
 }
 
-/// The first index of its route that a grant's holder must return, because the signal of that junction
-/// stops it. `distance` is how far its front is before the line, m. If there are narrow bends before the
-/// junction, it stops before these. A vehicle in a bend continues, because it would block the bend, and
-/// vehicles that wait for the bend may block the vehicle.
+/// Returns the first route index that a grant's holder must release because the signal of that junction stops
+/// it. `distance` is the distance from its front to the line, m. If there are narrow bends before the
+/// junction, the vehicle stops before them. A vehicle in a bend continues, because it would block the bend,
+/// and vehicles that wait for the bend may in turn block it.
 fn stopped_by_light(
     junction: JunctionIndex,
     grant: &Grant,

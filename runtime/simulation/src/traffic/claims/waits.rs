@@ -60,7 +60,7 @@ impl fmt::Display for Why {
             Self::Looks => "a gap to the vehicle ahead at the sign",
             Self::Occupied => "vehicles let in earlier",
             Self::NoRoom => "room beyond",
-            Self::Inside => "a vehicle that passes first inside",
+            Self::Inside => "a vehicle in the junction that passes first",
             Self::People => "pedestrians",
             Self::Closed => "an edit of the junction",
             Self::OffLanes => "a vehicle off the lanes in its path",
