@@ -85,6 +85,7 @@ const SIMULATION: Layered = Layered {
         &["traffic"],
         &["demand"],
         &["messages"],
+        &["open_ground"],
         &["setup"],
         &["perception"],
         &["stages"],

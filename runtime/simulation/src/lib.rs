@@ -100,7 +100,9 @@ pub use inspect::{
 };
 pub use junction_watch::{ApproachFigures, JunctionFigures, JunctionWatch};
 pub use messages::{LogLine, Mark};
-pub use open_ground::{FixedItems, ItemSource, body_of, profile_of};
+pub use open_ground::{
+    FixedItems, ItemSource, NarrowGap, NoPath, NoPathKind, PathStatus, body_of, profile_of,
+};
 pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, SimulationError};
 pub use planned_route::{PlannedRoute, RouteFinder};
 pub use records::{
@@ -118,8 +120,8 @@ pub use snapshot::{
 pub use stage::Stage;
 pub use statistics::{Statistics, StatisticsMark, TimeRow, Trip, time_rows_as_csv, trips_as_csv};
 pub use summary::{
-    AgentCounts, FitnessSummary, FreshStart, LawCounts, MishapCounts, ModuleRecord, ReplanCounts,
-    StackSummary, Statistic, Summary, SwapRecord,
+    AgentCounts, AgentWithoutPath, FitnessSummary, FreshStart, LawCounts, MishapCounts,
+    ModuleRecord, ReplanCounts, StackSummary, Statistic, Summary, SwapRecord,
 };
 pub use traffic::{NoCrossing, PERSON_RADIUS, StagePhase, Ticket, Waits, Why};
 pub use unmet::unmet;

@@ -5,6 +5,7 @@ use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::tan;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_planning::open_ground::Body as GroundBody;
 use roadwright_scenario::junction::Body;
 use roadwright_scenario::{DynamicsLevel, VehicleClass};
 use roadwright_vehicle::dynamic::GRAVITY;
@@ -129,6 +130,31 @@ impl VehicleType {
     }
 }
 
+/// Share of the height that lies below the body of a vehicle whose file does not say.
+const GROUND_CLEARANCE: f64 = 0.12;
+
+/// Outline and heights of a vehicle type: the width and the height are those of the largest of the vehicle
+/// and its trailers, which follow it.
+pub fn body_of(vehicle: &roadwright_scenario::VehicleType) -> GroundBody {
+    let file = vehicle.file.as_ref().map(|file| &file.vehicle);
+    let trailers = file.map_or(&[][..], |file| &file.trailers);
+    let widths = trailers.iter().map(|trailer| trailer.width.get());
+    let heights = trailers.iter().map(|trailer| trailer.height.get());
+    let clearance = file.map_or(GROUND_CLEARANCE * vehicle.height.get(), |file| {
+        file.body.ground_clearance.get()
+    });
+    let clearances = trailers.iter().map(|trailer| {
+        let own = trailer.ground_clearance.get();
+        own.unwrap_or(GROUND_CLEARANCE * trailer.height.get())
+    });
+    GroundBody {
+        length: vehicle.length.get(),
+        width: widths.fold(vehicle.width.get(), f64::max),
+        height: heights.fold(vehicle.height.get(), f64::max),
+        ground_clearance: clearances.fold(clearance, f64::min),
+    }
+}
+
 /// Couplings whose heights above the ground differ by more do not fit, m: a tow ball and a fifth wheel do
 /// not.
 pub(crate) const LEVEL: f64 = 0.15;
@@ -196,6 +222,8 @@ pub(crate) struct VehicleTypes {
     rigid_shapes: Vec<Arc<RigidShape>>,
     /// Their trailers.
     trains: Vec<Train>,
+    /// Outlines and heights on maps of open ground.
+    ground_bodies: Vec<GroundBody>,
     /// Whether any of them has trailers.
     pub(crate) has_trailers: bool,
     /// Whether stop lines are set back for buses or lorries, because some drive.
@@ -233,6 +261,7 @@ impl VehicleTypes {
             largest_overhang: overhangs.fold(0.0, f64::max),
             has_trailers: types.iter().any(|kind| kind.tows),
             trains: described.iter().map(train).collect(),
+            ground_bodies: described.iter().map(body_of).collect(),
             couplings: described.iter().map(OwnCoupling::of).collect(),
             drive_trains: described.iter().map(drive_train).collect(),
             missing: described.iter().map(missing).collect(),
@@ -265,6 +294,11 @@ impl VehicleTypes {
     /// What the solver has of a type as a rigid body.
     pub(crate) fn rigid_shape(&self, number: u16) -> &Arc<RigidShape> {
         &self.rigid_shapes[number as usize]
+    }
+
+    /// Outline and heights of a type on maps of open ground.
+    pub(crate) fn ground_body(&self, number: u16) -> GroundBody {
+        self.ground_bodies[number as usize]
     }
 
     /// The trailers of a type.

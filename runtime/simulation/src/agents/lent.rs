@@ -216,6 +216,11 @@ lends! {
         reads { motion, position, wish, aside }
         writes { progress, claim }
     }
+    /// Columns of planning off the lanes.
+    GroundColumns {
+        reads { motion, wish, aside }
+        writes { position, progress, claim }
+    }
     /// What controllers are told, and what they want.
     ControlColumns {
         reads { motion, position, progress, wish }

@@ -107,7 +107,8 @@ impl Route {
     }
 }
 
-/// A question for each goal on a lane, from the goal before it; `None` if one is off the lanes.
+/// A question for each goal on a lane, from the goal before it, up to the first one off the lanes; `None` if
+/// that is the next one.
 fn questions(
     start: (LaneletIndex, f64),
     goals: &[Goal],
@@ -119,7 +120,8 @@ fn questions(
         from = (input.goal_strip.into(), input.goal_s);
         Some(input)
     };
-    goals.iter().map(question).collect()
+    let questions: Vec<PlannerInput> = goals.iter().map_while(question).collect();
+    (!questions.is_empty() || goals.is_empty()).then_some(questions)
 }
 
 /// The question how to get to a goal; `None` if that is off the lanes.

@@ -107,6 +107,8 @@ parts! {
     STACKS "stacks" 1;
     /// The planners for open ground of stacks and agents.
     GROUND_PLANNERS "ground_planners" 1;
+    /// Plans of agents off the lanes.
+    GROUND_PLANS "ground_plans" 1;
     /// Modules that the run had in the place of those of its stacks.
     OVERRIDES "overrides" 1;
     /// What the scenario and the options were, as far as it matters for what is to come.

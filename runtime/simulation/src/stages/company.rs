@@ -84,7 +84,7 @@ impl Effecting<'_> {
     }
 
     /// Tells an agent that there is no way to where it was to go.
-    pub(super) fn tell_no_route(&mut self, agent: AgentIndex) {
+    pub(crate) fn tell_no_route(&mut self, agent: AgentIndex) {
         let id = self.agents.identity[agent.index()].id;
         let letter = Letter {
             topic: Message::NO_ROUTE.into(),

@@ -278,6 +278,12 @@ impl Course {
         Ok(crate::experiment::digits(text.as_bytes()))
     }
 
+    /// Whether its drivers head straight for their goals unless a setup says otherwise: the source measures
+    /// controllers without a planner there ([Gerdelan 2011], chapters 8 to 10 and 12).
+    pub(crate) fn is_without_planner(&self) -> bool {
+        matches!(self.kind, Kind::ObstacleStream | Kind::Arena | Kind::Forest)
+    }
+
     /// Whether a controller can be compared with others here: those that are made for a manoeuvre know nothing of
     /// lanes and goals, and drive only where they belong.
     pub fn is_for(&self, controller: &str) -> bool {
