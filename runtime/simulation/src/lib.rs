@@ -102,7 +102,8 @@ pub use inspect::{
 pub use junction_watch::{ApproachFigures, JunctionFigures, JunctionWatch};
 pub use messages::{LogLine, Mark};
 pub use open_ground::{
-    FixedItems, ItemSource, body_of, effects_of, profile_of, unreachable_over_ground,
+    FixedItems, ItemSource, NarrowGap, NoPath, NoPathKind, PathStatus, body_of, effects_of,
+    profile_of, unreachable_over_ground,
 };
 pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, SimulationError};
 pub use planned_route::{PlannedRoute, RouteFinder, TripEnd};
@@ -121,8 +122,8 @@ pub use snapshot::{
 pub use stage::Stage;
 pub use statistics::{Statistics, StatisticsMark, TimeRow, Trip, time_rows_as_csv, trips_as_csv};
 pub use summary::{
-    AgentCounts, FitnessSummary, FreshStart, LawCounts, MishapCounts, ModuleRecord, ReplanCounts,
-    StackSummary, Statistic, Summary, SwapRecord,
+    AgentCounts, AgentWithoutPath, FitnessSummary, FreshStart, LawCounts, MishapCounts,
+    ModuleRecord, ReplanCounts, StackSummary, Statistic, Summary, SwapRecord,
 };
 pub use traffic::{NoCrossing, PERSON_RADIUS, StagePhase, Ticket, Waits, Why, longest_wait_at};
 pub use trip_finder::{LegKind, TripAnswer, TripFinder, TripLeg, TripPlan, TripQuestion};

@@ -4,11 +4,14 @@ use crate::agents::{Drive, Status, pedals_of};
 use crate::dynamics::loose_record;
 use crate::hash::StateHasher;
 use crate::lamps;
+use crate::open_ground::NoPath;
 use crate::records::{AgentIndex, Phase};
 use crate::snapshot::{Mishap, Snapshot, VehicleRecord};
 use crate::stages::retire::scores;
 use crate::stages::scene::lane_of;
-use crate::summary::{AgentCounts, FitnessSummary, MishapCounts, StackSummary, Statistic, Summary};
+use crate::summary::{
+    AgentCounts, AgentWithoutPath, FitnessSummary, MishapCounts, StackSummary, Statistic, Summary,
+};
 use crate::world::World;
 use roadwright_geometry::Pose;
 use std::collections::{BTreeMap, BTreeSet};
@@ -119,6 +122,10 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     // The same holds for uncoupled trailers.
     if !world.dynamics.standing.is_untouched() {
         hasher.add(&world.dynamics.standing);
+    }
+    // And of plans off the lanes.
+    if !world.ground_plans.is_empty() {
+        hasher.add(world.ground_plans.saved());
     }
     // The same holds for waiting edits.
     if let Some(edit) = &world.waiting {
@@ -314,6 +321,7 @@ pub(crate) fn summary(world: &World) -> Summary {
         people: world.traffic.people.summary(),
         loose: world.dynamics.rigid.counts(&world.ground),
         mishaps: mishaps(world),
+        no_path: without_path(world),
         travel_time: Statistic::of(&trips.times),
         stacks: stacks
             .into_iter()
@@ -323,6 +331,19 @@ pub(crate) fn summary(world: &World) -> Summary {
         swaps: world.modules.swaps.clone(),
         started_fresh: world.modules.fresh.clone(),
     }
+}
+
+fn without_path(world: &World) -> Vec<AgentWithoutPath> {
+    let waiting = world.ground_plans.without_path();
+    let record = |(agent, why): (u64, &NoPath)| AgentWithoutPath {
+        agent,
+        reason: why.kind.name(),
+        text: why.text.clone(),
+        gap: why.gap.map(|gap| gap.width),
+        at: why.gap.map(|gap| gap.at.to_array()),
+        needed: why.gap.map(|gap| gap.needed),
+    };
+    waiting.map(record).collect()
 }
 
 /// Trips of several agents.

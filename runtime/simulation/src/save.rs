@@ -25,6 +25,7 @@ use crate::modules::{
     Anew, Decider, SavedGroundPlanners, SavedInstance, SavedMembership, SavedStacks, SavedSwap,
     Succession,
 };
+use crate::open_ground::AgentPlan;
 use crate::options::{ModuleOverrides, RunOptions};
 use crate::records::{AgentIndex, Identity, ModuleFailures, SaveError, are_countable};
 use crate::route::Routes;
@@ -37,6 +38,7 @@ use roadwright_agent::{Message, Registry, Slot};
 use roadwright_scenario::Scenario;
 use roadwright_vehicle::PedalCommand;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The modules among `saved` that could not export their state.
@@ -149,6 +151,7 @@ impl World {
         saved.put(parts::STACKS, &self.modules.saved_stacks());
         let planners = self.modules.saved_ground_planners(self.agents.census());
         saved.put(parts::GROUND_PLANNERS, &planners);
+        saved.put(parts::GROUND_PLANS, self.ground_plans.saved());
         let overrides = self.modules.overrides.all();
         let overrides = overrides.map(|(slot, modules)| (slot.name(), modules));
         saved.put(parts::OVERRIDES, &overrides.collect::<Vec<_>>());
@@ -256,6 +259,15 @@ impl World {
             dynamics: &world.dynamics,
         };
         world.traffic.index.rebuild(&bodies, &world.types);
+        // Worlds that were saved before agents planned off the lanes have no plans.
+        if let Some(plans) = saved.get_if_any::<BTreeMap<u64, AgentPlan>>(parts::GROUND_PLANS)? {
+            sound(
+                "a plan off the lanes",
+                plans.values().all(AgentPlan::is_sound),
+            )?;
+            world.ground_plans.restore(plans);
+            world.update_ground_map();
+        }
         Ok((world, notes))
     }
 

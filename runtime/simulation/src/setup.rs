@@ -7,8 +7,13 @@ use crate::modules::{Modules, number_of};
 use crate::options::{PopulateFrom, RunOptions, SimulationError};
 use crate::route::Goal;
 use crate::vehicle_type::VehicleTypes;
-use roadwright_scenario::{Agent, AgentId, Scenario};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::{Agent, AgentId, LaneletIndex, Place, Scenario};
 
+/// The planner of agents that head straight for goals off the lanes.
+const STRAIGHT: &str = "straight";
+/// A vehicle leaves its lane so far before the place that is nearest to its destination, m: it has to turn.
+const EXIT_BEFORE: f64 = 30.0;
 /// Vehicle type of random trips.
 const POPULATION_VEHICLE: &str = "car";
 /// Maximum number of random trips of a run, more than any city has cars.
@@ -159,5 +164,57 @@ pub(crate) fn trip(
     if goals.is_empty() {
         return Err(SimulationError::NoGoal(id.to_string()));
     }
+    if let Some(trip) = by_road(scenario, ground, agent, &goals) {
+        return Ok(trip);
+    }
     demand::places(scenario, ground, &id.to_string(), &agent.start, &goals)
+}
+
+/// A trip along lanes as far as they lead, from a start on a lane to a destination beside the lanes: the last
+/// goal on a lane is the place where it leaves them. `None` for other trips, if no lane near the destination
+/// can be reached, or if the stack drives straight.
+fn by_road(
+    scenario: &Scenario,
+    ground: &Ground,
+    agent: &Agent,
+    goals: &[Place],
+) -> Option<(Start, Vec<Goal>)> {
+    let (Place::Lane(start), [via @ .., Place::Ground(destination)]) = (&agent.start, goals) else {
+        return None;
+    };
+    let stack = scenario.stacks().get(&agent.stack)?;
+    let planner = stack.ground_planner.as_ref();
+    if planner.is_some_and(|setting| setting.module == STRAIGHT) {
+        return None;
+    }
+    let graph = ground.graph();
+    let start = graph.locate(start)?;
+    let via = via.iter().map(|place| match place {
+        Place::Lane(at) => graph.locate(at),
+        Place::Ground(_) => None,
+    });
+    let mut on_lanes: Vec<_> = via.collect::<Option<_>>()?;
+    let from = on_lanes.last().copied().unwrap_or(start);
+    let class = scenario.vehicle_types().get(&agent.vehicle)?.class();
+    let reachable = graph.reachable_from(from.0, class);
+    let place = DVec2::new(destination.x.get(), destination.y.get());
+    let is_on_the_way = |(lanelet, s): (LaneletIndex, f64)| {
+        reachable[lanelet.index()] && (lanelet != from.0 || s > from.1)
+    };
+    let spots = ground.finder().near(graph, place);
+    let exit = spots.into_iter().find_map(|(lanelet, s, _)| {
+        let spot = (lanelet, (s - EXIT_BEFORE).max(0.0));
+        is_on_the_way(spot).then_some(spot)
+    })?;
+    on_lanes.push(exit);
+    let goals = on_lanes
+        .into_iter()
+        .map(|(lanelet, s)| Goal::Lane { lanelet, s });
+    Some((
+        Start::Lane {
+            lanelet: start.0,
+            s: start.1,
+        },
+        goals.chain([Goal::Ground(place)]).collect(),
+    ))
 }

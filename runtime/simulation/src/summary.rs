@@ -263,6 +263,9 @@ pub struct Summary {
     pub loose: Option<LooseCounts>,
     /// Numbers of vehicles that get no farther.
     pub mishaps: MishapCounts,
+    /// Agents off the lanes that have no path to their goal.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub no_path: Vec<AgentWithoutPath>,
     /// Travel time of the agents that arrived, s.
     pub travel_time: Statistic,
     /// Results by stack, with the scores of its agents.
@@ -274,6 +277,23 @@ pub struct Summary {
     /// Modules that did not resume their state when the world was restored from a save.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub started_fresh: Vec<FreshStart>,
+}
+
+/// An agent that waits because there is no path to its goal.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AgentWithoutPath {
+    /// Its id.
+    pub agent: u64,
+    /// Kind of the reason: `start_blocked`, `goal_blocked`, `start_walled_in` or `goal_walled_in`.
+    pub reason: &'static str,
+    /// The reason for users.
+    pub text: String,
+    /// Width of the widest gap that leads on, m; `None` if there is none.
+    pub gap: Option<f64>,
+    /// Its middle, m.
+    pub at: Option<[f64; 2]>,
+    /// Width that the vehicle needs, m; `None` without a gap.
+    pub needed: Option<f64>,
 }
 
 #[cfg(test)]

@@ -21,15 +21,6 @@ const VEHICLE_HEIGHT: f64 = 4.0;
 /// Margin around start, goal and path on displayed maps, m.
 const MARGIN: f64 = 20.0;
 
-/// Start or destination of a trip.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TripEnd {
-    /// Middle of the rear axle, m; the middle of the body if there is no heading.
-    pub position: DVec2,
-    /// Heading, rad; `None` for any heading.
-    pub heading: Option<f64>,
-}
-
 /// A question about a trip.
 #[derive(Debug, Clone, Copy)]
 pub struct TripQuestion<'a> {
@@ -290,16 +281,6 @@ impl TripFinder {
         map.mark(size.cell_of(question.to.position)?, Mark::Goal);
         Some(map)
     }
-}
-
-/// Result of looking for a route on lanes.
-pub(crate) enum OnLanes {
-    /// The start or the destination is not on a lane.
-    Beside,
-    /// Both are on lanes, but no route connects them.
-    Unconnected,
-    /// The quickest route.
-    Route(crate::planned_route::PlannedRoute),
 }
 
 fn is_somewhere(end: &TripEnd) -> bool {

@@ -5,6 +5,7 @@ use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::tan;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_planning::open_ground::Body as GroundBody;
 use roadwright_scenario::junction::Body;
 use roadwright_scenario::{DynamicsLevel, VehicleClass, VerticalSpan};
 use roadwright_vehicle::dynamic::GRAVITY;
@@ -128,6 +129,21 @@ impl VehicleType {
     }
 }
 
+/// Outline and heights of a vehicle type. Width and height are the maximum over the vehicle and its trailers,
+/// because the trailers follow its path.
+pub fn body_of(vehicle: &roadwright_scenario::VehicleType) -> GroundBody {
+    let file = vehicle.file.as_ref().map(|file| &file.vehicle);
+    let trailers = file.map_or(&[][..], |file| &file.trailers);
+    let widths = trailers.iter().map(|trailer| trailer.width.get());
+    let span = vehicle.whole_span();
+    GroundBody {
+        length: vehicle.length.get(),
+        width: widths.fold(vehicle.width.get(), f64::max),
+        height: span.high,
+        ground_clearance: span.low,
+    }
+}
+
 /// Couplings whose heights above the ground differ by more than this do not fit, m; for example a tow ball
 /// and a fifth wheel.
 pub(crate) const LEVEL: f64 = 0.15;
@@ -213,6 +229,8 @@ pub(crate) struct VehicleTypes {
     rigid_shapes: Vec<Arc<RigidShape>>,
     /// Their trailers.
     trains: Vec<Train>,
+    /// Outlines and heights on maps of open ground.
+    ground_bodies: Vec<GroundBody>,
     /// Heights between which they and their trailers are.
     spans: Vec<Spans>,
     /// Whether any of them has trailers.
@@ -252,6 +270,7 @@ impl VehicleTypes {
             largest_overhang: overhangs.fold(0.0, f64::max),
             has_trailers: types.iter().any(|kind| kind.tows),
             trains: described.iter().map(train).collect(),
+            ground_bodies: described.iter().map(body_of).collect(),
             spans: described.iter().map(Spans::of).collect(),
             couplings: described.iter().map(OwnCoupling::of).collect(),
             drive_trains: described.iter().map(drive_train).collect(),
@@ -285,6 +304,11 @@ impl VehicleTypes {
     /// Shape of a type in the rigid-body solver.
     pub(crate) fn rigid_shape(&self, number: u16) -> &Arc<RigidShape> {
         &self.rigid_shapes[number as usize]
+    }
+
+    /// Outline and heights of a type on maps of open ground.
+    pub(crate) fn ground_body(&self, number: u16) -> GroundBody {
+        self.ground_bodies[number as usize]
     }
 
     /// Trailers of a type.

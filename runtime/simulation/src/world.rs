@@ -1,6 +1,8 @@
 //! The world: its parts, and how a step runs.
 
-use crate::agents::{Agents, ClaimColumns, ContactColumns, ControlColumns, Finished, PlanColumns};
+use crate::agents::{
+    Agents, ClaimColumns, ContactColumns, ControlColumns, Finished, GroundColumns, PlanColumns,
+};
 use crate::clock::Clock;
 use crate::coupling::{CouplingError, CouplingOrder};
 use crate::demand::Demand;
@@ -11,18 +13,21 @@ use crate::ground::Ground;
 use crate::hands::{HandControls, Hands};
 use crate::messages::{LogLine, Messages};
 use crate::modules::{Modules, Rota, SignalControllers, node_of};
+use crate::open_ground::{GroundPlans, PathStatus};
 use crate::options::{RunOptions, SimulationError, helpers};
 use crate::perception::Surroundings;
-use crate::route::Routes;
+use crate::records::AgentIndex;
+use crate::route::{Goal, Routes};
 use crate::setup::Sources;
 use crate::stage::Stage;
 use crate::stages::appear::AppearInputs;
 use crate::stages::behave::Behaving;
 use crate::stages::control::Controlling;
 use crate::stages::effects::Effecting;
+use crate::stages::ground_plan::OffRoad;
 use crate::stages::plan::Planning;
 use crate::stages::retire::Exit;
-use crate::stages::{advance, appear, aside, behave, collide, control, detour, plan};
+use crate::stages::{advance, appear, aside, behave, collide, control, detour, ground_plan, plan};
 use crate::summary::ReplanCounts;
 use crate::traffic::{
     AccountInputs, Contact, EncroachmentInputs, Given, NoCrossing, People, Roadside, Traffic,
@@ -37,6 +42,7 @@ use std::sync::Arc;
 #[derive(Default)]
 struct Scratch {
     planning: Rota,
+    ground_planning: Rota,
     behaving: Behaving,
     controlling: Controlling,
     contacts: Vec<Contact>,
@@ -60,6 +66,8 @@ pub struct World {
     pub(crate) messages: Messages,
     /// Agents under manual control.
     pub(crate) hands: Hands,
+    /// Plans of agents off the lanes.
+    pub(crate) ground_plans: GroundPlans,
     /// One row for each agent that no longer drives, in the order in which they ended.
     pub(crate) finished: Finished,
     /// An edit that waits until junctions are empty.
@@ -137,6 +145,7 @@ impl World {
             modules,
             messages: Messages::default(),
             hands: Hands::default(),
+            ground_plans: GroundPlans::default(),
             finished,
             waiting: None,
             agent_updates: 0,
@@ -181,6 +190,7 @@ impl World {
         self.plan();
         begins(Stage::Behave);
         self.behave();
+        self.plan_ground();
         begins(Stage::Control);
         self.control();
         begins(Stage::Advance);
@@ -190,6 +200,7 @@ impl World {
         self.walk_strays();
         self.modules.take_failures(self.clock.time());
         self.clock.step += 1;
+        self.update_ground_map();
         let (demand, time) = (&mut self.demand, self.clock.time());
         let ended = &self.finished.rows[ended..];
         demand.repeats.after(ended, time, &mut demand.departures);
@@ -369,6 +380,90 @@ impl World {
         }
     }
 
+    /// Agents off the lanes plan after behaviours, which choose goals, and before controllers, which follow
+    /// the paths in the same step.
+    fn plan_ground(&mut self) {
+        self.leave_lanes();
+        if self.ground_plans.is_empty() && !self.traffic.index.any_off_lane {
+            return;
+        }
+        let given = OffRoad {
+            clock: &self.clock,
+            ground: &self.ground,
+            types: &self.types,
+            modules: &self.modules,
+            dynamics: &self.dynamics,
+            hands: &self.hands,
+        };
+        let without_path = ground_plan::plan_ground(
+            given,
+            &mut self.ground_plans,
+            &mut self.scratch.ground_planning,
+            &mut self.routes,
+            &mut GroundColumns::of(&mut self.agents),
+        );
+        for id in without_path {
+            if let Some(agent) = self.agents.census().find(id) {
+                self.effecting().0.tell_no_route(agent);
+            }
+            if let Some(PathStatus::NoPath(why)) = self.ground_plans.status(id) {
+                self.messages.log.write(LogLine {
+                    time: self.clock.time(),
+                    agent: id,
+                    module: "ground_planner".into(),
+                    text: format!("no path: {}", why.text),
+                    is_fault: false,
+                });
+            }
+        }
+    }
+
+    /// Agents leave their lanes whose next goal lies beside them.
+    fn leave_lanes(&mut self) {
+        if !self.routes.any_leaves_lanes() {
+            return;
+        }
+        let agents = &self.agents;
+        let leaves = |agent: &AgentIndex| {
+            let (position, progress) = (
+                &agents.position[agent.index()],
+                &agents.progress[agent.index()],
+            );
+            // Nearly always the next goal is on a lanelet farther on.
+            progress.goal_at == 0
+                && progress.reached > 0
+                && position.is_on_lane()
+                && matches!(
+                    self.routes.get(progress.route).next_goal(progress.reached),
+                    Some(Goal::Ground(_))
+                )
+        };
+        let mut leaving: Vec<AgentIndex> = agents.census().driving().filter(leaves).collect();
+        if leaving.is_empty() {
+            return;
+        }
+        leaving.sort_unstable_by_key(|agent| agents.identity[agent.index()].id);
+        for agent in leaving {
+            self.effecting().0.leave_for_ground(agent);
+        }
+        self.effecting().0.find_all();
+    }
+
+    /// Brings the map of open ground in line with the world, so that a world that is saved needs no changes
+    /// that plans have not heard of.
+    pub(crate) fn update_ground_map(&mut self) {
+        let given = OffRoad {
+            clock: &self.clock,
+            ground: &self.ground,
+            types: &self.types,
+            modules: &self.modules,
+            dynamics: &self.dynamics,
+            hands: &self.hands,
+        };
+        let agents = self.agents.lent();
+        ground_plan::update_map(given, &mut self.ground_plans, &self.routes, agents);
+    }
+
     fn control(&mut self) {
         let surroundings = Surroundings {
             ground: &self.ground,
@@ -482,7 +577,7 @@ impl World {
         let waiting = self.waiting.take();
         let running = waiting.as_ref().map_or(old, |edit| &edit.old);
         match self.editing().apply((running, new), modules, None) {
-            Ok(EditEntry::Entered) => {}
+            Ok(EditEntry::Entered) => self.update_ground_map(),
             Ok(EditEntry::Waits {
                 holds_back,
                 is_closed,

@@ -215,6 +215,18 @@ fn a_queue_stops_behind_an_obstacle_without_touching() {
     assert!(world.summary().collisions.is_empty());
 }
 
+/// Lets agents off the lanes head straight for their goals.
+fn drive_straight(scenario: &mut Scenario) {
+    for (key, stack) in scenario.stacks().clone() {
+        let stack = Stack {
+            ground_planner: Some(ModuleSetting::new("straight")),
+            ..stack
+        };
+        let edit = Edit::Stack(key, Some(Box::new(stack)));
+        scenario.apply(edit).unwrap();
+    }
+}
+
 #[test]
 fn what_drives_into_an_obstacle_is_a_collision() {
     let mut scenario = Scenario::new("open ground");
@@ -231,6 +243,7 @@ fn what_drives_into_an_obstacle_is_a_collision() {
         ..west_to_east()
     };
     put(&mut scenario, 1, agent);
+    drive_straight(&mut scenario);
     let summary = run(&scenario, 60.0);
     assert_eq!(summary.agents.arrived, 1);
     assert_eq!(summary.collisions.len(), 1);
@@ -623,6 +636,7 @@ fn an_obstacle_with_a_notch_is_hit_once() {
         ..west_to_east()
     };
     put(&mut scenario, 1, agent);
+    drive_straight(&mut scenario);
     assert_eq!(run(&scenario, 60.0).collisions.len(), 1);
 }
 

@@ -22,6 +22,7 @@ mod made_up;
 mod made_up_saves;
 mod mechanics;
 mod modules;
+mod open_ground;
 mod pedals;
 mod people;
 mod planned_route;

@@ -2,6 +2,7 @@
 //! obstacles push back.
 
 use crate::common::*;
+use roadwright_agent::Slot;
 use roadwright_geometry::math::{cos, sin};
 use roadwright_geometry::{DVec2, HeightField};
 use roadwright_scenario::vehicle_file::{VehicleFile, WheelShape};
@@ -9,7 +10,7 @@ use roadwright_scenario::{
     Agent, DynamicsLevel, Edit, Forest, ForestId, Obstacle, ObstacleId, Scenario, Shape,
 };
 use roadwright_simulation::{
-    Ground, RunOptions, SavedWorld, Status, Summary, World, builtin_modules,
+    Ground, ModuleOverrides, RunOptions, SavedWorld, Status, Summary, World, builtin_modules,
 };
 use roadwright_testing::is_slow;
 use std::collections::BTreeSet;
@@ -34,6 +35,17 @@ fn rigid(dt: f64) -> RunOptions {
     RunOptions {
         dynamics: Some(DynamicsLevel::Rigid),
         dt: Some(dt),
+        ..straight()
+    }
+}
+
+/// Agents head straight for their goals: bodies that are pushed are met only without a planner.
+fn straight() -> RunOptions {
+    let mut modules = ModuleOverrides::default();
+    let before = modules.set(Slot::GroundPlanner, vec!["straight".into()]);
+    assert_eq!(before, Ok(None));
+    RunOptions {
+        modules,
         ..RunOptions::default()
     }
 }
@@ -275,7 +287,7 @@ fn a_damaged_save_is_an_error() {
 #[test]
 fn the_proving_ground_is_driven_without_contacts_and_faults() {
     let scenario = shipped("proving-ground");
-    let (arrived, summary) = run(&scenario, &RunOptions::default(), 120.0);
+    let (arrived, summary) = run(&scenario, &straight(), 120.0);
     assert_eq!(
         arrived.len(),
         scenario.agents().len(),
@@ -332,7 +344,7 @@ fn the_proving_ground_notices_what_it_is_made_of() {
 #[test]
 fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
     let scenario = shipped("hill-country");
-    let options = RunOptions::default();
+    let options = straight();
     let mut whole = world(&scenario, &options);
     while whole.time() < 30.0 {
         whole.step();

@@ -111,6 +111,8 @@ struct LoggedChange {
     stamp: Stamp,
     bounds: Bounds,
     change: Change,
+    /// Owner of the item that has changed.
+    owner: Option<Owner>,
 }
 
 /// The latest changes of standing or of moving items.
@@ -131,12 +133,14 @@ impl ChangeLog {
         }
     }
 
-    fn since(&self, stamp: Stamp, area: &Bounds) -> Change {
+    /// The largest change of an area for a reader, which does not see its own items.
+    fn since(&self, stamp: Stamp, area: &Bounds, reader: Option<Owner>) -> Change {
         if stamp < self.forgotten {
             return Change::Fell;
         }
         let newer = self.changes.iter().rev().take_while(|c| c.stamp > stamp);
-        let seen = newer.filter(|c| c.bounds.meets(area));
+        let is_own = |c: &LoggedChange| c.owner.is_some() && c.owner == reader;
+        let seen = newer.filter(|c| c.bounds.meets(area) && !is_own(c));
         seen.map(|c| c.change).max().unwrap_or(Change::Unchanged)
     }
 }
@@ -336,15 +340,17 @@ impl OpenGround {
         } else {
             Change::Rose
         };
-        self.note(item.shape.bounds().grown(reach), item.mobility, change);
+        let bounds = item.shape.bounds().grown(reach);
+        self.note(bounds, item.mobility, item.owner, change);
     }
 
-    fn note(&mut self, bounds: Bounds, mobility: Mobility, change: Change) {
+    fn note(&mut self, bounds: Bounds, mobility: Mobility, owner: Option<Owner>, change: Change) {
         self.stamp.0 += 1;
         let change = LoggedChange {
             stamp: self.stamp,
             bounds,
             change,
+            owner,
         };
         match mobility {
             Mobility::Stands => self.standing_changes.note(change),
@@ -359,10 +365,21 @@ impl OpenGround {
 
     /// How an area has changed since a stamp.
     pub fn change_since(&self, stamp: Stamp, area: &Bounds, reading: Reading) -> Change {
-        let standing = self.standing_changes.since(stamp, area);
+        self.change_for(None, stamp, area, reading)
+    }
+
+    /// How an area has changed since a stamp for an owner, which does not see its own items.
+    pub fn change_for(
+        &self,
+        reader: Option<Owner>,
+        stamp: Stamp,
+        area: &Bounds,
+        reading: Reading,
+    ) -> Change {
+        let standing = self.standing_changes.since(stamp, area, reader);
         match reading {
             Reading::Standing => standing,
-            Reading::Everything => standing.max(self.moving_changes.since(stamp, area)),
+            Reading::Everything => standing.max(self.moving_changes.since(stamp, area, reader)),
         }
     }
 
@@ -392,7 +409,7 @@ impl OpenGround {
         } else {
             Change::Rose
         };
-        self.note(bounds, Mobility::Stands, change);
+        self.note(bounds, Mobility::Stands, None, change);
         before
     }
 
@@ -669,7 +686,7 @@ impl OpenGround {
     }
 
     /// Distance from a point to the nearest obstacle that stands, m; `within` if it is no nearer.
-    pub(super) fn clearance(
+    pub fn clearance(
         &self,
         profile: ProfileId,
         owner: Option<Owner>,

@@ -151,6 +151,18 @@ impl HybridMemory {
     pub fn knows_as_much_as(&self, other: &Self) -> bool {
         self.goal == other.goal && self.learned == other.learned
     }
+
+    /// Whether a memory that was read can be used.
+    pub fn is_sound(&self) -> bool {
+        let mut tiles = self.learned.tiles.values();
+        tiles.all(|tile| tile.len() == TILE_CELLS)
+    }
+
+    /// Says when the memory was last compared with the map. Whoever saves memories keeps that apart, since a
+    /// map that is made again counts anew.
+    pub fn set_stamp(&mut self, stamp: Stamp) {
+        self.stamp = stamp.count();
+    }
 }
 
 impl HybridPath {
@@ -171,6 +183,29 @@ impl HybridPath {
     /// Goes on with what a planner has kept.
     pub fn restore(&mut self, memory: HybridMemory) {
         self.memory = memory;
+    }
+
+    /// The state kept between plans, for another time; the planner has learned nothing then.
+    pub fn take_memory(&mut self) -> HybridMemory {
+        std::mem::take(&mut self.memory)
+    }
+
+    /// Plans with other parameters from now on.
+    pub fn set_parameters(&mut self, parameters: HybridParameters) {
+        self.parameters = parameters;
+    }
+
+    /// Drops what is no longer a lower bound because the map has changed. Planning does so too; a world
+    /// that is saved does it first, so that the changes need not be saved.
+    pub fn catch_up(&mut self, ground: &mut OpenGround, trip: &Trip) {
+        let is_idle = self.memory.learned.tiles.is_empty();
+        if is_idle || self.memory.stamp == ground.stamp().count() {
+            self.memory.stamp = ground.stamp().count();
+            return;
+        }
+        let size = ground.profile(trip.profile).cell;
+        let goal = size.cell_of(trip.to.position);
+        self.forget_outdated(ground, trip, goal);
     }
 
     /// Number of tiles of which something has been learned.
@@ -205,7 +240,7 @@ impl HybridPath {
         let fell = memory.learned.tiles.keys().any(|(y, x)| {
             let area = TileKey { y: *y, x: *x }.bounds(size);
             let since = Stamp::from_count(memory.stamp);
-            ground.change_since(since, &area, Reading::Standing) == Change::Fell
+            ground.change_for(trip.owner, since, &area, Reading::Standing) == Change::Fell
         });
         if fell || goal != memory.goal || smallest_factor < memory.smallest_factor {
             memory.learned = Learned::default();

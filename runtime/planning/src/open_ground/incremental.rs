@@ -176,8 +176,18 @@ impl IncrementalPath {
         }
     }
 
+    /// The cheapest path from a cell to the goal; of equal ones always the same, whatever was planned
+    /// before. It expands all cells on equally cheap paths for that.
+    pub fn plan_uniquely(&mut self, start: Cell) -> GridAnswer {
+        self.plan_until(start, Ties::Expanded)
+    }
+
     /// The cheapest path from a cell to the goal.
     pub fn plan(&mut self, start: Cell) -> GridAnswer {
+        self.plan_until(start, Ties::Left)
+    }
+
+    fn plan_until(&mut self, start: Cell, ties: Ties) -> GridAnswer {
         self.expanded = 0;
         self.last_restart = None;
         let (Some(start_node), Some(goal_node)) = (self.map.index_of(start), self.goal_node) else {
@@ -195,7 +205,7 @@ impl IncrementalPath {
             // Looking for a way to a blocked cell would settle the whole map.
             return GridAnswer::NoPath;
         }
-        self.settle(start_node);
+        self.settle(start_node, ties);
         self.path_from(start_node)
             .map_or(GridAnswer::NoPath, GridAnswer::Found)
     }
@@ -264,10 +274,15 @@ impl IncrementalPath {
     }
 
     /// Expands cells until the cost of the start is certain.
-    fn settle(&mut self, start: NodeIndex) {
+    fn settle(&mut self, start: NodeIndex, ties: Ties) {
         while let Some(first) = self.queue.first() {
             let label = self.labels[start.index()];
-            if first.key >= self.key(start) && label.ahead <= label.settled {
+            let last = self.key(start);
+            let is_done = match ties {
+                Ties::Left => first.key >= last,
+                Ties::Expanded => first.key.estimated > last.estimated,
+            };
+            if is_done && label.ahead <= label.settled {
                 break;
             }
             let node = first.node;
@@ -350,6 +365,13 @@ impl IncrementalPath {
         }
         Some(CellPath { cells, cost })
     }
+}
+
+/// Cells on paths that are as cheap as the one that is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ties {
+    Left,
+    Expanded,
 }
 
 /// Up to eight cells.

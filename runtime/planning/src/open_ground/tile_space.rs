@@ -150,12 +150,12 @@ impl TileCache {
         let Some(all) = all else {
             return Change::Unchanged;
         };
-        if ground.change_since(self.stamp, &all, reading) == Change::Unchanged {
+        if ground.change_for(self.reader.owner, self.stamp, &all, reading) == Change::Unchanged {
             return Change::Unchanged;
         }
         let changes = self.keys.iter().map(|key| {
             let area = key.bounds(self.size);
-            ground.change_since(self.stamp, &area, reading)
+            ground.change_for(self.reader.owner, self.stamp, &area, reading)
         });
         changes.max().unwrap_or(Change::Unchanged)
     }

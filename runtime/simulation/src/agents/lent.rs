@@ -217,6 +217,11 @@ lends! {
         reads { motion, position, wish, aside }
         writes { progress, claim }
     }
+    /// Columns of planning off the lanes.
+    GroundColumns {
+        reads { motion, wish, aside }
+        writes { position, progress, claim }
+    }
     /// Inputs and outputs of controllers.
     ControlColumns {
         reads { motion, position, progress, wish }

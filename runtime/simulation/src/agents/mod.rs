@@ -14,7 +14,8 @@ pub(crate) use accounts::{Account, Accounts, Odometer};
 pub use finished::{Drive, Status};
 pub(crate) use finished::{Finished, FinishedRow, Score};
 pub(crate) use lent::{
-    AdvanceColumns, AgentsRef, Census, ClaimColumns, ContactColumns, ControlColumns, PlanColumns,
+    AdvanceColumns, AgentsRef, Census, ClaimColumns, ContactColumns, ControlColumns, GroundColumns,
+    PlanColumns,
 };
 
 use crate::records::{

@@ -184,6 +184,11 @@ impl Displaced {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// The numbers of the bodies, and what they cover now.
+    pub(crate) fn shapes(&self) -> impl Iterator<Item = (u32, GroundShape)> {
+        self.0.iter().map(|(&number, body)| (number, body.shape()))
+    }
 }
 
 /// A body that stands on the ground.

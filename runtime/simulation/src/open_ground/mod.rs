@@ -5,16 +5,30 @@
 //! | `fixed_items.rs` | the part of the map that depends on the scenario alone |
 //! | `cost_layers.rs` | slopes, water, paved and slippery ground as items with costs |
 //! | `pieces.rs` | cuts large areas into small pieces |
-//! | `trip_finder.rs` | plans the path of a trip without driving it |
 //! | `unreachable.rs` | findings about destinations that cannot be reached |
+//! | `live_map.rs` | the map of a running world: vehicles, trailers and loose obstacles as well |
 //! | `profiles.rs` | map profiles of vehicle types |
+//! | `plans.rs` | plans of agents: when they search, what they follow, and when there is no path |
+//! | `search.rs` | the searches of planners |
+//! | `follow.rs` | from cells to a line that a vehicle can drive |
+//! | `manoeuvre.rs` | how a vehicle comes onto its path, forwards and backwards |
+//! | `verdict.rs` | whether an agent can get to its goal, as it is reported |
 
 mod cost_layers;
 mod fixed_items;
+mod follow;
+mod live_map;
+mod manoeuvre;
 mod pieces;
+mod plans;
 mod profiles;
+mod search;
 mod unreachable;
+mod verdict;
 
 pub use fixed_items::{FixedItems, ItemSource};
+pub(crate) use live_map::OnGround;
+pub(crate) use plans::{AgentPlan, GroundPlans, Planner, Steering, Step};
 pub use profiles::{body_of, effects_of, profile_of};
 pub use unreachable::unreachable_over_ground;
+pub use verdict::{NarrowGap, NoPath, NoPathKind, PathStatus};

@@ -1,22 +1,8 @@
 //! Map profiles of vehicle types for open ground.
 
-use roadwright_planning::open_ground::{Body, CellSize, Effect, Layer, LayerEffect, Profile};
+pub use crate::vehicle_type::body_of;
+use roadwright_planning::open_ground::{CellSize, Effect, Layer, LayerEffect, Profile};
 use roadwright_scenario::VehicleType;
-
-/// Outline and heights of a vehicle type. Width and height are the maximum over the vehicle and its trailers,
-/// because the trailers follow its path.
-pub fn body_of(vehicle: &VehicleType) -> Body {
-    let file = vehicle.file.as_ref().map(|file| &file.vehicle);
-    let trailers = file.map_or(&[][..], |file| &file.trailers);
-    let widths = trailers.iter().map(|trailer| trailer.width.get());
-    let span = vehicle.whole_span();
-    Body {
-        length: vehicle.length.get(),
-        width: widths.fold(vehicle.width.get(), f64::max),
-        height: span.high,
-        ground_clearance: span.low,
-    }
-}
 
 /// Returns the profile of a vehicle type for cells of this size.
 pub fn profile_of(vehicle: &VehicleType, cell: CellSize) -> Profile {

@@ -1,6 +1,7 @@
 //! The nearest obstructing body that is not lane traffic: obstacles, trees, vehicles off the lanes.
 
 use super::{View, angle_to};
+use crate::dynamics::STANDING;
 use crate::ground::{MOST_ASIDE, OBSTACLE_ANGLE, OBSTACLE_REACH, SIDE_CLEARANCE};
 use crate::records::AgentIndex;
 use crate::vehicle_type::VehicleType;
@@ -10,6 +11,11 @@ use roadwright_plugin_api::ControllerInput;
 
 /// A body counts as ahead until its nearest point is this far behind the front, m.
 const PAST_FRONT: f64 = 0.5;
+/// Obstacles on a planned path are seen up to the braking distance: deceleration, m/s^2, and room beyond it, m.
+const BRAKING: f64 = 2.0;
+const STANDSTILL: f64 = 3.0;
+/// Distance along a planned path within which a vehicle beside it comes back to it, m.
+const RETURN: f64 = 8.0;
 /// Number of lanelets ahead on which a point is located.
 const LANELETS: usize = 4;
 
@@ -168,7 +174,11 @@ impl View<'_> {
                 _ => self.bodies().body(other, part, self.types),
             };
             let point = body.closest_point(eye.pose.position);
-            if !self.is_in_the_way(eye.agent, eye.pose, point) {
+            let is_seen = match self.motion(other).speed.abs() < STANDING {
+                true => self.is_in_the_way(eye.agent, eye.pose, point),
+                false => self.is_ahead(eye.agent, eye.pose, point),
+            };
+            if !is_seen {
                 return;
             }
             let offset = point - eye.pose.position;
@@ -195,6 +205,39 @@ impl View<'_> {
         !self.position(agent).is_on_lane() || !self.position(other).is_on_lane()
     }
 
+    /// Whether a point is ahead, whatever path is planned off the lanes.
+    fn is_ahead(&self, agent: AgentIndex, eye: Pose, point: DVec2) -> bool {
+        match self.position(agent).is_on_lane() {
+            true => self.is_in_the_way(agent, eye, point),
+            false => angle_to(eye, point).abs() <= OBSTACLE_ANGLE,
+        }
+    }
+
+    /// Whether a point that stands still blocks an agent that follows a planned path: it is close to
+    /// the path within the braking distance. Without such a path whatever is ahead does.
+    fn is_in_planned_way(&self, agent: AgentIndex, point: DVec2) -> bool {
+        let progress = self.progress(agent);
+        let planned = self.route(agent).planned_to(progress.reached);
+        let Some(planned) = planned.filter(|planned| !planned.sees_all) else {
+            return true;
+        };
+        let line = planned.path.line();
+        let (position, kind) = (self.position(agent), self.vehicle_type(agent));
+        let front = match planned.path.is_reversing() {
+            true => kind.rear_overhang,
+            false => kind.front,
+        };
+        let speed = self.motion(agent).speed;
+        let reach = front + speed * speed / (2.0 * BRAKING) + STANDSTILL;
+        let (s, t) = line.project(point, position.s + front);
+        let ahead = s - position.s;
+        // A vehicle beside its path comes back to it.
+        let own = position.t * (1.0 - ahead / RETURN).clamp(0.0, 1.0);
+        ahead > front - PAST_FRONT
+            && ahead < reach
+            && (t - own).abs() < 0.5 * kind.width + planned.margin
+    }
+
     /// Whether a point obstructs the agent: anywhere ahead if the agent is off the lanes, or within half the
     /// vehicle's width of its path on a lane.
     fn is_in_the_way(&self, agent: AgentIndex, eye: Pose, point: DVec2) -> bool {
@@ -203,7 +246,7 @@ impl View<'_> {
         }
         let position = self.position(agent);
         if !position.is_on_lane() {
-            return true;
+            return self.is_in_planned_way(agent, point);
         }
         let VehicleType { front, width, .. } = *self.vehicle_type(agent);
         let reach = 0.5 * width + SIDE_CLEARANCE;

@@ -3,15 +3,68 @@
 use super::{View, aim};
 use crate::records::AgentIndex;
 use crate::route::{Goal, GroundPath};
-use roadwright_geometry::Pose;
-use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::centre_line::CentreLine;
+use roadwright_geometry::math::{asin, sin, wrap_angle};
+use roadwright_geometry::{DVec2, Pose};
 use roadwright_plugin_api::ControllerInput;
+use std::f64::consts::FRAC_PI_2;
 
 /// A path with speeds up to this, m/s, such as into a parking bay, bends more sharply than roads. On it the
 /// lookahead is limited to this many metres plus this many seconds of driving.
 const MANOEUVRING_SPEED: f64 = 3.0;
 const MANOEUVRING_LOOKAHEAD: f64 = 1.5;
 const MANOEUVRING_TIME: f64 = 0.6;
+
+/// Nearest way-point on a planned path, m, and steps in which a nearer one is looked for.
+const NEAREST: f64 = 2.0;
+const NEARER: f64 = 1.0;
+/// A straight line to the way-point of a planned path may leave the path by at least this, m.
+const LEAST_ROOM: f64 = 0.1;
+
+/// The largest distance along a path, up to `most`, to a point to which a straight line from a place stays within some room
+/// of the path, m.
+fn straight_reach(line: CentreLine<'_>, s: f64, place: DVec2, most: f64, room: f64) -> f64 {
+    let mut reach = NEAREST.min(most);
+    let mut next = reach;
+    loop {
+        next = (next + NEARER).min(most);
+        if next <= reach {
+            return reach;
+        }
+        let end = line.position(s + next);
+        let chord = (end - place).normalize_or_zero();
+        let steps = next.floor() as u32;
+        let is_near = (1..steps).all(|step| {
+            let offset = line.position(s + f64::from(step)) - place;
+            // A vehicle beside its path comes back to it.
+            let share = 1.0 - f64::from(step) / next;
+            let own = chord.perp_dot(line.position(s) - place).abs() * share;
+            chord.perp_dot(offset).abs() <= room + own
+        });
+        if !is_near {
+            return reach;
+        }
+        reach = next;
+    }
+}
+
+/// Moves the way-point of a row to the distance at which a controller wants it, along the circle that leads to
+/// it.
+///
+/// The bend that a driver has to steer follows from a point nearby. But the rules of fuzzy drivers take a
+/// near way-point for the end of the route, where they creep and turn no more. The sine of the angle grows by
+/// no more than a factor `sharpest`, since drivers do not steer towards far way-points exactly as they should.
+fn move_away(distance: f64, sharpest: f64, input: &mut ControllerInput) {
+    let near = input.waypoint_distance;
+    if input.waypoint_angle.abs() >= FRAC_PI_2 || near >= distance {
+        input.waypoint_distance = near.max(distance);
+        return;
+    }
+    let sharper = (distance / near.max(0.5)).min(sharpest);
+    let sine = sin(input.waypoint_angle) * sharper;
+    input.waypoint_angle = asin(sine.clamp(-1.0, 1.0));
+    input.waypoint_distance = distance;
+}
 
 impl View<'_> {
     /// Fills the row of an agent off the lanes. It follows the path to its next goal, or drives straight to
@@ -56,17 +109,26 @@ impl View<'_> {
         input.lane_offset = position.t;
         input.heading_error = wrap_angle(pose.heading - here);
         input.road_speed = speed * self.open_ground_share(agent);
+        let planned = self.route(agent).planned_to(self.progress(agent).reached);
+        let reach = planned.map_or(lookahead, |planned| {
+            let room = planned.margin.max(LEAST_ROOM);
+            let most = planned.near + planned.ahead * input.speed.max(0.0);
+            straight_reach(line, position.s, pose.position, most, room)
+        });
         let left = line.length() - position.s;
-        let target = if lookahead <= left {
-            line.pose(position.s + lookahead)
+        let target = if reach <= left {
+            line.pose(position.s + reach)
         } else {
             let end = line.pose(line.length());
             Pose {
-                position: end.point(lookahead - left, 0.0),
+                position: end.point(reach - left, 0.0),
                 heading: end.heading,
             }
         };
         aim(pose, target.position, input);
-        input.path_curvature = wrap_angle(target.heading - here) / lookahead;
+        if let Some(planned) = planned {
+            move_away(lookahead, planned.sharpest, input);
+        }
+        input.path_curvature = wrap_angle(target.heading - here) / reach;
     }
 }

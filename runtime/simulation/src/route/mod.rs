@@ -13,8 +13,8 @@ mod store;
 
 pub(crate) use lane_changes::{GIVE_UP_DISTANCE, WAITS_BEFORE, place_to_wait};
 pub(crate) use line::Stretch;
-pub(crate) use path::GroundPath;
 pub use path::Waypoint;
+pub(crate) use path::{GroundPath, PlannedPath};
 pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs};
 pub(crate) use progress::{Arrival, Travel};
 pub(crate) use store::Routes;
@@ -60,6 +60,8 @@ pub(crate) enum Leg {
     Path(Box<GroundPath>),
     /// A straight line over open ground.
     Straight,
+    /// A path over open ground that a planner has found. The goal counts as reached as on a straight leg.
+    Planned(Box<PlannedPath>),
 }
 
 /// Goals in order, with a leg to each.
@@ -80,7 +82,7 @@ impl Route {
         let goals = self.goals.iter().all(|goal| goal.is_sound(lanelets));
         let ends = self.legs.iter().filter_map(|leg| match leg {
             Leg::Lanes { end } => Some(*end as usize),
-            Leg::Path(_) | Leg::Straight => None,
+            Leg::Path(_) | Leg::Straight | Leg::Planned(_) => None,
         });
         // Legs follow each other along the lanelets.
         let legs = ends.clone().all(|end| end < self.lanelets.len()) && ends.is_sorted();
@@ -105,6 +107,13 @@ impl Route {
         }
     }
 
+    /// Whether it has goals both on lanes and beside them.
+    fn leaves_lanes(&self) -> bool {
+        let is_on_lane = |goal: &Goal| matches!(goal, Goal::Lane { .. });
+        let mut goals = self.goals.iter();
+        goals.clone().any(is_on_lane) && !goals.all(is_on_lane)
+    }
+
     /// Lanelet at an index.
     #[inline]
     pub(crate) fn lanelet(&self, index: u32) -> Option<LaneletIndex> {
@@ -122,7 +131,7 @@ impl Route {
     pub(crate) fn goal_at(&self, goal: u32) -> Option<u32> {
         match self.legs.get(goal as usize)? {
             Leg::Lanes { end } => Some(*end),
-            Leg::Path(_) | Leg::Straight => None,
+            Leg::Path(_) | Leg::Straight | Leg::Planned(_) => None,
         }
     }
 
@@ -130,7 +139,37 @@ impl Route {
     pub(crate) fn path_to(&self, goal: u32) -> Option<&GroundPath> {
         match self.legs.get(goal as usize)? {
             Leg::Path(path) => Some(path),
+            Leg::Planned(planned) => Some(&planned.path),
             Leg::Lanes { .. } | Leg::Straight => None,
+        }
+    }
+
+    /// The same, but none that a planner has found: one that has to be driven to its end.
+    pub(crate) fn given_path_to(&self, goal: u32) -> Option<&GroundPath> {
+        match self.legs.get(goal as usize)? {
+            Leg::Path(path) => Some(path),
+            Leg::Lanes { .. } | Leg::Straight | Leg::Planned(_) => None,
+        }
+    }
+
+    /// The path that a planner has found to a goal.
+    pub(crate) fn planned_to(&self, goal: u32) -> Option<&PlannedPath> {
+        match self.legs.get(goal as usize)? {
+            Leg::Planned(planned) => Some(planned),
+            Leg::Lanes { .. } | Leg::Straight | Leg::Path(_) => None,
+        }
+    }
+
+    /// The route with another leg to the goal after `reached` others, over open ground.
+    pub(crate) fn with_leg(&self, reached: u32, leg: Leg) -> Self {
+        let mut legs: Vec<Leg> = self.legs.to_vec();
+        let at = reached as usize;
+        legs.resize(legs.len().max(at + 1), Leg::Straight);
+        legs[at] = leg;
+        Self {
+            goals: self.goals.clone(),
+            legs: legs.into(),
+            lanelets: self.lanelets.clone(),
         }
     }
 

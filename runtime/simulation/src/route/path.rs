@@ -30,6 +30,21 @@ pub(crate) struct GroundPath {
     along: Vec<f64>,
 }
 
+/// A path that a planner has found over open ground.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PlannedPath {
+    pub(crate) path: GroundPath,
+    /// Room beside the vehicle that it keeps, m. An obstacle closer than that blocks it.
+    pub(crate) margin: f64,
+    /// Distance of the way-point from a standing vehicle, m, and time to it beyond that, s.
+    pub(crate) near: f64,
+    pub(crate) ahead: f64,
+    /// By how much the sine of the angle to the way-point may grow where that is moved away.
+    pub(crate) sharpest: f64,
+    /// Whether controllers perceive all obstacles ahead, not only those near the path.
+    pub(crate) sees_all: bool,
+}
+
 /// Saved waypoints of a path. The memory for their line depends on its length, which a fabricated save can
 /// choose. So the line is made by [`GroundPath::build`] once the lengths of all paths are known.
 #[derive(Deserialize)]

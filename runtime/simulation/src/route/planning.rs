@@ -105,7 +105,8 @@ impl Route {
     }
 }
 
-/// A question for each goal on a lane, from the previous goal; `None` if any goal is off the lanes.
+/// A question for each goal on a lane, from the goal before it, up to the first one off the lanes; `None` if
+/// that is the next one.
 fn questions(
     start: (LaneletIndex, f64),
     goals: &[Goal],
@@ -117,7 +118,8 @@ fn questions(
         from = (input.goal_strip.into(), input.goal_s);
         Some(input)
     };
-    goals.iter().map(question).collect()
+    let questions: Vec<PlannerInput> = goals.iter().map_while(question).collect();
+    (!questions.is_empty() || goals.is_empty()).then_some(questions)
 }
 
 /// Question for the route to a goal; `None` if that is off the lanes.

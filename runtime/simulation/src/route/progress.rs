@@ -240,7 +240,7 @@ impl Progress {
         }
         while let Some(goal) = route.next_goal(self.reached) {
             let is_reached = match goal {
-                Goal::Ground(goal) => match route.path_to(self.reached) {
+                Goal::Ground(goal) => match route.given_path_to(self.reached) {
                     Some(path) => position.s >= path.line().length() - PATH_END,
                     None => (place - goal).length() < GROUND_GOAL_RADIUS,
                 },
@@ -257,8 +257,8 @@ impl Progress {
             // Example: a script parks a vehicle with two paths, forwards and then in reverse. Between them
             // the vehicle continues on its own; at the end of the second it waits for the script.
             let is_path = self.has_own_goals
-                && route.path_to(self.reached).is_some()
-                && route.path_to(self.reached + 1).is_none();
+                && route.given_path_to(self.reached).is_some()
+                && route.given_path_to(self.reached + 1).is_none();
             if is_path || is_last && self.holds_arrival {
                 return Arrival::AtGoal;
             }
@@ -268,7 +268,7 @@ impl Progress {
             }
             self.look_ahead(route);
             // Its place on the next path is computed after this step.
-            let was_path = route.path_to(self.reached - 1).is_some();
+            let was_path = route.given_path_to(self.reached - 1).is_some();
             if self.at < self.goal_at || was_path {
                 return Arrival::UnderWay;
             }

@@ -31,6 +31,9 @@ pub(crate) struct Routes {
     /// Indices by hash; only used for look-ups and never iterated.
     #[serde(skip)]
     by_hash: HashMap<u64, Vec<u32>>,
+    /// Number of routes with goals both on lanes and beside them.
+    #[serde(skip)]
+    leaving_lanes: u32,
 }
 
 impl Routes {
@@ -45,6 +48,11 @@ impl Routes {
         self.stored[id.0 as usize].hash
     }
 
+    /// Whether a route leads from lanes to a goal beside them.
+    pub(crate) fn any_leaves_lanes(&self) -> bool {
+        self.leaving_lanes > 0
+    }
+
     /// Takes a route for one more agent.
     pub(super) fn take(&mut self, route: Route) -> RouteId {
         let hash = hash(&route);
@@ -57,6 +65,7 @@ impl Routes {
             self.stored[at as usize].users += 1;
             return RouteId(at);
         }
+        self.leaving_lanes += u32::from(route.leaves_lanes());
         let stored = Stored {
             route,
             hash,
@@ -86,6 +95,7 @@ impl Routes {
             return;
         }
         let hash = stored.hash;
+        self.leaving_lanes -= u32::from(stored.route.leaves_lanes());
         *stored = Stored::default();
         self.free.push(id.0);
         if let Some(same) = self.by_hash.get_mut(&hash) {
@@ -124,6 +134,7 @@ impl Routes {
         let mut paths: Vec<&mut GroundPath> = legs
             .filter_map(|leg| match leg {
                 Leg::Path(path) => Some(&mut **path),
+                Leg::Planned(planned) => Some(&mut planned.path),
                 Leg::Lanes { .. } | Leg::Straight => None,
             })
             .collect();
@@ -156,6 +167,9 @@ impl Routes {
     /// Rebuilds derived data after loading.
     pub(crate) fn index_hashes(&mut self) {
         self.by_hash.clear();
+        let used = self.stored.iter().filter(|stored| stored.users > 0);
+        let leaving = used.filter(|stored| stored.route.leaves_lanes());
+        self.leaving_lanes = leaving.count() as u32;
         for (at, stored) in (0u32..).zip(&self.stored) {
             if stored.users > 0 {
                 self.by_hash.entry(stored.hash).or_default().push(at);

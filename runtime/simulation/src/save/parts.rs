@@ -106,6 +106,8 @@ parts! {
     STACKS "stacks" 1;
     /// The planners for open ground of stacks and agents.
     GROUND_PLANNERS "ground_planners" 1;
+    /// Plans of agents off the lanes.
+    GROUND_PLANS "ground_plans" 1;
     /// Modules with which the run replaced those of its stacks.
     OVERRIDES "overrides" 1;
     /// Properties of the scenario and options that affect the future.

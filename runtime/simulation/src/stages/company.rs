@@ -84,7 +84,7 @@ impl Effecting<'_> {
     }
 
     /// Notifies an agent that no route leads to its destination.
-    pub(super) fn tell_no_route(&mut self, agent: AgentIndex) {
+    pub(crate) fn tell_no_route(&mut self, agent: AgentIndex) {
         let id = self.agents.identity[agent.index()].id;
         let letter = Letter {
             topic: Message::NO_ROUTE.into(),

@@ -201,6 +201,11 @@ impl Effecting<'_> {
         self.agents.touch();
     }
 
+    /// Takes an agent off its lane whose next goal lies beside the lanes.
+    pub(crate) fn leave_for_ground(&mut self, agent: AgentIndex) {
+        self.leave_lane(agent);
+    }
+
     /// Takes an agent off its lane because a user drives it. Its goals stay.
     pub(crate) fn take_over(&mut self, agent: AgentIndex) {
         self.leave_lane(agent);

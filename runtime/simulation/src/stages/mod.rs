@@ -10,6 +10,7 @@
 //! | [`detour`], of rings of full lanes | ground, vehicle types, identity, delays, modules | progress, claim, routes |
 //! | [`behave`] | all that perception reads, modules, messages | wish, position, progress, claim, routes |
 //! | [`effects`], with what it asks for of its route (`rerouting.rs`, `excursions.rs`, `parking.rs`) and of others ([`company`]) | the same, contacts | identity, position, progress, claim, wish, dynamics, routes, claims, index, modules, messages, demand |
+//! | [`ground_plan`], of paths off the lanes (`open_ground`) | ground, vehicle types, identity, motion, dynamics, modules, hands | position, progress, claim, routes, ground plans |
 //! | [`aside`] | ground, vehicle types, routes, index, motion, position, progress, wish | aside |
 //! | [`control`], with turns on the spot (`pivot.rs`), then people's hands (`hands.rs`) | all that perception reads, modules, hands | command, claim, statistics, pedals |
 //! | [`advance`] | ground, vehicle types, command, pedals, routes, hands | motion, dynamics, position, progress, statistics, identity |
@@ -28,6 +29,7 @@ pub(crate) mod control;
 pub(crate) mod detour;
 pub(crate) mod effects;
 mod excursions;
+pub(crate) mod ground_plan;
 mod parking;
 mod pivot;
 pub(crate) mod plan;

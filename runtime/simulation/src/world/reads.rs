@@ -6,6 +6,7 @@ use crate::dynamics::{Bodies, LooseCounts};
 use crate::fixed::Fixed;
 use crate::ground::{Ground, SignalHead};
 use crate::hands::HandControls;
+use crate::open_ground::PathStatus;
 use crate::perception::{Surroundings, View};
 use crate::records::{AgentIndex, Collision};
 use crate::stages::scene::Onlooking;
@@ -25,6 +26,11 @@ impl World {
     /// Time step, s.
     pub fn dt(&self) -> f64 {
         self.clock.dt
+    }
+
+    /// Status of the path of an agent off the lanes; `None` if it plans none.
+    pub fn path_status(&self, id: u64) -> Option<&PathStatus> {
+        self.ground_plans.status(id)
     }
 
     /// Number of steps taken.

@@ -3,7 +3,8 @@
 
 use super::*;
 use crate::agents::{
-    AdvanceColumns, Agents, ClaimColumns, ContactColumns, ControlColumns, PlanColumns,
+    AdvanceColumns, Agents, ClaimColumns, ContactColumns, ControlColumns, GroundColumns,
+    PlanColumns,
 };
 use crate::builtin_modules;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +26,7 @@ const COLUMNS: [&str; 11] = [
 ];
 
 /// Stages in their order, with their files or folders.
-const STAGES: [(&str, &[&str]); 14] = [
+const STAGES: [(&str, &[&str]); 15] = [
     ("appear", &["stages/appear.rs"]),
     ("claims", &["traffic/claims"]),
     ("delays", &["traffic/delays.rs"]),
@@ -43,6 +44,7 @@ const STAGES: [(&str, &[&str]); 14] = [
             "coupling.rs",
         ],
     ),
+    ("ground plan", &["stages/ground_plan.rs"]),
     ("aside", &["stages/aside.rs"]),
     (
         "control",
@@ -237,9 +239,10 @@ fn columns_are_found_in_the_source() {
 }
 
 /// Borrowed columns, and the stages that borrow them.
-const BORROWED: [(&[&str], &[&str]); 5] = [
+const BORROWED: [(&[&str], &[&str]); 6] = [
     (ClaimColumns::WRITES, &["claims"]),
     (PlanColumns::WRITES, &["plan", "detour"]),
+    (GroundColumns::WRITES, &["ground plan"]),
     (ControlColumns::WRITES, &["aside", "control"]),
     (AdvanceColumns::WRITES, &["advance"]),
     (ContactColumns::WRITES, &["encroachment", "collide"]),

@@ -278,6 +278,12 @@ impl Course {
         Ok(crate::experiment::digits(text.as_bytes()))
     }
 
+    /// Whether its drivers head straight for their goals unless a setup says otherwise: the source measures
+    /// controllers without a planner there ([Gerdelan 2011], chapters 8 to 10 and 12).
+    pub(crate) fn is_without_planner(&self) -> bool {
+        matches!(self.kind, Kind::ObstacleStream | Kind::Arena | Kind::Forest)
+    }
+
     /// Whether a controller can be compared with others here. Controllers made for a manoeuvre know nothing
     /// of lanes and goals, so they drive only on their own course.
     pub fn is_for(&self, controller: &str) -> bool {

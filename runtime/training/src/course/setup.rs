@@ -63,6 +63,9 @@ impl Setup {
                 ));
             }
         }
+        if dressed.ground_planner.is_none() && course.is_without_planner() {
+            dressed.ground_planner = Some(ModuleSetting::new("straight"));
+        }
         dressed.fitness.0 = match &self.fitness {
             Some(settings) if settings.is_empty() => {
                 return Err(wrong("without a fitness there is nothing to measure"));

@@ -270,7 +270,7 @@ fn population_text(population: &Population) -> String {
 }
 
 /// Returns the figures that depend on the world alone.
-fn traffic_figures(summary: &Summary) -> [(&'static str, String); 11] {
+fn traffic_figures(summary: &Summary) -> [(&'static str, String); 12] {
     let agents = summary.agents;
     [
         (
@@ -338,7 +338,18 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 11] {
                 summary.mishaps.tipped_over, summary.mishaps.stuck
             ),
         ),
+        ("no path", without_path(summary)),
     ]
+}
+
+/// Describes agents without a path to their goals in one line.
+fn without_path(summary: &Summary) -> String {
+    let agents = summary.no_path.iter();
+    let texts = agents.map(|waiting| format!("agent {}: {}", waiting.agent, waiting.text));
+    match summary.no_path.is_empty() {
+        true => "none".into(),
+        false => texts.collect::<Vec<_>>().join("; "),
+    }
 }
 
 /// Describes pedestrians in one line.

@@ -1,0 +1,271 @@
+//! The map of a running world: the fixed items, and what lies, stands and moves on the ground now.
+
+use super::FixedItems;
+use super::fixed_items::ItemSource;
+use crate::dynamics::Bodies;
+use crate::ground::Ground;
+use crate::records::AgentIndex;
+use crate::vehicle_type::VehicleTypes;
+use roadwright_geometry::DVec2;
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_planning::open_ground::{
+    Heights, Item, ItemId, Layer, Mobility, OpenGround, Owner, Role, Shape, Teardrop,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A vehicle that has stood for longer counts as something that stands: verdicts build on it, s.
+const STANDS_AFTER: f64 = 5.0;
+/// A body that is slower blocks the cells below it; a faster one will be elsewhere, m/s.
+const SLOW: f64 = 0.5;
+/// Bodies farther from all agents that plan are left out, m.
+const REACH: f64 = 150.0;
+/// Added to the factor of a cell below a moving body; it falls to nothing at the point of its forecast.
+const FORECAST_COST: i32 = 64;
+
+/// Something that is not fixed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Mobile {
+    /// A part of an agent's body, 0 for the vehicle; by the agent's id.
+    Body(u64, u8),
+    /// A trailer that was let go, by the number of its train and its place there.
+    Trailer(u32, u8),
+}
+
+/// The map of open ground of a world. It is derived: a world that is restored makes it again.
+pub(crate) struct LiveMap {
+    pub(crate) map: OpenGround,
+    ground: Arc<Ground>,
+    fixed: BTreeMap<ItemSource, Vec<Placed>>,
+    mobile: BTreeMap<Mobile, Placed>,
+}
+
+/// An item as it is on the map.
+struct Placed {
+    item: Item,
+    /// `None` for one that the map refuses.
+    id: Option<ItemId>,
+}
+
+/// Content of the map that changes from step to step.
+pub(crate) struct OnGround<'a> {
+    pub(crate) bodies: Bodies<'a>,
+    pub(crate) types: &'a VehicleTypes,
+    /// The agents that plan.
+    pub(crate) planning: &'a [AgentIndex],
+    /// Time for which moving bodies are foreseen, s.
+    pub(crate) forecast: f64,
+}
+
+impl LiveMap {
+    pub(crate) fn new(ground: &Arc<Ground>) -> Self {
+        let mut live = Self {
+            map: OpenGround::new(),
+            ground: ground.clone(),
+            fixed: BTreeMap::new(),
+            mobile: BTreeMap::new(),
+        };
+        live.take_fixed();
+        live
+    }
+
+    /// Brings the map in line with a world: what has come, gone or changed touches its own tiles only.
+    pub(crate) fn update(&mut self, ground: &Arc<Ground>, shown: &OnGround<'_>) {
+        if !Arc::ptr_eq(&self.ground, ground) {
+            self.ground = ground.clone();
+            self.take_fixed();
+        }
+        self.move_loose(shown);
+        self.take_mobile(mobile_items(shown));
+    }
+
+    /// Exchanges the fixed items for those of the ground.
+    fn take_fixed(&mut self) {
+        let new = FixedItems::of(&self.ground).0;
+        let gone: Vec<ItemSource> = self
+            .fixed
+            .iter()
+            .filter(|(source, placed)| !is_same(placed, new.get(source)))
+            .map(|(source, _)| *source)
+            .collect();
+        for source in gone {
+            for placed in self.fixed.remove(&source).unwrap_or_default() {
+                self.lift(placed.id);
+            }
+        }
+        for (source, items) in new {
+            if !self.fixed.contains_key(&source) {
+                let placed = items.into_iter().map(|item| self.place(item));
+                let placed = placed.collect();
+                self.fixed.insert(source, placed);
+            }
+        }
+    }
+
+    /// Puts loose obstacles where they have been pushed to.
+    fn move_loose(&mut self, shown: &OnGround<'_>) {
+        let obstacles = &self.ground.obstacles;
+        for (number, shape) in shown.bodies.dynamics.rigid.displaced().shapes() {
+            let Some(kind) = obstacles.loose(number) else {
+                continue;
+            };
+            let source = ItemSource::Obstacle(kind.id);
+            let Some(placed) = self.fixed.get_mut(&source).and_then(|all| all.first_mut()) else {
+                continue;
+            };
+            let item = Item {
+                shape,
+                ..placed.item.clone()
+            };
+            exchange(&mut self.map, placed, item);
+        }
+    }
+
+    fn take_mobile(&mut self, new: BTreeMap<Mobile, Item>) {
+        let gone: Vec<Mobile> = self
+            .mobile
+            .keys()
+            .filter(|key| !new.contains_key(key))
+            .copied()
+            .collect();
+        for key in gone {
+            if let Some(placed) = self.mobile.remove(&key) {
+                self.lift(placed.id);
+            }
+        }
+        for (key, item) in new {
+            match self.mobile.get_mut(&key) {
+                Some(placed) => exchange(&mut self.map, placed, item),
+                None => {
+                    let placed = self.place(item);
+                    self.mobile.insert(key, placed);
+                }
+            }
+        }
+    }
+
+    fn place(&mut self, item: Item) -> Placed {
+        Placed {
+            id: self.map.insert(item.clone()).ok(),
+            item,
+        }
+    }
+
+    fn lift(&mut self, id: Option<ItemId>) {
+        if let Some(id) = id {
+            self.map.remove(id);
+        }
+    }
+}
+
+fn is_same(placed: &[Placed], items: Option<&Vec<Item>>) -> bool {
+    items.is_some_and(|items| placed.iter().map(|placed| &placed.item).eq(items))
+}
+
+/// Puts another item in the place of one.
+fn exchange(map: &mut OpenGround, placed: &mut Placed, item: Item) {
+    if placed.item == item {
+        return;
+    }
+    let is_kept = placed
+        .id
+        .is_some_and(|id| map.replace(id, item.clone()).is_ok());
+    if !is_kept {
+        if let Some(id) = placed.id {
+            map.remove(id);
+        }
+        placed.id = map.insert(item.clone()).ok();
+    }
+    placed.item = item;
+}
+
+/// Vehicles and trailers near agents that plan.
+fn mobile_items(shown: &OnGround<'_>) -> BTreeMap<Mobile, Item> {
+    let mut items = BTreeMap::new();
+    let (bodies, types) = (&shown.bodies, shown.types);
+    let places: Vec<DVec2> = shown
+        .planning
+        .iter()
+        .map(|&agent| bodies.pose(agent).position)
+        .collect();
+    let is_near = |place: DVec2| {
+        let near = |own: &DVec2| (*own - place).length_squared() < REACH * REACH;
+        places.iter().any(near)
+    };
+    for agent in bodies.agents.driving() {
+        let pose = bodies.pose(agent);
+        if !is_near(pose.position) {
+            continue;
+        }
+        let who = &bodies.agents.identity[agent.index()];
+        let motion = Moving {
+            owner: who.id,
+            speed: bodies.agents.motion[agent.index()].speed,
+            stands: bodies.agents.progress[agent.index()].standing >= STANDS_AFTER,
+            height: types.ground_body(who.vehicle_type).height,
+            forecast: shown.forecast,
+        };
+        let trailers = types.train(who.vehicle_type).trailers().len() as u8;
+        for part in 0..=trailers {
+            let body = bodies.body(agent, part, types);
+            items.insert(Mobile::Body(who.id, part), motion.item(&body));
+        }
+    }
+    for train in bodies.dynamics.standing.iter() {
+        for ((_, body), place) in train.bodies(types).zip(0..) {
+            if is_near(body.centre) {
+                let item = Item {
+                    layer: Layer::Standing,
+                    ..Item::obstacle(Shape::Box(body), Heights::up_to(TRAILER_HEIGHT))
+                };
+                items.insert(Mobile::Trailer(train.number, place), item);
+            }
+        }
+    }
+    items
+}
+
+/// Height of trailers that stand alone, m: no vehicle passes over or under one.
+const TRAILER_HEIGHT: f64 = 3.0;
+
+/// A vehicle as others see it.
+struct Moving {
+    owner: u64,
+    speed: f64,
+    stands: bool,
+    height: f64,
+    forecast: f64,
+}
+
+impl Moving {
+    fn item(&self, body: &OrientedBox) -> Item {
+        let owner = Some(Owner(self.owner));
+        if self.speed.abs() < SLOW {
+            return Item {
+                layer: Layer::Standing,
+                mobility: match self.stands {
+                    true => Mobility::Stands,
+                    false => Mobility::Moves,
+                },
+                owner,
+                ..Item::obstacle(Shape::Box(*body), Heights::up_to(self.height))
+            };
+        }
+        let ahead = roadwright_geometry::heading_of(body.forward * self.speed);
+        let drop = Teardrop {
+            pose: roadwright_geometry::Pose {
+                position: body.centre,
+                heading: ahead,
+            },
+            length: body.half_length + self.speed.abs() * self.forecast,
+            half_width: body.half_width,
+        };
+        Item {
+            shape: Shape::Teardrop(drop),
+            role: Role::Forecast(FORECAST_COST),
+            layer: Layer::Forecast,
+            mobility: Mobility::Moves,
+            owner,
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! Manoeuvres: how a vehicle comes onto its path if it cannot simply drive along it, forwards and backwards.
+//!
+//! A search over poses with the vehicle's turning radius (hybrid A*) ends on the path, or at the goal. The
+//! cost from a cell to there without regard to headings leads it. Costs are times.
+
+use super::follow::{Driver, Track, moved};
+use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::{DVec2, Pose, heading_of};
+use roadwright_planning::open_ground::{Cell, CellSize, Reading};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::f64::consts::TAU;
+
+/// Shortest step, m, and the step as a share of the turning radius: with each the heading changes by one of
+/// the distinct headings.
+const STEP: f64 = 1.5;
+const TURN: f64 = 0.3;
+/// Pieces in which a step is looked at, m.
+const PIECE: f64 = 0.5;
+/// Edge of the cells in which poses count as the same, m, for the shortest step, and number of headings.
+const CELL: f64 = 1.0;
+const HEADINGS: f64 = 24.0;
+/// Speeds that costs build on, m/s.
+const FORWARDS: f64 = 4.0;
+const BACKWARDS: f64 = 2.0;
+/// How much the estimate counts: more finds worse manoeuvres sooner.
+const WEIGHT: f64 = 1.4;
+/// Poses that are expanded at most.
+const MOST: u32 = 4000;
+/// Where a manoeuvre may end: beside the path, m, and across it, rad.
+const BESIDE: f64 = 1.0;
+const ASKEW: f64 = 0.35;
+/// Distance along the path before which it does not end, and up to which, m.
+const NEAREST: f64 = 4.0;
+const FARTHEST: f64 = 50.0;
+/// The goal is reached this close, m.
+const AT_GOAL: f64 = 4.0;
+/// A manoeuvre that does not reach the path has to bring the vehicle nearer to it by this, s.
+const LEAST_GAIN: f64 = 2.0;
+/// Half of the edge of the area in which costs to go are known, cells.
+const AREA: i32 = 48;
+/// Units of costs in a second.
+const UNITS: f64 = 1000.0;
+
+/// A part of a manoeuvre in one gear.
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    pub(super) gear: i8,
+    pub(super) track: Track,
+}
+
+/// A manoeuvre, and where on the path it ends.
+#[derive(Debug, Clone)]
+pub(super) struct Manoeuvre {
+    pub(super) parts: Vec<Part>,
+    /// Index of the first point of the path beyond its end; beyond all if it ends elsewhere.
+    pub(super) joins: usize,
+    /// Its duration, s.
+    pub(super) time: f64,
+    /// Whether it ends on the path or at the goal; otherwise only nearer to it.
+    pub(super) is_complete: bool,
+}
+
+/// Start of a manoeuvre.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Begin {
+    pub(super) pose: Pose,
+    /// The gear of the vehicle, 1 or -1.
+    pub(super) gear: i8,
+    /// Whether it may change that at once.
+    pub(super) may_change: bool,
+    /// Time that a change costs, s.
+    pub(super) gear_change: f64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    pose: Pose,
+    gear: i8,
+    parent: u32,
+    /// Curvature of the step that led here, 1/m.
+    curvature: f64,
+    /// s.
+    time: f64,
+}
+
+/// Requirements of a step.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    /// Beside the vehicle, m.
+    margin: f64,
+    pieces: u32,
+    /// Whether the vehicle may be closer to something, because it begins there.
+    is_first: bool,
+}
+
+type Key = (i32, i32, i32, i8);
+
+fn key(node: &Node, pieces: u32) -> Key {
+    // Shorter than a step, so that each step leads into another cell.
+    let size = CELL / STEP * PIECE * f64::from(pieces);
+    let cell = (node.pose.position / size).floor();
+    let heading = (node.pose.heading / TAU * HEADINGS).round() as i32;
+    let heading = heading.rem_euclid(HEADINGS as i32);
+    (cell.x as i32, cell.y as i32, heading, node.gear)
+}
+
+impl Driver<'_> {
+    /// The manoeuvre that leads onto a path soonest; `None` if none is found within bounds.
+    pub(super) fn manoeuvre(&mut self, begin: Begin, path: &[DVec2]) -> Option<Manoeuvre> {
+        let [usual, _, least] = self.margins();
+        [usual, least]
+            .into_iter()
+            .find_map(|margin| self.manoeuvre_with(begin, path, margin))
+    }
+
+    fn manoeuvre_with(&mut self, begin: Begin, path: &[DVec2], margin: f64) -> Option<Manoeuvre> {
+        let ends = Ends::along(path)?;
+        let to_go = self.times_to(ends.last, begin.pose.position);
+        let estimate = |pose: &Pose| to_go.at(pose.position);
+        let tightest = 1.0 / self.radius();
+        let step = (TURN * self.radius()).max(STEP);
+        let pieces = (step / PIECE).ceil() as u32;
+        let step = PIECE * f64::from(pieces);
+        let mut nodes = vec![Node {
+            pose: begin.pose,
+            gear: begin.gear,
+            parent: 0,
+            curvature: 0.0,
+            time: 0.0,
+        }];
+        let mut closed: BTreeSet<Key> = BTreeSet::new();
+        let mut queue = BinaryHeap::new();
+        queue.push(Reverse((0u64, 0u32)));
+        let mut expanded = 0;
+        let at_start = estimate(&begin.pose)?;
+        let mut nearest = (at_start, 0);
+        let room = Room {
+            margin,
+            pieces,
+            is_first: false,
+        };
+        while let Some(Reverse((_, at))) = queue.pop() {
+            let node = nodes[at as usize];
+            if !closed.insert(key(&node, pieces)) {
+                continue;
+            }
+            if let Some(joins) = ends.joined(&node.pose, node.gear) {
+                return Some(assemble(&nodes, at, joins, room));
+            }
+            expanded += 1;
+            if expanded > MOST {
+                break;
+            }
+            let ahead = estimate(&node.pose).unwrap_or(f64::INFINITY);
+            if ahead < nearest.0 {
+                nearest = (ahead, at);
+            }
+            for gear in [1i8, -1] {
+                let changes = gear != node.gear;
+                if changes && at == 0 && !begin.may_change {
+                    continue;
+                }
+                for share in [0.0, 1.0, -1.0, 0.5, -0.5] {
+                    let curvature = share * tightest;
+                    let Some(pose) = self.stepped(
+                        &node,
+                        gear,
+                        curvature,
+                        Room {
+                            margin,
+                            pieces,
+                            is_first: at == 0,
+                        },
+                    ) else {
+                        continue;
+                    };
+                    let speed = if gear > 0 { FORWARDS } else { BACKWARDS };
+                    let change = if changes { begin.gear_change } else { 0.0 };
+                    let next = Node {
+                        pose,
+                        gear,
+                        parent: at,
+                        curvature,
+                        time: node.time + step / speed + change,
+                    };
+                    let Some(ahead) = estimate(&pose) else {
+                        continue;
+                    };
+                    if closed.contains(&key(&next, pieces)) {
+                        continue;
+                    }
+                    let cost = ((next.time + WEIGHT * ahead) * UNITS) as u64;
+                    nodes.push(next);
+                    queue.push(Reverse((cost, nodes.len() as u32 - 1)));
+                }
+            }
+        }
+        // Out of a long dead end it gets in several manoeuvres.
+        let (ahead, at) = nearest;
+        (ahead + LEAST_GAIN < at_start).then(|| Manoeuvre {
+            is_complete: false,
+            ..assemble(&nodes, at, usize::MAX, room)
+        })
+    }
+
+    /// The pose after a step; `None` if the vehicle would touch something on it. From the start it may leave a place that is
+    /// closer to something than it would drive.
+    fn stepped(&self, node: &Node, gear: i8, curvature: f64, room: Room) -> Option<Pose> {
+        let piece = f64::from(gear) * PIECE;
+        let mut pose = node.pose;
+        for _ in 0..room.pieces {
+            pose = moved(pose, piece, curvature);
+            let is_free = self.fits(pose, room.margin) || room.is_first && self.fits(pose, 0.0);
+            if !is_free {
+                return None;
+            }
+        }
+        Some(pose)
+    }
+
+    /// Times from cells around a place to another one, without regard to headings.
+    fn times_to(&mut self, goal: DVec2, around: DVec2) -> TimesToGo {
+        let size = self.map.profile(self.profile).cell;
+        // Fine cells would only make it slower.
+        let step = size.metres().max(CELL);
+        let middle = size_of(step).and_then(|size| size.cell_of(0.5 * (goal + around)));
+        let mut times = TimesToGo {
+            step,
+            times: BTreeMap::new(),
+        };
+        let (Some(middle), Some(size)) = (middle, size_of(step)) else {
+            return times;
+        };
+        let Some(start) = size.cell_of(goal) else {
+            return times;
+        };
+        let mut queue = BinaryHeap::new();
+        queue.push(Reverse((0u64, start)));
+        while let Some(Reverse((time, cell))) = queue.pop() {
+            if times.times.contains_key(&cell) {
+                continue;
+            }
+            times.times.insert(cell, time);
+            for direction in roadwright_planning::open_ground::Direction::ALL {
+                let next = cell.toward(direction);
+                let away = next.distance(middle);
+                let is_far = away.columns.max(away.rows) as i32 > AREA;
+                if is_far || times.times.contains_key(&next) {
+                    continue;
+                }
+                let centre = size.centre(next);
+                let Some(fine) = self.map.profile(self.profile).cell.cell_of(centre) else {
+                    continue;
+                };
+                // A blocked cell is slow, not closed: the body may fit there with another heading.
+                let factor = self.map.factor(self.profile, fine, Reading::Standing);
+                let slower = if factor == 0 { 4.0 } else { 1.0 };
+                let length = if direction.is_diagonal() {
+                    std::f64::consts::SQRT_2
+                } else {
+                    1.0
+                };
+                let cost = (length * step / FORWARDS * slower * UNITS) as u64;
+                queue.push(Reverse((time + cost, next)));
+            }
+        }
+        times
+    }
+}
+
+fn size_of(metres: f64) -> Option<CellSize> {
+    CellSize::new(metres)
+}
+
+/// Times from cells to the end of a manoeuvre, in thousandths of a second.
+struct TimesToGo {
+    step: f64,
+    times: BTreeMap<Cell, u64>,
+}
+
+impl TimesToGo {
+    fn at(&self, place: DVec2) -> Option<f64> {
+        let cell = size_of(self.step)?.cell_of(place)?;
+        self.times.get(&cell).map(|time| *time as f64 / UNITS)
+    }
+}
+
+/// Where a manoeuvre may end.
+struct Ends {
+    points: Vec<PathEnd>,
+    last: DVec2,
+    /// Whether the path ends at the goal within reach, so that any heading will do there.
+    at_goal: bool,
+}
+
+struct PathEnd {
+    place: DVec2,
+    heading: f64,
+    /// Index of the next point of the path.
+    next: usize,
+}
+
+impl Ends {
+    fn along(path: &[DVec2]) -> Option<Self> {
+        let mut points = Vec::new();
+        let mut length = 0.0;
+        let mut last = *path.first()?;
+        let mut is_cut = false;
+        for (at, pair) in path.windows(2).enumerate() {
+            let offset = pair[1] - pair[0];
+            let piece = offset.length();
+            let count = (piece / CELL).ceil().max(1.0);
+            for step in 1..=count as u32 {
+                let along = length + piece * f64::from(step) / count;
+                if (NEAREST..=FARTHEST).contains(&along) {
+                    points.push(PathEnd {
+                        place: pair[0] + offset * (f64::from(step) / count),
+                        heading: heading_of(offset),
+                        next: at + 1,
+                    });
+                }
+            }
+            length += piece;
+            last = pair[1];
+            if length > FARTHEST {
+                is_cut = true;
+                break;
+            }
+        }
+        if is_cut {
+            last = points.last()?.place;
+        }
+        Some(Self {
+            points,
+            last,
+            at_goal: !is_cut,
+        })
+    }
+
+    /// Index of the point of the path that comes next if a manoeuvre may end at a pose.
+    fn joined(&self, pose: &Pose, gear: i8) -> Option<usize> {
+        if self.at_goal && (pose.position - self.last).length() < AT_GOAL {
+            return Some(usize::MAX);
+        }
+        if gear < 0 {
+            return None;
+        }
+        let is_on = |end: &&PathEnd| {
+            (pose.position - end.place).length() < BESIDE
+                && wrap_angle(pose.heading - end.heading).abs() < ASKEW
+        };
+        self.points.iter().rev().find(is_on).map(|end| end.next)
+    }
+}
+
+/// The steps that lead to a pose, by gear.
+fn assemble(nodes: &[Node], last: u32, joins: usize, room: Room) -> Manoeuvre {
+    let mut chain = vec![last];
+    while let Some(&at) = chain.last()
+        && at != 0
+    {
+        chain.push(nodes[at as usize].parent);
+    }
+    chain.reverse();
+    let mut parts: Vec<Part> = Vec::new();
+    for pair in chain.windows(2) {
+        let (from, to) = (nodes[pair[0] as usize], nodes[pair[1] as usize]);
+        if parts.last().is_none_or(|part| part.gear != to.gear) {
+            parts.push(Part {
+                gear: to.gear,
+                track: Track {
+                    poses: vec![from.pose],
+                    margin: room.margin,
+                },
+            });
+        }
+        let piece = f64::from(to.gear) * PIECE;
+        let mut pose = from.pose;
+        if let Some(part) = parts.last_mut() {
+            for _ in 0..room.pieces {
+                pose = moved(pose, piece, to.curvature);
+                part.track.poses.push(pose);
+            }
+        }
+    }
+    Manoeuvre {
+        parts,
+        joins,
+        time: nodes[last as usize].time,
+        is_complete: true,
+    }
+}

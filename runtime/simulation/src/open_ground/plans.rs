@@ -1,0 +1,783 @@
+//! The plans of all agents off the lanes, and the map that they share.
+
+use super::follow::{Driver, Track, brake_in_time, end_slowly};
+use super::live_map::{LiveMap, OnGround};
+use super::manoeuvre::{Begin, Manoeuvre};
+use super::search::{Fields, Found, SavedWindow, Seeker};
+use super::verdict::{NoPath, PathStatus, SavedSearch};
+use crate::ground::Ground;
+use crate::records::FARTHEST;
+use crate::route::{PlannedPath, Waypoint};
+use crate::vehicle_type::VehicleType;
+use roadwright_agent::{Avoid, GroundPlanning, GroundSearch};
+use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::{DVec2, Pose, heading_of};
+use roadwright_planning::open_ground::{
+    Body, CellSize, HybridMemory, HybridParameters, HybridPath, IncrementalPath, ObstacleCosts,
+    OpenGround, Owner, PlanEnd, Profile, Reachability, Spot, Stamp, Trip, Verdict,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Farther beside its path than this, m, or more askew, rad, driver and plan disagree.
+const BESIDE: f64 = 1.0;
+const ASKEW: f64 = 1.0;
+/// A path that begins in another direction is reached by a manoeuvre, rad.
+const BEHIND: f64 = 1.05;
+/// A vehicle that has stood for so long before a free path looks for a manoeuvre, s.
+const STUCK_AFTER: f64 = 4.0;
+/// This close to its end a part of a manoeuvre has been driven, m.
+const PART_END: f64 = 0.3;
+/// Near the end of the last one the agent plans on, m.
+const LAST_PART_END: f64 = 3.0;
+/// Length of the path on which a vehicle without a path comes to a stand, m.
+const HALT: f64 = 3.0;
+/// A manoeuvre that was not found is looked for again after so long, s.
+const TRIES_AGAIN: f64 = 1.0;
+/// Cells that the searches for a verdict expand at most. Without a verdict then, the agent is still searching.
+const MOST_SPENT: u64 = 20_000_000;
+/// Longest manoeuvre that is read from a save, m.
+const LONGEST: f64 = 1e5;
+/// Reachability takes turns of so many cells.
+const TURN: u64 = 512;
+
+/// An agent off the lanes as it is now.
+#[derive(Clone, Copy)]
+pub(crate) struct Planner<'a> {
+    pub(crate) id: u64,
+    pub(crate) kind: &'a VehicleType,
+    pub(crate) body: Body,
+    /// Pose of its rear axle.
+    pub(crate) pose: Pose,
+    pub(crate) speed: f64,
+    /// How long it has been standing, s.
+    pub(crate) standing: f64,
+    /// Where on its planned path it is, and how far beside it; 0 without one.
+    pub(crate) s: f64,
+    pub(crate) t: f64,
+    /// Its planned path.
+    pub(crate) path: Option<&'a PlannedPath>,
+    pub(crate) goal: DVec2,
+    pub(crate) planning: GroundPlanning,
+    /// Speed off the roads, m/s.
+    pub(crate) top_speed: f64,
+    pub(crate) steering: Steering,
+    /// Simulation time, s.
+    pub(crate) now: f64,
+    /// Whether it is its turn.
+    pub(crate) is_due: bool,
+}
+
+/// How a driver steers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Steering {
+    /// The largest curvature that it steers, 1/m.
+    pub(crate) tightest: f64,
+    /// By how much the sine of the angle to a way-point may grow that is moved away.
+    pub(crate) sharpest: f64,
+    /// How much more room than usual it needs beside its path, at least 1.
+    pub(crate) looseness: f64,
+}
+
+impl Planner<'_> {
+    fn owner(&self) -> Owner {
+        Owner(self.id)
+    }
+
+    /// The middle of its body.
+    fn centre(&self) -> Pose {
+        Pose {
+            position: self.pose.point(self.kind.body_centre, 0.0),
+            heading: self.pose.heading,
+        }
+    }
+
+    fn profile(&self, cell: f64) -> Profile {
+        let cell = CellSize::new(cell).unwrap_or(CellSize::WAY_POINTS);
+        Profile {
+            costs: ObstacleCosts {
+                tracking_margin: self.planning.tracking_margin,
+                clearance: self.planning.clearance,
+                ..ObstacleCosts::default()
+            },
+            ..Profile::new(self.body, cell)
+        }
+    }
+
+    /// Whether it has left its path, or does not head along it.
+    fn disagrees(&self) -> bool {
+        let Some(path) = self.path else { return false };
+        let heading = path.path.line().heading(self.s);
+        let own = match path.path.is_reversing() {
+            true => self.pose.heading + std::f64::consts::PI,
+            false => self.pose.heading,
+        };
+        self.t.abs() > BESIDE || wrap_angle(own - heading).abs() > ASKEW
+    }
+}
+
+/// State of an agent between its plans.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct AgentPlan {
+    goal: DVec2,
+    pub(crate) status: PathStatus,
+    memory: HybridMemory,
+    verdict: Option<SavedSearch>,
+    /// Size of the cells if it is finer than the planner's, because gaps are too narrow for those, m.
+    cell: Option<f64>,
+    window: Option<SavedWindow>,
+    /// Parts of a manoeuvre that come after the one that is driven.
+    rest: Vec<PlannedPart>,
+    /// Where on the path that is driven the last part of a manoeuvre ends, m; `None` if it is none.
+    manoeuvre_until: Option<f64>,
+    gear: i8,
+    /// Until when no manoeuvre is looked for, because none was found, s.
+    gives_up_until: f64,
+    /// Where it has changed its gear.
+    changed_at: DVec2,
+    planned_at: Option<f64>,
+    #[serde(skip)]
+    live: Live,
+}
+
+/// A part of a manoeuvre.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct PlannedPart {
+    waypoints: Vec<Waypoint>,
+    margin: f64,
+    /// Where it ends, m.
+    until: f64,
+}
+
+/// Searches that a restored world makes again.
+#[derive(Debug, Clone, Default)]
+struct Live {
+    searches: Option<Reachability>,
+    incremental: Option<IncrementalPath>,
+}
+
+/// Path of an agent from now on.
+pub(crate) enum Step {
+    /// The same as before.
+    Stays,
+    /// Another path.
+    Follow(Box<PlannedPath>),
+}
+
+impl AgentPlan {
+    /// Whether a plan that was read can be followed.
+    pub(crate) fn is_sound(&self) -> bool {
+        let parts = self.rest.iter();
+        let are_sound = parts.flat_map(|part| &part.waypoints).all(|waypoint| {
+            let Pose { position, heading } = waypoint.pose;
+            position.abs().max_element() <= FARTHEST && (heading + waypoint.speed).is_finite()
+        });
+        let length: f64 = self
+            .rest
+            .iter()
+            .flat_map(|part| part.waypoints.windows(2))
+            .map(|pair| (pair[1].pose.position - pair[0].pose.position).length())
+            .sum();
+        are_sound && length <= LONGEST && self.memory.is_sound()
+    }
+
+    fn new(agent: &Planner<'_>) -> Self {
+        Self {
+            goal: agent.goal,
+            status: PathStatus::Searching,
+            memory: HybridMemory::default(),
+            verdict: None,
+            cell: None,
+            window: None,
+            rest: Vec::new(),
+            manoeuvre_until: None,
+            gear: if agent.speed < 0.0 { -1 } else { 1 },
+            gives_up_until: f64::NEG_INFINITY,
+            changed_at: DVec2::INFINITY,
+            planned_at: None,
+            live: Live::default(),
+        }
+    }
+}
+
+/// The map of a world off the lanes, and the plans of its agents.
+pub(crate) struct GroundPlans {
+    live: Option<LiveMap>,
+    agents: BTreeMap<u64, AgentPlan>,
+    hybrid: HybridPath,
+    fields: Fields,
+}
+
+impl Default for GroundPlans {
+    fn default() -> Self {
+        Self {
+            live: None,
+            agents: BTreeMap::new(),
+            hybrid: HybridPath::new(HybridParameters::default()),
+            fields: Fields::default(),
+        }
+    }
+}
+
+impl GroundPlans {
+    /// Whether no agent has a plan.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.agents.is_empty()
+    }
+
+    /// The plans, for a save.
+    pub(crate) fn saved(&self) -> &BTreeMap<u64, AgentPlan> {
+        &self.agents
+    }
+
+    /// Status of the path of an agent; `None` if it plans none.
+    pub(crate) fn status(&self, id: u64) -> Option<&PathStatus> {
+        self.agents.get(&id).map(|plan| &plan.status)
+    }
+
+    /// Whether it is not known of an agent that it has no path.
+    pub(crate) fn has_path(&self, id: u64) -> bool {
+        !matches!(self.status(id), Some(PathStatus::NoPath(_)))
+    }
+
+    /// Agents without a path, by id.
+    pub(crate) fn without_path(&self) -> impl Iterator<Item = (u64, &NoPath)> {
+        self.agents
+            .iter()
+            .filter_map(|(&id, plan)| match &plan.status {
+                PathStatus::NoPath(why) => Some((id, why)),
+                PathStatus::Searching | PathStatus::Found => None,
+            })
+    }
+
+    /// Goes on with saved plans. The map has to be made next.
+    pub(crate) fn restore(&mut self, saved: BTreeMap<u64, AgentPlan>) {
+        self.agents = saved;
+        self.live = None;
+    }
+
+    /// Forgets the plans of agents that are not among some, whose ids are in order.
+    pub(crate) fn keep(&mut self, planning: &[u64]) {
+        self.agents
+            .retain(|id, _| planning.binary_search(id).is_ok());
+        if self.agents.is_empty() && planning.is_empty() {
+            self.live = None;
+            self.fields = Fields::default();
+        }
+    }
+
+    /// Brings the map in line with a world, and drops what no longer holds. A world is saved after that, so that
+    /// only the present needs to be saved, and no changes.
+    pub(crate) fn update_map(
+        &mut self,
+        ground: &Arc<Ground>,
+        shown: &OnGround<'_>,
+        planners: &[Planner<'_>],
+    ) {
+        if planners.is_empty() {
+            return;
+        }
+        let is_new = self.live.is_none();
+        let live = self.live.get_or_insert_with(|| LiveMap::new(ground));
+        let before = live.map.stamp();
+        live.update(ground, shown);
+        let since = match is_new {
+            true => live.map.stamp(),
+            false => before,
+        };
+        for agent in planners {
+            let Some(plan) = self.agents.get_mut(&agent.id) else {
+                continue;
+            };
+            if is_new {
+                plan.resume_searches(&mut live.map, agent);
+            }
+            plan.notice_changes(&mut live.map, since, &mut self.hybrid, agent);
+        }
+    }
+
+    /// Lets an agent plan. `update_map` has been called in this step.
+    pub(crate) fn plan(&mut self, agent: &Planner<'_>) -> Step {
+        let Some(live) = &mut self.live else {
+            return Step::Stays;
+        };
+        let plan = self
+            .agents
+            .entry(agent.id)
+            .or_insert_with(|| AgentPlan::new(agent));
+        if plan.goal != agent.goal {
+            *plan = AgentPlan {
+                gear: plan.gear,
+                changed_at: plan.changed_at,
+                ..AgentPlan::new(agent)
+            };
+        }
+        let mut planning = Planning {
+            map: &mut live.map,
+            hybrid: &mut self.hybrid,
+            fields: &mut self.fields,
+            agent,
+            plan,
+        };
+        planning.step()
+    }
+}
+
+impl AgentPlan {
+    fn cell(&self, agent: &Planner<'_>) -> f64 {
+        self.cell.unwrap_or(agent.planning.cell)
+    }
+
+    fn trip(&self, map: &mut OpenGround, agent: &Planner<'_>, from: Pose) -> Trip {
+        Trip {
+            profile: map.add_profile(agent.profile(self.cell(agent))),
+            owner: Some(agent.owner()),
+            from: Spot::at(from),
+            to: Spot::anyhow(agent.goal),
+        }
+    }
+
+    /// Makes the searches for a verdict again as they were when the world was saved.
+    fn resume_searches(&mut self, map: &mut OpenGround, agent: &Planner<'_>) {
+        let Some(saved) = self.verdict else { return };
+        let trip = Trip {
+            profile: map.add_profile(agent.profile(agent.planning.cell)),
+            ..self.trip(map, agent, saved.from)
+        };
+        let mut searches = Reachability::new(map, trip);
+        searches.advance(map, saved.spent.min(MOST_SPENT));
+        self.live.searches = Some(searches);
+    }
+
+    /// Drops what has been learned and decided where the map has changed.
+    fn notice_changes(
+        &mut self,
+        map: &mut OpenGround,
+        since: Stamp,
+        hybrid: &mut HybridPath,
+        agent: &Planner<'_>,
+    ) {
+        if since != map.stamp() && matches!(agent.planning.search, GroundSearch::Bounded { .. }) {
+            let trip = self.trip(map, agent, agent.centre());
+            let mut memory = std::mem::take(&mut self.memory);
+            memory.set_stamp(since);
+            hybrid.restore(memory);
+            hybrid.catch_up(map, &trip);
+            self.memory = hybrid.take_memory();
+            self.memory.set_stamp(Stamp::default());
+        }
+        let searches = self.live.searches.as_ref();
+        if searches.is_some_and(|searches| searches.is_outdated(map)) {
+            self.live.searches = None;
+            self.verdict = None;
+            if matches!(self.status, PathStatus::NoPath(_)) {
+                self.status = PathStatus::Searching;
+                self.planned_at = None;
+            }
+        }
+    }
+}
+
+/// One agent that plans.
+struct Planning<'a> {
+    map: &'a mut OpenGround,
+    hybrid: &'a mut HybridPath,
+    fields: &'a mut Fields,
+    agent: &'a Planner<'a>,
+    plan: &'a mut AgentPlan,
+}
+
+impl Planning<'_> {
+    fn step(&mut self) -> Step {
+        let had_path = !matches!(self.plan.status, PathStatus::NoPath(_));
+        self.search_for_verdict();
+        if matches!(self.plan.status, PathStatus::NoPath(_)) {
+            // It stands where it is until something changes.
+            return match had_path || self.agent.path.is_none() {
+                true => self.halt(),
+                false => Step::Stays,
+            };
+        }
+        if let Some(step) = self.go_on_with_manoeuvre() {
+            return step;
+        }
+        let agent = self.agent;
+        let since = self.plan.planned_at.map(|planned| agent.now - planned);
+        let is_first = agent.path.is_none() || since.is_none();
+        let since = since.unwrap_or(f64::INFINITY);
+        let is_called = agent.disagrees() && since >= agent.planning.pause;
+        match is_first || agent.is_due || is_called {
+            true => self.replan(),
+            false => Step::Stays,
+        }
+    }
+
+    /// Goes on with the question whether there is a path, if it is open.
+    fn search_for_verdict(&mut self) {
+        let Some(searches) = &mut self.plan.live.searches else {
+            return;
+        };
+        let budget = (self.agent.planning.verdict_budget / TURN).max(1) * TURN;
+        let Some(saved) = &mut self.plan.verdict else {
+            return;
+        };
+        // Some verdicts are there before the first cell is expanded.
+        let is_open = searches.verdict() == Verdict::Searching;
+        if is_open && saved.spent >= MOST_SPENT {
+            return;
+        }
+        if is_open {
+            saved.spent += budget;
+        }
+        match searches.advance(self.map, budget) {
+            Verdict::Searching => {}
+            Verdict::Reachable => {
+                // The planner's cells may be too coarse for what the searches have found.
+                let cell = searches.cell_size().metres();
+                if cell < self.plan.cell(self.agent) {
+                    self.plan.cell = Some(cell);
+                    self.plan.planned_at = None;
+                }
+            }
+            Verdict::NoPath(reason) => {
+                self.plan.status = PathStatus::NoPath(reason.into());
+                self.plan.manoeuvre_until = None;
+                self.plan.rest.clear();
+            }
+        }
+    }
+
+    fn ask_for_verdict(&mut self) {
+        if self.plan.live.searches.is_some() {
+            return;
+        }
+        let from = self.agent.centre();
+        let trip = Trip {
+            profile: self
+                .map
+                .add_profile(self.agent.profile(self.agent.planning.cell)),
+            ..self.plan.trip(self.map, self.agent, from)
+        };
+        self.plan.verdict = Some(SavedSearch { from, spent: 0 });
+        self.plan.live.searches = Some(Reachability::new(self.map, trip));
+    }
+
+    /// The next step of a manoeuvre; `None` if there is none, or it has to be planned anew.
+    fn go_on_with_manoeuvre(&mut self) -> Option<Step> {
+        let until = self.plan.manoeuvre_until?;
+        let agent = self.agent;
+        let path = agent.path?;
+        let is_last = self.plan.rest.is_empty();
+        let is_driven = match is_last {
+            true => agent.s >= until - LAST_PART_END,
+            false => agent.s >= until - PART_END,
+        };
+        if is_driven && is_last {
+            self.plan.manoeuvre_until = None;
+            return None;
+        }
+        if is_driven {
+            let next = self.plan.rest.remove(0);
+            return Some(self.begin_part(next));
+        }
+        let is_stuck = agent.standing > STUCK_AFTER;
+        if is_stuck || agent.t.abs() > BESIDE || !self.is_still_free(path, until) {
+            self.plan.manoeuvre_until = None;
+            self.plan.rest.clear();
+            return None;
+        }
+        Some(Step::Stays)
+    }
+
+    /// Whether the vehicle touches nothing on the rest of a part of a manoeuvre.
+    fn is_still_free(&mut self, path: &PlannedPath, until: f64) -> bool {
+        if !self.agent.is_due {
+            return true;
+        }
+        let s = self.agent.s;
+        let driver = self.driver();
+        let line = path.path.line();
+        let turned = if path.path.is_reversing() {
+            std::f64::consts::PI
+        } else {
+            0.0
+        };
+        let count = ((until - s).max(0.0)).floor() as u32;
+        (1..=count).all(|step| {
+            let pose = line.pose(s + f64::from(step));
+            let pose = Pose {
+                heading: pose.heading + turned,
+                ..pose
+            };
+            driver.fits(pose, 0.0)
+        })
+    }
+
+    fn begin_part(&mut self, part: PlannedPart) -> Step {
+        let gear = part.waypoints.first().map_or(1, |w| w.gear);
+        if gear != self.plan.gear {
+            self.plan.gear = gear;
+            self.plan.changed_at = self.agent.pose.position;
+        }
+        self.plan.manoeuvre_until = Some(part.until);
+        self.follow(part.waypoints, part.margin)
+    }
+
+    fn follow(&self, waypoints: Vec<Waypoint>, margin: f64) -> Step {
+        Step::Follow(Box::new(PlannedPath {
+            path: waypoints.into(),
+            margin,
+            near: self.agent.planning.near,
+            ahead: self.agent.planning.ahead,
+            sharpest: self.agent.steering.sharpest,
+            sees_all: self.agent.planning.avoid == Avoid::All,
+        }))
+    }
+
+    /// A path on which the agent comes to a stand.
+    fn halt(&mut self) -> Step {
+        let gear = if self.agent.speed < 0.0 { -1 } else { 1 };
+        let place = |distance: f64| Waypoint {
+            pose: Pose {
+                position: self.agent.pose.point(f64::from(gear) * distance, 0.0),
+                ..self.agent.pose
+            },
+            speed: 0.0,
+            gear,
+        };
+        self.plan.gear = gear;
+        self.follow(vec![place(0.0), place(HALT)], 0.0)
+    }
+
+    fn driver(&mut self) -> Driver<'_> {
+        let profile = self.agent.profile(self.plan.cell(self.agent));
+        Driver {
+            profile: self.map.add_profile(profile),
+            map: self.map,
+            owner: self.agent.owner(),
+            kind: self.agent.kind,
+            tightest: self.agent.steering.tightest,
+            margin: self.agent.planning.tracking_margin * self.agent.steering.looseness,
+            speed: self.agent.top_speed,
+        }
+    }
+
+    fn replan(&mut self) -> Step {
+        self.plan.planned_at = Some(self.agent.now);
+        let found = self.find();
+        self.note(found.end);
+        if found.points.is_empty() {
+            return self.halt();
+        }
+        self.drive_along(found)
+    }
+
+    fn find(&mut self) -> Found {
+        let trip = self.plan.trip(self.map, self.agent, self.agent.centre());
+        let scale = self.agent.planning.cell / self.plan.cell(self.agent);
+        let mut seeker = Seeker {
+            map: self.map,
+            hybrid: self.hybrid,
+            fields: self.fields,
+            planning: &self.agent.planning,
+            trip,
+            // Finer cells cover less ground.
+            budget_factor: (scale * scale).round().clamp(1.0, 64.0) as u64,
+            now: self.agent.now,
+        };
+        seeker.find(
+            &mut self.plan.memory,
+            &mut self.plan.window,
+            &mut self.plan.live.incremental,
+        )
+    }
+
+    /// Notes how a search has ended, and asks whether there is a path if it has not found one.
+    fn note(&mut self, end: PlanEnd) {
+        match end {
+            PlanEnd::Goal => {
+                self.plan.status = PathStatus::Found;
+                self.plan.live.searches = None;
+                self.plan.verdict = None;
+            }
+            PlanEnd::Budget | PlanEnd::WalledIn | PlanEnd::Spot(_) => {
+                self.plan.status = PathStatus::Searching;
+                self.ask_for_verdict();
+            }
+        }
+    }
+
+    fn drive_along(&mut self, found: Found) -> Step {
+        let agent = *self.agent;
+        let (gear, changed_at) = (self.plan.gear, self.plan.changed_at);
+        let gives_up = agent.now < self.plan.gives_up_until;
+        let mut driver = self.driver();
+        let mut path = vec![agent.pose.position];
+        let mut smooth = driver.smoothed(&found.points);
+        if found.end == PlanEnd::Goal
+            && let Some(last) = smooth.last_mut()
+        {
+            *last = agent.goal;
+        }
+        path.extend(smooth.into_iter().skip(1));
+        path.dedup_by(|next, before| (*next - *before).length() < 0.3);
+        if path.len() < 2 {
+            path.push(agent.goal);
+        }
+        let first = path[1] - path[0];
+        let turn = wrap_angle(heading_of(first) - agent.pose.heading).abs();
+        let driven = driver.driven(agent.pose, &path);
+        let is_stuck = agent.standing > STUCK_AFTER;
+        if let Some(track) = &driven
+            && turn < BEHIND
+            && !is_stuck
+            && gear > 0
+        {
+            let waypoints = along(&driver, track, &path);
+            let margin = track.margin;
+            self.end_manoeuvre(1);
+            return self.follow(waypoints, margin);
+        }
+        let moved = (agent.pose.position - changed_at).length();
+        let begin = Begin {
+            pose: agent.pose,
+            gear,
+            may_change: is_stuck || moved > agent.kind.length,
+            gear_change: agent.planning.gear_change,
+        };
+        let manoeuvre = match gives_up {
+            true => None,
+            false => driver.manoeuvre(begin, &path),
+        };
+        let is_found = manoeuvre.is_some();
+        let length: f64 = path
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]).length())
+            .sum();
+        let is_sooner = |manoeuvre: &Manoeuvre| {
+            driven.as_ref().is_none_or(|track| {
+                is_stuck
+                    || manoeuvre.is_complete
+                        && manoeuvre.full_time(&path, length) < track_time(track)
+            })
+        };
+        if let Some(manoeuvre) = manoeuvre.filter(is_sooner) {
+            let parts = parts_of(&driver, &manoeuvre, &path);
+            return self.begin_manoeuvre(parts);
+        }
+        let (waypoints, margin) = match &driven {
+            Some(track) => (along(&driver, track, &path), track.margin),
+            None => (creeping(&agent, &path), 0.0),
+        };
+        if !is_found && !gives_up {
+            self.plan.gives_up_until = agent.now + TRIES_AGAIN;
+        }
+        self.end_manoeuvre(1);
+        self.follow(waypoints, margin)
+    }
+
+    fn end_manoeuvre(&mut self, gear: i8) {
+        self.plan.rest.clear();
+        self.plan.manoeuvre_until = None;
+        if self.plan.gear != gear {
+            self.plan.gear = gear;
+            self.plan.changed_at = self.agent.pose.position;
+        }
+    }
+
+    fn begin_manoeuvre(&mut self, mut parts: Vec<PlannedPart>) -> Step {
+        if parts.is_empty() {
+            return self.halt();
+        }
+        let first = parts.remove(0);
+        self.plan.rest = parts;
+        self.begin_part(first)
+    }
+}
+
+/// Way-points along a track, and on along the path beyond it.
+fn along(driver: &Driver<'_>, track: &Track, path: &[DVec2]) -> Vec<Waypoint> {
+    let end = track.poses.last().copied().unwrap_or_default();
+    let nearest = path
+        .iter()
+        .enumerate()
+        .skip(1)
+        .filter(|(_, point)| end.to_local(**point).x > 1.0)
+        .min_by(|a, b| {
+            let distance = |point: &DVec2| (*point - end.position).length_squared();
+            distance(a.1).total_cmp(&distance(b.1))
+        });
+    let beyond = nearest.map_or(&[][..], |(at, _)| &path[at..]);
+    let mut waypoints = driver.waypoints(track, 1, beyond);
+    brake_in_time(&mut waypoints);
+    waypoints
+}
+
+/// How long a track takes at the speed with which manoeuvres are compared, s.
+fn track_time(track: &Track) -> f64 {
+    let length: f64 = track
+        .poses
+        .windows(2)
+        .map(|pair| (pair[1].position - pair[0].position).length())
+        .sum();
+    length / 4.0
+}
+
+impl Manoeuvre {
+    /// Its time and that of the path beyond it, as far as a track would go, s.
+    fn full_time(&self, path: &[DVec2], length: f64) -> f64 {
+        let joined: f64 = path
+            .windows(2)
+            .take(self.joins.min(path.len()))
+            .map(|pair| (pair[1] - pair[0]).length())
+            .sum();
+        self.time + (length.min(40.0) - joined).max(0.0) / 4.0
+    }
+}
+
+/// The parts of a manoeuvre as paths; the last one continues along the path.
+fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre, path: &[DVec2]) -> Vec<PlannedPart> {
+    let last = manoeuvre.parts.len() - 1;
+    let part = |(at, part): (usize, &super::manoeuvre::Part)| {
+        let beyond = match at == last && manoeuvre.joins < path.len() {
+            true => &path[manoeuvre.joins..],
+            false => &[][..],
+        };
+        let mut waypoints = driver.waypoints(&part.track, part.gear, beyond);
+        match at == last {
+            true => brake_in_time(&mut waypoints),
+            false => end_slowly(&mut waypoints),
+        }
+        let until = part
+            .track
+            .poses
+            .windows(2)
+            .map(|pair| (pair[1].position - pair[0].position).length())
+            .sum();
+        PlannedPart {
+            waypoints,
+            margin: part.track.margin,
+            until,
+        }
+    };
+    manoeuvre.parts.iter().enumerate().map(part).collect()
+}
+
+/// A path that has not been found free, slowly.
+fn creeping(agent: &Planner<'_>, path: &[DVec2]) -> Vec<Waypoint> {
+    let mut before = agent.pose;
+    let point = |&place: &DVec2| {
+        let offset = place - before.position;
+        before = Pose {
+            position: place,
+            heading: heading_of(offset),
+        };
+        Waypoint {
+            pose: before,
+            speed: 1.5,
+            gear: 1,
+        }
+    };
+    path.iter().map(point).collect()
+}

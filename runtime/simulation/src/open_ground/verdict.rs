@@ -1,0 +1,100 @@
+//! Whether an agent can get to its goal, as it is reported and saved.
+
+use roadwright_geometry::{DVec2, Pose};
+use roadwright_planning::open_ground::{Reason, SpotError};
+use serde::{Deserialize, Serialize};
+
+/// Status of an agent's path off the lanes.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub enum PathStatus {
+    /// It is not known yet whether there is a path.
+    #[default]
+    Searching,
+    /// There is a path to the goal, and the agent drives along it.
+    Found,
+    /// There is none: the agent stands and waits until something changes.
+    NoPath(NoPath),
+}
+
+/// Why there is no path.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NoPath {
+    /// Kind of the reason.
+    pub kind: NoPathKind,
+    /// The reason as text for users, with the gap.
+    pub text: String,
+    /// The widest gap that leads on, which is too narrow; `None` if there is none at all.
+    pub gap: Option<NarrowGap>,
+}
+
+/// A gap that is too narrow.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct NarrowGap {
+    /// Width between the outlines, m.
+    pub width: f64,
+    /// Its middle, m.
+    pub at: DVec2,
+    /// Width that the vehicle needs, m.
+    pub needed: f64,
+}
+
+/// Kind of a reason why there is no path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoPathKind {
+    /// The agent overlaps an obstacle, or is nowhere.
+    StartBlocked,
+    /// The goal lies inside an obstacle, or nowhere.
+    GoalBlocked,
+    /// The agent is in a room without a way out.
+    StartWalledIn,
+    /// The goal is in a room without a way in.
+    GoalWalledIn,
+}
+
+impl NoPathKind {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::StartBlocked => "start_blocked",
+            Self::GoalBlocked => "goal_blocked",
+            Self::StartWalledIn => "start_walled_in",
+            Self::GoalWalledIn => "goal_walled_in",
+        }
+    }
+}
+
+impl From<Reason> for NoPath {
+    fn from(reason: Reason) -> Self {
+        let walls = match reason {
+            Reason::Start(_) | Reason::Goal(_) => None,
+            Reason::StartWalledIn(walls) | Reason::GoalWalledIn(walls) => Some(walls),
+        };
+        let gap = walls.and_then(|walls| {
+            walls.gap.map(|gap| NarrowGap {
+                width: gap.width,
+                at: gap.at,
+                needed: walls.needed,
+            })
+        });
+        Self {
+            kind: match reason {
+                Reason::Start(SpotError::Outside | SpotError::Blocked) => NoPathKind::StartBlocked,
+                Reason::Goal(SpotError::Outside | SpotError::Blocked) => NoPathKind::GoalBlocked,
+                Reason::StartWalledIn(_) => NoPathKind::StartWalledIn,
+                Reason::GoalWalledIn(_) => NoPathKind::GoalWalledIn,
+            },
+            text: reason.to_string(),
+            gap,
+        }
+    }
+}
+
+/// Searches for a verdict, as they are saved: they are made again from this.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct SavedSearch {
+    /// Where the agent was when they began: the middle of its body.
+    pub(super) from: Pose,
+    /// Cells that they were allowed so far.
+    pub(super) spent: u64,
+}

@@ -1,0 +1,308 @@
+//! Agents off the lanes plan paths to their goals.
+
+use crate::agents::{AgentsRef, GroundColumns};
+use crate::clock::Clock;
+use crate::dynamics::{Bodies, Dynamics};
+use crate::ground::Ground;
+use crate::hands::Hands;
+use crate::modules::{Modules, Rota};
+use crate::open_ground::{GroundPlans, OnGround, Planner, Steering, Step};
+use crate::perception::OPEN_GROUND_SPEED;
+use crate::records::AgentIndex;
+use crate::route::{Goal, Leg, Routes, Travel};
+use crate::vehicle_type::VehicleTypes;
+use roadwright_agent::{GroundPlanning, GroundSearch, Slot};
+use roadwright_geometry::math::{sin, tan};
+use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
+use std::sync::Arc;
+
+/// Speed, m/s, and angles to the way-point, rad, at which a controller is asked how sharply it steers.
+const PROBE_SPEED: f64 = 2.0;
+const PROBE_ANGLES: (f64, f64) = (0.2, 1.2);
+/// By how much the sine of the angle to the way-point may grow that is moved away, for a driver that steers
+/// exactly towards it.
+const MOST_SHARPER: f64 = 4.0;
+/// Largest multiple of the tracking margin that a driver gets because it oversteers.
+const MOST_LOOSE: f64 = 2.0;
+/// Bends that are planned have at least this curvature, however gentle the driver is, 1/m.
+const LEAST_CURVATURE: f64 = 0.02;
+
+/// Parts of the world that the stage reads, beside routes and agents.
+#[derive(Clone, Copy)]
+pub(crate) struct OffRoad<'a> {
+    pub(crate) clock: &'a Clock,
+    pub(crate) ground: &'a Arc<Ground>,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) modules: &'a Modules,
+    pub(crate) dynamics: &'a Dynamics,
+    pub(crate) hands: &'a Hands,
+}
+
+/// An agent off the lanes with a goal there, and how it plans.
+#[derive(Clone, Copy)]
+struct Planned {
+    agent: AgentIndex,
+    id: u64,
+    goal: roadwright_geometry::DVec2,
+    planning: GroundPlanning,
+}
+
+/// Lets agents plan whose turn it is, or that have no plan yet. Returns the ids of agents that have just been
+/// found to have no path.
+pub(crate) fn plan_ground(
+    given: OffRoad<'_>,
+    plans: &mut GroundPlans,
+    rota: &mut Rota,
+    routes: &mut Routes,
+    agents: &mut GroundColumns<'_>,
+) -> Vec<u64> {
+    let planned = given.planned(routes, agents.lent());
+    given.end_straight(routes, agents);
+    let ids: Vec<u64> = planned.iter().map(|one| one.id).collect();
+    plans.keep(&ids);
+    if planned.is_empty() {
+        return Vec::new();
+    }
+    let pool = &given.modules.pools.ground_planner;
+    rota.update(pool, agents.census);
+    given.update_map(plans, &planned, routes, agents.lent());
+    let mut without_path = Vec::new();
+    // In the order of ids: the map is shared, and what one plans others see only in later steps.
+    for one in planned {
+        let index = one.agent.index();
+        let is_due = rota.is_due(one.agent, given.clock.step);
+        let had_path = plans.has_path(one.id);
+        let step = plans.plan(&given.planner(one, is_due, routes, agents.lent()));
+        if had_path && !plans.has_path(one.id) {
+            without_path.push(one.id);
+        }
+        let Step::Follow(path) = step else { continue };
+        let reached = agents.progress[index].reached;
+        let leg = Leg::Planned(path);
+        let route = routes.get(agents.progress[index].route);
+        let route = route.with_leg(reached, leg);
+        Travel {
+            routes: &mut *routes,
+            progress: &mut agents.progress[index],
+            claim: &mut agents.claim[index],
+        }
+        .move_to(route);
+        let place = agents.motion[index].pose.position;
+        let route = routes.get(agents.progress[index].route);
+        if let Some(path) = route.path_to(reached) {
+            let position = &mut agents.position[index];
+            (position.s, position.t) = path.line().project(place, 0.0);
+        }
+    }
+    without_path
+}
+
+/// Brings the map in line with the world at the end of a step, or after a change between two steps.
+pub(crate) fn update_map(
+    given: OffRoad<'_>,
+    plans: &mut GroundPlans,
+    routes: &Routes,
+    agents: AgentsRef<'_>,
+) {
+    if plans.is_empty() {
+        return;
+    }
+    let planned = given.planned(routes, agents);
+    given.update_map(plans, &planned, routes, agents);
+}
+
+impl OffRoad<'_> {
+    /// Agents that plan, in the order of their ids.
+    fn planned(&self, routes: &Routes, agents: AgentsRef<'_>) -> Vec<Planned> {
+        let planned = agents.driving().filter_map(|agent| {
+            let planning = self.planning(agent, agents)?;
+            (planning.search != GroundSearch::Straight).then_some(())?;
+            Some(Planned {
+                agent,
+                id: agents.identity[agent.index()].id,
+                goal: self.goal(agent, routes, agents)?,
+                planning,
+            })
+        });
+        let mut planned: Vec<Planned> = planned.collect();
+        planned.sort_unstable_by_key(|one| one.id);
+        planned
+    }
+
+    fn planning(&self, agent: AgentIndex, agents: AgentsRef<'_>) -> Option<GroundPlanning> {
+        let index = agent.index();
+        if agents.position[index].is_on_lane() {
+            return None;
+        }
+        let who = &agents.identity[index];
+        let instance = who.modules.of(Slot::GroundPlanner) as usize;
+        let instance = self.modules.pools.ground_planner.instances.get(instance)?;
+        let module = instance.modules.first()?;
+        Some(module.logic.planning(&module.parameters))
+    }
+
+    /// The goal off the lanes that an agent is to plan a path to; `None` if it follows a path that it was
+    /// given, or a person drives it.
+    fn goal(
+        &self,
+        agent: AgentIndex,
+        routes: &Routes,
+        agents: AgentsRef<'_>,
+    ) -> Option<roadwright_geometry::DVec2> {
+        let index = agent.index();
+        if self.hands.reverses(agents.identity[index].id).is_some() {
+            return None;
+        }
+        let progress = &agents.progress[index];
+        let route = routes.get(progress.route);
+        if route.given_path_to(progress.reached).is_some() {
+            return None;
+        }
+        match route.next_goal(progress.reached)? {
+            Goal::Ground(goal) => Some(goal),
+            Goal::Lane { .. } => None,
+        }
+    }
+
+    fn bodies<'b>(&'b self, agents: AgentsRef<'b>) -> Bodies<'b> {
+        Bodies {
+            ground: self.ground,
+            agents,
+            dynamics: self.dynamics,
+        }
+    }
+
+    fn planner<'b>(
+        &'b self,
+        one: Planned,
+        is_due: bool,
+        routes: &'b Routes,
+        agents: AgentsRef<'b>,
+    ) -> Planner<'b> {
+        let index = one.agent.index();
+        let kind = agents.identity[index].vehicle_type;
+        let progress = &agents.progress[index];
+        let path = routes.get(progress.route).planned_to(progress.reached);
+        let position = &agents.position[index];
+        let limits = &self.types.get(kind).limits;
+        Planner {
+            id: one.id,
+            kind: self.types.get(kind),
+            body: self.types.ground_body(kind),
+            pose: self.bodies(agents).pose(one.agent),
+            speed: agents.motion[index].speed,
+            standing: progress.standing,
+            s: position.s,
+            t: position.t,
+            path,
+            goal: one.goal,
+            planning: one.planning,
+            top_speed: OPEN_GROUND_SPEED.min(limits.max_speed),
+            steering: self.steering(one.agent, agents),
+            now: self.clock.time(),
+            is_due,
+        }
+    }
+
+    /// How the driver of an agent steers: as sharply as the vehicle can, or less if its controller is gentle.
+    /// Only built-in controllers are asked, since the questions are made up and others may remember them.
+    fn steering(&self, agent: AgentIndex, agents: AgentsRef<'_>) -> Steering {
+        let who = &agents.identity[agent.index()];
+        let kind = self.types.get(who.vehicle_type);
+        let limits = &kind.limits;
+        let most = tan(limits.max_steering) / limits.wheelbase;
+        let controller = self.modules.controller(who.modules);
+        let distance = controller.lookahead().distance;
+        if !controller.logic.version().is_empty() {
+            return Steering {
+                tightest: most,
+                sharpest: MOST_SHARPER,
+                looseness: 1.0,
+            };
+        }
+        let questions = [PROBE_ANGLES.0, PROBE_ANGLES.1].map(|angle| ControllerInput {
+            speed: PROBE_SPEED,
+            road_speed: OPEN_GROUND_SPEED,
+            wheelbase: limits.wheelbase,
+            length: kind.length,
+            waypoint_distance: distance,
+            waypoint_angle: angle,
+            leader_gap: NOTHING,
+            stop_distance: NOTHING,
+            obstacle_distance: NOTHING,
+            ..ControllerInput::default()
+        });
+        let (indices, ids) = ([agent.number(); 2], [who.id; 2]);
+        let step = roadwright_agent::Step {
+            indices: &indices,
+            ids: &ids,
+            ..roadwright_agent::Step::default()
+        };
+        let mut answers = [ControllerOutput::default(); 2];
+        controller.step(&step, &questions, &mut answers);
+        let curvatures = answers
+            .map(|answer| tan(answer.steering.clamp(0.0, limits.max_steering)) / limits.wheelbase);
+        // The bend that leads to the way-point exactly.
+        let exact = 2.0 * sin(PROBE_ANGLES.0) / distance.max(0.5);
+        let gain = (curvatures[0] / exact).max(0.1);
+        Steering {
+            tightest: curvatures[1].clamp(LEAST_CURVATURE.min(most), most),
+            sharpest: (MOST_SHARPER / gain).clamp(1.0, MOST_SHARPER),
+            // A driver that oversteers weaves about its path.
+            looseness: gain.clamp(1.0, MOST_LOOSE),
+        }
+    }
+
+    fn update_map(
+        &self,
+        plans: &mut GroundPlans,
+        planned: &[Planned],
+        routes: &Routes,
+        agents: AgentsRef<'_>,
+    ) {
+        let indices: Vec<AgentIndex> = planned.iter().map(|one| one.agent).collect();
+        let forecasts = planned.iter().map(|one| one.planning.forecast);
+        let shown = OnGround {
+            bodies: self.bodies(agents),
+            types: self.types,
+            planning: &indices,
+            forecast: forecasts.fold(0.0, f64::max),
+        };
+        let planners: Vec<Planner<'_>> = planned
+            .iter()
+            .map(|&one| self.planner(one, false, routes, agents))
+            .collect();
+        plans.update_map(self.ground, &shown, &planners);
+    }
+
+    /// Takes the planned paths of agents away that drive straight from now on.
+    fn end_straight(&self, routes: &mut Routes, agents: &mut GroundColumns<'_>) {
+        let straight: Vec<AgentIndex> = agents
+            .census
+            .driving()
+            .filter(|&agent| {
+                let progress = &agents.progress[agent.index()];
+                let is_planned = || {
+                    let route = routes.get(progress.route);
+                    route.planned_to(progress.reached).is_some()
+                };
+                let planning = self.planning(agent, agents.lent());
+                planning.is_some_and(|planning| planning.search == GroundSearch::Straight)
+                    && is_planned()
+            })
+            .collect();
+        for agent in straight {
+            let index = agent.index();
+            let progress = &mut agents.progress[index];
+            let route = routes.get(progress.route);
+            let route = route.with_leg(progress.reached, Leg::Straight);
+            Travel {
+                routes: &mut *routes,
+                progress,
+                claim: &mut agents.claim[index],
+            }
+            .move_to(route);
+            (agents.position[index].s, agents.position[index].t) = (0.0, 0.0);
+        }
+    }
+}

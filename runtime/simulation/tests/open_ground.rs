@@ -1,0 +1,349 @@
+//! Agents off the lanes plan around what stands there, and say when there is no path.
+
+use crate::common::{draw_street, street};
+use glam::DVec2;
+use roadwright_agent::Slot;
+use roadwright_scenario::{
+    Agent, AgentId, Edit, ModuleSetting, Obstacle, ObstacleId, Place, Scenario, Shape, Stack,
+};
+use roadwright_simulation::{
+    Ground, ModuleOverrides, NoPathKind, PathStatus, RunOptions, SavedWorld, World, builtin_modules,
+};
+
+const CONTROLLERS: [&str; 4] = ["idm", "pursuit", "fuzzy_driver", "fuzzy_mechanic"];
+const PLANNERS: [&str; 4] = [
+    "hybrid_fuzzy_path",
+    "grid_path",
+    "flow_field",
+    "incremental_path",
+];
+
+/// A wall around a middle, m.
+#[derive(Clone, Copy)]
+struct Wall {
+    x: f64,
+    y: f64,
+    along_x: f64,
+    along_y: f64,
+}
+
+fn wall(x: f64, y: f64, along_x: f64, along_y: f64) -> Wall {
+    Wall {
+        x,
+        y,
+        along_x,
+        along_y,
+    }
+}
+
+/// A wall along y at x = 0 with a gap in its middle.
+fn with_gap(length: f64, gap: f64) -> Vec<Wall> {
+    let half = 0.5 * (length - gap);
+    let middle = 0.5 * (gap + half);
+    vec![wall(0.0, -middle, 1.0, half), wall(0.0, middle, 1.0, half)]
+}
+
+/// A room of 141 x 41 m around all of it.
+fn room() -> Vec<Wall> {
+    vec![
+        wall(-70.0, 0.0, 1.0, 41.0),
+        wall(70.0, 0.0, 1.0, 41.0),
+        wall(0.0, 20.0, 141.0, 1.0),
+        wall(0.0, -20.0, 141.0, 1.0),
+    ]
+}
+
+fn jeep(stack: &str, start: Place, destination: Place) -> Agent {
+    Agent {
+        name: "jeep".into(),
+        vehicle: "willys_mb".into(),
+        stack: stack.into(),
+        start,
+        via: Vec::new(),
+        destination: Some(destination),
+        depart: 0.0.into(),
+        speed: 0.0.into(),
+        dynamics: None,
+        repeat: None.into(),
+    }
+}
+
+fn field(walls: &[Wall], controller: &str, start: Place, destination: Place) -> Scenario {
+    let mut scenario = Scenario::new("field");
+    for (number, wall) in (1..).zip(walls) {
+        let obstacle = Obstacle {
+            name: "wall".into(),
+            shape: Shape::Box {
+                x: wall.x.into(),
+                y: wall.y.into(),
+                heading: 0.0.into(),
+                length: wall.along_x.into(),
+                width: wall.along_y.into(),
+            },
+            height: 3.0.into(),
+            mass: None.into(),
+        };
+        let edit = Edit::Obstacle(ObstacleId(number), Some(Box::new(obstacle)));
+        scenario.apply(edit).unwrap();
+    }
+    let stack = Stack::with_controller(controller);
+    let edit = Edit::Stack(controller.into(), Some(Box::new(stack)));
+    scenario.apply(edit).unwrap();
+    let agent = jeep(controller, start, destination);
+    let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
+    scenario.apply(edit).unwrap();
+    scenario
+}
+
+fn across(walls: &[Wall], controller: &str) -> Scenario {
+    let ends = (
+        Place::ground(-60.0, 0.0, 0.0),
+        Place::ground(60.0, 0.0, 0.0),
+    );
+    field(walls, controller, ends.0, ends.1)
+}
+
+fn planner(id: &str) -> RunOptions {
+    let mut modules = ModuleOverrides::default();
+    modules.set(Slot::GroundPlanner, vec![id.into()]).unwrap();
+    RunOptions {
+        modules,
+        ..RunOptions::default()
+    }
+}
+
+fn run(world: &mut World, seconds: f64) {
+    let end = world.time() + seconds;
+    while world.time() < end && !world.is_over() {
+        world.step();
+    }
+}
+
+/// Drives until the agent is there; contacts fail. Returns the distance driven, m.
+fn arrives(scenario: &Scenario, options: &RunOptions, what: &str) -> f64 {
+    let mut world = World::new(scenario, &builtin_modules(), options).unwrap();
+    run(&mut world, 150.0);
+    let summary = world.summary();
+    assert_eq!(summary.agents.arrived, 1, "{what}: {:?}", summary.no_path);
+    assert!(summary.collisions.is_empty(), "{what}");
+    world.drives()[0].distance
+}
+
+#[test]
+fn controllers_drive_round_a_wall_and_through_a_gap() {
+    for controller in ["idm", "pursuit", "fuzzy_driver"] {
+        let options = RunOptions::default();
+        let cases = [
+            ("wall of 60 m", vec![wall(0.0, 0.0, 1.0, 60.0)], 160.0),
+            ("gap of 6 m", with_gap(110.0, 6.0), 130.0),
+            // A side of the jeep is 0.785 m from its middle.
+            ("beside a wall", vec![wall(-60.0, 1.385, 20.0, 1.0)], 130.0),
+        ];
+        for (what, walls, most) in cases {
+            let driven = arrives(&across(&walls, controller), &options, what);
+            assert!(driven < most, "{controller}, {what}: {driven} m");
+        }
+    }
+}
+
+#[test]
+fn every_planner_finds_a_path_round_a_wall() {
+    for id in PLANNERS {
+        let scenario = across(&[wall(0.0, 0.0, 1.0, 60.0)], "idm");
+        let driven = arrives(&scenario, &planner(id), id);
+        assert!(driven < 160.0, "{id}: {driven} m");
+    }
+}
+
+#[test]
+fn without_a_planner_an_agent_stands_before_the_wall() {
+    let scenario = across(&[wall(0.0, 0.0, 1.0, 20.0)], "idm");
+    let mut world = World::new(&scenario, &builtin_modules(), &planner("straight")).unwrap();
+    run(&mut world, 60.0);
+    assert_eq!(world.summary().agents.arrived, 0);
+    assert_eq!(world.path_status(1), None);
+}
+
+#[test]
+fn a_goal_behind_is_reached_by_turning_or_in_reverse() {
+    for controller in CONTROLLERS {
+        let ends = (Place::ground(0.0, 0.0, 0.0), Place::ground(-40.0, 0.0, 0.0));
+        let scenario = field(&[], controller, ends.0, ends.1);
+        let driven = arrives(&scenario, &RunOptions::default(), controller);
+        assert!(driven < 120.0, "{controller}: {driven} m");
+    }
+}
+
+fn no_path(scenario: &Scenario) -> (NoPathKind, Option<f64>) {
+    let mut world = World::new(scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+    run(&mut world, 30.0);
+    let Some(PathStatus::NoPath(why)) = world.path_status(1) else {
+        panic!("{:?}", world.path_status(1));
+    };
+    let summary = world.summary();
+    assert_eq!(summary.no_path[0].agent, 1);
+    assert_eq!(summary.no_path[0].text, why.text);
+    // It waits where it is.
+    assert!(world.drives()[0].distance < 15.0);
+    assert!(world.snapshot().vehicles[0].speed < 0.1);
+    (why.kind, why.gap.map(|gap| gap.width))
+}
+
+#[test]
+fn an_agent_without_a_path_says_why() {
+    let mut walls = with_gap(40.0, 1.9);
+    walls.extend(room());
+    let mut narrow = across(&walls, "idm");
+    let mut wide = narrow.vehicle_types()["willys_mb"].clone();
+    wide.width = 2.2.into();
+    let edit = Edit::VehicleType("willys_mb".into(), Some(Box::new(wide)));
+    narrow.apply(edit).unwrap();
+    let (kind, gap) = no_path(&narrow);
+    assert!(matches!(
+        kind,
+        NoPathKind::StartWalledIn | NoPathKind::GoalWalledIn
+    ));
+    let gap = gap.unwrap();
+    assert!((gap - 1.9).abs() < 0.05, "{gap}");
+
+    let house = across(&[wall(60.0, 0.0, 10.0, 10.0)], "idm");
+    assert_eq!(no_path(&house), (NoPathKind::GoalBlocked, None));
+
+    let cell = [
+        wall(-70.0, 0.0, 1.0, 21.0),
+        wall(-50.0, 0.0, 1.0, 21.0),
+        wall(-60.0, 10.0, 21.0, 1.0),
+        wall(-60.0, -10.0, 21.0, 1.0),
+    ];
+    assert_eq!(
+        no_path(&across(&cell, "idm")),
+        (NoPathKind::StartWalledIn, None)
+    );
+}
+
+#[test]
+fn an_agent_that_waits_drives_on_when_an_obstacle_is_taken_away() {
+    let mut walls = with_gap(40.0, 0.0);
+    walls.extend(room());
+    let old = across(&walls, "pursuit");
+    let mut world = World::new(&old, &builtin_modules(), &RunOptions::default()).unwrap();
+    run(&mut world, 20.0);
+    assert!(matches!(world.path_status(1), Some(PathStatus::NoPath(_))));
+    let mut new = old.clone();
+    new.apply(Edit::Obstacle(ObstacleId(1), None)).unwrap();
+    world.update(&old, &new, &builtin_modules()).unwrap();
+    run(&mut world, 60.0);
+    assert_eq!(world.summary().agents.arrived, 1);
+    assert!(world.summary().collisions.is_empty());
+}
+
+/// Agents that cross each other's paths between walls.
+fn crowd() -> Scenario {
+    let mut walls = with_gap(60.0, 8.0);
+    walls.push(wall(-30.0, 0.0, 1.0, 10.0));
+    let mut scenario = across(&walls, "idm");
+    for number in 2..8u32 {
+        let side = if number % 2 == 0 { 1.0 } else { -1.0 };
+        let y = f64::from(number) * 6.0 - 27.0;
+        let heading = if side > 0.0 { 0.0 } else { 3.1 };
+        let agent = jeep(
+            "idm",
+            Place::ground(-60.0 * side, y, heading),
+            Place::ground(60.0 * side, -y, 0.0),
+        );
+        let edit = Edit::Agent(AgentId(number), Some(Box::new(agent)));
+        scenario.apply(edit).unwrap();
+    }
+    scenario
+}
+
+#[test]
+fn plans_are_the_same_with_any_number_of_threads_and_after_a_save() {
+    let scenario = crowd();
+    for id in PLANNERS {
+        let options = planner(id);
+        let mut whole = World::new(&scenario, &builtin_modules(), &options).unwrap();
+        for moment in [3.0, 4.3] {
+            run(&mut whole, moment);
+            let bytes = whole.save(false).unwrap().to_bytes();
+            let saved = SavedWorld::from_bytes(&bytes).unwrap();
+            let two = RunOptions {
+                threads: 2,
+                ..options.clone()
+            };
+            let ground = Ground::new(&scenario);
+            let (mut again, notes) =
+                World::restore(ground, &scenario, &builtin_modules(), &two, &saved).unwrap();
+            assert!(notes.is_empty(), "{notes:?}");
+            assert_eq!(again.state_hash(), whole.state_hash(), "{id}, {moment}");
+            for step in 0..400 {
+                whole.step();
+                again.step();
+                assert_eq!(again.state_hash(), whole.state_hash(), "{id}, step {step}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_planner_is_replaced_while_agents_drive() {
+    let with = |id: &str| {
+        let mut scenario = across(&[wall(0.0, 0.0, 1.0, 60.0)], "idm");
+        let stack = Stack {
+            ground_planner: Some(ModuleSetting::new(id)),
+            ..Stack::with_controller("idm")
+        };
+        let edit = Edit::Stack("idm".into(), Some(Box::new(stack)));
+        scenario.apply(edit).unwrap();
+        scenario
+    };
+    let mut now = with("straight");
+    let mut world = World::new(&now, &builtin_modules(), &RunOptions::default()).unwrap();
+    for id in PLANNERS {
+        run(&mut world, 4.0);
+        let next = with(id);
+        world.update(&now, &next, &builtin_modules()).unwrap();
+        now = next;
+    }
+    run(&mut world, 60.0);
+    assert_eq!(world.summary().agents.arrived, 1);
+    assert!(world.summary().collisions.is_empty());
+}
+
+#[test]
+fn a_destination_beside_a_street_is_reached_by_the_street() {
+    let places = (
+        Place::ground(-200.0, -1.6, 0.0),
+        Place::ground(14.0, 180.0, 0.0),
+    );
+    let houses = [
+        wall(-100.0, 60.0, 120.0, 60.0),
+        wall(-60.0, 140.0, 60.0, 60.0),
+    ];
+    let mut scenario = field(&houses, "idm", places.0, places.1);
+    let corner = DVec2::ZERO;
+    let style = street(1, 1);
+    draw_street(&mut scenario, (DVec2::new(-200.0, 0.0), corner), &style);
+    draw_street(&mut scenario, (corner, DVec2::new(0.0, 200.0)), &style);
+    let mut agent = scenario.agents()[&AgentId(1)].clone();
+    let road = scenario.network().roads().next().unwrap().0;
+    agent.start = Place::Lane(roadwright_scenario::LanePlace {
+        road,
+        lane: -1,
+        s: 10.0.into(),
+    });
+    let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
+    scenario.apply(edit).unwrap();
+    let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+    let mut on_lane = 0.0;
+    while world.time() < 120.0 && !world.is_over() {
+        world.step();
+        for vehicle in world.snapshot().vehicles {
+            on_lane += vehicle.speed * world.dt() * f64::from(u8::from(vehicle.lane.is_some()));
+        }
+    }
+    let summary = world.summary();
+    assert_eq!(summary.agents.arrived, 1);
+    assert!(summary.collisions.is_empty());
+    assert!(on_lane > 300.0, "{on_lane} m");
+}
