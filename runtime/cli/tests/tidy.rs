@@ -24,11 +24,11 @@ const LEFT: [(&str, Left); 14] = [
     ("runtime/interchange", left(5, 0)),
     ("runtime/planning", left(1, 0)),
     ("runtime/recording", left(1, 0)),
-    ("runtime/render", left(17, 0)),
-    ("runtime/scenario", left(48, 0)),
-    ("runtime/simulation", left(71, 1)),
+    ("runtime/render", left(11, 0)),
+    ("runtime/scenario", left(4, 0)),
+    ("runtime/simulation", left(1, 1)),
     ("runtime/training", left(11, 0)),
-    ("runtime/vehicle", left(21, 0)),
+    ("runtime/vehicle", left(7, 0)),
 ];
 
 const fn left(tuples: usize, raw: usize) -> Left {

@@ -23,7 +23,8 @@ use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::messages::{Groups, Log};
 use crate::modules::{
-    Anew, Decider, SavedInstance, SavedMembership, SavedStacks, SavedSwap, Succession,
+    Anew, Decider, DeciderChange, SavedInstance, SavedMembership, SavedStacks, SavedSwap,
+    Succession,
 };
 use crate::options::{ModuleOverrides, RunOptions};
 use crate::records::{AgentIndex, Identity, ModuleFailures, SaveError, are_countable};
@@ -314,7 +315,10 @@ impl World {
         let now = self.modules.signals.deciders(&self.ground);
         // Worlds that were saved before it was kept have the same ones: their hash says so.
         let was: Option<Vec<Decider>> = saved.get_if_any(parts::DECIDERS)?;
-        let deciders = (was.as_ref().unwrap_or(&now).as_slice(), now.as_slice());
+        let deciders = DeciderChange {
+            was: was.as_ref().unwrap_or(&now),
+            now: &now,
+        };
         let (clock, agents) = (&self.clock, &mut self.agents);
         let modules = &mut self.modules;
         let mut anew = modules.restore_states(clock, agents, instances, told, deciders, succession);

@@ -202,12 +202,14 @@ impl World {
             levels: self.levels,
         };
         let (demand, routes) = (&mut self.demand, &mut self.routes);
-        let traffic = (&mut self.traffic.index, &self.traffic.claims);
-        let (bodies, log) = (
-            (&mut self.dynamics, &mut self.agents),
-            &mut self.messages.log,
-        );
-        let admitted = appear::admit(scene, traffic, demand, routes, bodies, log);
+        let arrivals = appear::Arrivals {
+            demand,
+            routes,
+            dynamics: &mut self.dynamics,
+            agents: &mut self.agents,
+        };
+        let traffic = &mut self.traffic;
+        let admitted = appear::admit(scene, traffic, arrivals, &mut self.messages.log);
         if admitted.is_empty() {
             return;
         }
@@ -278,8 +280,7 @@ impl World {
         } else {
             Vec::new()
         };
-        let asked = (&mut *controllers, &comers[..]);
-        let faults = signals.update(&self.clock, ground, claims.arrivals(), asked);
+        let faults = signals.update(&self.clock, ground, claims.arrivals(), controllers, &comers);
         for (group, fault) in faults {
             let node = node_of(ground, group);
             self.messages.log.write_fault(LogLine {
@@ -479,7 +480,7 @@ impl World {
     ) -> Result<(), SimulationError> {
         let waiting = self.waiting.take();
         let running = waiting.as_ref().map_or(old, |edit| &edit.old);
-        match self.editing().apply((running, new), modules, None) {
+        match self.editing().apply(running, new, modules, None) {
             Ok(EditEntry::Entered) => {}
             Ok(EditEntry::Waits {
                 holds_back,
@@ -526,8 +527,8 @@ impl World {
         let Some(edit) = self.waiting.take() else {
             return;
         };
-        let scenarios = (&edit.old, &edit.new);
-        let entered = (self.editing()).apply(scenarios, &edit.registry, Some(edit.ground));
+        let entered =
+            (self.editing()).apply(&edit.old, &edit.new, &edit.registry, Some(edit.ground));
         // It could have entered when it came, and nothing that it is checked by has changed since.
         if let Err(error) = entered {
             self.messages.log.write_fault(LogLine {

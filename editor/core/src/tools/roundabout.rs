@@ -29,7 +29,7 @@ impl RoundaboutTool {
     }
 
     fn draw(ring: (DVec2, f64), context: &ToolContext<'_>) -> Vec<Effect> {
-        match draw::roundabout(context.scenario, ring, context.options.layer) {
+        match draw::roundabout(context.scenario, ring.0, ring.1, context.options.layer) {
             Ok(edit) => vec![Effect::Apply("Draw roundabout".into(), edit)],
             Err(error) => vec![Effect::Refuse(format!("{error}."))],
         }

@@ -180,7 +180,7 @@ fn forbid(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Action>) {
             ui.menu_button(format!("from {from}"), |ui| {
                 for &way in ways.iter().filter(|way| way.0 == from) {
                     if ui.button(format!("to {}", way.1)).clicked() {
-                        let edit = without_turn(scenario, junction, id, way);
+                        let edit = without_turn(scenario, junction, id, way.0, way.1);
                         actions.extend(edit.map(|edit| Action::Apply("Forbid turn".into(), edit)));
                         ui.close();
                     }

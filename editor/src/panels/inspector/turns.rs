@@ -124,12 +124,19 @@ impl Sheet<'_> {
 
     fn forbid(&self, actions: &mut Vec<Action>) {
         let scenario = self.model.document.scenario();
-        let edit = without_turn(scenario, &self.law.junction, self.id, self.way);
+        let edit = without_turn(
+            scenario,
+            &self.law.junction,
+            self.id,
+            self.way.0,
+            self.way.1,
+        );
         actions.extend(edit.map(|edit| Action::Apply("Forbid turn".into(), edit)));
     }
 
     fn slip_lane(&self) -> Action {
-        match slip_lane(self.model.document.scenario(), self.id, self.way) {
+        let (from, to) = self.way;
+        match slip_lane(self.model.document.scenario(), self.id, from, to) {
             Ok(edit) => Action::Apply("Split off a slip lane".into(), edit),
             Err(error) => Action::Say(Tone::Refused, format!("{error}.")),
         }
@@ -137,7 +144,7 @@ impl Sheet<'_> {
 
     fn allow(&self, actions: &mut Vec<Action>) {
         let scenario = self.model.document.scenario();
-        let edit = with_turn(scenario, &self.law.junction, self.way);
+        let edit = with_turn(scenario, &self.law.junction, self.way.0, self.way.1);
         actions.extend(edit.map(|edit| Action::Apply("Allow turn".into(), edit)));
     }
 

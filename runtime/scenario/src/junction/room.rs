@@ -31,11 +31,11 @@ impl Layout {
     /// people on foot behind, over nodes at which roads only go on. Not looked at farther than a car and
     /// what lines can be set back: ample where the road is longer, comes from a dead end, or is the ring of
     /// a roundabout, in which vehicles may stand anywhere.
-    pub fn room_before(&self, network: &RoadNetwork, end: (RoadId, RoadEnd)) -> RoomToWait {
-        RoomToWait(self.metres_before(network, end))
+    pub fn room_before(&self, network: &RoadNetwork, road: RoadId, end: RoadEnd) -> RoomToWait {
+        RoomToWait(self.metres_before(network, road, end))
     }
 
-    fn metres_before(&self, network: &RoadNetwork, (road, end): (RoadId, RoadEnd)) -> f64 {
+    fn metres_before(&self, network: &RoadNetwork, road: RoadId, end: RoadEnd) -> f64 {
         let mut room = 0.0;
         let (mut id, mut from) = (road, end);
         // Each round adds a road; short ones in a circle of nodes where roads only go on come to an end by

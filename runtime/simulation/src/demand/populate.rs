@@ -1,8 +1,9 @@
 //! Agents between random places: over the edges of the map, and inside of it.
 
-use super::pools::{Pool, Pools, Spot, entry, exit, spot_inside};
+use super::pools::{Pool, Pools, entry, exit, spot_inside};
 use crate::ground::Ground;
 use crate::options::{PopulateFrom, Population};
+use crate::records::LaneSpot;
 use roadwright_geometry::math::Stream;
 use roadwright_scenario::lane_graph::{
     LaneGraph, LaneletIndex, LaneletKind, NO_LANELET, ROOM_FOR_CHANGE,
@@ -28,8 +29,8 @@ const CLASS: VehicleClass = VehicleClass::Car;
 /// A trip between two places.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Trip {
-    pub(crate) from: Spot,
-    pub(crate) to: Spot,
+    pub(crate) from: LaneSpot,
+    pub(crate) to: LaneSpot,
 }
 
 /// At an edge of the map or inside.
@@ -44,7 +45,8 @@ enum Kind {
 pub(crate) fn trips(
     scenario: &Scenario,
     graph: &LaneGraph,
-    (count, from): (usize, PopulateFrom),
+    count: usize,
+    from: PopulateFrom,
     seed: u64,
 ) -> (Vec<Trip>, Population) {
     let pools = Pools::new(scenario, graph);
@@ -53,7 +55,7 @@ pub(crate) fn trips(
         entries: pools.entries,
         inside: pools.inside.clone(),
         goals: (pools.exits, pools.inside),
-        ways: Reachability::new(graph),
+        reachable: Reachability::new(graph),
         stream: Stream::new(seed, "populate", 0),
         taken: BTreeMap::new(),
         failures: BTreeMap::new(),
@@ -92,11 +94,12 @@ pub struct RandomTrip {
 pub fn random_trips(
     scenario: &Scenario,
     ground: &Ground,
-    wish: (usize, PopulateFrom),
+    count: usize,
+    from: PopulateFrom,
     seed: u64,
 ) -> (Vec<RandomTrip>, Population) {
     let graph = ground.graph();
-    let place = |(id, s): Spot| {
+    let place = |LaneSpot { lanelet: id, s }: LaneSpot| {
         let lanelet = graph.lanelet(id);
         match lanelet.kind {
             LaneletKind::Lane { road, lane, .. } => {
@@ -105,7 +108,7 @@ pub fn random_trips(
             LaneletKind::Connection { .. } => None,
         }
     };
-    let (trips, population) = trips(scenario, graph, wish, seed);
+    let (trips, population) = trips(scenario, graph, count, from, seed);
     let trips = trips.into_iter().map(|trip| RandomTrip {
         start: place(trip.from).expect("spots are on lanes"),
         destination: place(trip.to).expect("spots are on lanes"),
@@ -129,7 +132,7 @@ struct Draw<'a> {
     inside: Pool,
     /// Destinations at edges, and inside.
     goals: (Pool, Pool),
-    ways: Reachability<'a>,
+    reachable: Reachability<'a>,
     stream: Stream,
     /// Starts so far, by lane.
     taken: BTreeMap<LaneletIndex, Vec<f64>>,
@@ -150,8 +153,8 @@ impl Draw<'_> {
                 .iter()
                 .find_map(|&kind| Some((self.goal(start, kind)?, kind)));
             if let Some((to, goal_kind)) = goal {
-                self.failures.remove(&start.0);
-                self.taken.entry(start.0).or_default().push(start.1);
+                self.failures.remove(&start.lanelet);
+                self.taken.entry(start.lanelet).or_default().push(start.s);
                 return Some(Drawn {
                     trip: Trip { from: start, to },
                     kinds: (kind, goal_kind),
@@ -176,7 +179,8 @@ impl Draw<'_> {
 
     /// Notes that a start led nowhere. It may have been too far along its lane: the place counts as
     /// taken. After a few the lane is not drawn again.
-    fn give_up(&mut self, (lane, s): Spot) {
+    fn give_up(&mut self, start: LaneSpot) {
+        let LaneSpot { lanelet: lane, s } = start;
         self.taken.entry(lane).or_default().push(s);
         let failures = self.failures.entry(lane).or_default();
         *failures += 1;
@@ -186,9 +190,16 @@ impl Draw<'_> {
         }
     }
 
+    /// A place inside the map.
+    fn spot_inside(&mut self) -> Option<LaneSpot> {
+        let (lane, share) = self.inside.draw(&mut self.stream)?;
+        Some(spot_inside(self.graph, lane, share))
+    }
+
     /// A start, its kind, and whether it is taken already.
-    fn start(&mut self, kind: Kind) -> Option<(Spot, Kind, bool)> {
-        let is_taken = |taken: &BTreeMap<LaneletIndex, Vec<f64>>, (lane, s): Spot| {
+    fn start(&mut self, kind: Kind) -> Option<(LaneSpot, Kind, bool)> {
+        let is_taken = |taken: &BTreeMap<LaneletIndex, Vec<f64>>,
+                        LaneSpot { lanelet: lane, s }: LaneSpot| {
             let mut near = taken.get(&lane).into_iter().flatten();
             near.any(|at: &f64| (at - s).abs() < SPACING)
         };
@@ -203,13 +214,13 @@ impl Draw<'_> {
             }
             return Some((spot, kind, is_taken(&self.taken, spot)));
         }
-        let mut spot = spot_inside(self.graph, self.inside.draw(&mut self.stream)?);
+        let mut spot = self.spot_inside()?;
         for _ in 1..TRIES {
             let is_good = || !is_taken(&self.taken, spot) && has_room(self.graph, spot);
             if self.is_full || is_good() {
                 return Some((spot, kind, self.is_full));
             }
-            spot = spot_inside(self.graph, self.inside.draw(&mut self.stream)?);
+            spot = self.spot_inside()?;
         }
         // Inside there is no room left. From here on starts are taken as they are drawn, and who has
         // none waits.
@@ -219,14 +230,14 @@ impl Draw<'_> {
 
     /// A destination that can be reached from a start: far enough away, or the farthest of several
     /// tries, for small networks have no place that far away.
-    fn goal(&mut self, start: Spot, kind: Kind) -> Option<Spot> {
+    fn goal(&mut self, start: LaneSpot, kind: Kind) -> Option<LaneSpot> {
         let pool = match kind {
             Kind::Edge => &self.goals.0,
             Kind::Inside => &self.goals.1,
         };
         let found = far_spot(
             self.graph,
-            &mut self.ways,
+            &mut self.reachable,
             &mut self.stream,
             pool,
             kind,
@@ -236,11 +247,11 @@ impl Draw<'_> {
             return found;
         }
         // Hardly any lane can be reached: those that can are drawn from.
-        let ways = &mut self.ways;
-        let few = pool.filtered(|lane| ways.lead(start.0, lane));
+        let reachable = &mut self.reachable;
+        let few = pool.filtered(|lane| reachable.lead(start.lanelet, lane));
         far_spot(
             self.graph,
-            &mut self.ways,
+            &mut self.reachable,
             &mut self.stream,
             &few,
             kind,
@@ -252,28 +263,32 @@ impl Draw<'_> {
 /// A place of a pool far away from a start, to which a way leads.
 fn far_spot(
     graph: &LaneGraph,
-    ways: &mut Reachability<'_>,
+    reachable: &mut Reachability<'_>,
     stream: &mut Stream,
     pool: &Pool,
     kind: Kind,
-    start: Spot,
-) -> Option<Spot> {
-    let position = |(lane, s): Spot| graph.line(lane).position(s);
+    start: LaneSpot,
+) -> Option<LaneSpot> {
+    let position = |LaneSpot { lanelet: lane, s }: LaneSpot| graph.line(lane).position(s);
     let origin = position(start);
-    let beside = beside(graph, start.0);
-    let mut best: Option<(f64, Spot)> = None;
+    let beside = beside(graph, start.lanelet);
+    let mut best: Option<(f64, LaneSpot)> = None;
     for _ in 0..TRIES {
-        let drawn = pool.draw(stream)?;
+        let (lane, share) = pool.draw(stream)?;
         let spot = match kind {
-            Kind::Edge => exit(graph, drawn.0),
-            Kind::Inside => spot_inside(graph, drawn),
+            Kind::Edge => exit(graph, lane),
+            Kind::Inside => spot_inside(graph, lane, share),
         };
         let distance = (position(spot) - origin).length();
         let is_farther = best.is_none_or(|(best, _)| distance > best);
         // On its own lane, and on those beside it, it drives ahead and not round the block.
-        let share = |(lane, s): Spot| s / graph.lanelet(lane).length();
-        let is_ahead = !beside.contains(&spot.0) || share(spot) > share(start);
-        if distance < SHORTEST || !is_farther || !is_ahead || !ways.lead(start.0, spot.0) {
+        let share = |LaneSpot { lanelet: lane, s }: LaneSpot| s / graph.lanelet(lane).length();
+        let is_ahead = !beside.contains(&spot.lanelet) || share(spot) > share(start);
+        if distance < SHORTEST
+            || !is_farther
+            || !is_ahead
+            || !reachable.lead(start.lanelet, spot.lanelet)
+        {
             continue;
         }
         best = Some((distance, spot));
@@ -286,7 +301,8 @@ fn far_spot(
 }
 
 /// Whether one that begins there can get over to any lane beside before the lane ends.
-fn has_room(graph: &LaneGraph, (lane, s): Spot) -> bool {
+fn has_room(graph: &LaneGraph, spot: LaneSpot) -> bool {
+    let LaneSpot { lanelet: lane, s } = spot;
     // For the farthest lane of either side: the route is not known yet, and may need any of them.
     let changes = [true, false].map(|to_left| lanes_to(graph, lane, to_left).count());
     let most = changes.into_iter().max().unwrap_or(0);

@@ -63,7 +63,8 @@ impl Editing<'_> {
     /// junction that they change, unless they have waited: then the ground after them is prepared.
     pub(crate) fn apply(
         &mut self,
-        (old, new): (&Scenario, &Scenario),
+        old: &Scenario,
+        new: &Scenario,
         registry: &Registry,
         prepared: Option<Arc<Ground>>,
     ) -> Result<EditEntry, SimulationError> {
@@ -453,13 +454,15 @@ impl Editing<'_> {
     /// Leads an agent on a lane to new goals; it is taken out if no way leads there.
     fn turn(&mut self, agent: AgentIndex, route: &Route) {
         let index = agent.index();
-        let parts = (
+        let (position, progress, claim) = (
             &self.agents.position[index],
             &self.agents.progress[index],
             &self.agents.claim[index],
         );
         // As when a behaviour changes its destination: from the end of what is granted, if that is possible.
-        let Some((route, gives_up_grants)) = self.asking(agent).turned(route, parts) else {
+        let Some((route, gives_up_grants)) =
+            self.asking(agent).turned(route, position, progress, claim)
+        else {
             self.remove(agent);
             return;
         };

@@ -116,7 +116,7 @@ impl<'a> Moves<'a> {
     /// A route along the same lanes to goals on the same lanes; `None` if a lane is gone, does not
     /// lead on any more, or is for fewer people now. What lies before lanelet `first` and the goals
     /// that are reached do not count: lanelets that are gone there are stood in for by that one.
-    fn route(&self, route: &Route, goals: &[Goal], (first, reached): (u32, u32)) -> Option<Route> {
+    fn route(&self, route: &Route, goals: &[Goal], first: u32, reached: u32) -> Option<Route> {
         let (first, reached) = (first as usize, reached as usize);
         let ahead = route.lanelets[first..].iter().map(|&id| self.lanelet(id));
         let ahead: Vec<LaneletIndex> = ahead.collect::<Option<_>>()?;
@@ -280,7 +280,7 @@ impl Editing<'_> {
         let route = self.routes.get(progress.route);
         // Its tail may still be where it has been let in.
         let first = held.min(progress.at);
-        let Some(moved) = moves.route(route, goals, (first, progress.reached)) else {
+        let Some(moved) = moves.route(route, goals, first, progress.reached) else {
             return Keeps::Nothing;
         };
         let same = moves.lanelet(lanelet);
@@ -348,8 +348,7 @@ impl Editing<'_> {
         // Who is inside first, by the tickets that they drew; then by the time of asking: as the junction
         // would have let them in.
         let tickets = held.grants.tickets(agents.census().capacity());
-        let before = (firsts, &*tickets);
-        let mut wanted = wanted_claims(agents.lent(), claims, before, moves, lanelet);
+        let mut wanted = wanted_claims(agents.lent(), claims, firsts, &tickets, moves, lanelet);
         wanted.sort_unstable_by_key(|wanted| (wanted.order, wanted.place));
         let ahead = wanted.partition_point(|wanted| !wanted.is_ahead());
         let ahead = wanted.split_off(ahead);
@@ -482,7 +481,8 @@ impl Wanted {
 fn wanted_claims(
     agents: AgentsRef<'_>,
     claims: &Claims,
-    (firsts, tickets): (&[u32], &[u64]),
+    firsts: &[u32],
+    tickets: &[u64],
     moves: &Moves<'_>,
     lanelet: impl Fn(&[Progress], AgentIndex, u32) -> Option<LaneletIndex>,
 ) -> Vec<Wanted> {

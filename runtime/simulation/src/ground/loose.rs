@@ -30,16 +30,11 @@ struct Moments {
 
 impl LooseKind {
     /// A disc on the ground, m, kg.
-    pub(super) fn disc(
-        id: ObstacleId,
-        (middle, radius): (DVec2, f64),
-        height: f64,
-        mass: f64,
-    ) -> Self {
+    pub(super) fn disc(id: ObstacleId, middle: DVec2, radius: f64, height: f64, mass: f64) -> Self {
         let across = mass * (radius * radius / 4.0 + height * height / 12.0);
         let inertia = DVec3::new(across, across, 0.5 * mass * radius * radius);
         let solid = Solid::cylinder(radius, 0.5 * height);
-        Self::new(id, solid, (middle, 0.0), mass, inertia)
+        Self::new(id, solid, middle, 0.0, mass, inertia)
     }
 
     /// A convex outline, counter-clockwise, m, kg. `None` if it has no inside.
@@ -56,13 +51,14 @@ impl LooseKind {
         let tall = height * height / 12.0;
         // About each axis counts what lies across it: yy and the height for x, xx and the height for y.
         let inertia = mass * DVec3::new(wide + tall, long + tall, long + wide);
-        Some(Self::new(id, solid, (middle, heading), mass, inertia))
+        Some(Self::new(id, solid, middle, heading, mass, inertia))
     }
 
     fn new(
         id: ObstacleId,
         solid: Solid,
-        (middle, heading): (DVec2, f64),
+        middle: DVec2,
+        heading: f64,
         mass: f64,
         inertia: DVec3,
     ) -> Self {

@@ -102,7 +102,8 @@ impl Route {
     /// the last goal, if that lies on the lane that they lead to.
     pub(crate) fn room_for_changes(
         &self,
-        (at, s): (u32, f64),
+        at: u32,
+        s: f64,
         changes: u32,
         reached: u32,
         graph: &LaneGraph,

@@ -5,12 +5,12 @@ use super::scene::Onlooking;
 use crate::agents::Column;
 use crate::dynamics::room_to_change_lane;
 use crate::modules::{Due, Modules, Rota, Rows, Sharing};
-use crate::records::AgentIndex;
+use crate::records::{AgentIndex, LaneSpot};
 use crate::route::Travel;
 use crate::traffic::Lanes;
 use roadwright_agent::{Effects, Step, Surroundings};
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
-use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
+use roadwright_scenario::lane_graph::NO_LANELET;
 use std::sync::Arc;
 
 /// Where several lanes have to be changed one after the other, so much room is left for each further
@@ -181,12 +181,7 @@ impl Effecting<'_> {
     /// Whether a vehicle finds its way over to a place of the lane beside, m, and leaves to others what they
     /// count on. Where only that is missing it says so: who would let it in would wait for it, and it for
     /// those who come up behind that one.
-    fn has_room_to_change(
-        &mut self,
-        agent: AgentIndex,
-        beside: (LaneletIndex, f64),
-        room: f64,
-    ) -> bool {
+    fn has_room_to_change(&mut self, agent: AgentIndex, beside: LaneSpot, room: f64) -> bool {
         let lanes = Lanes {
             ground: self.ground,
             types: self.types,
@@ -194,9 +189,13 @@ impl Effecting<'_> {
             agents: self.agents.lent(),
         };
         let own = &self.agents.position[agent.index()];
-        let places = [(own.lanelet, own.s), beside];
-        let has_way = |&place: &(LaneletIndex, f64)| lanes.has_way_to_change(agent, place, room);
-        let leaves = |&place: &(LaneletIndex, f64)| {
+        let own = LaneSpot {
+            lanelet: own.lanelet,
+            s: own.s,
+        };
+        let places = [own, beside];
+        let has_way = |&place: &LaneSpot| lanes.has_room_to_get_over(agent, place, room);
+        let leaves = |&place: &LaneSpot| {
             self.traffic
                 .claims
                 .grants
@@ -235,8 +234,11 @@ impl Effecting<'_> {
             return;
         }
         // Lanes side by side differ in length in a bend: the same share of both is the place beside.
-        let beside = position.s / lanelet.length() * self.ground.length(target);
-        if !self.has_room_to_change(agent, (target, beside), lanelet.length() - position.s) {
+        let spot = LaneSpot {
+            lanelet: target,
+            s: position.s / lanelet.length() * self.ground.length(target),
+        };
+        if !self.has_room_to_change(agent, spot, lanelet.length() - position.s) {
             return;
         }
         // A change that the route does not ask for needs another route, and room.
@@ -248,11 +250,11 @@ impl Effecting<'_> {
         let line = self.ground.graph().line(target);
         let guess = position.s / lanelet.length() * line.length();
         let pose = self.bodies().pose(agent);
-        let place = line.project(pose.position, guess);
+        let (s, t) = line.project(pose.position, guess);
         let (progress, position) = (
             &mut self.agents.progress[index],
             &mut self.agents.position[index],
         );
-        Travel::change_lane(progress, position, target, place);
+        Travel::change_lane(progress, position, target, s, t);
     }
 }

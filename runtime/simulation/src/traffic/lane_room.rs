@@ -33,8 +33,8 @@ impl LaneRoom<'_> {
         if room <= t.abs() {
             return 0.0;
         }
-        let ahead = self.drift_ahead(lanelet, (s, s + self.vehicle_type.front));
-        let behind = self.drift_behind(lanelet, (s - self.vehicle_type.rear_overhang, s));
+        let ahead = self.drift_ahead(lanelet, s, s + self.vehicle_type.front);
+        let behind = self.drift_behind(lanelet, s - self.vehicle_type.rear_overhang, s);
         room - t.abs() - ahead.max(behind)
     }
 
@@ -46,8 +46,8 @@ impl LaneRoom<'_> {
 
     /// By how much at most the body leaves the lane from one place of a lanelet to another, m, which may be beyond
     /// its end; infinity where obstacles are near, or where the lanes beyond are not known or short.
-    fn drift_ahead(&self, lanelet: LaneletIndex, (from, to): (f64, f64)) -> f64 {
-        let here = self.drift_on(lanelet, (from, to));
+    fn drift_ahead(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
+        let here = self.drift_on(lanelet, from, to);
         let over = to - self.ground.length(lanelet);
         if over <= 0.0 {
             return here;
@@ -56,8 +56,8 @@ impl LaneRoom<'_> {
     }
 
     /// The same where the first place may be before its start.
-    fn drift_behind(&self, lanelet: LaneletIndex, (from, to): (f64, f64)) -> f64 {
-        let here = self.drift_on(lanelet, (from, to));
+    fn drift_behind(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
+        let here = self.drift_on(lanelet, from, to);
         if from >= 0.0 {
             return here;
         }
@@ -76,7 +76,10 @@ impl LaneRoom<'_> {
         let drift = |&id: &LaneletIndex| {
             let length = self.ground.length(id);
             match over <= length && self.beside(id) > 0.0 {
-                true => self.drift_on(id, stretch(length)),
+                true => {
+                    let (from, to) = stretch(length);
+                    self.drift_on(id, from, to)
+                }
                 false => f64::INFINITY,
             }
         };
@@ -85,7 +88,7 @@ impl LaneRoom<'_> {
     }
 
     /// The same between two places that are on a lanelet, or cut where it ends.
-    fn drift_on(&self, lanelet: LaneletIndex, (from, to): (f64, f64)) -> f64 {
+    fn drift_on(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
         let line = self.ground.line(lanelet);
         let (spacing, last) = (line.spacing(), line.count() - 1);
         // Whole pieces: those that are begun count.

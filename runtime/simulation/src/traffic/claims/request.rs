@@ -28,7 +28,7 @@ const SIGHT: f64 = 8.0;
 const MAX_CHAIN: usize = 4;
 /// Lanelets ahead on which a vehicle in front counts as on its way into the same junction: an
 /// approach, the connection and their seams.
-const WAY_IN: u32 = 4;
+const APPROACH_LANELETS: u32 = 4;
 /// Who stands with its rear nearer than this beyond the end of a lane, or ahead on a lane that one is leaving, is in
 /// the way, m.
 const IN_THE_WAY: f64 = 5.0;
@@ -201,7 +201,7 @@ impl Situation<'_> {
             let at = self.agents.progress[entry.agent.index()].at;
             let granted_to = self.agents.claim[entry.agent.index()].granted_to;
             let is_let_in = leads_in(at + 1, granted_to);
-            let asks = is_let_in || leads_in(at + 1, at + WAY_IN);
+            let asks = is_let_in || leads_in(at + 1, at + APPROACH_LANELETS);
             is_behind_queue |= !asks && self.stands_in_queue(entry.agent);
             asks.then_some(is_let_in)
         });
@@ -216,10 +216,10 @@ impl Situation<'_> {
     /// Whether a queue reaches back to the end of a lane over a way that nobody else meets. Nobody asks for those,
     /// so one may stand there for long; who is behind and turns off would keep others out meanwhile.
     fn reaches_back_to(&self, lane: LaneletIndex) -> bool {
-        let mut ways = self.ground.successors(lane).iter();
-        ways.any(|&way| {
-            self.index.hindmost(way).is_some_and(|last| {
-                self.ground.contested(way).is_none()
+        let mut connections = self.ground.successors(lane).iter();
+        connections.any(|&connection| {
+            self.index.hindmost(connection).is_some_and(|last| {
+                self.ground.contested(connection).is_none()
                     && self.lanes().rear(&last) < IN_THE_WAY
                     && self.stands_in_queue(last.agent)
             })
@@ -394,8 +394,15 @@ impl Requests {
             }
             let progress = &agents.progress[index];
             let route = routes.get(progress.route);
-            let from = (progress.at, position.lanelet);
-            let next = next_contested(ground, route, from, remaining, sight, claim.granted_to);
+            let next = next_contested(
+                ground,
+                route,
+                progress.at,
+                position.lanelet,
+                remaining,
+                sight,
+                claim.granted_to,
+            );
             let Some((at, path, distance)) = next else {
                 continue;
             };
@@ -451,11 +458,13 @@ fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
 fn next_contested(
     ground: &Ground,
     route: &Route,
-    from: (u32, LaneletIndex),
+    at: u32,
+    before: LaneletIndex,
     mut distance: f64,
     reach: f64,
     granted_to: u32,
 ) -> Option<(u32, Connection, f64)> {
+    let from = (at, before);
     let (mut at, mut before) = from;
     while distance < reach {
         at += 1;

@@ -50,8 +50,8 @@ impl Claims {
             // Who appears in a junction has not entered it, nor has who appears with its front in it: its
             // rear axle is there before it has gone as far as that is ahead.
             let agent = intruder.agent;
-            let way = statistics[agent.index()].distance;
-            if intruder.at > 0 && way >= situation.vehicle_type(agent).front {
+            let driven = statistics[agent.index()].distance;
+            if intruder.at > 0 && driven >= situation.vehicle_type(agent).front {
                 self.counts.breaches += 1;
                 let sign = situation.sign(intruder.path);
                 self.counts.stops_missed += u64::from(sign == Sign::Stop);
