@@ -101,8 +101,8 @@ impl Editor {
         let place = scripts.place_of(&request.script);
         // Scripts import others from beside themselves.
         let folder = place.as_deref().and_then(Path::parent);
-        let named = (request.script.as_str(), request.text.as_str());
-        let steps = step_through(named, folder, &request.event, &subject);
+        let (file, text) = (&request.script, &request.text);
+        let steps = step_through(file, text, folder, &request.event, &subject);
         self.model.modules.stepping = Some((request, steps));
     }
 

@@ -108,7 +108,7 @@ fn college_green() -> Place {
                 forward: lanes(forward),
                 backward: lanes(backward),
             },
-            ..style(RoadClass::Arterial, (1, 1), 3.25)
+            ..style(RoadClass::Arterial, 1, 1, 3.25)
         }
     };
     let (meeting, west) = ((0.0, 0.0), (-11.4, -9.9));

@@ -37,7 +37,7 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
     }
     let scenario = load(path)?;
     let findings = find(&scenario);
-    let refused = refusals((path, &scenario), &arguments.extensions)?;
+    let refused = refusals(path, &scenario, &arguments.extensions)?;
     let is_error = |finding: &&Finding| finding.severity == Severity::Error;
     let found = findings.iter().filter(is_error).count();
     let warnings = findings.len() - found;
@@ -71,7 +71,8 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
 
 /// Returns why a run of a scenario would not start, for example because of unknown modules or parameters.
 fn refusals(
-    (path, scenario): (&Path, &Scenario),
+    path: &Path,
+    scenario: &Scenario,
     flags: &ExtensionFlags,
 ) -> anyhow::Result<Vec<String>> {
     let wanted = extensions::wanted(scenario, &[]);

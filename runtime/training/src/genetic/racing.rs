@@ -68,7 +68,8 @@ pub fn race(
     evaluate: &dyn Evaluate,
     candidates: &[Candidate],
     courses: &[u64],
-    (racing, places): (Racing, usize),
+    racing: Racing,
+    places: usize,
 ) -> Vec<Judgement> {
     // Scores are as low as a drive is good; what anybody can reach at best is given as a fitness, and
     // turned with it.
@@ -226,7 +227,7 @@ mod tests {
         let counts = Counts::default();
         let all = candidates(&[(1, 2.0), (2, 9.0), (1, 4.0), (2, 3.0), (2, 13.0), (2, 16.0)]);
         let courses: Vec<u64> = (1..=10).collect();
-        let judged = race(&counts, &all, &courses, (RACING, 2));
+        let judged = race(&counts, &all, &courses, RACING, 2);
         let fitness: Vec<_> = judged.iter().map(Judgement::fitness).collect();
         assert_eq!(fitness, [Some(2.0), None, Some(4.0), Some(3.0), None, None]);
         // To beat is 4 on 10 courses: 9 on each is too much after 5, which is seen after 6.
@@ -239,7 +240,7 @@ mod tests {
             least: 2.0,
             ..RACING
         };
-        let judged = race(&counts, &all, &courses, (sharp, 2));
+        let judged = race(&counts, &all, &courses, sharp, 2);
         assert_eq!(judged[1].scores.len(), 4);
     }
 
@@ -252,12 +253,12 @@ mod tests {
             doubt: Some(0.05),
             ..RACING
         };
-        let judged = race(&counts, &all, &courses, (doubting, 2));
+        let judged = race(&counts, &all, &courses, doubting, 2);
         // 4.5 on each course against 4: it could still win, and it is plain after two that it does not.
         assert!(judged[2].raced_out && judged[2].scores.len() == 2);
         // Who is better, or the same, drives all.
         assert!(judged[3..].iter().all(|judged| judged.scores.len() == 10));
-        let patient = race(&counts, &all, &courses, (RACING, 2));
+        let patient = race(&counts, &all, &courses, RACING, 2);
         assert_eq!(patient[2].scores.len(), 10);
     }
 
@@ -265,9 +266,9 @@ mod tests {
     fn without_enough_to_beat_all_drive_all() {
         let counts = Counts::default();
         let all = candidates(&[(1, 2.0), (2, 9.0), (2, 99.0)]);
-        let judged = race(&counts, &all, &[1, 2, 3], (RACING, 2));
+        let judged = race(&counts, &all, &[1, 2, 3], RACING, 2);
         assert!(judged.iter().all(|judged| judged.scores.len() == 3));
-        let none = race(&counts, &[], &[1], (RACING, 2));
+        let none = race(&counts, &[], &[1], RACING, 2);
         assert!(none.is_empty());
     }
 
