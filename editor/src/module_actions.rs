@@ -154,8 +154,8 @@ impl ModuleHost {
         let place = scripts.place_of(&request.script);
         // A script imports other scripts from its own folder.
         let folder = place.as_deref().and_then(Path::parent);
-        let named = (request.script.as_str(), request.text.as_str());
-        let steps = step_through(named, folder, &request.event, &subject);
+        let (file, text) = (&request.script, &request.text);
+        let steps = step_through(file, text, folder, &request.event, &subject);
         cx.model.modules.stepping = Some((request, steps));
     }
 

@@ -50,8 +50,8 @@ impl Editing {
 fn drawn(scenario: &Scenario, options: &ToolOptions) -> (Vec<(AgentId, Agent)>, Population) {
     let first = scenario.next_agent_id().0;
     let seed = scenario.settings().seed.wrapping_add(u64::from(first));
-    let wish = (options.random.count as usize, options.random.from);
-    let (trips, population) = random_trips(scenario, &Ground::new(scenario), wish, seed);
+    let (count, from) = (options.random.count as usize, options.random.from);
+    let (trips, population) = random_trips(scenario, &Ground::new(scenario), count, from, seed);
     let mut queues = Queues::of(scenario);
     let agents = (first..).zip(trips).map(|(id, trip)| {
         let agent = Agent {

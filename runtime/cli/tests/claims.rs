@@ -169,7 +169,7 @@ impl<'a> Table<'a> {
         };
         let [row, column] = [0, 1].map(|i| place.get(i).copied().unwrap_or_default());
         let claimed = self
-            .claimed((row, column), number)
+            .claimed(row, column, number)
             .map_err(|what| at(&what))?;
         Ok(Figure {
             words: line,
@@ -181,7 +181,7 @@ impl<'a> Table<'a> {
     }
 
     /// The n-th number of the cell whose row and column start like this.
-    fn claimed(&self, (row, column): (&str, &str), n: usize) -> Result<Claimed<'a>, String> {
+    fn claimed(&self, row: &str, column: &str, n: usize) -> Result<Claimed<'a>, String> {
         let plain = |cell: &str| cell.replace('`', "");
         let (head, rows) = self.rows.split_first().ok_or("the table is empty")?;
         let column = head.iter().position(|cell| plain(cell).starts_with(column));

@@ -25,8 +25,8 @@ fn places_and_streets_are_found_by_name() {
     fn on_arrive(agent) { agent.log(`at ${agent.x}`); }";
     let mut road = Road::new(script, 1);
     road.edit([
-        point(1, "Bakery", (300.0, -12.0), None),
-        point(2, "bay 1", (400.0, -9.0), Some(0.5)),
+        point(1, "Bakery", 300.0, -12.0, None),
+        point(2, "bay 1", 400.0, -9.0, Some(0.5)),
     ]);
     road.run(60.0);
     let log = road.log();
@@ -37,7 +37,7 @@ fn places_and_streets_are_found_by_name() {
 #[test]
 fn a_name_that_nobody_has_is_told_with_the_one_that_was_meant() {
     let mut road = Road::new("fn behave(agent) { agent.place(\"Bakry\"); }", 1);
-    road.edit([point(1, "Bakery", (300.0, -12.0), None)]);
+    road.edit([point(1, "Bakery", 300.0, -12.0, None)]);
     run(&mut road.world, 1.0);
     let faults = road.world.faults();
     let is_told = |text: &String| text.contains("\"Bakry\"; did you mean \"Bakery\"?");
@@ -231,7 +231,7 @@ fn parker(near: f64) -> String {
 }
 
 #[track_caller]
-fn parks(bay: (f64, f64), heading: f64, near: f64, others: &[(f64, f64)], dynamics: DynamicsLevel) {
+fn parks(x: f64, y: f64, heading: f64, near: f64, others: &[(f64, f64)], dynamics: DynamicsLevel) {
     let mut road = Road::new(&parker(near), 1);
     road.edit(neighbours(others, heading));
     let settings = roadwright_scenario::Settings {
@@ -240,11 +240,11 @@ fn parks(bay: (f64, f64), heading: f64, near: f64, others: &[(f64, f64)], dynami
     };
     road.edit([
         Edit::Settings(settings),
-        point(1, "bay", bay, Some(heading)),
+        point(1, "bay", x, y, Some(heading)),
     ]);
     road.run(88.0);
     let car = road.car(1);
-    let miss = (car.body.position - roadwright_geometry::DVec2::from(bay)).length();
+    let miss = (car.body.position - roadwright_geometry::DVec2::new(x, y)).length();
     let turn = roadwright_geometry::math::wrap_angle(car.pose.heading - heading).abs();
     assert_eq!(car.speed, 0.0, "{car:?}");
     assert!(
@@ -264,29 +264,29 @@ fn parks(bay: (f64, f64), heading: f64, near: f64, others: &[(f64, f64)], dynami
 
 #[test]
 fn a_bay_along_the_road_is_entered_forwards_where_there_is_room() {
-    parks(ALONG, 0.0, 16.0, &[], DynamicsLevel::OneTrack);
-    parks(ALONG, 0.0, 16.0, &[], DynamicsLevel::Lane);
+    parks(ALONG.0, ALONG.1, 0.0, 16.0, &[], DynamicsLevel::OneTrack);
+    parks(ALONG.0, ALONG.1, 0.0, 16.0, &[], DynamicsLevel::Lane);
 }
 
 #[test]
 fn a_bay_between_two_cars_is_entered_backwards() {
     // A single clothoid needs more room than a driver who manoeuvres: 11.8 m for a car of 4.5 m.
     let others = [(ALONG.0 - 8.2, ALONG.1), (ALONG.0 + 8.2, ALONG.1)];
-    parks(ALONG, 0.0, 2.0, &others, DynamicsLevel::OneTrack);
+    parks(ALONG.0, ALONG.1, 0.0, 2.0, &others, DynamicsLevel::OneTrack);
 }
 
 #[test]
 fn a_bay_across_the_road_is_left_backwards() {
     let bay = (200.0, -9.6);
-    parks(bay, -FRAC_PI_2, 11.0, &[], DynamicsLevel::OneTrack);
+    parks(bay.0, bay.1, -FRAC_PI_2, 11.0, &[], DynamicsLevel::OneTrack);
     // Backwards into it, and forwards out.
-    parks(bay, FRAC_PI_2, 3.0, &[], DynamicsLevel::OneTrack);
+    parks(bay.0, bay.1, FRAC_PI_2, 3.0, &[], DynamicsLevel::OneTrack);
 }
 
 #[test]
 fn a_bay_without_a_way_is_told() {
     let mut road = Road::new(&parker(1.0), 1);
-    road.edit([point(1, "bay", (200.0, 60.0), Some(PI))]);
+    road.edit([point(1, "bay", 200.0, 60.0, Some(PI))]);
     run(&mut road.world, 60.0);
     let faults = road.world.faults();
     assert!(
@@ -300,7 +300,7 @@ fn a_bay_without_a_way_is_told() {
 #[test]
 fn a_world_saved_while_somebody_reverses_goes_on_the_same() {
     let mut road = Road::new(&parker(2.0), 1);
-    road.edit([point(1, "bay", ALONG, Some(0.0))]);
+    road.edit([point(1, "bay", ALONG.0, ALONG.1, Some(0.0))]);
     let registry = road.bench.host().registry();
     let scenario: Scenario = road.scenario.clone();
     let world = || World::new(&scenario, &registry, &RunOptions::default()).unwrap();

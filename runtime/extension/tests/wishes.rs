@@ -210,7 +210,7 @@ fn a_place_without_a_way_can_be_tried_and_another_one_chosen() {
     }
     fn on_no_route(agent) { agent.log(\"no way\"); agent.go_to(500.0, -5.0); }
     fn on_arrive(agent) { agent.log(\"there\"); }";
-    let mut road = Road::with_lanes((2, 0), script, 1, "idm");
+    let mut road = Road::with_lanes(2, 0, script, 1, "idm");
     road.run(60.0);
     let log = road.log();
     assert!(log.contains("1 no way") && log.contains("1 there"), "{log}");

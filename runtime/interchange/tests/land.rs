@@ -35,8 +35,8 @@ impl Town {
         town
     }
 
-    fn node(&mut self, at: (f64, f64)) -> i64 {
-        let (latitude, longitude) = self.projection.to_degrees(at.into());
+    fn node(&mut self, x: f64, y: f64) -> i64 {
+        let (latitude, longitude) = self.projection.to_degrees((x, y).into());
         self.next += 1;
         let id = self.next;
         writeln!(
@@ -49,7 +49,7 @@ impl Town {
 
     /// A way through points, optionally closed.
     fn way(&mut self, places: &[(f64, f64)], closed: bool, tags: &str) -> i64 {
-        let mut nodes: Vec<i64> = places.iter().map(|at| self.node(*at)).collect();
+        let mut nodes: Vec<i64> = places.iter().map(|at| self.node(at.0, at.1)).collect();
         if closed {
             nodes.push(nodes[0]);
         }
@@ -315,7 +315,7 @@ fn walls_that_houses_share_stay_side_by_side() {
         (10.0, 30.0),
         (0.0, 30.0),
     ]
-    .map(|at| town.node(at))
+    .map(|at| town.node(at.0, at.1))
     .to_vec();
     let [a, b, c, d, wall, e, f] = nodes[..] else {
         panic!("seven nodes");

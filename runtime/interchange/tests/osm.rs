@@ -128,7 +128,7 @@ fn carriageways(apart: f64, relations: &str) -> String {
 
 /// A street whose two carriageways of two lanes diverge from one node, with the given distances from each
 /// other after 100 m and after 200 m; `kind` adds OSM tags to them.
-fn parting(apart: (f64, f64), kind: &str) -> Scenario {
+fn parting(first: f64, second: f64, kind: &str) -> Scenario {
     let degrees = |metres: f64| metres / 111_195.0;
     let (latitude, east) = (53.34, 100.0 / 66_400.0);
     let node = |id: u32, steps: f64, north: f64| {
@@ -141,10 +141,10 @@ fn parting(apart: (f64, f64), kind: &str) -> Scenario {
     let places = [
         node(1, 0.0, 0.0),
         node(2, 1.0, 0.0),
-        node(3, 2.0, 0.5 * apart.0),
-        node(4, 3.0, 0.5 * apart.1),
-        node(5, 2.0, -0.5 * apart.0),
-        node(6, 3.0, -0.5 * apart.1),
+        node(3, 2.0, 0.5 * first),
+        node(4, 3.0, 0.5 * second),
+        node(5, 2.0, -0.5 * first),
+        node(6, 3.0, -0.5 * second),
     ];
     let one_way = format!(
         r#"<tag k="highway" v="secondary"/><tag k="oneway" v="yes"/><tag k="lanes" v="2"/>{kind}"#
@@ -190,7 +190,7 @@ fn between(scenario: &Scenario) -> f64 {
 #[test]
 fn carriageways_that_lie_too_close_keep_to_their_own_side() {
     for apart in [(6.0, 6.0), (4.0, 8.0), (10.0, 5.0), (14.0, 14.0)] {
-        let scenario = parting(apart, "");
+        let scenario = parting(apart.0, apart.1, "");
         assert!(
             between(&scenario) > 0.05,
             "{apart:?}: {}",
@@ -209,10 +209,10 @@ fn carriageways_that_lie_too_close_keep_to_their_own_side() {
         );
     }
     // Parts of a ring are not moved, so they do overlap.
-    let ring = parting((6.0, 6.0), r#"<tag k="junction" v="circular"/>"#);
+    let ring = parting(6.0, 6.0, r#"<tag k="junction" v="circular"/>"#);
     assert!(between(&ring) < -0.5, "{}", between(&ring));
     // Where there is enough room nothing is moved.
-    let far = parting((40.0, 40.0), "");
+    let far = parting(40.0, 40.0, "");
     let road = far.network().road(RoadId(2)).unwrap();
     let (right, left) = road.edges(road.length());
     assert!((right + left).abs() < 1e-9);

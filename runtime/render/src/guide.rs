@@ -112,8 +112,8 @@ fn cycle_paths(scenario: &Scenario, junction: &Junction) -> Vec<CyclePath> {
             continue;
         };
         let edge = |share: f64| {
-            let widths = (share * into.width, share * out.width);
-            beside(&curve, widths, &junction.crossings)
+            let (start, end) = (share * into.width, share * out.width);
+            beside(&curve, start, end, &junction.crossings)
         };
         let edges = [edge(0.5), edge(-0.5)];
         if edges.iter().all(|edge| edge.len() > 1) {
@@ -216,8 +216,8 @@ fn guide_lines(junction: &Junction) -> Vec<Vec<DVec2>> {
         path.turn == across && path.kind == LinkKind::Normal && !leads_elsewhere(path.from)
     });
     let lines = turns.filter_map(|path| {
-        let widths = (share * path.width.0, share * path.width.1);
-        let line = beside(path.curve.as_ref()?, widths, &junction.crossings);
+        let (start, end) = (share * path.width.0, share * path.width.1);
+        let line = beside(path.curve.as_ref()?, start, end, &junction.crossings);
         (line.len() > 1).then_some(line)
     });
     lines.collect()
@@ -225,7 +225,7 @@ fn guide_lines(junction: &Junction) -> Vec<Vec<DVec2>> {
 
 /// Points to the left of a curve, at distances that change from its start to its end, between the crosswalks
 /// on it; empty if that is too short.
-fn beside(curve: &ReferenceLine, (start, end): (f64, f64), crossings: &[Crossing]) -> Vec<DVec2> {
+fn beside(curve: &ReferenceLine, start: f64, end: f64, crossings: &[Crossing]) -> Vec<DVec2> {
     let length = curve.length();
     let count = (length / STEP).ceil().max(1.0);
     let is_free = |middle: DVec2| {

@@ -102,7 +102,7 @@ pub(crate) fn lines(
     for stretch in stretches.iter().filter(|s| s.road.class != RoadClass::Path) {
         let ends = Ends::of(stretch.id, stretch.road, layout);
         for (place, pair) in stretch.section.lanes.windows(2).enumerate() {
-            let Some(style) = style(stretch, (place, &pair[0], &pair[1]), side) else {
+            let Some(style) = style(stretch, place, &pair[0], &pair[1], side) else {
                 continue;
             };
             // Lanes run from left to right; the border is the right edge of the left one.
@@ -127,7 +127,9 @@ pub(crate) fn lines(
 /// section.
 fn style(
     stretch: &Stretch<'_>,
-    (place, left, right): (usize, &Lane, &Lane),
+    place: usize,
+    left: &Lane,
+    right: &Lane,
     side: DrivingSide,
 ) -> Option<Style> {
     let plain = |dash, width| Some(Style::Plain { dash, width });
@@ -219,7 +221,7 @@ fn line(
     );
     let dash = Some(lane_dash(stretch.road));
     let mut paint = |range: (f64, f64), shift: f64, dash: Dash, width: f64| {
-        let points = stretch.part(whole_dashes(range, dash), |s| border(s) + shift);
+        let points = stretch.part(whole_dashes(range.0, range.1, dash), |s| border(s) + shift);
         if points.len() > 1 {
             canvas.line(&points, width, 0.8, dash, color);
         }
@@ -276,7 +278,7 @@ fn line(
 }
 
 /// Shortens a range along a road so that its last dash is not just a dot: it ends in the gap before.
-fn whole_dashes((from, to): (f64, f64), dash: Dash) -> (f64, f64) {
+fn whole_dashes(from: f64, to: f64, dash: Dash) -> (f64, f64) {
     let Some((on, off)) = dash else {
         return (from, to);
     };
@@ -493,7 +495,7 @@ pub(crate) fn stop_lines(
             if alpha == 0.0 {
                 continue;
             }
-            let room = layout.room_before(scenario.network(), (end.road, end.end));
+            let room = layout.room_before(scenario.network(), end.road, end.end);
             for group in abreast(&lanes) {
                 let color = faded(MARKING, 0.95 * alpha);
                 // Lanes with different setbacks have separate lines.

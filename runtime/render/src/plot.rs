@@ -74,13 +74,13 @@ pub fn surface(
             canvas.put(px, py, color);
         }
     }
-    axes(&mut canvas, plot, ends);
+    axes(&mut canvas, plot, ends.0, ends.1);
     color_bar(&mut canvas, plot, lowest, highest);
     canvas.text(plot.title, left, 46.0, 22.0, Align::Left, INK);
     canvas.png()
 }
 
-fn axes(canvas: &mut Canvas, plot: &SurfacePlot<'_>, ends: (f64, f64)) {
+fn axes(canvas: &mut Canvas, plot: &SurfacePlot<'_>, x_end: f64, y_end: f64) {
     let (left, top, right, bottom) = FRAME;
     let frame = [
         (left, top),
@@ -90,8 +90,8 @@ fn axes(canvas: &mut Canvas, plot: &SurfacePlot<'_>, ends: (f64, f64)) {
         (left, top),
     ];
     canvas.pixel_line(&frame, 1.4, rgb(INK));
-    let x_at = |v: f64| left + (v / ends.0) as f32 * (right - left);
-    let y_at = |v: f64| bottom - (v / ends.1) as f32 * (bottom - top);
+    let x_at = |v: f64| left + (v / x_end) as f32 * (right - left);
+    let y_at = |v: f64| bottom - (v / y_end) as f32 * (bottom - top);
     for (knot, term) in plot.x_knots.iter().zip(plot.x_terms) {
         let x = x_at(*knot);
         canvas.pixel_line(&[(x, bottom), (x, bottom + 7.0)], 1.4, rgb(INK));

@@ -70,11 +70,7 @@ impl Heads {
 pub fn heads(scenario: &Scenario, layout: &Layout, junction: &Junction) -> Vec<Heads> {
     let side = scenario.about().driving_side;
     let network = scenario.network();
-    let has_room = |arm: &ArmEnd| {
-        layout
-            .room_before(network, (arm.road, arm.end))
-            .fits_car(0.0)
-    };
+    let has_room = |arm: &ArmEnd| layout.room_before(network, arm.road, arm.end).fits_car(0.0);
     let signalled = junction.arms.iter();
     let signalled = signalled.filter(|arm| arm.sign == Sign::Signal && has_room(arm));
     let of_arm = signalled.filter_map(|end| {

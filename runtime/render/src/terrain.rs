@@ -72,7 +72,7 @@ pub fn contours(field: &HeightField) -> Vec<Contour> {
     let Ok(lines) = builder.lines(&heights, &levels) else {
         return Vec::new();
     };
-    let edge = (
+    let (inner_low, inner_high) = (
         low + 1e-3 * step,
         low + step * DVec2::new(columns as f64 - 1.0, rows as f64 - 1.0) - 1e-3 * step,
     );
@@ -81,7 +81,7 @@ pub fn contours(field: &HeightField) -> Vec<Contour> {
         for ring in line.geometry() {
             let points: Vec<DVec2> = ring.coords().map(|c| DVec2::new(c.x, c.y)).collect();
             contours.extend(
-                inner_pieces(&points, edge)
+                inner_pieces(&points, inner_low, inner_high)
                     .into_iter()
                     .map(|points| Contour {
                         height: number as f64 * interval,
@@ -95,7 +95,7 @@ pub fn contours(field: &HeightField) -> Vec<Contour> {
 }
 
 /// The pieces of a ring within the field, because marching squares closes rings along its edge.
-fn inner_pieces(ring: &[DVec2], (low, high): (DVec2, DVec2)) -> Vec<Vec<DVec2>> {
+fn inner_pieces(ring: &[DVec2], low: DVec2, high: DVec2) -> Vec<Vec<DVec2>> {
     let is_inside = |p: &DVec2| p.cmpgt(low).all() && p.cmplt(high).all();
     let pieces = ring.split(|p| !is_inside(p));
     pieces

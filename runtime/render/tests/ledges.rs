@@ -64,7 +64,7 @@ impl Place {
     }
 
     /// A ring of one-way roads with nodes at bearings, in degrees counter-clockwise.
-    fn ring(&mut self, (centre, radius): ((f64, f64), f64), bearings: &[f64], style: &RoadStyle) {
+    fn ring(&mut self, centre: (f64, f64), radius: f64, bearings: &[f64], style: &RoadStyle) {
         let turn = match self.side {
             DrivingSide::Right => 1.0,
             DrivingSide::Left => -1.0,
@@ -87,13 +87,13 @@ impl Place {
     }
 }
 
-fn style(class: RoadClass, lanes: (usize, usize), width: f64) -> RoadStyle {
+fn style(class: RoadClass, forward: usize, backward: usize, width: f64) -> RoadStyle {
     RoadStyle {
         name: String::new(),
         class,
         layer: 0,
         speed_limit: 30.0 / 3.6,
-        section: CrossSection::driving(lanes.0, lanes.1, width),
+        section: CrossSection::driving(forward, backward, width),
     }
 }
 
@@ -108,17 +108,17 @@ fn college_green() -> Place {
                 forward: lanes(forward),
                 backward: lanes(backward),
             },
-            ..style(RoadClass::Arterial, (1, 1), 3.25)
+            ..style(RoadClass::Arterial, 1, 1, 3.25)
         }
     };
     let (meeting, west) = ((0.0, 0.0), (-11.4, -9.9));
     place.road(&[(20.0, 76.0), (6.0, 23.0), meeting], &bus(2, 1));
     place.road(&[meeting, west], &bus(1, 0));
-    let two = style(RoadClass::Arterial, (2, 0), 3.25);
+    let two = style(RoadClass::Arterial, 2, 0, 3.25);
     place.road(&[west, (-27.0, -15.5), (-81.0, -20.0)], &two);
-    let service = style(RoadClass::Service, (1, 1), 2.5);
+    let service = style(RoadClass::Service, 1, 1, 2.5);
     place.road(&[meeting, (22.0, -0.8), (60.0, -3.5)], &service);
-    let south = style(RoadClass::Arterial, (1, 1), 3.25);
+    let south = style(RoadClass::Arterial, 1, 1, 3.25);
     place.road(
         &[meeting, (-0.1, -6.0), (5.0, -25.0), (12.0, -90.0)],
         &south,
@@ -130,8 +130,8 @@ fn college_green() -> Place {
 /// junctions near each other. Borough, London.
 fn sausage_links() -> Place {
     let mut place = Place::new(DrivingSide::Left);
-    let street = style(RoadClass::Collector, (1, 1), 3.25);
-    let half = style(RoadClass::Collector, (1, 0), 3.25);
+    let street = style(RoadClass::Collector, 1, 1, 3.25);
+    let half = style(RoadClass::Collector, 1, 0, 3.25);
     place.road(&[(-90.0, 4.0), (-46.0, 0.0)], &street);
     for (from, to) in [(-46.0, 0.0), (0.0, 48.0)] {
         let (a, b) = (from + 12.0, to - 12.0);
@@ -139,7 +139,7 @@ fn sausage_links() -> Place {
         place.road(&[(to, 0.0), (b, -3.4), (a, -3.4), (from, 0.0)], &half);
     }
     place.road(&[(48.0, 0.0), (92.0, -5.0)], &street);
-    let side = style(RoadClass::Residential, (1, 1), 3.0);
+    let side = style(RoadClass::Residential, 1, 1, 3.0);
     place.road(&[(0.0, 0.0), (-8.0, 60.0)], &side);
     place
 }
@@ -147,12 +147,12 @@ fn sausage_links() -> Place {
 /// Two rings of 11 m side by side that share the roads between them. Perth.
 fn peanut() -> Place {
     let mut place = Place::new(DrivingSide::Left);
-    let ring = style(RoadClass::Residential, (1, 0), 4.5);
-    let street = style(RoadClass::Residential, (1, 1), 3.2);
+    let ring = style(RoadClass::Residential, 1, 0, 4.5);
+    let street = style(RoadClass::Residential, 1, 1, 3.2);
     let centres = [(-15.0, 0.0), (15.0, 0.0)];
     let bearings = [[45.0, 110.0, 180.0, 315.0], [0.0, 135.0, 225.0, 290.0]];
     for (centre, bearings) in centres.into_iter().zip(&bearings) {
-        place.ring((centre, 11.0), bearings, &ring);
+        place.ring(centre, 11.0, bearings, &ring);
     }
     let on = |i: usize, bearing: f64, radius: f64| {
         (DVec2::from(centres[i]) + radius * unit(bearing.to_radians())).into()
@@ -169,15 +169,15 @@ fn peanut() -> Place {
 /// A ring of 25 m whose exit to the south-west diverges slowly. Leeds.
 fn slow_exit() -> Place {
     let mut place = Place::new(DrivingSide::Left);
-    let ring = style(RoadClass::Arterial, (2, 0), 3.5);
+    let ring = style(RoadClass::Arterial, 2, 0, 3.5);
     let bearings = [20.0, 110.0, 200.0, 235.0, 300.0];
-    place.ring(((0.0, 0.0), 25.0), &bearings, &ring);
+    place.ring((0.0, 0.0), 25.0, &bearings, &ring);
     let on = |bearing: f64, radius: f64| (radius * unit(f64::to_radians(bearing))).into();
-    let street = style(RoadClass::Arterial, (1, 1), 3.5);
+    let street = style(RoadClass::Arterial, 1, 1, 3.5);
     for bearing in [20.0, 110.0, 300.0] {
         place.road(&[on(bearing, 100.0), on(bearing, 25.0)], &street);
     }
-    let half = style(RoadClass::Arterial, (1, 0), 3.5);
+    let half = style(RoadClass::Arterial, 1, 0, 3.5);
     // A clockwise ring: the exit at 235 degrees heads west.
     place.road(&[on(235.0, 25.0), (-32.0, -23.0), (-100.0, -40.0)], &half);
     place.road(&[(-100.0, -32.0), (-40.0, -14.0), on(200.0, 25.0)], &half);

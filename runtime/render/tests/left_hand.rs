@@ -240,7 +240,7 @@ fn flared(side: DrivingSide) -> Town {
     for i in 0..4 {
         town.road(unit(FRAC_PI_2 * f64::from(i)) * 100.0, DVec2::ZERO, &arm);
     }
-    let ring = draw::roundabout(&town.scenario, (DVec2::ZERO, 14.1), 0).unwrap();
+    let ring = draw::roundabout(&town.scenario, DVec2::ZERO, 14.1, 0).unwrap();
     town.scenario.apply(ring).unwrap();
     let street = RoadId(1);
     let node = town.scenario.network().road(street).unwrap().to;

@@ -557,7 +557,7 @@ mod tests {
         }
         let line = ReferenceLine::new(Pose::new(0.0, 0.0, 0.0), segments).unwrap();
         let mut scenario = Scenario::new("street");
-        draw_street(&mut scenario, &line, (width, 8.0));
+        draw_street(&mut scenario, &line, width, 8.0);
         let layout = layout(scenario.network(), scenario.about());
         LaneGraph::new(&scenario, &layout)
     }

@@ -8,7 +8,8 @@ use roadwright_geometry::ReferenceLine;
 pub(crate) fn draw_street(
     scenario: &mut Scenario,
     line: &ReferenceLine,
-    (width, speed_limit): (f64, f64),
+    width: f64,
+    speed_limit: f64,
 ) {
     let style = RoadStyle {
         name: String::new(),

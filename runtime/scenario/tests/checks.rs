@@ -222,7 +222,7 @@ fn narrowing(lane: i8, s: f64) -> Scenario {
         destination: Some(Place::lane(RoadId(2), -1, 50.0)),
         ..west_to_east()
     };
-    end_lane(&mut scenario, (1, -2), (2, -1));
+    end_lane(&mut scenario, 1, -2, 2, -1);
     for (key, kind) in crossroads().vehicle_types() {
         let edit = Edit::VehicleType(key.clone(), Some(Box::new(kind.clone())));
         scenario.apply(edit).unwrap();

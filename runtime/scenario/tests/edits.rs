@@ -55,7 +55,7 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
             // Rules of the junction in the middle, or of any end of a road.
             let nodes = scenario.network().nodes();
             let (node, old) = nodes.max_by_key(|(id, _)| scenario.network().ends_at(*id).len())?;
-            let rules = rules_for(scenario, node, (a, b), n);
+            let rules = rules_for(scenario, node, a, b, n);
             Edit::Node(
                 node,
                 Some(Node {
@@ -64,7 +64,7 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
                 }),
             )
         }
-        17 => draw::roundabout(scenario, (point, 8.0 + a.abs()), 0).ok()?,
+        17 => draw::roundabout(scenario, point, 8.0 + a.abs(), 0).ok()?,
         18 => {
             let nodes: Vec<NodeId> = scenario.network().nodes().map(|(id, _)| id).collect();
             operation::turn_lanes(scenario, nodes[n as usize % nodes.len()], 5.0 + a.abs()).ok()?
@@ -85,7 +85,7 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
             let ways = [(road(0), road(1)), (road(1), road(0)), (road(0), road(2))];
             let mut lanes = ways
                 .into_iter()
-                .map(|way| operation::slip_lane(scenario, node, way));
+                .map(|(from, to)| operation::slip_lane(scenario, node, from, to));
             lanes.find_map(Result::ok)?
         }
         _ => Edit::Batch(vec![
@@ -108,7 +108,7 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
 }
 
 /// Rules of a junction with everything set.
-fn rules_for(scenario: &Scenario, node: NodeId, (a, b): (f64, f64), n: u32) -> JunctionRules {
+fn rules_for(scenario: &Scenario, node: NodeId, a: f64, b: f64, n: u32) -> JunctionRules {
     let ends = scenario.network().ends_at(node);
     let road = |i: u32| ends[(n / 7 + i) as usize % ends.len().max(1)].0;
     if ends.is_empty() {

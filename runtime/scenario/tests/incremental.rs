@@ -29,7 +29,7 @@ fn try_to_draw(scenario: &mut Scenario, from: DVec2, to: DVec2, style: &RoadStyl
 }
 
 /// A change of the roads, selected by three numbers; some do nothing.
-fn change(scenario: &mut Scenario, (kind, which, size): (u8, usize, f64)) {
+fn change(scenario: &mut Scenario, kind: u8, which: usize, size: f64) {
     let roads: Vec<RoadId> = scenario.network().roads().map(|(id, _)| id).collect();
     let nodes: Vec<NodeId> = scenario.network().nodes().map(|(id, _)| id).collect();
     let (road, node) = (roads[which % roads.len()], nodes[which % nodes.len()]);
@@ -158,7 +158,7 @@ fn a_road_that_could_not_be_internal_becomes_so() {
             .apply(Edit::Node(crossings[node], Some(changed)))
             .unwrap();
         let side = scenario.about().driving_side;
-        layout = layout_after_edit((old.network(), &layout), scenario.network(), side);
+        layout = layout_after_edit(old.network(), &layout, scenario.network(), side);
         assert_eq!(layout, laid_out(&scenario), "{node} {control:?}");
     }
 }
@@ -200,12 +200,12 @@ fn hold(name: &str, changes: Vec<(u8, usize, f64)>) {
     let mut scenario = shipped(name);
     let mut before = laid_out(&scenario);
     let mut graph = LaneGraph::new(&scenario, &before);
-    for what in changes {
+    for (kind, which, size) in changes {
         let old = scenario.clone();
-        change(&mut scenario, what);
+        change(&mut scenario, kind, which, size);
         let side = scenario.about().driving_side;
-        let after = layout_after_edit((old.network(), &before), scenario.network(), side);
-        assert_eq!(after, laid_out(&scenario), "{name}: {what:?}");
+        let after = layout_after_edit(old.network(), &before, scenario.network(), side);
+        assert_eq!(after, laid_out(&scenario), "{name}: {kind} {which} {size}");
         let known = Before {
             network: old.network(),
             layout: &before,
@@ -235,9 +235,9 @@ fn what_an_edit_does_not_reach_is_shared() {
     let before = laid_out(&scenario);
     let graph = LaneGraph::new(&scenario, &before);
     let old = scenario.clone();
-    change(&mut scenario, (1, 20, 0.2));
+    change(&mut scenario, 1, 20, 0.2);
     let side = scenario.about().driving_side;
-    let after = layout_after_edit((old.network(), &before), scenario.network(), side);
+    let after = layout_after_edit(old.network(), &before, scenario.network(), side);
     let shared = after.junctions.iter();
     let shared = shared.filter(|new| before.junctions.iter().any(|old| Arc::ptr_eq(old, new)));
     let shared = shared.count();
@@ -291,8 +291,8 @@ fn a_street_between_two_nodes_of_a_merged_junction_lies_within_it() {
     assert_eq!(layout.junctions.len(), 4);
     // An edit gives the same result, applied and undone.
     let side = scenario.about().driving_side;
-    let there = layout_after_edit((old.network(), &plain), scenario.network(), side);
+    let there = layout_after_edit(old.network(), &plain, scenario.network(), side);
     assert_eq!(there, layout);
-    let back = layout_after_edit((scenario.network(), &there), old.network(), side);
+    let back = layout_after_edit(scenario.network(), &there, old.network(), side);
     assert_eq!(back, plain);
 }

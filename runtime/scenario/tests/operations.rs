@@ -552,7 +552,7 @@ fn with_roundabout(side: DrivingSide, radius: f64) -> (Scenario, Edit) {
         ..scenario.about().clone()
     };
     scenario.apply(Edit::About(Box::new(about))).unwrap();
-    let ring = draw::roundabout(&scenario, (DVec2::ZERO, radius), 0).unwrap();
+    let ring = draw::roundabout(&scenario, DVec2::ZERO, radius, 0).unwrap();
     (scenario, ring)
 }
 
@@ -698,7 +698,7 @@ fn who_stands_where_a_street_widens_keeps_the_lane() {
         let agent = Some(Box::new(at(s)));
         scenario.apply(Edit::Agent(AgentId(id), agent)).unwrap();
     }
-    let ring = draw::roundabout(&scenario, (DVec2::ZERO, 15.0), 0).unwrap();
+    let ring = draw::roundabout(&scenario, DVec2::ZERO, 15.0, 0).unwrap();
     scenario.apply(ring).unwrap();
     let start = |id: u32| scenario.agents()[&AgentId(id)].start;
     assert_eq!(start(1), Place::lane(RoadId(1), -2, 70.0));
@@ -717,7 +717,7 @@ fn streets_that_are_short_or_one_way_come_to_a_roundabout_as_they_are() {
     draw(&mut scenario, (-far, 0.0), (far, 0.0), &street("Short"));
     draw(&mut scenario, (0.0, -100.0), (0.0, 100.0), &one_way);
     let flares = |mut scenario: Scenario| {
-        let ring = draw::roundabout(&scenario, (DVec2::ZERO, 15.0), 0).unwrap();
+        let ring = draw::roundabout(&scenario, DVec2::ZERO, 15.0, 0).unwrap();
         scenario.apply(ring).unwrap();
         let roads = scenario.network().roads();
         roads
@@ -747,7 +747,7 @@ fn a_ring_has_a_pavement_outside_if_a_street_has_one() {
         };
         draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &paved);
         draw(&mut scenario, (0.0, -100.0), (0.0, 100.0), &street("Plain"));
-        let ring = draw::roundabout(&scenario, (DVec2::ZERO, 15.0), 0).unwrap();
+        let ring = draw::roundabout(&scenario, DVec2::ZERO, 15.0, 0).unwrap();
         scenario.apply(ring).unwrap();
         let arcs = scenario
             .network()
@@ -782,7 +782,7 @@ fn a_ring_has_a_pavement_outside_if_a_street_has_one() {
 #[test]
 fn a_roundabout_on_open_ground_is_a_ring_of_two_and_takes_nobody_with_it() {
     let scenario = town();
-    let ring = draw::roundabout(&scenario, (DVec2::new(300.0, 300.0), 20.0), 0).unwrap();
+    let ring = draw::roundabout(&scenario, DVec2::new(300.0, 300.0), 20.0, 0).unwrap();
     let mut after = scenario.clone();
     after.apply(ring).unwrap();
     let roads = |scenario: &Scenario| scenario.network().roads().count();
@@ -793,7 +793,7 @@ fn a_roundabout_on_open_ground_is_a_ring_of_two_and_takes_nobody_with_it() {
 #[test]
 fn a_roundabout_says_why_it_cannot_be() {
     let scenario = crossroads();
-    let at = |radius: f64| draw::roundabout(&scenario, (DVec2::ZERO, radius), 0);
+    let at = |radius: f64| draw::roundabout(&scenario, DVec2::ZERO, radius, 0);
     for radius in [0.0, 3.0, 101.0, f64::NAN, f64::INFINITY] {
         let said = at(radius).unwrap_err().to_string();
         assert!(said.contains("8 to 100 m are possible"), "{said}");
@@ -812,7 +812,7 @@ proptest! {
         x in -120.0..120.0f64, y in -120.0..120.0f64, radius in 8.0..100.0f64,
     ) {
         let scenario = town();
-        if let Ok(ring) = draw::roundabout(&scenario, (DVec2::new(x, y), radius), 0) {
+        if let Ok(ring) = draw::roundabout(&scenario, DVec2::new(x, y), radius, 0) {
             let mut after = scenario.clone();
             let inverse = after.apply(ring).unwrap();
             prop_assert!(after.network().roads().count() > 1);
@@ -949,11 +949,11 @@ fn a_slip_lane_takes_the_turn_to_the_near_side_out_of_a_junction() {
                 .map(|path| (path.from.road, path.to.road))
                 .collect();
             assert_eq!(near.len(), 4);
-            for way in near {
+            for (from, to) in near {
                 let mut scenario = plain.clone();
-                let edit = operation::slip_lane(&scenario, node, way).unwrap();
+                let edit = operation::slip_lane(&scenario, node, from, to).unwrap();
                 let inverse = scenario.apply(edit).unwrap();
-                assert_eq!(check(&scenario), [], "{side:?} {angle} {way:?}");
+                assert_eq!(check(&scenario), [], "{side:?} {angle} {from} {to}");
                 let after = layout(&scenario);
                 let paths = &after.junction_at(node).unwrap().paths;
                 let turns = paths.iter().filter(|path| path.turn == Turn::near(side));
@@ -1006,11 +1006,11 @@ fn all_corners_of_a_junction_get_slip_lanes() {
             near.map(|path| (path.from.road, path.to.road)).collect()
         };
         for left in (0..4).rev() {
-            let way = turns(&scenario)[0];
-            let edit = operation::slip_lane(&scenario, node, way).unwrap();
+            let (from, to) = turns(&scenario)[0];
+            let edit = operation::slip_lane(&scenario, node, from, to).unwrap();
             scenario.apply(edit).unwrap();
-            assert_eq!(turns(&scenario).len(), left, "{side:?} {way:?}");
-            assert_eq!(check(&scenario), [], "{side:?} {way:?}");
+            assert_eq!(turns(&scenario).len(), left, "{side:?} {from} {to}");
+            assert_eq!(check(&scenario), [], "{side:?} {from} {to}");
         }
         // One point on each street: a lane ends there and one begins.
         let after = layout(&scenario);
@@ -1024,20 +1024,20 @@ fn all_corners_of_a_junction_get_slip_lanes() {
 
 #[test]
 fn slip_lanes_without_room_are_refused() {
-    let refused = |scenario: &Scenario, way| {
+    let refused = |scenario: &Scenario, from, to| {
         let network = scenario.network();
         let mut nodes = network.nodes();
         let (node, _) = nodes
             .find(|(id, _)| network.ends_at(*id).len() == 4)
             .unwrap();
-        operation::slip_lane(scenario, node, way)
+        operation::slip_lane(scenario, node, from, to)
             .unwrap_err()
             .to_string()
     };
     let plain = slanted(1.57, DrivingSide::Right);
     let [a, b] = [RoadId(1), RoadId(77)];
-    for way in [(a, a), (a, b), (b, a)] {
-        assert!(refused(&plain, way).contains("no room for a slip lane"));
+    for (from, to) in [(a, a), (a, b), (b, a)] {
+        assert!(refused(&plain, from, to).contains("no room for a slip lane"));
     }
     // Roads of 24 m on all sides.
     let mut short = Scenario::new("short");
@@ -1046,7 +1046,7 @@ fn slip_lanes_without_room_are_refused() {
     let ids: Vec<RoadId> = short.network().roads().map(|(id, _)| id).collect();
     for &from in &ids {
         for &to in &ids {
-            assert!(refused(&short, (from, to)).contains("no room for a slip lane"));
+            assert!(refused(&short, from, to).contains("no room for a slip lane"));
         }
     }
 }

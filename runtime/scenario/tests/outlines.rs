@@ -37,7 +37,7 @@ fn star(arms: &[(f64, RoadStyle)]) -> Scenario {
     let mut scenario = Scenario::new("star");
     for (bearing, style) in arms {
         let far = roadwright_geometry::unit(bearing.to_radians()) * 100.0;
-        draw(&mut scenario, far.into(), (0.0, 0.0), style);
+        draw(&mut scenario, far, (0.0, 0.0), style);
     }
     scenario
 }
@@ -84,7 +84,7 @@ fn area(shapes: &Shapes) -> f64 {
 }
 
 /// The surface of a road between two lateral positions, from one distance to another.
-fn band(road: &Road, (from, to): (f64, f64), right: f64, left: f64) -> Vec<Vec<[f64; 2]>> {
+fn band(road: &Road, from: f64, to: f64, right: f64, left: f64) -> Vec<Vec<[f64; 2]>> {
     let at = |s: f64, t: f64| road.reference_line.point(s, t);
     ring(&[at(from, right), at(to, right), at(to, left), at(from, left)])
 }
@@ -93,13 +93,13 @@ fn band(road: &Road, (from, to): (f64, f64), right: f64, left: f64) -> Vec<Vec<[
 fn drawn(scenario: &Scenario, layout: &Layout) -> (Shapes, Shapes) {
     let (mut carriageways, mut pavements) = (Vec::new(), Vec::new());
     for (id, road) in scenario.network().roads() {
-        let Some(part) = layout.remaining(id, road) else {
+        let Some((from, to)) = layout.remaining(id, road) else {
             continue;
         };
-        let (outer, inner) = (road.edges(part.0), road.carriageway(part.0));
-        carriageways.push(band(road, part, inner.0, inner.1));
-        pavements.push(band(road, part, outer.0, inner.0));
-        pavements.push(band(road, part, inner.1, outer.1));
+        let (outer, inner) = (road.edges(from), road.carriageway(from));
+        carriageways.push(band(road, from, to, inner.0, inner.1));
+        pavements.push(band(road, from, to, outer.0, inner.0));
+        pavements.push(band(road, from, to, inner.1, outer.1));
     }
     for junction in &layout.junctions {
         carriageways.push(ring(&junction.polygon_within(TOLERANCE)));
@@ -128,7 +128,7 @@ fn plain_crossings_are_the_closing_of_their_carriageways() {
             let layout = laid_out(&scenario);
             let roads = scenario.network().roads().map(|(_, road)| {
                 let (right, left) = road.carriageway(0.0);
-                band(road, (0.0, road.length()), right, left)
+                band(road, 0.0, road.length(), right, left)
             });
             // Arms end in the middle, so their half of the crossing is not included.
             let half = 3.25 * lanes as f64;
@@ -292,7 +292,7 @@ fn a_junction_far_from_the_origin_is_the_same() {
     let shift = DVec2::new(1e5, -2e5);
     for (bearing, style) in &styles {
         let from = roadwright_geometry::unit(bearing.to_radians()) * 100.0 + shift;
-        draw(&mut far, from.into(), shift.into(), style);
+        draw(&mut far, from, shift, style);
     }
     let (near, far) = (laid_out(&near), laid_out(&far));
     let (near, far) = (crossing(&near), crossing(&far));

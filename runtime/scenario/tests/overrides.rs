@@ -488,7 +488,7 @@ fn near_junctions_are_made_one_and_taken_apart() {
         .map(|path| (path.from.road, path.to.road))
         .collect();
     assert_eq!(ways.len(), 6 * 5);
-    let after = layout_after_edit((plain.network(), &apart), one.network(), one.about());
+    let after = layout_after_edit(plain.network(), &apart, one.network(), one.about());
     assert!(after == merged, "equal to a layout from scratch");
     let back = parted_junctions(&one, east).unwrap();
     assert!(applied(&one, back) == plain);
@@ -541,7 +541,7 @@ fn junctions_that_cannot_be_one_are_refused() {
     // Two points of one ring.
     let plain = crossroads();
     let at = plain.network().node(middle(&plain)).unwrap().position();
-    let ring = operation::draw::roundabout(&plain, (at, 15.0), 0).unwrap();
+    let ring = operation::draw::roundabout(&plain, at, 15.0, 0).unwrap();
     let ring = applied(&plain, ring);
     let nodes = ring.network().nodes().map(|(id, _)| id);
     let on_ring: Vec<NodeId> = nodes

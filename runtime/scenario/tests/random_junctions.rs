@@ -280,7 +280,7 @@ fn a_junction_that_is_moved_turned_and_drawn_in_another_order_is_the_same() {
         for i in (1..count).rev() {
             order.swap(i, random.next_index(i + 1));
         }
-        let (scenario, roads) = case.star.scenario((place, turn), &order);
+        let (scenario, roads) = case.star.scenario(place, turn, &order);
         let layout = layout(scenario.network(), scenario.about());
         let moved = layout
             .junctions

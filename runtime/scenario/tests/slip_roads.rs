@@ -176,8 +176,10 @@ proptest! {
     /// Anything drawn beside a motorway can be undone, and is laid out without a panic.
     #[test]
     fn drawing_beside_a_motorway_can_be_undone(
-        (x, y) in (-450.0..450.0f64, -80.0..80.0f64),
-        (to_x, to_y) in (-450.0..450.0f64, -8.0..8.0f64),
+        x in -450.0..450.0f64,
+        y in -80.0..80.0f64,
+        to_x in -450.0..450.0f64,
+        to_y in -8.0..8.0f64,
         lanes in 1usize..3,
         leaves: bool,
     ) {

@@ -85,8 +85,13 @@ fn side_by_side(scenario: &Scenario, copies: usize, vehicles: usize) -> Scenario
     for edit in defaults() {
         piece.apply(edit).expect("what a new scenario has");
     }
-    let wish = (vehicles / copies, PopulateFrom::Inside);
-    let (trips, _) = random_trips(&piece, &Ground::new(&piece), wish, 1);
+    let (trips, _) = random_trips(
+        &piece,
+        &Ground::new(&piece),
+        vehicles / copies,
+        PopulateFrom::Inside,
+        1,
+    );
     for (number, trip) in (1..).zip(&trips) {
         let agent = Agent {
             name: String::new(),

@@ -3,7 +3,7 @@
 use crate::demand::{Start, places};
 use crate::ground::{Ground, LANE_REACH, Spot};
 use crate::perception::OPEN_GROUND_SPEED;
-use crate::records::AgentIndex;
+use crate::records::{AgentIndex, LaneSpot};
 use crate::route::{Goal, Route, Stretch, Trip, plan_legs};
 use roadwright_agent::{Module, Planner, PlannerView, Registry, Step};
 use roadwright_geometry::{DVec2, Pose};
@@ -85,13 +85,14 @@ impl RouteFinder {
     /// is no route.
     pub fn way(&self, agent: &Agent) -> Option<PlannedRoute> {
         let goals: Vec<_> = agent.goals().copied().collect();
-        self.find((&agent.vehicle, &agent.stack), &agent.start, &goals)
+        self.find(&agent.vehicle, &agent.stack, &agent.start, &goals)
     }
 
     /// Route of each agent of a flow; `None` as for [`Self::way`].
     pub fn way_of_flow(&self, flow: &Flow) -> Option<PlannedRoute> {
         self.find(
-            (&flow.vehicle, &flow.stack),
+            &flow.vehicle,
+            &flow.stack,
             &flow.origin,
             &[flow.destination],
         )
@@ -163,7 +164,8 @@ impl RouteFinder {
     /// Route with a vehicle and a stack from a place through others.
     fn find(
         &self,
-        (vehicle, stack): (&str, &str),
+        vehicle: &str,
+        stack: &str,
         start: &Place,
         goals: &[Place],
     ) -> Option<PlannedRoute> {
@@ -175,7 +177,7 @@ impl RouteFinder {
         let trip = Trip {
             agent: AgentIndex::default(),
             id: 0,
-            start: (lanelet, s),
+            start: LaneSpot { lanelet, s },
             class: vehicle.class(),
         };
         let route = self.route(&self.planner(stack)?, trip, goals)?;

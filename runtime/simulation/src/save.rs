@@ -22,8 +22,8 @@ use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::messages::{Groups, Log};
 use crate::modules::{
-    Anew, Decider, SavedGroundPlanners, SavedInstance, SavedMembership, SavedStacks, SavedSwap,
-    Succession,
+    Anew, Decider, DeciderChange, SavedGroundPlanners, SavedInstance, SavedMembership, SavedStacks,
+    SavedSwap, Succession,
 };
 use crate::open_ground::AgentPlan;
 use crate::options::{ModuleOverrides, RunOptions};
@@ -336,7 +336,10 @@ impl World {
         let now = self.modules.signals.deciders(&self.ground);
         // Older saves have the same ones, because their hash includes them.
         let was: Option<Vec<Decider>> = saved.get_if_any(parts::DECIDERS)?;
-        let deciders = (was.as_ref().unwrap_or(&now).as_slice(), now.as_slice());
+        let deciders = DeciderChange {
+            was: was.as_ref().unwrap_or(&now),
+            now: &now,
+        };
         let (clock, agents) = (&self.clock, &mut self.agents);
         let modules = &mut self.modules;
         let mut anew = modules.restore_states(clock, agents, instances, told, deciders, succession);

@@ -113,9 +113,13 @@ impl Sources<'_> {
         let stack = stack.ok_or_else(|| SimulationError::NoSuchStack(stack_name.into()))?;
         let vehicle_type = number_of(&self.types.names, POPULATION_VEHICLE)
             .ok_or_else(|| SimulationError::NoSuchVehicleType(POPULATION_VEHICLE.into()))?;
-        let wish = (options.populate, options.populate_from);
-        let (trips, population) =
-            demand::trips(self.scenario, self.ground.graph(), wish, self.seed);
+        let (trips, population) = demand::trips(
+            self.scenario,
+            self.ground.graph(),
+            options.populate,
+            options.populate_from,
+            self.seed,
+        );
         if trips.is_empty() {
             return Err(SimulationError::NoRoom {
                 wanted: options.populate,
@@ -135,12 +139,12 @@ impl Sources<'_> {
                 id,
                 time: 0.0,
                 start: Start::Lane {
-                    lanelet: trip.from.0,
-                    s: trip.from.1,
+                    lanelet: trip.from.lanelet,
+                    s: trip.from.s,
                 },
                 goals: vec![Goal::Lane {
-                    lanelet: trip.to.0,
-                    s: trip.to.1,
+                    lanelet: trip.to.lanelet,
+                    s: trip.to.s,
                 }],
                 speed: 0.0,
                 vehicle_type,

@@ -46,10 +46,11 @@ pub(crate) fn street(forward: usize, backward: usize) -> RoadStyle {
 /// Draws a straight road between two points.
 pub(crate) fn draw_street(
     scenario: &mut Scenario,
-    (from, to): ((f64, f64), (f64, f64)),
+    from: impl Into<DVec2>,
+    to: impl Into<DVec2>,
     style: &RoadStyle,
 ) {
-    let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to));
+    let line = ReferenceLine::straight(from.into(), to.into());
     let edit = draw::road(scenario, &line.unwrap(), style).unwrap();
     scenario.apply(edit).unwrap();
 }
@@ -109,7 +110,7 @@ impl Stand {
                 section: CrossSection::driving(forward, backward, width),
                 ..street(forward, backward)
             };
-            draw_street(&mut scenario, (from, to), &style);
+            draw_street(&mut scenario, from, to, &style);
         }
         let network = scenario.network();
         let crossings = network

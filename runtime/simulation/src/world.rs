@@ -215,12 +215,14 @@ impl World {
             levels: self.levels,
         };
         let (demand, routes) = (&mut self.demand, &mut self.routes);
-        let traffic = (&mut self.traffic.index, &self.traffic.claims);
-        let (bodies, log) = (
-            (&mut self.dynamics, &mut self.agents),
-            &mut self.messages.log,
-        );
-        let admitted = appear::admit(scene, traffic, demand, routes, bodies, log);
+        let arrivals = appear::Arrivals {
+            demand,
+            routes,
+            dynamics: &mut self.dynamics,
+            agents: &mut self.agents,
+        };
+        let traffic = &mut self.traffic;
+        let admitted = appear::admit(scene, traffic, arrivals, &mut self.messages.log);
         if admitted.is_empty() {
             return;
         }
@@ -291,8 +293,7 @@ impl World {
         } else {
             Vec::new()
         };
-        let asked = (&mut *controllers, &comers[..]);
-        let faults = signals.update(&self.clock, ground, claims.arrivals(), asked);
+        let faults = signals.update(&self.clock, ground, claims.arrivals(), controllers, &comers);
         for (group, fault) in faults {
             let node = node_of(ground, group);
             self.messages.log.write_fault(LogLine {
@@ -576,7 +577,7 @@ impl World {
     ) -> Result<(), SimulationError> {
         let waiting = self.waiting.take();
         let running = waiting.as_ref().map_or(old, |edit| &edit.old);
-        match self.editing().apply((running, new), modules, None) {
+        match self.editing().apply(running, new, modules, None) {
             Ok(EditEntry::Entered) => self.update_ground_map(),
             Ok(EditEntry::Waits {
                 holds_back,
@@ -623,8 +624,8 @@ impl World {
         let Some(edit) = self.waiting.take() else {
             return;
         };
-        let scenarios = (&edit.old, &edit.new);
-        let entered = (self.editing()).apply(scenarios, &edit.registry, Some(edit.ground));
+        let entered =
+            (self.editing()).apply(&edit.old, &edit.new, &edit.registry, Some(edit.ground));
         // It would have been valid when it arrived, and nothing that it is checked against has changed since.
         if let Err(error) = entered {
             self.messages.log.write_fault(LogLine {

@@ -64,7 +64,7 @@ fn world(scenario: &Scenario, level: DynamicsLevel) -> World {
     World::new(scenario, &builtin_modules(), &options(level, 1)).unwrap()
 }
 
-fn drive(world: &mut World, (pedals, steering): (f64, f64), seconds: f64) {
+fn drive(world: &mut World, pedals: f64, steering: f64, seconds: f64) {
     // Agents are spawned in the first step.
     if world.steps() == 0 {
         world.step();
@@ -81,9 +81,9 @@ fn stop(world: &mut World) {
         if speed.abs() < 0.02 {
             break;
         }
-        drive(world, (-0.3 * speed.signum(), 0.0), 0.02);
+        drive(world, -0.3 * speed.signum(), 0.0, 0.02);
     }
-    drive(world, (0.0, 0.0), 1.0);
+    drive(world, 0.0, 0.0, 1.0);
     assert!(speed(world).abs() < 0.05, "{}", speed(world));
 }
 
@@ -94,7 +94,7 @@ fn back_until(world: &mut World, is_there: impl Fn(&Snapshot) -> bool) {
             break;
         }
         let pedals = if speed(world) > -0.4 { -0.2 } else { 0.0 };
-        drive(world, (pedals, 0.0), 0.02);
+        drive(world, pedals, 0.0, 0.02);
     }
     stop(world);
     assert!(is_there(&world.snapshot()));
@@ -125,18 +125,18 @@ fn gap(snapshot: &Snapshot) -> f64 {
 /// each part.
 fn six(world: &mut World, look: impl Fn(World) -> World) -> Vec<u64> {
     let mut hashes = Vec::new();
-    drive(world, (1.0, 0.0), 0.1);
+    drive(world, 1.0, 0.0, 0.1);
     let before = world.snapshot();
     assert_eq!(before.trailers.len(), 6);
-    drive(world, (0.5, 0.0), 5.0);
-    drive(world, (0.1, 0.6), 8.0);
+    drive(world, 0.5, 0.0, 5.0);
+    drive(world, 0.1, 0.6, 8.0);
     let bend = world.snapshot();
     hold_together(&bend);
     let turned = bend.trailers.last().unwrap().body.heading;
     let angles = bend.trailers.iter().map(|trailer| trailer.angle.abs());
     assert!(angles.fold(0.0, f64::max) > 0.1, "no bend: {bend:?}");
     assert!(turned.abs() < bend.vehicles[0].pose.heading.abs());
-    drive(world, (0.2, 0.0), 8.0);
+    drive(world, 0.2, 0.0, 8.0);
     stop(world);
     let stood = world.snapshot();
     // Reverses a little. Forwards, angles have died away, so it stays a line.
@@ -155,7 +155,7 @@ fn six(world: &mut World, look: impl Fn(World) -> World) -> Vec<u64> {
     assert_eq!(world.uncouple(1, Some(5)), Ok(2));
     let parted = world.snapshot();
     assert_eq!((parted.trailers.len(), parted.standing.len()), (4, 2));
-    drive(world, (0.3, 0.0), 4.0);
+    drive(world, 0.3, 0.0, 4.0);
     stop(world);
     let away = world.snapshot();
     // Uncoupled trailers have not moved at all; the others have.
@@ -170,7 +170,7 @@ fn six(world: &mut World, look: impl Fn(World) -> World) -> Vec<u64> {
     assert_eq!(world.couple(1), Err(CouplingError::NoFreeCoupling));
     let joined = world.snapshot();
     assert_eq!((joined.trailers.len(), joined.standing.len()), (6, 0));
-    drive(world, (0.5, 0.2), 5.0);
+    drive(world, 0.5, 0.2, 5.0);
     hold_together(&world.snapshot());
     let (a, b) = (joined.trailers[5].body, world.snapshot().trailers[5].body);
     assert!((a.position - b.position).length() > 5.0);
@@ -220,11 +220,11 @@ fn a_lighter_and_shorter_vehicle_is_left() {
     let scenario = yard(&[(&jeep, 0.0, 0.0)]);
     let ways = [true, false].map(|lets_go| {
         let mut world = world(&scenario, DynamicsLevel::DynamicOneTrack);
-        drive(&mut world, (0.0, 0.0), 1.0);
+        drive(&mut world, 0.0, 0.0, 1.0);
         if lets_go {
             assert_eq!(world.carry_out(1, CouplingOrder::Uncouple(None)), Ok(1));
         }
-        drive(&mut world, (1.0, 0.0), 5.0);
+        drive(&mut world, 1.0, 0.0, 5.0);
         assert!(world.collisions().is_empty(), "{:?}", world.collisions());
         world.snapshot().vehicles[0].pose.position.x
     });
@@ -237,7 +237,7 @@ fn what_cannot_be_done_is_said_and_changes_nothing() {
     let scenario = yard(&[(&train, 0.0, 0.0), (&car, 0.0, 30.0), (&train, 0.0, 60.0)]);
     let mut world = world(&scenario, DynamicsLevel::OneTrack);
     assert_eq!(world.uncouple(1, None), Err(CouplingError::NotDriving(1)));
-    drive(&mut world, (0.0, 0.0), 0.1);
+    drive(&mut world, 0.0, 0.0, 0.1);
     let before = world.state_hash();
     assert_eq!(world.couple(1), Err(CouplingError::NoFreeCoupling));
     assert_eq!(world.couple(2), Err(CouplingError::NoFreeCoupling));
@@ -247,7 +247,7 @@ fn what_cannot_be_done_is_said_and_changes_nothing() {
         assert_eq!(world.uncouple(1, Some(wanted)), Err(refused));
     }
     assert_eq!(world.state_hash(), before);
-    drive(&mut world, (1.0, 0.0), 3.0);
+    drive(&mut world, 1.0, 0.0, 3.0);
     assert!(speed(&world) > 2.0);
     assert!(matches!(
         world.uncouple(1, None),
@@ -265,7 +265,7 @@ fn what_cannot_be_done_is_said_and_changes_nothing() {
     assert_eq!(world.uncouple(1, Some(1)), Ok(2));
     // Turned away on the spot it is too far off; beside the trailer and askew, the angle is too large.
     for _ in 0..40 {
-        drive(&mut world, (0.3, 1.0), 1.0);
+        drive(&mut world, 0.3, 1.0, 1.0);
         stop(&mut world);
         match world.couple(1) {
             Err(CouplingError::TooFar(distance)) => {
@@ -370,11 +370,11 @@ fn who_drives_into_it_hits_it_at_every_level_and_rigid_bodies_do_not_pass() {
             let edit = Edit::Agent(id, Some(Box::new(agent)));
             scenario.apply(edit).unwrap();
             let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
-            drive(&mut world, (0.0, 0.0), 0.1);
+            drive(&mut world, 0.0, 0.0, 0.1);
             if lets_go {
                 assert_eq!(world.uncouple(2, None), Ok(1));
             }
-            drive(&mut world, (1.0, 0.0), 8.0);
+            drive(&mut world, 1.0, 0.0, 8.0);
             let met = world.collisions().iter();
             let met = met.filter(|hit| hit.agent == 1 && hit.with == Party::Trailer(1));
             assert_eq!(
@@ -401,10 +401,10 @@ fn who_drives_into_it_hits_it_at_every_level_and_rigid_bodies_do_not_pass() {
 fn a_tractor_drives_off_below_its_semi_trailer_and_backs_up_to_it() {
     let truck = vehicle("semi-trailer-truck", |_| {});
     let mut world = world(&yard(&[(&truck, 0.0, 0.0)]), DynamicsLevel::OneTrack);
-    drive(&mut world, (0.0, 0.0), 0.1);
+    drive(&mut world, 0.0, 0.0, 0.1);
     let start = world.snapshot();
     assert_eq!(world.uncouple(1, None), Ok(1));
-    drive(&mut world, (0.5, 0.0), 5.0);
+    drive(&mut world, 0.5, 0.0, 5.0);
     stop(&mut world);
     let away =
         |now: &Snapshot| (now.vehicles[0].pose.position - start.vehicles[0].pose.position).length();
@@ -416,9 +416,9 @@ fn a_tractor_drives_off_below_its_semi_trailer_and_backs_up_to_it() {
     let car = vehicle("ford-escort", |_| {});
     let scenario = yard(&[(&car, -40.0, 0.0), (&truck, 0.0, 0.0)]);
     let mut world = self::world(&scenario, DynamicsLevel::OneTrack);
-    drive(&mut world, (0.0, 0.0), 0.1);
+    drive(&mut world, 0.0, 0.0, 0.1);
     assert_eq!(world.uncouple(2, None), Ok(1));
-    drive(&mut world, (1.0, 0.0), 8.0);
+    drive(&mut world, 1.0, 0.0, 8.0);
     let met = world.collisions().iter().map(|hit| hit.with);
     assert!(
         met.clone().any(|with| with == Party::Trailer(1)),
@@ -470,7 +470,7 @@ fn an_edit_lets_what_is_left_be() {
     let train = road_train(3);
     let scenario = yard(&[(&train, 0.0, 0.0)]);
     let mut world = world(&scenario, DynamicsLevel::OneTrack);
-    drive(&mut world, (0.0, 0.0), 0.1);
+    drive(&mut world, 0.0, 0.0, 0.1);
     assert_eq!(world.uncouple(1, Some(2)), Ok(2));
     let mut edited = scenario.clone();
     let another = Edit::VehicleType("a new first".into(), Some(Box::new(VehicleType::car())));
@@ -478,7 +478,7 @@ fn an_edit_lets_what_is_left_be() {
     world
         .update(&scenario, &edited, &builtin_modules())
         .unwrap();
-    drive(&mut world, (0.0, 0.0), 0.1);
+    drive(&mut world, 0.0, 0.0, 0.1);
     assert_eq!(world.snapshot().trailers.len(), 1);
     assert_eq!(world.couple(1), Ok(2));
 }
@@ -496,11 +496,11 @@ fn nobody_appears_where_it_stands() {
     scenario.apply(edit).unwrap();
     for lets_go in [true, false] {
         let mut world = world(&scenario, DynamicsLevel::OneTrack);
-        drive(&mut world, (0.0, 0.0), 0.1);
+        drive(&mut world, 0.0, 0.0, 0.1);
         if lets_go {
             assert_eq!(world.uncouple(1, None), Ok(1));
         }
-        drive(&mut world, (1.0, 0.0), 30.0);
+        drive(&mut world, 1.0, 0.0, 30.0);
         assert_eq!(world.counts().waiting, usize::from(lets_go));
     }
 }
@@ -509,7 +509,7 @@ fn nobody_appears_where_it_stands() {
 fn a_session_carries_orders_out_in_their_order_and_says_what_came_of_them() {
     let scenario = yard(&[(&road_train(2), 0.0, 0.0)]);
     let mut world = world(&scenario, DynamicsLevel::OneTrack);
-    drive(&mut world, (0.0, 0.0), 0.1);
+    drive(&mut world, 0.0, 0.0, 0.1);
     let mut session = Session::new(world);
     session.order(99.0, 1, CouplingOrder::Couple);
     session.order(1.0, 1, CouplingOrder::Uncouple(None));

@@ -36,7 +36,7 @@ fn with_grip(mut scenario: Scenario, residential: f64, hidden: bool) -> Scenario
     scenario
 }
 
-fn add(scenario: &mut Scenario, id: u32, driver: &str, (from, to): (f64, f64), speed: f64) {
+fn add(scenario: &mut Scenario, id: u32, driver: &str, from: f64, to: f64, speed: f64) {
     let agent = Agent {
         stack: driver.into(),
         start: Place::lane(RoadId(1), -1, from),
@@ -55,7 +55,7 @@ fn queue(driver: &str, grip: f64, hidden: bool) -> Scenario {
     let mut scenario = with_grip(scenario, grip, hidden);
     for number in 0..5u32 {
         let place = 600.0 + 7.0 * f64::from(number);
-        add(&mut scenario, number + 1, "idm", (place, 990.0), 0.0);
+        add(&mut scenario, number + 1, "idm", place, 990.0, 0.0);
     }
     // A wall across the road stops the first one.
     let wall = Obstacle {
@@ -73,7 +73,7 @@ fn queue(driver: &str, grip: f64, hidden: bool) -> Scenario {
     };
     let edit = Edit::Obstacle(ObstacleId(1), Some(Box::new(wall)));
     scenario.apply(edit).unwrap();
-    add(&mut scenario, 6, driver, (300.0, 990.0), 13.0);
+    add(&mut scenario, 6, driver, 300.0, 990.0, 13.0);
     scenario
 }
 
@@ -156,7 +156,7 @@ fn bend(driver: &str, grip: f64, hidden: bool, level: DynamicsLevel) -> f64 {
     let edit = drawing::road(&scenario, &line, &lane()).unwrap();
     scenario.apply(edit).unwrap();
     let mut scenario = with_grip(scenario, grip, hidden);
-    add(&mut scenario, 1, driver, (10.0, 300.0), 13.0);
+    add(&mut scenario, 1, driver, 10.0, 300.0, 13.0);
     let options = RunOptions {
         dynamics: Some(level),
         dt: Some(0.02),

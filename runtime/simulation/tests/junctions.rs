@@ -70,7 +70,7 @@ impl Crossing {
         let style = street(self.lanes, self.lanes);
         for leg in 0..self.legs {
             let angle = std::f64::consts::TAU * f64::from(leg) / f64::from(self.legs);
-            draw_street(scenario, (unit(angle) * 150.0, DVec2::ZERO), &style);
+            draw_street(scenario, unit(angle) * 150.0, DVec2::ZERO, &style);
         }
     }
 
@@ -647,8 +647,7 @@ fn side_street_into_a_short_one() -> (Scenario, RoadId) {
     let crossing = Crossing::of(Control::Signals);
     let mut scenario = crossing.bare();
     let mut draw = |from: (f64, f64), to: (f64, f64)| {
-        let ends = (DVec2::from(from), DVec2::from(to));
-        draw_street(&mut scenario, ends, &street(1, 1));
+        draw_street(&mut scenario, from.into(), to.into(), &street(1, 1));
         scenario.network().roads().map(|(id, _)| id).max().unwrap()
     };
     let into = draw((-200.0, 0.0), (0.0, 0.0));

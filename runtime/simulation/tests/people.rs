@@ -45,7 +45,7 @@ impl Place4 {
         let style = street(self.lanes, self.lanes);
         for leg in 0..self.legs {
             let angle = std::f64::consts::TAU * f64::from(leg) / f64::from(self.legs);
-            draw_street(&mut scenario, (unit(angle) * 150.0, DVec2::ZERO), &style);
+            draw_street(&mut scenario, unit(angle) * 150.0, DVec2::ZERO, &style);
         }
         let rules = JunctionRules {
             control: self.control,

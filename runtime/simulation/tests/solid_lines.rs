@@ -1,7 +1,6 @@
 //! Lines between lanes that must not be crossed, in traffic.
 
 use crate::common::{add_flow, cars, draw_street};
-use glam::DVec2;
 use roadwright_scenario::*;
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::collections::BTreeMap;
@@ -26,8 +25,12 @@ fn street(lines: &[(u32, LaneChange)]) -> Scenario {
         ((420.0, 0.0), (520.0, -80.0), 1),
     ];
     for (from, to, lanes) in ways {
-        let ends = (DVec2::from(from), DVec2::from(to));
-        draw_street(&mut scenario, ends, &crate::common::street(lanes, 0));
+        draw_street(
+            &mut scenario,
+            from.into(),
+            to.into(),
+            &crate::common::street(lanes, 0),
+        );
     }
     for &(id, change) in lines {
         let id = RoadId(id);
@@ -43,7 +46,7 @@ fn street(lines: &[(u32, LaneChange)]) -> Scenario {
 }
 
 /// Adds cars from a lane of a road to a road at the end.
-fn flow(scenario: &mut Scenario, (from, lane): (u32, i8), to: u32, rate: f64) {
+fn flow(scenario: &mut Scenario, from: u32, lane: i8, to: u32, rate: f64) {
     let origin = Place::lane(RoadId(from), lane, 10.0);
     let destination = Place::lane(RoadId(to), -1, 60.0);
     add_flow(scenario, cars(origin, destination, rate));
@@ -83,8 +86,8 @@ fn who_has_to_change_does_so_before_the_line_begins() {
     for level in [DynamicsLevel::Lane, DynamicsLevel::OneTrack] {
         let run = |lines: &[(u32, LaneChange)]| {
             let mut scenario = street(lines);
-            flow(&mut scenario, (1, -2), 4, 300.0);
-            flow(&mut scenario, (1, -1), 5, 300.0);
+            flow(&mut scenario, 1, -2, 4, 300.0);
+            flow(&mut scenario, 1, -1, 5, 300.0);
             changes(&scenario, level)
         };
         // Without lines, lanes are changed on the last road with 200 m left, or later.
@@ -113,15 +116,15 @@ fn who_has_to_change_does_so_before_the_line_begins() {
 
 #[test]
 fn who_cannot_change_any_more_does_not_set_out() {
-    let lanes = |from| {
+    let lanes = |road, lane| {
         let solid = [1, 2, 3].map(|road| (road, LaneChange::None));
         let mut scenario = street(&solid);
-        flow(&mut scenario, from, 4, 400.0);
+        flow(&mut scenario, road, lane, 4, 400.0);
         changes(&scenario, DynamicsLevel::Lane)
     };
-    let (counts, arrived) = lanes((2, -2));
+    let (counts, arrived) = lanes(2, -2);
     assert_eq!((counts.len(), arrived), (0, 0));
     // From the left lane no lane change is needed.
-    let (counts, arrived) = lanes((2, -1));
+    let (counts, arrived) = lanes(2, -1);
     assert!(counts.is_empty() && arrived > 10, "{counts:?} {arrived}");
 }

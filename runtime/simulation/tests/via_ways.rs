@@ -1,7 +1,6 @@
 //! Turn restrictions via roads, in traffic.
 
 use crate::common::{add_flow, cars, draw_street, street};
-use glam::DVec2;
 use roadwright_scenario::*;
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::collections::BTreeMap;
@@ -25,8 +24,7 @@ fn block() -> Scenario {
         ((0.0, 120.0), (-200.0, 120.0)),
     ];
     for (from, to) in roads {
-        let ends = (DVec2::from(from), DVec2::from(to));
-        draw_street(&mut scenario, ends, &street(1, 1));
+        draw_street(&mut scenario, from.into(), to.into(), &street(1, 1));
     }
     let [origin, destination] =
         [(1, 10.0), (6, 150.0)].map(|(road, s)| Place::lane(RoadId(road), -1, s));

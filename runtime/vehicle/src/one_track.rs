@@ -162,7 +162,8 @@ pub fn step_within(
 pub fn step_on_grade(
     state: &OneTrackState,
     limits: &OneTrackLimits,
-    (ask, steering): (&Ask, f64),
+    ask: &Ask,
+    steering: f64,
     grade: &Grade,
     dt: f64,
 ) -> OneTrackState {
@@ -398,7 +399,7 @@ mod tests {
         };
         let turned = |rise: f64| {
             let grade = Grade::between(0.0, 1.0).banked(rise, 1.0).with(2.0, 5.0);
-            let after = step_on_grade(&state, &car(), (&ask, steering), &grade, 0.01);
+            let after = step_on_grade(&state, &car(), &ask, steering, &grade, 0.01);
             (after.pose.heading * 200.0, grade)
         };
         // The left side is lower, as on a banked track, so the slope helps to turn left.

@@ -279,12 +279,12 @@ impl SlidingState {
                 state.velocity += unit(state.heading) * (pull * time);
             }
             let before = state.along();
-            let pedals = wanted.pedals(model, (ahead, before), time);
+            let pedals = wanted.pedals(model, ahead, before, time);
             let mut after = state.step(model, pedals, wheels, time);
             // A vehicle that slides on a bank too steep for its tyres keeps its slip. The speed is checked
             // both before and after, because a vehicle that only passes through a crawl keeps its slip too.
             if holds && before.abs() < CRAWLING && after.along().abs() < CRAWLING {
-                after = state.roll(model, (before, pedals), pull, (wheels, time));
+                after = state.roll(model, before, pedals, pull, wheels, time);
             }
             state = after;
         }
@@ -309,9 +309,11 @@ impl SlidingState {
     fn roll(
         &self,
         model: &SlidingModel,
-        (before, pedals): (f64, Pedals),
+        before: f64,
+        pedals: Pedals,
         pull: f64,
-        (wheels, time): (f64, f64),
+        wheels: f64,
+        time: f64,
     ) -> Self {
         let pushed = before + FORCE * pedals.throttle / model.mass * time;
         let held = FORCE * pedals.brake / model.mass * time;
@@ -354,7 +356,7 @@ impl SlidingState {
 impl Wanted {
     /// Returns the pedals for a step of `dt` seconds at a speed along the body, m/s, before and after the
     /// effect of the slope.
-    fn pedals(&self, model: &SlidingModel, (ahead, speed): (f64, f64), dt: f64) -> Pedals {
+    fn pedals(&self, model: &SlidingModel, ahead: f64, speed: f64, dt: f64) -> Pedals {
         if let Some(slope) = &self.slope {
             return self.pedals_on(slope, model, ahead, speed, dt);
         }

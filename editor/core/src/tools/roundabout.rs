@@ -29,7 +29,7 @@ impl RoundaboutTool {
     }
 
     fn draw(centre: DVec2, radius: f64, context: &ToolContext<'_>) -> Vec<Effect> {
-        match draw::roundabout(context.scenario, (centre, radius), context.options.layer) {
+        match draw::roundabout(context.scenario, centre, radius, context.options.layer) {
             Ok(edit) => vec![Effect::Apply("Draw roundabout".into(), edit)],
             Err(error) => vec![Effect::Refuse(format!("{error}."))],
         }

@@ -151,7 +151,7 @@ impl Teller<'_> {
         let own = setbacks.iter().find(|(lane, _)| *lane == from);
         let by = own.map_or(0.0, |(_, by)| *by);
         let layout = &self.model.scene.layout;
-        let room = layout.room_before(self.model.scene.scenario.network(), (from.road, from.end));
+        let room = layout.room_before(self.model.scene.scenario.network(), from.road, from.end);
         if !room.fits_car(by) {
             return "No room for a car to wait here, so the previous junction controls the traffic."
                 .into();

@@ -124,12 +124,19 @@ impl Sheet<'_> {
 
     fn forbid(&self, actions: &mut Vec<Action>) {
         let scenario = self.model.document.scenario();
-        let edit = without_turn(scenario, &self.law.junction, self.id, self.pair);
+        let edit = without_turn(
+            scenario,
+            &self.law.junction,
+            self.id,
+            self.pair.0,
+            self.pair.1,
+        );
         actions.extend(edit.map(|edit| Action::Apply("Forbid turn".into(), edit)));
     }
 
     fn slip_lane(&self) -> Action {
-        match slip_lane(self.model.document.scenario(), self.id, self.pair) {
+        let (from, to) = self.way;
+        match slip_lane(self.model.document.scenario(), self.id, from, to) {
             Ok(edit) => Action::Apply("Add slip lane".into(), edit),
             Err(error) => Action::Say(Tone::Refused, format!("{error}.")),
         }
@@ -137,7 +144,7 @@ impl Sheet<'_> {
 
     fn allow(&self, actions: &mut Vec<Action>) {
         let scenario = self.model.document.scenario();
-        let edit = with_turn(scenario, &self.law.junction, self.pair);
+        let edit = with_turn(scenario, &self.law.junction, self.pair.0, self.pair.1);
         actions.extend(edit.map(|edit| Action::Apply("Allow turn".into(), edit)));
     }
 

@@ -39,7 +39,7 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
     let mut findings = find(&scenario);
     findings.extend(unreachable_over_ground(&scenario));
     sort(&mut findings);
-    let refused = refusals((path, &scenario), &arguments.extensions)?;
+    let refused = refusals(path, &scenario, &arguments.extensions)?;
     let is_error = |finding: &&Finding| finding.severity == Severity::Error;
     let found = findings.iter().filter(is_error).count();
     let warnings = findings.len() - found;
@@ -73,7 +73,8 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
 
 /// Returns why a run of a scenario would not start, for example because of unknown modules or parameters.
 fn refusals(
-    (path, scenario): (&Path, &Scenario),
+    path: &Path,
+    scenario: &Scenario,
     flags: &ExtensionFlags,
 ) -> anyhow::Result<Vec<String>> {
     let wanted = extensions::wanted(scenario, &[]);

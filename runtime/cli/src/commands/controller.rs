@@ -231,7 +231,7 @@ fn evaluate(eval: &Eval) -> anyhow::Result<()> {
     if eval.json {
         let documents: Vec<_> = rows
             .iter()
-            .map(|row| document(controller, *row, &infer(row)))
+            .map(|row| document(controller, row.0, row.1, &infer(row)))
             .collect();
         return match documents.as_slice() {
             // A table gives a list even with a single row, so that programs only have to handle one form.
@@ -241,7 +241,7 @@ fn evaluate(eval: &Eval) -> anyhow::Result<()> {
     }
     let mut out = terminal::out();
     for row in &rows {
-        write!(out, "{}", explain(controller, *row, &infer(row)))?;
+        write!(out, "{}", explain(controller, row.0, row.1, &infer(row)))?;
     }
     Ok(())
 }
@@ -301,7 +301,7 @@ fn rows_of(path: &Path) -> anyhow::Result<Vec<(f64, f64)>> {
     Ok(rows)
 }
 
-fn document(c: &FuzzyController, (distance, angle): (f64, f64), inference: &Inference) -> Value {
+fn document(c: &FuzzyController, distance: f64, angle: f64, inference: &Inference) -> Value {
     let rules: Vec<_> = inference
         .fired
         .iter()
@@ -332,7 +332,7 @@ fn document(c: &FuzzyController, (distance, angle): (f64, f64), inference: &Infe
     })
 }
 
-fn explain(c: &FuzzyController, (distance, angle): (f64, f64), inference: &Inference) -> String {
+fn explain(c: &FuzzyController, distance: f64, angle: f64, inference: &Inference) -> String {
     let memberships = |v: &Variable, value: f64, m: [f64; 3]| {
         let list: Vec<_> = v
             .terms

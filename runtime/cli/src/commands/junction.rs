@@ -246,7 +246,7 @@ impl Report {
                     .map_or(0.0, |(_, by)| *by)
             };
             let least = lanes.iter().map(by).reduce(f64::min).unwrap_or(0.0);
-            let room = layout.room_before(network, (arm.road, arm.end));
+            let room = layout.room_before(network, arm.road, arm.end);
             let length = network.road(arm.road).map_or(0.0, |road| road.length());
             let (end, stop_line) = match arm.end {
                 RoadEnd::Start => ("start", arm.trim),

@@ -79,7 +79,8 @@ fn keep_stdout() -> anyhow::Result<Box<dyn Write>> {
 
 /// Runs a scenario silently up to a time, s.
 fn session_at(
-    (file, scenario): (&Path, &Scenario),
+    file: &Path,
+    scenario: &Scenario,
     simulate: &Simulate,
     seconds: f64,
 ) -> anyhow::Result<Session> {

@@ -87,8 +87,12 @@ fn still(arguments: &Render, scenario: &Scenario, mut picture: Picture) -> anyho
     }
     let mut failures = BTreeMap::new();
     let snapshot = if simulated {
-        let subject = (arguments.file.as_path(), scenario);
-        let session = session_at(subject, flags, arguments.at.unwrap_or(0.0))?;
+        let session = session_at(
+            arguments.file.as_path(),
+            scenario,
+            flags,
+            arguments.at.unwrap_or(0.0),
+        )?;
         picture.signals = session.world().signals().collect();
         let snapshot = session.world().snapshot();
         add_stills(&mut picture, session.world(), &snapshot);
@@ -124,8 +128,12 @@ fn film(
             arguments.size
         );
     }
-    let subject = (arguments.file.as_path(), scenario);
-    let mut session = session_at(subject, &arguments.simulate, from)?;
+    let mut session = session_at(
+        arguments.file.as_path(),
+        scenario,
+        &arguments.simulate,
+        from,
+    )?;
     let mut film = Film::new(every);
     for frame in 0..frames as u32 {
         let time = from + every * f64::from(frame);

@@ -93,7 +93,7 @@ fn run_one(arguments: &RunOne) -> anyhow::Result<Outcome> {
     let subject = subject(arguments)?;
     let folder = arguments.file.parent();
     let event = arguments.event.as_str();
-    let done = step_through((&name, &text), folder, event, &subject);
+    let done = step_through(&name, &text, folder, event, &subject);
     let (steps, done) = match done {
         Ok(Steps { steps, outcome }) => (steps, outcome),
         Err(error) => (Vec::new(), Err(error)),
@@ -132,7 +132,7 @@ fn subject(arguments: &RunOne) -> anyhow::Result<Subject> {
     };
     let scenario = load_for(file, &arguments.simulate)?;
     let seconds = arguments.at.unwrap_or(0.0);
-    let session = session_at((file, &scenario), &arguments.simulate, seconds)?;
+    let session = session_at(file, &scenario, &arguments.simulate, seconds)?;
     let world = session.world();
     let Some(view) = world.behaviour_view(id) else {
         let driving = world.snapshot().vehicles;

@@ -121,7 +121,8 @@ impl Parameters {
     pub(super) fn add(
         &self,
         key: &str,
-        (min, max): (f64, f64),
+        min: f64,
+        max: f64,
         default: f64,
         unit: &str,
         doc: &str,

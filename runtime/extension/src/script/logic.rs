@@ -389,7 +389,7 @@ impl Behaviour for ScriptLogic {
             let Some(agent) = self.agents.get(index as usize) else {
                 continue;
             };
-            prepare(agent, step, (index, id), input, scene, &values);
+            prepare(agent, step, index, id, input, scene, &values);
             let letters = scene.map_or(Vec::new(), |scene| letters(scene, index));
             let is_off = agent.content().faults >= MOST_FAULTS;
             let done = if is_off {
@@ -470,7 +470,8 @@ fn leave_all(scene: Option<&Arc<Surroundings>>, step: &Step<'_>, effects: &mut E
 pub(super) fn prepare(
     agent: &Agent,
     step: &Step<'_>,
-    (index, id): (u32, u64),
+    index: u32,
+    id: u64,
     input: &BehaviourInput,
     scene: Option<&Arc<Surroundings>>,
     parameters: &[(&'static str, f64)],

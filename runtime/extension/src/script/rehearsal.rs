@@ -173,7 +173,8 @@ fn driving(
     prepare(
         &agent,
         &step,
-        (view.index, id),
+        view.index,
+        id,
         &view.input,
         Some(&scene),
         parameters,
@@ -227,7 +228,7 @@ fn in_company(company: Company, parameters: &[(&'static str, f64)]) -> (Agent, A
     let fresh = Agent::default();
     fresh.content().is_made_up = true;
     let step = Step::default();
-    prepare(&fresh, &step, (0, own.id), &input, Some(&scene), parameters);
+    prepare(&fresh, &step, 0, own.id, &input, Some(&scene), parameters);
     (fresh, scene)
 }
 
@@ -282,7 +283,8 @@ pub(super) fn made_up(id: u64, parameters: &[(&'static str, f64)]) -> (Agent, Ar
     prepare(
         &agent,
         &Step::default(),
-        (0, id),
+        0,
+        id,
         &input,
         Some(&scene),
         parameters,

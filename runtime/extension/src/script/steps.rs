@@ -99,7 +99,7 @@ impl Recorder {
             _ => self.expressions.contains(&(line, column)),
         };
         if is_statement {
-            steps.push(ScriptStep::new((line, column), context));
+            steps.push(ScriptStep::new(line, column, context));
         }
         DebuggerCommand::StepInto
     }
@@ -117,7 +117,7 @@ impl ScriptStep {
         self.values.clone().into_iter().chain(memory).collect()
     }
 
-    fn new((line, column): (usize, usize), context: &EvalContext<'_, '_, '_, '_, '_, '_>) -> Self {
+    fn new(line: usize, column: usize, context: &EvalContext<'_, '_, '_, '_, '_, '_>) -> Self {
         let mut step = Self {
             line,
             column,
@@ -168,7 +168,8 @@ fn shown(value: &Dynamic) -> String {
 /// # Errors
 /// Returns the mistake in the script; errors in the handler are part of its steps.
 pub fn step_through(
-    (file, text): (&str, &str),
+    file: &str,
+    text: &str,
     folder: Option<&Path>,
     event: &str,
     subject: &Subject,
@@ -190,7 +191,7 @@ mod tests {
 
     /// Returns the lines of the statements that a handler reaches, with the variable `n` at each.
     fn walked(text: &str) -> Vec<(usize, Option<String>)> {
-        let steps = step_through(("t.rhai", text), None, "behave", &Subject::MadeUp(1)).unwrap();
+        let steps = step_through("t.rhai", text, None, "behave", &Subject::MadeUp(1)).unwrap();
         let all = steps.steps.into_iter();
         all.map(|step| (step.line, step.values.get("n").cloned()))
             .collect()

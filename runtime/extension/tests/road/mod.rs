@@ -20,11 +20,12 @@ pub(crate) struct Road {
 
 impl Road {
     pub(crate) fn driven_by(script: &str, cars: u32, controller: &str) -> Self {
-        Self::with_lanes((2, 2), script, cars, controller)
+        Self::with_lanes(2, 2, script, cars, controller)
     }
 
     pub(crate) fn with_lanes(
-        lanes: (usize, usize),
+        forward: usize,
+        backward: usize,
         script: &str,
         cars: u32,
         controller: &str,
@@ -35,7 +36,7 @@ impl Road {
         assert!(said.contains("version 1 loaded"), "{said}");
         let mut road = Scenario::new("road");
         let style = RoadStyle {
-            section: CrossSection::driving(lanes.0, lanes.1, 3.25),
+            section: CrossSection::driving(forward, backward, 3.25),
             ..street("road")
         };
         draw(&mut road, (0.0, 0.0), (500.0, 0.0), &style);
@@ -111,7 +112,7 @@ impl Road {
 }
 
 /// The edit that adds a point of interest.
-pub(crate) fn point(id: u32, name: &str, (x, y): (f64, f64), heading: Option<f64>) -> Edit {
+pub(crate) fn point(id: u32, name: &str, x: f64, y: f64, heading: Option<f64>) -> Edit {
     let point = PointOfInterest {
         name: name.into(),
         x: x.into(),

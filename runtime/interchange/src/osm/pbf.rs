@@ -313,7 +313,7 @@ impl PbfReader {
             Ok(())
         })?;
         let tags = self.tags(block, &tags)?;
-        self.add_node(block, id, (latitude, longitude), Sign::of(&tags))
+        self.add_node(block, id, latitude, longitude, Sign::of(&tags))
     }
 
     fn dense_nodes(&mut self, block: &Block<'_>, message: &[u8]) -> Result<(), ImportError> {
@@ -336,7 +336,7 @@ impl PbfReader {
         let places = deltas(latitudes).zip(deltas(longitudes));
         for (id, (latitude, longitude)) in deltas(ids).zip(places) {
             let sign = self.dense_tags(block, &mut tags)?;
-            self.add_node(block, id?, (latitude?, longitude?), sign)?;
+            self.add_node(block, id?, latitude?, longitude?, sign)?;
         }
         Ok(())
     }
@@ -362,7 +362,8 @@ impl PbfReader {
         &mut self,
         block: &Block<'_>,
         id: i64,
-        (latitude, longitude): (i64, i64),
+        latitude: i64,
+        longitude: i64,
         sign: Sign,
     ) -> Result<(), ImportError> {
         self.spend(1)?;

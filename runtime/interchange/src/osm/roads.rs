@@ -452,7 +452,7 @@ impl Built {
             error,
         })?;
         let (lane_offset, mut lanes) = style.section.lanes(side);
-        (style.turn_lanes).apply(&mut lanes, side, (piece.begins, piece.ends));
+        (style.turn_lanes).apply(&mut lanes, side, piece.begins, piece.ends);
         style.change_lanes.apply(&mut lanes, side);
         Ok(Road {
             from: ids[&piece.nodes[0]],

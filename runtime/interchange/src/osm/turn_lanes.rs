@@ -71,7 +71,8 @@ impl TurnLanes {
         &self,
         section: &mut LaneSection,
         side: DrivingSide,
-        (begins, ends): (bool, bool),
+        begins: bool,
+        ends: bool,
     ) {
         // Lanes are listed from left to right as seen along the road.
         let is_along = |lane: &&mut Lane| lane.kind.is_drivable() && lane.is_forward(side);
@@ -132,11 +133,11 @@ mod tests {
         ];
         for (side, expected) in cases {
             let mut section = two_way.lanes(side).1;
-            turn_lanes.apply(&mut section, side, (true, true));
+            turn_lanes.apply(&mut section, side, true, true);
             assert_eq!(arrows(&section), expected.map(|(id, t)| (id, t.to_owned())));
             // In the middle of a way there are none.
             let mut section = two_way.lanes(side).1;
-            turn_lanes.apply(&mut section, side, (false, false));
+            turn_lanes.apply(&mut section, side, false, false);
             assert_eq!(arrows(&section), []);
         }
     }

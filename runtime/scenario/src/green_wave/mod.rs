@@ -167,7 +167,7 @@ impl Corridor {
                 return Err(NoWave::ByDemand(node));
             }
             cycles.push((node, own.programme.cycle()));
-            let green = |from, to| windows(junction, own, (from, to));
+            let green = |from, to| windows(junction, own, from, to);
             all.push(WaveSignal {
                 junction: stop.junction,
                 node,
@@ -340,9 +340,9 @@ impl Corridor {
 fn windows(
     junction: &Junction,
     signals: &Signals,
-    roads: (Option<RoadId>, Option<RoadId>),
+    from: Option<RoadId>,
+    to: Option<RoadId>,
 ) -> Vec<Window> {
-    let (from, to) = roads;
     let paths = (0..).zip(&junction.paths).filter(|(_, path)| {
         let is_meant = |road: Option<RoadId>, own: RoadId| road.is_none_or(|road| road == own);
         let follows = is_meant(from, path.from.road) && is_meant(to, path.to.road);

@@ -203,7 +203,7 @@ impl Conflicts {
                 if paths[i].from == paths[j].from {
                     // The key holds the smaller index first, so j comes before i.
                     let fork = both.map(|(a, b)| Fork::of(b, a, body, &lines));
-                    conflicts.add_fork((first, second), fork.unwrap_or_default());
+                    conflicts.add_fork(first, second, fork.unwrap_or_default());
                     continue;
                 }
                 let met = both.and_then(|(a, b)| meeting(a, b, body, &lines));
@@ -225,11 +225,12 @@ impl Conflicts {
         conflicts
     }
 
-    fn add_fork(&mut self, pair: (ConnectionIndex, ConnectionIndex), fork: Fork) {
+    fn add_fork(&mut self, first: ConnectionIndex, second: ConnectionIndex, fork: Fork) {
+        let pair = (first, second);
         self.partings.push((pair, fork.together));
         if let Some(again) = fork.again {
             self.again.push((pair, again));
-            for path in [pair.0, pair.1] {
+            for path in [first, second] {
                 self.contested[path.index()] = true;
             }
         }

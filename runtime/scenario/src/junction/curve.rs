@@ -45,8 +45,9 @@ pub(super) fn connecting_bend(
     if local.x > MIN_SEGMENT && local.y.abs() < 1e-9 && turn.abs() < 1e-9 {
         return ReferenceLine::straight(start.position, end.position).ok();
     }
-    let bend = (bent_before, bent_after);
-    if let Some(line) = rounded_turn(start, local, turn, bend).filter(|line| meets(line, end)) {
+    if let Some(line) =
+        rounded_turn(start, local, turn, bent_before, bent_after).filter(|line| meets(line, end))
+    {
         return Some(line);
     }
     let chord = local.length();
@@ -82,7 +83,8 @@ fn rounded_turn(
     start: Pose,
     end: DVec2,
     turn: f64,
-    (bent_before, bent_after): (f64, f64),
+    bent_before: f64,
+    bent_after: f64,
 ) -> Option<ReferenceLine> {
     if turn.abs() < 1e-4 || turn.abs() > MAX_TURN {
         return None;

@@ -12,15 +12,32 @@ pub(super) fn leads_on(turns: &TurnRules, from: RoadLane) -> bool {
     turns.add.iter().any(|turn| turn.from == from)
 }
 
+/// The lanes that lead in from an arm.
+pub(super) struct EnteringLanes<'a> {
+    /// Number of the arm.
+    pub(super) index: usize,
+    pub(super) entering: &'a [ArmLane],
+    /// Turns from these lanes that follow from the rules.
+    pub(super) known: &'a [LaneTurn],
+    /// The arms that they lead to, with the turn.
+    pub(super) exits: &'a [(usize, Turn)],
+}
+
 /// Returns the added turns from the lanes of arm `index` that are not known already, or a flag for a turn
 /// that no curve can make. `exits` gives the turn to each arm according to the rules.
 pub(super) fn added(
     site: &Site<'_>,
     arms: &[Arm<'_>],
-    (trims, round): (&[f64], Option<&Round>),
-    (index, entering): (usize, &[ArmLane]),
-    (known, exits): (&[LaneTurn], &[(usize, Turn)]),
+    trims: &[f64],
+    round: Option<&Round>,
+    from: EnteringLanes<'_>,
 ) -> Vec<Result<ConnectingPath, Flag>> {
+    let EnteringLanes {
+        index,
+        entering,
+        known,
+        exits,
+    } = from;
     let arm = &arms[index];
     let mut added = Vec::new();
     for (from, turn) in wanted(site, arm, entering, known) {

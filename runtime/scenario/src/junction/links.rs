@@ -15,6 +15,7 @@
 use super::arm::{Arm, ArmLane};
 use super::corner::U_TURN_RADIUS;
 use super::curve::connecting_bend;
+use super::lane_turns::EnteringLanes;
 use super::mini::Round;
 use super::{ConnectingPath, Flag, LaneEnd, LinkKind, Site, Turn, Turns, lane_turns};
 use crate::access::LaneAccess;
@@ -159,8 +160,13 @@ fn all_paths(
         }
         let turns_by_arm: Vec<(usize, Turn)> =
             exits.iter().map(|exit| (exit.arm, exit.turn)).collect();
-        let (at, turns) = ((index, &*entering), (&*known, &*turns_by_arm));
-        let added = lane_turns::added(site, arms, (trims, round), at, turns);
+        let from = EnteringLanes {
+            index,
+            entering: &entering,
+            known: &known,
+            exits: &turns_by_arm,
+        };
+        let added = lane_turns::added(site, arms, trims, round, from);
         for path in added {
             match path {
                 Ok(path) => paths.push(path),

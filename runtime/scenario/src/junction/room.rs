@@ -31,11 +31,11 @@ impl Layout {
     /// crossing, across nodes at which roads only continue. The search stops at the length of a car plus the
     /// longest setback. The room is ample where the road is longer, comes from a dead end, or is the ring of
     /// a roundabout, on which vehicles may stop anywhere.
-    pub fn room_before(&self, network: &RoadNetwork, end: (RoadId, RoadEnd)) -> RoomToWait {
-        RoomToWait(self.metres_before(network, end))
+    pub fn room_before(&self, network: &RoadNetwork, road: RoadId, end: RoadEnd) -> RoomToWait {
+        RoomToWait(self.metres_before(network, road, end))
     }
 
-    fn metres_before(&self, network: &RoadNetwork, (road, end): (RoadId, RoadEnd)) -> f64 {
+    fn metres_before(&self, network: &RoadNetwork, road: RoadId, end: RoadEnd) -> f64 {
         let mut room = 0.0;
         let (mut id, mut from) = (road, end);
         // Each round adds a road. Even a loop of short roads ends, because its length adds up.

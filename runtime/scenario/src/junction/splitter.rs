@@ -159,7 +159,7 @@ impl Frame {
                 (false, true) => Some(Role::Leaves),
                 (false, false) => Some(Role::Passes),
             };
-            self.sweep(curve, path.width, body, |share, point| {
+            self.sweep(curve, path.width.0, path.width.1, body, |share, point| {
                 // A vehicle that makes a U-turn enters first, passes in front, and leaves.
                 let back = match share {
                     ..AROUND => Role::Enters,
@@ -177,7 +177,8 @@ impl Frame {
     fn sweep(
         &self,
         curve: &ReferenceLine,
-        width: (f64, f64),
+        first_width: f64,
+        last_width: f64,
         body: Body,
         mut add: impl FnMut(f64, DVec2),
     ) {
@@ -197,7 +198,7 @@ impl Frame {
                 }
             }
             if beyond == 0.0 {
-                let half = 0.5 * (width.0 + (width.1 - width.0) * s / length.max(1e-6));
+                let half = 0.5 * (first_width + (last_width - first_width) * s / length.max(1e-6));
                 for half in [-half, half] {
                     add(share_of_length, self.seen(on_curve.point(0.0, half)));
                 }

@@ -42,10 +42,10 @@ impl Before<'_> {
     ///
     /// Copies of a scenario share their roads, so comparing addresses is enough. A road that was replaced by
     /// an equal one is sampled again, which costs time but changes nothing.
-    pub(super) fn has_same(&self, id: RoadId, road: &Road, remaining: (f64, f64)) -> bool {
+    pub(super) fn has_same(&self, id: RoadId, road: &Road, start: f64, end: f64) -> bool {
         let old = self.network.road(id);
         old.is_some_and(|old| {
-            std::ptr::eq(old, road) && self.layout.remaining(id, old) == Some(remaining)
+            std::ptr::eq(old, road) && self.layout.remaining(id, old) == Some((start, end))
         })
     }
 }
@@ -83,8 +83,8 @@ impl LaneGraph {
             LaneletKind::Lane { section, .. } => section,
             LaneletKind::Connection { .. } => u16::MAX,
         };
-        for (key, lanelets) in self.index.iter() {
-            let others = edited.index.of_lane(key);
+        for ((road, lane), lanelets) in self.index.iter() {
+            let others = edited.index.of_lane(road, lane);
             for &id in lanelets {
                 let own = section(self, id);
                 let same = others.iter().find(|&&other| section(edited, other) == own);

@@ -55,7 +55,7 @@ mod tests {
         let mut scenario = Scenario::new("street");
         for ends in points.windows(2) {
             let line = ReferenceLine::straight(DVec2::from(ends[0]), DVec2::from(ends[1]));
-            draw_street(&mut scenario, &line.unwrap(), (3.25, 14.0));
+            draw_street(&mut scenario, &line.unwrap(), 3.25, 14.0);
         }
         LaneGraph::new(&scenario, &layout(scenario.network(), scenario.about()))
     }

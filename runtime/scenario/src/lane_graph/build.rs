@@ -60,10 +60,10 @@ impl LaneGraph {
                 builder.left_out = builder.left_out.or(Some(id));
                 continue;
             }
-            let is_same = |before: &Before<'_>| before.has_same(id, road, (start, end));
+            let is_same = |before: &Before<'_>| before.has_same(id, road, start, end);
             match before.filter(is_same) {
                 Some(before) => builder.copy_road(id, before.graph),
-                None => builder.add_road(id, road, (start, end), side),
+                None => builder.add_road(id, road, start, end, side),
             }
         }
         builder.index = LaneIndex::new(&builder.lanelets);
@@ -105,6 +105,15 @@ pub(super) struct Builder {
     pub(super) copy_of: Vec<LaneletIndex>,
 }
 
+/// A lane of a road, by its section and its place from left to right there.
+#[derive(Clone, Copy)]
+struct SectionLane<'a> {
+    id: RoadId,
+    road: &'a Road,
+    section: usize,
+    place: usize,
+}
+
 impl Builder {
     pub(super) fn lanelet(&self, id: LaneletIndex) -> &Lanelet {
         &self.lanelets[id.index()]
@@ -141,12 +150,9 @@ impl Builder {
     ///     s = 0 ......|.......:..............|...... s = length
     ///                 | sec 0 :  section 1   |
     /// ```
-    fn add_road(&mut self, id: RoadId, road: &Road, span: (f64, f64), side: DrivingSide) {
+    fn add_road(&mut self, id: RoadId, road: &Road, from: f64, to: f64, side: DrivingSide) {
         for (index, section) in road.lane_sections.iter().enumerate() {
-            let part = (
-                span.0.max(section.s.get()),
-                span.1.min(road.section_end(index)),
-            );
+            let part = (from.max(section.s.get()), to.min(road.section_end(index)));
             // A section that lies within a junction, or all but a sliver of it, has no lanelets; lanes then
             // join across it, or end.
             if part.1 - part.0 < MIN_LANELET {
@@ -155,7 +161,13 @@ impl Builder {
             let places = 0..section.lanes.len();
             let ids: Vec<(bool, LaneChange, LaneletIndex)> = places
                 .map(|place| {
-                    let lanelet = self.add_lane((id, road), (index, place), part, side);
+                    let lane = SectionLane {
+                        id,
+                        road,
+                        section: index,
+                        place,
+                    };
+                    let lanelet = self.add_lane(lane, part.0, part.1, side);
                     let lane = &section.lanes[place];
                     (lane.is_forward(side), lane.lane_change, lanelet)
                 })
@@ -169,11 +181,17 @@ impl Builder {
     /// if the lane is not drivable.
     fn add_lane(
         &mut self,
-        (id, road): (RoadId, &Road),
-        (section, place): (usize, usize),
-        (from, to): (f64, f64),
+        lane: SectionLane<'_>,
+        from: f64,
+        to: f64,
         side: DrivingSide,
     ) -> LaneletIndex {
+        let SectionLane {
+            id,
+            road,
+            section,
+            place,
+        } = lane;
         let lane = &road.lane_sections[section].lanes[place];
         if !lane.kind.is_drivable() {
             return NO_LANELET;
@@ -460,7 +478,7 @@ impl Builder {
         layout: &Layout,
         at: LaneEnd,
     ) -> Option<LaneletIndex> {
-        let list = self.index.of_lane((at.road, at.lane));
+        let list = self.index.of_lane(at.road, at.lane);
         let id = match at.end {
             RoadEnd::Start => *list.first()?,
             RoadEnd::End => *list.last()?,

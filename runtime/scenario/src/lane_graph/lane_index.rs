@@ -93,7 +93,7 @@ impl LaneIndex {
     }
 
     /// The lanelets of a lane in the order of lane sections; none if the lane does not exist.
-    pub(super) fn of_lane(&self, (road, lane): (RoadId, i8)) -> &[LaneletIndex] {
+    pub(super) fn of_lane(&self, road: RoadId, lane: i8) -> &[LaneletIndex] {
         let mut lanes = self.lanes_of(road);
         let found = lanes.find(|(id, _)| *id == lane);
         found.map_or(&[], |(_, lanelets)| lanelets)

@@ -357,7 +357,7 @@ impl LaneGraph {
     /// the start of the lane behind the junction that traffic over the place reaches.
     pub fn locate(&self, place: &LanePlace) -> Option<(LaneletIndex, f64)> {
         let lane = (place.road, place.lane);
-        let lanelets = self.index.of_lane(lane);
+        let lanelets = self.index.of_lane(place.road, place.lane);
         if lanelets.is_empty() {
             return self.of_internal.get(&lane).map(|&behind| (behind, 0.0));
         }

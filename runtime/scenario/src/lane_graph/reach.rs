@@ -71,9 +71,9 @@ impl LaneGraph {
     /// change lanes there. O(lanelets).
     pub fn reachable_straight_on(&self, start: LaneletIndex, class: VehicleClass) -> Vec<bool> {
         let mut reached = Reached::none(self.lanelets.len());
-        let begins = (start, TripPart::Leaving);
         let ahead = self.successors(start).iter();
-        let ahead = ahead.filter_map(|&next| self.enter(begins, next, class, &mut reached));
+        let ahead = ahead
+            .filter_map(|&next| self.enter(start, TripPart::Leaving, next, class, &mut reached));
         let open = ahead.collect();
         self.spread_from(open, &mut reached, class);
         // Recorded last, so that a trip that returns to it may change lanes there.
@@ -129,9 +129,9 @@ impl LaneGraph {
         reached: &mut Reached,
         class: VehicleClass,
     ) {
-        while let Some(from) = open.pop_front() {
-            for next in self.next_of(from.0) {
-                open.extend(self.enter(from, next, class, reached));
+        while let Some((from, part)) = open.pop_front() {
+            for next in self.next_of(from) {
+                open.extend(self.enter(from, part, next, class, reached));
             }
         }
     }
@@ -140,7 +140,8 @@ impl LaneGraph {
     /// recorded before: each lanelet counts once per part, so that the search ends.
     fn enter(
         &self,
-        (from, part): (LaneletIndex, TripPart),
+        from: LaneletIndex,
+        part: TripPart,
         next: LaneletIndex,
         class: VehicleClass,
         reached: &mut Reached,

@@ -50,7 +50,7 @@ pub(super) fn cut_polynomials(list: &[Poly3], from: f64, to: f64) -> Vec<Poly3> 
 ///     |---------- one section ----------|      becomes     |------|-- lanes --|------|
 ///            from           to
 /// ```
-pub(super) fn replace_lanes(road: &mut Road, (from, to): (f64, f64), lanes: Vec<Lane>) {
+pub(super) fn replace_lanes(road: &mut Road, from: f64, to: f64, lanes: Vec<Lane>) {
     // Looked up by the middle, because the next section may begin at either end.
     let place = road.section_index(0.5 * (from + to));
     let (end, plain) = (road.section_end(place), road.lane_sections[place].clone());

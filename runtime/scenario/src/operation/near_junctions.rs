@@ -172,8 +172,7 @@ impl Near<'_> {
             return false;
         }
         let about = self.scenario.about();
-        let before = (self.network(), self.layout);
-        let layout = layout_after_edit(before, after.network(), about);
+        let layout = layout_after_edit(self.network(), self.layout, after.network(), about);
         let nodes = junctions.iter();
         let nodes = nodes.map(|&junction| self.layout.junctions[junction].nodes[0]);
         let one: BTreeSet<_> = nodes.map(|node| layout.junction_of.get(&node)).collect();

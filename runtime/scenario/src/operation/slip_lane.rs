@@ -53,7 +53,8 @@ const FASTEST: f64 = 30.0 / 3.6;
 pub fn slip_lane(
     scenario: &Scenario,
     node: NodeId,
-    (from, to): (RoadId, RoadId),
+    from: RoadId,
+    to: RoadId,
 ) -> Result<Edit, OperationError> {
     let layout = layout(scenario.network(), scenario.about());
     let refused = OperationError::NoSlipLane(from, to);
@@ -115,10 +116,9 @@ impl Site<'_> {
             return None;
         }
         draft.apply(rules(draft.now(), slip, &from, &to)?).ok()?;
-        let roads = (from.inner, to.inner);
         let laid_out = self.layout_after(draft.now());
         let junction = laid_out.junction_at(self.node)?;
-        let turn = without_turn(draft.now(), junction, self.node, roads)?;
+        let turn = without_turn(draft.now(), junction, self.node, from.inner, to.inner)?;
         draft.apply(turn).ok()?;
         let fits = self.fits(draft.now(), slip, &from, &to);
         fits.then(|| draft.edit())
@@ -191,8 +191,12 @@ impl Site<'_> {
     }
 
     fn layout_after(&self, after: &Scenario) -> Layout {
-        let before = (self.scenario.network(), self.layout);
-        layout_after_edit(before, after.network(), self.scenario.about())
+        layout_after_edit(
+            self.scenario.network(),
+            self.layout,
+            after.network(),
+            self.scenario.about(),
+        )
     }
 
     /// Whether the junctions are as required after the edit.

@@ -130,7 +130,7 @@ fn with_lane(road: &Road, stretch: Stretch, far: Turn, elsewhere: Turns) -> Road
     opened.width = width_beside_node(width, to - from - TAPER, TAPER, stretch.end);
     lanes.push(opened);
     lanes.sort_by_key(|lane| -lane.id);
-    replace_lanes(&mut road, (from, to), lanes);
+    replace_lanes(&mut road, from, to, lanes);
     road
 }
 

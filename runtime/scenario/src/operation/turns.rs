@@ -16,7 +16,8 @@ pub fn without_turn(
     scenario: &Scenario,
     junction: &Junction,
     node: NodeId,
-    (from, to): (RoadId, RoadId),
+    from: RoadId,
+    to: RoadId,
 ) -> Option<Edit> {
     let network = scenario.network();
     let mut changed = network.node(node)?.clone();
@@ -45,7 +46,8 @@ pub fn without_turn(
 pub fn with_turn(
     scenario: &Scenario,
     junction: &Junction,
-    (from, to): (RoadId, RoadId),
+    from: RoadId,
+    to: RoadId,
 ) -> Option<Edit> {
     let mut edits = Vec::new();
     for &id in &junction.nodes {

@@ -18,24 +18,35 @@ pub(crate) fn street(name: &str) -> RoadStyle {
 }
 
 /// Draws a straight road.
-pub(crate) fn draw(scenario: &mut Scenario, from: (f64, f64), to: (f64, f64), style: &RoadStyle) {
-    let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to)).unwrap();
+pub(crate) fn draw(
+    scenario: &mut Scenario,
+    from: impl Into<DVec2>,
+    to: impl Into<DVec2>,
+    style: &RoadStyle,
+) {
+    let line = ReferenceLine::straight(from.into(), to.into()).unwrap();
     let edit = draw::road(scenario, &line, style).unwrap();
     scenario.apply(edit).unwrap();
 }
 
 /// Disconnects a lane from another one, by the numbers of their roads and lanes; the first road ends there.
-pub(crate) fn end_lane(scenario: &mut Scenario, from: (u32, i8), to: (u32, i8)) {
-    let on = |(road, lane): (u32, i8)| RoadLane {
+pub(crate) fn end_lane(
+    scenario: &mut Scenario,
+    from_road: u32,
+    from_lane: i8,
+    to_road: u32,
+    to_lane: i8,
+) {
+    let on = |road: u32, lane: i8| RoadLane {
         road: RoadId(road),
         lane,
     };
     let network = scenario.network();
-    let end = network.road(RoadId(from.0)).unwrap().to;
+    let end = network.road(RoadId(from_road)).unwrap().to;
     let mut node = network.node(end).unwrap().clone();
     node.rules.turns.remove(LaneTurn {
-        from: on(from),
-        to: on(to),
+        from: on(from_road, from_lane),
+        to: on(to_road, to_lane),
     });
     scenario.apply(Edit::Node(end, Some(node))).unwrap();
 }
@@ -235,7 +246,8 @@ impl Star {
     /// the roads in the order of the legs.
     pub(crate) fn scenario(
         &self,
-        (at, turn): (DVec2, f64),
+        at: DVec2,
+        turn: f64,
         order: &[usize],
     ) -> (Scenario, Vec<RoadId>) {
         let mut scenario = Scenario::new("star");
@@ -271,6 +283,6 @@ impl Star {
     /// The star unchanged, at the origin.
     pub(crate) fn plain(&self) -> (Scenario, Vec<RoadId>) {
         let order: Vec<usize> = (0..self.legs.len()).collect();
-        self.scenario((DVec2::ZERO, 0.0), &order)
+        self.scenario(DVec2::ZERO, 0.0, &order)
     }
 }

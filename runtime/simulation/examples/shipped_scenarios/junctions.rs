@@ -143,13 +143,13 @@ pub(crate) fn signal_corridor() -> roadwright_scenario::Scenario {
     }
     let (from, to) = (DVec2::new(west, 0.0), DVec2::new(east, 0.0));
     for lane in [1, 2] {
-        flow(&mut b, (from, lane), (to, lane), 260.0);
-        flow(&mut b, (to, lane), (from, lane), 160.0);
+        flow(&mut b, from, lane, to, lane, 260.0);
+        flow(&mut b, to, lane, from, lane, 160.0);
     }
     for &x in &crossings {
         let (south, north) = (DVec2::new(x, -LEG), DVec2::new(x, LEG));
-        flow(&mut b, (south, 1), (north, 1), 60.0);
-        flow(&mut b, (north, 1), (south, 1), 60.0);
+        flow(&mut b, south, 1, north, 1, 60.0);
+        flow(&mut b, north, 1, south, 1, 60.0);
     }
     b.scenario
 }
@@ -252,7 +252,7 @@ pub(crate) fn ring_of_streets(
         b.line(&line, arm);
     }
     let ring =
-        draw::roundabout(&b.scenario, (centre, radius), 0).expect("streets that cross the ring");
+        draw::roundabout(&b.scenario, centre, radius, 0).expect("streets that cross the ring");
     b.scenario.apply(ring).expect("a ring that fits");
     ends
 }
@@ -273,7 +273,7 @@ fn zipper(b: &mut Builder, centre: DVec2) {
         b.line(&line, &style("Zipper Street"));
     }
     for from in [ends[0], ends[1]] {
-        flow(b, (from, 1), (ends[2], 1), 300.0);
+        flow(b, from, 1, ends[2], 1, 300.0);
     }
 }
 
@@ -281,7 +281,7 @@ fn zipper(b: &mut Builder, centre: DVec2) {
 pub(crate) fn all_to_all(b: &mut Builder, ends: &[DVec2], rate: f64) {
     for &from in ends {
         for &to in ends.iter().filter(|&&to| to != from) {
-            flow(b, (from, 1), (to, 1), rate);
+            flow(b, from, 1, to, 1, rate);
         }
     }
 }
@@ -289,8 +289,10 @@ pub(crate) fn all_to_all(b: &mut Builder, ends: &[DVec2], rate: f64) {
 /// A flow from the outer end of a road to that of another, on lanes counted from the middle.
 pub(crate) fn flow(
     b: &mut Builder,
-    (from, origin): (DVec2, i8),
-    (to, destination): (DVec2, i8),
+    from: DVec2,
+    origin: i8,
+    to: DVec2,
+    destination: i8,
     rate: f64,
 ) {
     let flow = Flow {

@@ -62,7 +62,8 @@ pub(crate) fn proving_ground() -> Scenario {
 }
 
 /// Points of an arc around a centre, counter-clockwise from an angle by another angle.
-fn arc(middle: (f64, f64), radius: f64, from: f64, by: f64) -> Vec<(f64, f64)> {
+fn arc(x: f64, y: f64, radius: f64, from: f64, by: f64) -> Vec<(f64, f64)> {
+    let middle = (x, y);
     (0..=12)
         .map(|part| {
             let angle = from + by * f64::from(part) / 12.0;
@@ -83,8 +84,8 @@ fn roads(b: &mut Builder) {
         CrossSection::driving(2, 0, 3.75),
     );
     let south = [(-STRAIGHT, -BEND), (STRAIGHT, -BEND)];
-    let east = arc((STRAIGHT, 0.0), BEND, -0.5 * PI, PI);
-    let west = arc((-STRAIGHT, 0.0), BEND, 0.5 * PI, PI);
+    let east = arc(STRAIGHT, 0.0, BEND, -0.5 * PI, PI);
+    let west = arc(-STRAIGHT, 0.0, BEND, 0.5 * PI, PI);
     let first: Vec<_> = south[..1].iter().copied().chain(east).collect();
     let north = [(STRAIGHT, BEND)];
     let second: Vec<_> = north.into_iter().chain(west).collect();
@@ -98,7 +99,7 @@ fn roads(b: &mut Builder) {
         CrossSection::driving(1, 0, 5.0),
     );
     for from in [0.0, PI] {
-        b.road(&arc(PAD, PAD_RADIUS, from, PI), PAD_RADIUS, &pad);
+        b.road(&arc(PAD.0, PAD.1, PAD_RADIUS, from, PI), PAD_RADIUS, &pad);
     }
     let section = || CrossSection::driving(1, 0, 5.0);
     let gravel = style("Gravel", RoadClass::Service, 36.0, section());

@@ -238,8 +238,8 @@ fn park(b: &mut Builder) {
     ];
     b.land(LandUse::Sand, "", &to_street);
     // Along the street, and on both sides of the path.
-    b.forest(&strip((16.0, 58.0), -11.5), 900.0, 4.0, 12);
-    b.forest(&strip((66.0, 148.0), -11.5), 900.0, 4.0, 15);
+    b.forest(&strip(16.0, 58.0, -11.5), 900.0, 4.0, 12);
+    b.forest(&strip(66.0, 148.0, -11.5), 900.0, 4.0, 15);
     let north = [
         (34.0, -15.0),
         (56.0, -14.0),
@@ -280,13 +280,13 @@ fn lawns(b: &mut Builder) {
     for lot in lots {
         b.land(LandUse::Grass, "", lot);
     }
-    b.forest(&strip((-62.0, -12.0), 12.0), 900.0, 4.0, 31);
-    b.forest(&strip((-62.0, -12.0), -13.0), 900.0, 4.0, 33);
-    b.forest(&strip((54.0, 99.0), 11.2), 900.0, 4.0, 34);
+    b.forest(&strip(-62.0, -12.0, 12.0), 900.0, 4.0, 31);
+    b.forest(&strip(-62.0, -12.0, -13.0), 900.0, 4.0, 33);
+    b.forest(&strip(54.0, 99.0, 11.2), 900.0, 4.0, 34);
 }
 
 /// A strip of trees, 2 m wide, along the street.
-fn strip((from, to): (f64, f64), y: f64) -> [(f64, f64); 4] {
+fn strip(from: f64, to: f64, y: f64) -> [(f64, f64); 4] {
     [
         (from, y - 0.8),
         (to, y - 0.8),
@@ -391,12 +391,12 @@ fn motorway_traffic(b: &mut Builder) {
     ];
     for (from, to) in ends {
         for lane in 1..=3 {
-            flow(b, (from, lane), (to, lane), 700.0);
+            flow(b, from, lane, to, lane, 700.0);
         }
     }
     let (joins, leaves) = (DVec2::new(-330.0, -130.0), DVec2::new(-330.0, 130.0));
-    flow(b, (joins, 1), (ends[0].1, 3), 500.0);
-    flow(b, (ends[1].0, 3), (leaves, 1), 500.0);
+    flow(b, joins, 1, ends[0].1, 3, 500.0);
+    flow(b, ends[1].0, 3, leaves, 1, 500.0);
 }
 
 /// Mean radius of the ring of station-road, width of its lane, and length of its streets, m.

@@ -228,19 +228,20 @@ impl Room<'_> {
         let alleys = self.bodies.ground.alleys();
         let body = (s - own.rear_overhang, s + own.front);
         let mut sides = alleys.on(lanelet).iter().filter(|&&side| {
-            let way = alleys.direction(side);
+            let direction = alleys.direction(side);
             let is_heeded = alleys.passing(side).holds_up(own.is_long(), true);
-            is_heeded && body.1 > way.from && body.0 < way.to
+            is_heeded && body.1 > direction.from && body.0 < direction.to
         });
         sides.all(|&side| {
             let inside = alleys.direction(side).to;
-            self.is_empty_of_oncoming(side, own) && self.meets_nobody_beyond((lanelet, inside), own)
+            self.is_empty_of_oncoming(side, own) && self.meets_nobody_beyond(lanelet, inside, own)
         })
     }
 
     /// Whether no oncoming vehicle is in the alleys on any route from a position on a lanelet, m, up to the
     /// first stretch clear of alleys that is as long as a vehicle. O(lanelets up to those places).
-    fn meets_nobody_beyond(&self, from: (LaneletIndex, f64), own: &VehicleType) -> bool {
+    fn meets_nobody_beyond(&self, lanelet: LaneletIndex, s: f64, own: &VehicleType) -> bool {
+        let from = (lanelet, s);
         // Each with the length before it that is clear of alleys, m.
         let mut ends = vec![(from, 0.0)];
         let mut seen: BTreeMap<LaneletIndex, f64> = BTreeMap::new();
@@ -275,20 +276,20 @@ impl Room<'_> {
         let (ground, space) = (self.bodies.ground, space(own));
         let mut s = start;
         for &side in ground.alleys().on(lanelet) {
-            let way = ground.alleys().direction(side);
+            let direction = ground.alleys().direction(side);
             let is_heeded = ground.alleys().passing(side).holds_up(own.is_long(), true);
-            if way.from < start || !is_heeded {
+            if direction.from < start || !is_heeded {
                 continue;
             }
             // One alley may lie within another.
-            clear += (way.from - s).max(0.0);
+            clear += (direction.from - s).max(0.0);
             if clear >= space {
                 return Beyond::Place;
             }
             if !self.is_empty_of_oncoming(side, own) {
                 return Beyond::Oncoming;
             }
-            (clear, s) = (0.0, s.max(way.to));
+            (clear, s) = (0.0, s.max(direction.to));
         }
         if ground.lanelet(lanelet).is_connection() {
             // Vehicles do not stand there.
@@ -394,8 +395,8 @@ impl Room<'_> {
     /// vehicle on each. `to_end` is the distance from its front to the end of the lanelet, m.
     fn is_clear_ahead(&self, lanelet: LaneletIndex, to_end: f64, speed: f64) -> bool {
         let ground = self.bodies.ground;
-        let mut ways = ground.graph().successors(lanelet).iter();
-        ways.all(|&next| {
+        let mut connections = ground.graph().successors(lanelet).iter();
+        connections.all(|&next| {
             let length = to_end + ground.length(next);
             let mut is_last = length > REACH.max(needed(speed, 0.0));
             let mut all = self.on_lane(next);
@@ -414,8 +415,8 @@ impl Room<'_> {
     /// `to_start` is the distance from the start of the lanelet to the rear of the spawned vehicle, m.
     fn is_clear_behind(&self, lanelet: LaneletIndex, to_start: f64) -> bool {
         let ground = self.bodies.ground;
-        let mut ways = ground.graph().predecessors(lanelet).iter();
-        ways.all(|&before| {
+        let mut connections = ground.graph().predecessors(lanelet).iter();
+        connections.all(|&before| {
             let length = to_start + ground.length(before);
             let mut is_last = length > SIGHT;
             let mut all = self.on_lane(before);
@@ -444,7 +445,8 @@ mod tests {
 
     /// Whether a car may be spawned at a position with a speed on the first of three roads in line, of which
     /// the second is 3 m long, or on the last one, while there is a car on the other one.
-    fn may_appear(on_first: bool, (s, speed): (f64, f64), other: (f64, f64)) -> bool {
+    fn may_appear(on_first: bool, s: f64, speed: f64, other_s: f64, other_speed: f64) -> bool {
+        let other = (other_s, other_speed);
         let mut stand = Stand::on(&[
             ((0.0, 0.0), (100.0, 0.0), 1, 0),
             ((100.0, 0.0), (103.0, 0.0), 1, 0),
@@ -498,7 +500,7 @@ mod tests {
         let gap = |s: f64| (104.0 - car.rear_overhang) - (s + car.front);
         let free = 104.0 - car.rear_overhang - car.front - ROOM;
         for (s, fits) in [(free - 0.1, true), (free + 0.1, false), (99.0, false)] {
-            assert_eq!(may_appear(true, (s, 0.0), (1.0, 0.0)), fits, "{} m", gap(s));
+            assert_eq!(may_appear(true, s, 0.0, 1.0, 0.0), fits, "{} m", gap(s));
         }
     }
 
@@ -510,8 +512,7 @@ mod tests {
         // speed.
         for (speed, needed) in [(0.0, 24.0), (6.0, 18.0), (12.0, 0.0)] {
             for (more, fits) in [(0.1, true), (-0.1, false)] {
-                let place = (free - needed - more, 12.0);
-                let may = may_appear(true, place, (1.0, speed));
+                let may = may_appear(true, free - needed - more, 12.0, 1.0, speed);
                 assert_eq!(may, fits, "{speed} m/s, {more} m more than needed");
             }
         }
@@ -524,13 +525,13 @@ mod tests {
         let behind = |gap: f64| 103.0 + 2.0 - car.rear_overhang - gap - car.front;
         for (gap, fits) in [(ROOM + 6.1, true), (ROOM + 5.9, false)] {
             assert_eq!(
-                may_appear(false, (2.0, 0.0), (behind(gap), 6.0)),
+                may_appear(false, 2.0, 0.0, behind(gap), 6.0),
                 fits,
                 "{gap} m"
             );
         }
         assert!(
-            may_appear(false, (2.0, 0.0), (behind(ROOM + 0.1), 0.0)),
+            may_appear(false, 2.0, 0.0, behind(ROOM + 0.1), 0.0),
             "it stands"
         );
     }

@@ -91,12 +91,7 @@ pub(crate) struct FlowProgress {
 }
 
 impl RunningFlow {
-    pub(crate) fn new(
-        id: FlowId,
-        flow: &Flow,
-        (start, goals): (Start, Vec<Goal>),
-        seed: u64,
-    ) -> Self {
+    pub(crate) fn new(id: FlowId, flow: &Flow, start: Start, goals: Vec<Goal>, seed: u64) -> Self {
         let mut running = Self {
             flow: flow.clone(),
             start,

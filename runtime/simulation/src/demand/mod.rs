@@ -74,7 +74,9 @@ pub(crate) fn running_flows(
     for (id, flow) in scenario.flows() {
         let goals = [flow.destination];
         match places(scenario, ground, &id.to_string(), &flow.origin, &goals) {
-            Ok(places) => running.push(RunningFlow::new(*id, flow, places, seed)),
+            Ok((start, goals)) => {
+                running.push(RunningFlow::new(*id, flow, start, goals, seed));
+            }
             Err(_) if lenient => {}
             Err(error) => return Err(error),
         }

@@ -1,5 +1,6 @@
 //! Possible starts and ends of random trips: at the edges of the map, and anywhere inside.
 
+use crate::records::LaneSpot;
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, polygon};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind};
@@ -7,9 +8,6 @@ use roadwright_scenario::{
     NodeId, RoadAccess, RoadClass, RoadEnd, RoadId, RoadNetwork, Scenario, VehicleClass,
 };
 use std::collections::BTreeMap;
-
-/// A place on a lane: lanelet, and distance along it, m.
-pub(super) type Spot = (LaneletIndex, f64);
 
 /// Shortest lane that gets a start or a destination, m.
 const MIN_LANE: f64 = 12.0;
@@ -138,19 +136,28 @@ fn weight(class: RoadClass) -> f64 {
 }
 
 /// Place at a share of the length of a lane, a few metres away from its ends.
-pub(super) fn spot_inside(graph: &LaneGraph, (lane, share): (LaneletIndex, f64)) -> Spot {
+pub(super) fn spot_inside(graph: &LaneGraph, lane: LaneletIndex, share: f64) -> LaneSpot {
     let length = graph.lanelet(lane).length();
-    (lane, (share * length).clamp(FROM_START, length - FROM_END))
+    LaneSpot {
+        lanelet: lane,
+        s: (share * length).clamp(FROM_START, length - FROM_END),
+    }
 }
 
 /// Place where vehicles enter on a lane.
-pub(super) fn entry(lane: LaneletIndex) -> Spot {
-    (lane, FROM_START)
+pub(super) fn entry(lane: LaneletIndex) -> LaneSpot {
+    LaneSpot {
+        lanelet: lane,
+        s: FROM_START,
+    }
 }
 
 /// Place where vehicles leave on a lane.
-pub(super) fn exit(graph: &LaneGraph, lane: LaneletIndex) -> Spot {
-    (lane, graph.lanelet(lane).length() - FROM_END)
+pub(super) fn exit(graph: &LaneGraph, lane: LaneletIndex) -> LaneSpot {
+    LaneSpot {
+        lanelet: lane,
+        s: graph.lanelet(lane).length() - FROM_END,
+    }
 }
 
 /// Range of distances along each road that its lanelets cover, m.

@@ -1,8 +1,9 @@
 //! Agents with random trips: over the edges of the map, and inside it.
 
-use super::pools::{Pool, Pools, Spot, entry, exit, spot_inside};
+use super::pools::{Pool, Pools, entry, exit, spot_inside};
 use crate::ground::Ground;
 use crate::options::{PopulateFrom, Population};
+use crate::records::LaneSpot;
 use roadwright_geometry::math::Stream;
 use roadwright_scenario::lane_graph::{
     LaneGraph, LaneletIndex, LaneletKind, NO_LANELET, ROOM_FOR_CHANGE,
@@ -29,8 +30,8 @@ const CLASS: VehicleClass = VehicleClass::Car;
 /// A trip between two places.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Trip {
-    pub(crate) from: Spot,
-    pub(crate) to: Spot,
+    pub(crate) from: LaneSpot,
+    pub(crate) to: LaneSpot,
 }
 
 /// At an edge of the map or inside.
@@ -45,7 +46,8 @@ enum Kind {
 pub(crate) fn trips(
     scenario: &Scenario,
     graph: &LaneGraph,
-    (count, from): (usize, PopulateFrom),
+    count: usize,
+    from: PopulateFrom,
     seed: u64,
 ) -> (Vec<Trip>, Population) {
     let pools = Pools::new(scenario, graph);
@@ -54,7 +56,7 @@ pub(crate) fn trips(
         entries: pools.entries,
         inside: pools.inside.clone(),
         goals: (pools.exits, pools.inside),
-        ways: Reachability::new(graph),
+        reachable: Reachability::new(graph),
         stream: Stream::new(seed, "populate", 0),
         taken: BTreeMap::new(),
         failures: BTreeMap::new(),
@@ -93,11 +95,12 @@ pub struct RandomTrip {
 pub fn random_trips(
     scenario: &Scenario,
     ground: &Ground,
-    wish: (usize, PopulateFrom),
+    count: usize,
+    from: PopulateFrom,
     seed: u64,
 ) -> (Vec<RandomTrip>, Population) {
     let graph = ground.graph();
-    let place = |(id, s): Spot| {
+    let place = |LaneSpot { lanelet: id, s }: LaneSpot| {
         let lanelet = graph.lanelet(id);
         match lanelet.kind {
             LaneletKind::Lane { road, lane, .. } => {
@@ -106,7 +109,7 @@ pub fn random_trips(
             LaneletKind::Connection { .. } => None,
         }
     };
-    let (trips, population) = trips(scenario, graph, wish, seed);
+    let (trips, population) = trips(scenario, graph, count, from, seed);
     let trips = trips.into_iter().map(|trip| RandomTrip {
         start: place(trip.from).expect("spots are on lanes"),
         destination: place(trip.to).expect("spots are on lanes"),
@@ -130,7 +133,7 @@ struct Draw<'a> {
     inside: Pool,
     /// Destinations at edges and inside.
     goals: (Pool, Pool),
-    ways: Reachability<'a>,
+    reachable: Reachability<'a>,
     stream: Stream,
     /// Starts so far, by lane.
     taken: BTreeMap<LaneletIndex, Vec<f64>>,
@@ -151,8 +154,8 @@ impl Draw<'_> {
                 .iter()
                 .find_map(|&kind| Some((self.goal(start, kind)?, kind)));
             if let Some((to, goal_kind)) = goal {
-                self.failures.remove(&start.0);
-                self.taken.entry(start.0).or_default().push(start.1);
+                self.failures.remove(&start.lanelet);
+                self.taken.entry(start.lanelet).or_default().push(start.s);
                 return Some(Drawn {
                     trip: Trip { from: start, to },
                     kinds: (kind, goal_kind),
@@ -177,7 +180,8 @@ impl Draw<'_> {
 
     /// Records that a start led nowhere. It may have been too far along its lane, so the place counts as
     /// taken. After a few such starts, the lane is no longer drawn.
-    fn give_up(&mut self, (lane, s): Spot) {
+    fn give_up(&mut self, start: LaneSpot) {
+        let LaneSpot { lanelet: lane, s } = start;
         self.taken.entry(lane).or_default().push(s);
         let failures = self.failures.entry(lane).or_default();
         *failures += 1;
@@ -187,9 +191,16 @@ impl Draw<'_> {
         }
     }
 
+    /// A place inside the map.
+    fn spot_inside(&mut self) -> Option<LaneSpot> {
+        let (lane, share) = self.inside.draw(&mut self.stream)?;
+        Some(spot_inside(self.graph, lane, share))
+    }
+
     /// A start, its kind, and whether it is already taken.
-    fn start(&mut self, kind: Kind) -> Option<(Spot, Kind, bool)> {
-        let is_taken = |taken: &BTreeMap<LaneletIndex, Vec<f64>>, (lane, s): Spot| {
+    fn start(&mut self, kind: Kind) -> Option<(LaneSpot, Kind, bool)> {
+        let is_taken = |taken: &BTreeMap<LaneletIndex, Vec<f64>>,
+                        LaneSpot { lanelet: lane, s }: LaneSpot| {
             let mut near = taken.get(&lane).into_iter().flatten();
             near.any(|at: &f64| (at - s).abs() < SPACING)
         };
@@ -204,13 +215,13 @@ impl Draw<'_> {
             }
             return Some((spot, kind, is_taken(&self.taken, spot)));
         }
-        let mut spot = spot_inside(self.graph, self.inside.draw(&mut self.stream)?);
+        let mut spot = self.spot_inside()?;
         for _ in 1..TRIES {
             let is_good = || !is_taken(&self.taken, spot) && has_room(self.graph, spot);
             if self.is_full || is_good() {
                 return Some((spot, kind, self.is_full));
             }
-            spot = spot_inside(self.graph, self.inside.draw(&mut self.stream)?);
+            spot = self.spot_inside()?;
         }
         // There is no room left inside. From here on starts are used as drawn, and agents without room wait.
         self.is_full = true;
@@ -219,14 +230,14 @@ impl Draw<'_> {
 
     /// A destination that can be reached from a start. It is far enough away, or the farthest of several
     /// attempts, because small networks have none that far away.
-    fn goal(&mut self, start: Spot, kind: Kind) -> Option<Spot> {
+    fn goal(&mut self, start: LaneSpot, kind: Kind) -> Option<LaneSpot> {
         let pool = match kind {
             Kind::Edge => &self.goals.0,
             Kind::Inside => &self.goals.1,
         };
         let found = far_spot(
             self.graph,
-            &mut self.ways,
+            &mut self.reachable,
             &mut self.stream,
             pool,
             kind,
@@ -236,11 +247,11 @@ impl Draw<'_> {
             return found;
         }
         // Hardly any lane can be reached, so only reachable ones are drawn.
-        let ways = &mut self.ways;
-        let few = pool.filtered(|lane| ways.lead(start.0, lane));
+        let reachable = &mut self.reachable;
+        let few = pool.filtered(|lane| reachable.lead(start.lanelet, lane));
         far_spot(
             self.graph,
-            &mut self.ways,
+            &mut self.reachable,
             &mut self.stream,
             &few,
             kind,
@@ -252,29 +263,33 @@ impl Draw<'_> {
 /// A reachable place of a pool far away from a start.
 fn far_spot(
     graph: &LaneGraph,
-    ways: &mut Reachability<'_>,
+    reachable: &mut Reachability<'_>,
     stream: &mut Stream,
     pool: &Pool,
     kind: Kind,
-    start: Spot,
-) -> Option<Spot> {
-    let position = |(lane, s): Spot| graph.line(lane).position(s);
+    start: LaneSpot,
+) -> Option<LaneSpot> {
+    let position = |LaneSpot { lanelet: lane, s }: LaneSpot| graph.line(lane).position(s);
     let origin = position(start);
-    let beside = beside(graph, start.0);
-    let mut best: Option<(f64, Spot)> = None;
+    let beside = beside(graph, start.lanelet);
+    let mut best: Option<(f64, LaneSpot)> = None;
     for _ in 0..TRIES {
-        let drawn = pool.draw(stream)?;
+        let (lane, share) = pool.draw(stream)?;
         let spot = match kind {
-            Kind::Edge => exit(graph, drawn.0),
-            Kind::Inside => spot_inside(graph, drawn),
+            Kind::Edge => exit(graph, lane),
+            Kind::Inside => spot_inside(graph, lane, share),
         };
         let distance = (position(spot) - origin).length();
         let is_farther = best.is_none_or(|(best, _)| distance > best);
         // A destination on its own or an adjacent lane has to lie ahead, so that it does not drive around the
         // block.
-        let share = |(lane, s): Spot| s / graph.lanelet(lane).length();
-        let is_ahead = !beside.contains(&spot.0) || share(spot) > share(start);
-        if distance < SHORTEST || !is_farther || !is_ahead || !ways.lead(start.0, spot.0) {
+        let share = |LaneSpot { lanelet: lane, s }: LaneSpot| s / graph.lanelet(lane).length();
+        let is_ahead = !beside.contains(&spot.lanelet) || share(spot) > share(start);
+        if distance < SHORTEST
+            || !is_farther
+            || !is_ahead
+            || !reachable.lead(start.lanelet, spot.lanelet)
+        {
             continue;
         }
         best = Some((distance, spot));
@@ -287,7 +302,8 @@ fn far_spot(
 }
 
 /// Whether a vehicle that begins there can change to any adjacent lane before its lane ends.
-fn has_room(graph: &LaneGraph, (lane, s): Spot) -> bool {
+fn has_room(graph: &LaneGraph, spot: LaneSpot) -> bool {
+    let LaneSpot { lanelet: lane, s } = spot;
     // This includes the farthest lane of either side, because the route is not known yet and may need any of
     // them.
     let changes = [true, false].map(|to_left| lanes_to(graph, lane, to_left).count());

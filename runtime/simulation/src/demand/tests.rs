@@ -3,6 +3,7 @@
 use super::populate::{Trip, random_trips, trips};
 use crate::ground::Ground;
 use crate::options::{PopulateFrom, Population};
+use crate::records::LaneSpot;
 use roadwright_agent::{PlannerView, Step};
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, ReferenceLine};
@@ -66,7 +67,7 @@ fn populated(
     seed: u64,
 ) -> (LaneGraph, Vec<Trip>, Population) {
     let graph = graph_of(scenario);
-    let (trips, population) = trips(scenario, &graph, (count, from), seed);
+    let (trips, population) = trips(scenario, &graph, count, from, seed);
     assert_eq!((population.wanted, population.made), (count, trips.len()));
     (graph, trips, population)
 }
@@ -74,10 +75,10 @@ fn populated(
 /// Trips for which the planner finds no route.
 fn impossible(graph: &LaneGraph, trips: &[Trip]) -> Vec<Trip> {
     let question = |trip: &Trip| PlannerInput {
-        strip: trip.from.0.number(),
-        s: trip.from.1,
-        goal_strip: trip.to.0.number(),
-        goal_s: trip.to.1,
+        strip: trip.from.lanelet.number(),
+        s: trip.from.s,
+        goal_strip: trip.to.lanelet.number(),
+        goal_s: trip.to.s,
         bus: 0,
         may_change_first: 1,
     };
@@ -104,11 +105,12 @@ fn trips_between_edges_begin_and_end_where_the_map_does() {
     // All vehicles except the first at each of the four entries wait.
     assert_eq!(population.queued, 56);
     for trip in &trips {
-        for (lane, s) in [trip.from, trip.to] {
+        for LaneSpot { lanelet: lane, s } in [trip.from, trip.to] {
             let place = graph.line(lane).position(s);
             assert!(place.length() > 190.0, "{place}");
         }
-        let [from, to] = [trip.from, trip.to].map(|(lane, s)| graph.line(lane).position(s));
+        let [from, to] =
+            [trip.from, trip.to].map(|LaneSpot { lanelet: lane, s }| graph.line(lane).position(s));
         assert!((to - from).length() > 200.0, "{from} {to}");
     }
 }
@@ -119,18 +121,19 @@ fn trips_as_places_are_those_of_a_run() {
     for scenario in [crossroads(), shipped("old-town")] {
         let ground = Ground::new(&scenario);
         let graph = ground.graph();
-        let wish = (50, PopulateFrom::Both);
-        let (own, _) = trips(&scenario, graph, wish, 7);
-        let (kept, population) = random_trips(&scenario, &ground, wish, 7);
+        let (own, _) = trips(&scenario, graph, 50, PopulateFrom::Both, 7);
+        let (kept, population) = random_trips(&scenario, &ground, 50, PopulateFrom::Both, 7);
         assert_eq!((kept.len(), population.made), (50, 50));
         for (trip, kept) in own.iter().zip(&kept) {
-            for ((lane, s), place) in [(trip.from, kept.start), (trip.to, kept.destination)] {
+            for (LaneSpot { lanelet: lane, s }, place) in
+                [(trip.from, kept.start), (trip.to, kept.destination)]
+            {
                 let pose = scenario.pose_of(&place).unwrap();
                 let apart = graph.line(lane).position(s) - pose.position;
                 assert!(apart.length() < 0.3, "{place:?}: {apart}");
             }
         }
-        let (other, _) = random_trips(&scenario, &ground, wish, 8);
+        let (other, _) = random_trips(&scenario, &ground, 50, PopulateFrom::Both, 8);
         assert_ne!(other, kept);
     }
 }
@@ -173,7 +176,7 @@ fn roads_that_lead_nowhere_else_are_populated_as_well() {
         ((0.0, 0.0), (0.0, -500.0), 1, 0),
     ]);
     let (graph, trips, _) = populated(&cut, PopulateFrom::Edges, 60, 1);
-    let begins = |trip: &Trip| graph.line(trip.from.0).position(trip.from.1);
+    let begins = |trip: &Trip| graph.line(trip.from.lanelet).position(trip.from.s);
     let inside = trips.iter().filter(|trip| begins(trip).length() < 20.0);
     assert!(inside.count() > 5);
 }
@@ -205,7 +208,7 @@ fn every_trip_can_be_driven_whatever_roads_are_closed() {
                 let (graph, trips, _) = populated(&scenario, mode, 40, round);
                 assert_eq!(impossible(&graph, &trips), [], "{name} {mode:?}");
                 for trip in &trips {
-                    for (lane, _) in [trip.from, trip.to] {
+                    for LaneSpot { lanelet: lane, .. } in [trip.from, trip.to] {
                         let access = graph.lanelet(lane).road_access;
                         let is_open = matches!(access, RoadAccess::All | RoadAccess::Destination);
                         assert!(is_open, "{access:?}");

@@ -81,21 +81,23 @@ impl Level for Lane {
             return Some(0.0);
         }
         let speed = before + f64::from(state.acceleration) * dt;
-        let way = 0.5 * (before + speed) * dt;
-        if speed < STANDING || position.s + way >= f64::from(state.rolls_to) {
+        let distance = 0.5 * (before + speed) * dt;
+        if speed < STANDING || position.s + distance >= f64::from(state.rolls_to) {
             return None;
         }
         motion.acceleration = (speed - before) / dt;
         motion.speed = speed;
         motion.yaw_rate = speed * f64::from(state.curvature);
-        position.s += way;
-        Some(way)
+        position.s += distance;
+        Some(distance)
     }
 
     #[inline]
     fn let_roll(
         state: &mut LaneState,
-        (motion, position, vehicle_type): (&Motion, &LanePosition, &VehicleType),
+        motion: &Motion,
+        position: &LanePosition,
+        vehicle_type: &VehicleType,
         until: f64,
     ) {
         let speed = motion.speed;
@@ -128,7 +130,7 @@ impl Level for Lane {
         motion.speed = at_rest(wanted.clamp(0.0, limits.max_speed), acceleration);
         // Within a stride the acceleration is constant, so the mean of the two speeds gives the exact
         // distance. Steps of 10 or 50 ms reach the same place.
-        let way = 0.5 * (before + motion.speed) * moving_time(before, wanted, step.dt);
+        let distance = 0.5 * (before + motion.speed) * moving_time(before, wanted, step.dt);
         motion.acceleration = (motion.speed - before) / step.dt;
         motion.yaw_rate = motion.speed * f64::from(state.curvature);
         if body.aside != Aside::default() && position.may_change_lane() {
@@ -137,9 +139,9 @@ impl Level for Lane {
         } else if position.t != 0.0 {
             let room = room_before_junction(step.ground, position);
             let front = body.vehicle_type.front;
-            position.t = state.drift(position.t, way, motion.speed, front, room);
+            position.t = state.drift(position.t, distance, motion.speed, front, room);
         }
-        Some(way)
+        Some(distance)
     }
 }
 
@@ -192,7 +194,7 @@ impl LaneState {
 
     /// Next lateral offset, m to the left, of a body at `t` that moves on by `way` and has to be on the
     /// centre line within `room` metres. `front` is the distance from rear axle to front, m.
-    fn drift(&mut self, t: f64, way: f64, speed: f64, front: f64, room: f64) -> f64 {
+    fn drift(&mut self, t: f64, distance: f64, speed: f64, front: f64, room: f64) -> f64 {
         // The profile is defined by its start and its progress. A t that it did not produce begins a new one.
         if t != self.t() {
             // It has begun to change lanes, or was moved.
@@ -203,8 +205,8 @@ impl LaneState {
         // be, because connections have no adjacent lane.
         let in_time = 1.0 / (CHANGE_TIME * speed).max(CHANGE_LENGTHS * front);
         let done = f64::from(self.done);
-        let rate = in_time.max((1.0 - done) / room.max(way));
-        self.done = (done + way * rate).min(1.0) as f32;
+        let rate = in_time.max((1.0 - done) / room.max(distance));
+        self.done = (done + distance * rate).min(1.0) as f32;
         self.slope = self.slope_with(front, rate) as f32;
         self.t()
     }
@@ -328,8 +330,8 @@ mod tests {
                     };
                     position.s += Lane::advance(&mut state, body, step).unwrap_or(0.0);
                     if rolls {
-                        let body = (&motion, &position, &vehicle_type);
-                        Lane::let_roll(&mut state, body, stand.ground.length(lanelet));
+                        let end = stand.ground.length(lanelet);
+                        Lane::let_roll(&mut state, &motion, &position, &vehicle_type, end);
                     }
                 }
                 (motion, position, rolled)
@@ -377,15 +379,15 @@ mod tests {
             front in prop::sample::select(&FRONTS[..]),
         ) {
             let (mut state, mut t, mut s, mut steepest) = (LaneState::default(), from, 0.0, 0.0f64);
-            let way = speed * 0.1;
-            while s + way < room {
-                let next = state.drift(t, way, speed, front, room - s);
+            let distance = speed * 0.1;
+            while s + distance < room {
+                let next = state.drift(t, distance, speed, front, room - s);
                 prop_assert!(next.abs() <= t.abs() + 1e-6);
                 steepest = steepest.max(f64::from(state.slope).abs());
-                (t, s) = (next, s + way);
+                (t, s) = (next, s + distance);
             }
             // The remaining offset is less than the last step can cover.
-            prop_assert!(t.abs() <= way, "{t} m off at {s} of {room} m");
+            prop_assert!(t.abs() <= distance, "{t} m off at {s} of {room} m");
             prop_assert!(steepest < 1.0, "{steepest}");
         }
     }

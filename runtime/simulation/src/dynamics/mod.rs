@@ -115,8 +115,7 @@ impl Body<'_> {
         let along = self.motion.speed * direction;
         let is_uphill = grade.pull * direction < 0.0;
         let train = self.drive_train.filter(|_| is_uphill);
-        let engine =
-            train.map(|train| train.strongest(along, self.is_reversing, (grade.load, grip)));
+        let engine = train.map(|train| train.strongest(along, self.is_reversing, grade.load, grip));
         let engine = engine.unwrap_or(self.vehicle_type.limits.max_acceleration);
         grade.with(engine, grip * self.vehicle_type.hardest())
     }
@@ -205,7 +204,9 @@ pub(crate) trait Level {
     #[inline]
     fn let_roll(
         _state: &mut Self::State,
-        _body: (&Motion, &LanePosition, &VehicleType),
+        _motion: &Motion,
+        _position: &LanePosition,
+        _vehicle_type: &VehicleType,
         _until: f64,
     ) {
     }
@@ -515,11 +516,11 @@ impl Motion {
         } else {
             speed.max(0.0)
         };
-        let way = 0.5 * (speed + self.speed) * time;
+        let distance = 0.5 * (speed + self.speed) * time;
         let along = unit(self.pose.heading - 0.5 * turned);
         Self {
             pose: Pose {
-                position: self.pose.position - along * way,
+                position: self.pose.position - along * distance,
                 heading: self.pose.heading - turned,
             },
             speed,

@@ -75,9 +75,9 @@ fn drive_on(grade: &Grade, steering: &mut f64, body: Body<'_>, dt: f64) {
         speed: body.motion.speed,
         steering: *steering,
     };
-    let wanted = (&body.ask(), body.wheels(*steering));
+    let (ask, wheels) = (body.ask(), body.wheels(*steering));
     let limits = &body.vehicle_type.limits;
-    let after = roadwright_vehicle::step_on_grade(&before, limits, wanted, grade, dt);
+    let after = roadwright_vehicle::step_on_grade(&before, limits, &ask, wheels, grade, dt);
     *steering = after.steering;
     keep(body.motion, &after, dt);
 }

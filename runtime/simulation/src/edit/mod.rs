@@ -63,7 +63,8 @@ impl Editing<'_> {
     /// junction that they change. After the wait, the prepared ground is passed in.
     pub(crate) fn apply(
         &mut self,
-        (old, new): (&Scenario, &Scenario),
+        old: &Scenario,
+        new: &Scenario,
         registry: &Registry,
         prepared: Option<Arc<Ground>>,
     ) -> Result<EditEntry, SimulationError> {
@@ -453,13 +454,15 @@ impl Editing<'_> {
     /// Reroutes an agent on a lane to new goals. It is removed if there is no route.
     fn turn(&mut self, agent: AgentIndex, route: &Route) {
         let index = agent.index();
-        let parts = (
+        let (position, progress, claim) = (
             &self.agents.position[index],
             &self.agents.progress[index],
             &self.agents.claim[index],
         );
         // As when a behaviour changes its destination: from the end of its grants, if possible.
-        let Some((route, gives_up_grants)) = self.asking(agent).turned(route, parts) else {
+        let Some((route, gives_up_grants)) =
+            self.asking(agent).turned(route, position, progress, claim)
+        else {
             self.remove(agent);
             return;
         };

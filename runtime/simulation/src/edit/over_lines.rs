@@ -62,7 +62,7 @@ impl Editing<'_> {
         for number in self.in_turn(&over) {
             let Over { agent, under, .. } = &over[number];
             for one in under {
-                let stands_at = one.front + self.way_to_stop(*agent);
+                let stands_at = one.front + self.distance_to_stop(*agent);
                 (self.traffic.claims.grants)
                     .hold_standing(*agent, one.path, one.at, one.exit, stands_at);
                 let claim = &mut self.agents.claim[agent.index()];
@@ -167,14 +167,14 @@ impl Editing<'_> {
     }
 
     /// Stopping distance of a vehicle, m.
-    fn way_to_stop(&self, agent: AgentIndex) -> f64 {
+    fn distance_to_stop(&self, agent: AgentIndex) -> f64 {
         let speed = self.agents.motion[agent.index()].speed.max(0.0);
         speed * self.clock.dt + speed * speed / (2.0 * FIRM)
     }
 
     /// Footprint of a vehicle where it stands, or can stop on its path.
     fn stands(&self, agent: AgentIndex, way: &[OrientedBox]) -> OrientedBox {
-        let steps = (self.way_to_stop(agent) / SPACING) as usize;
+        let steps = (self.distance_to_stop(agent) / SPACING) as usize;
         let ahead = way.get(steps).filter(|_| steps > 0);
         ahead.copied().unwrap_or_else(|| {
             let pose = self.bodies(self.ground).pose(agent);

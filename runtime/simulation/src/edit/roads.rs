@@ -116,7 +116,7 @@ impl<'a> Moves<'a> {
     /// A route along the same lanes to goals on the same lanes; `None` if a lane was deleted, no longer leads
     /// to the next, or has stricter access. Lanelets before `first` and reached goals do not matter: deleted
     /// lanelets there are replaced by `first`.
-    fn route(&self, route: &Route, goals: &[Goal], (first, reached): (u32, u32)) -> Option<Route> {
+    fn route(&self, route: &Route, goals: &[Goal], first: u32, reached: u32) -> Option<Route> {
         let (first, reached) = (first as usize, reached as usize);
         let ahead = route.lanelets[first..].iter().map(|&id| self.lanelet(id));
         let ahead: Vec<LaneletIndex> = ahead.collect::<Option<_>>()?;
@@ -280,7 +280,7 @@ impl Editing<'_> {
         let route = self.routes.get(progress.route);
         // Its tail may still be on a connection that it was admitted to.
         let first = held.min(progress.at);
-        let Some(moved) = moves.route(route, goals, (first, progress.reached)) else {
+        let Some(moved) = moves.route(route, goals, first, progress.reached) else {
             return Keeps::Nothing;
         };
         let same = moves.lanelet(lanelet);
@@ -348,8 +348,7 @@ impl Editing<'_> {
         // Agents inside come first, by their old tickets, then the others by the time of their requests, as
         // the junction would have admitted them.
         let tickets = held.grants.tickets(agents.census().capacity());
-        let before = (firsts, &*tickets);
-        let mut wanted = wanted_claims(agents.lent(), claims, before, moves, lanelet);
+        let mut wanted = wanted_claims(agents.lent(), claims, firsts, &tickets, moves, lanelet);
         wanted.sort_unstable_by_key(|wanted| (wanted.order, wanted.place));
         let ahead = wanted.partition_point(|wanted| !wanted.is_ahead());
         let ahead = wanted.split_off(ahead);
@@ -483,7 +482,8 @@ impl Wanted {
 fn wanted_claims(
     agents: AgentsRef<'_>,
     claims: &Claims,
-    (firsts, tickets): (&[u32], &[u64]),
+    firsts: &[u32],
+    tickets: &[u64],
     moves: &Moves<'_>,
     lanelet: impl Fn(&[Progress], AgentIndex, u32) -> Option<LaneletIndex>,
 ) -> Vec<Wanted> {

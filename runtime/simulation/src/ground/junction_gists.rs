@@ -67,7 +67,7 @@ impl JunctionGists {
             });
             paths.extend(
                 law.setbacks_of_cars()
-                    .map(|(path, setback)| ConnectionGist::of(law, signals, (path, setback))),
+                    .map(|(path, setback)| ConnectionGist::of(law, signals, path, setback)),
             );
         }
         Self { junctions, paths }
@@ -102,7 +102,8 @@ impl ConnectionGist {
     fn of(
         law: &JunctionLaw,
         signals: Option<&Signals>,
-        (path, setback): (ConnectionIndex, f32),
+        path: ConnectionIndex,
+        setback: f32,
     ) -> Self {
         let right = &law.right_of_way;
         let bits = |is_in: &dyn Fn(&Signals, usize) -> bool| {

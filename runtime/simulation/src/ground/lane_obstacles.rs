@@ -293,13 +293,14 @@ impl Surroundings<'_> {
     /// Appends the bodies within a distance of a lanelet, in ascending order of numbers.
     fn collect_near(&self, id: LaneletIndex, distance: f64, numbers: &mut Vec<u32>) {
         let first = numbers.len();
-        for stretch in self.stretches(id) {
-            self.obstacles.for_each_beside(stretch, distance, |number| {
-                let is_known = numbers[first..].contains(&number);
-                if !is_known && self.obstacles.is_near(number, stretch, distance) {
-                    numbers.push(number);
-                }
-            });
+        for (from, to) in self.stretches(id) {
+            self.obstacles
+                .for_each_beside(from, to, distance, |number| {
+                    let is_known = numbers[first..].contains(&number);
+                    if !is_known && self.obstacles.is_near(number, from, to, distance) {
+                        numbers.push(number);
+                    }
+                });
         }
         numbers[first..].sort_unstable();
     }
@@ -353,7 +354,7 @@ impl Surroundings<'_> {
     fn may_touch(&self, id: LaneletIndex, class: usize, swing: f64) -> bool {
         let reach = (0.5 * self.sizes[class].width + swing + SLACK).min(WATCH_DISTANCE);
         let mut stretches = self.stretches(id);
-        stretches.any(|stretch| self.obstacles.any_near(stretch, reach))
+        stretches.any(|(from, to)| self.obstacles.any_near(from, to, reach))
     }
 
     /// Distance from the rear axle on the centre line to the farthest point that the driver sees, m.
@@ -471,11 +472,11 @@ mod tests {
     fn who_is_a_bit_beside_its_lane_touches_nothing_where_there_is_room() {
         let mut scenario = field();
         // One street through the field, and one next to it.
-        for ends in [
+        for (from, to) in [
             ((-70.0, -10.0), (70.0, -25.0)),
             ((-70.0, -48.0), (70.0, -46.0)),
         ] {
-            draw_street(&mut scenario, ends, &street(1, 1));
+            draw_street(&mut scenario, from, to, &street(1, 1));
         }
         let ground = Ground::new(&scenario);
         let (graph, lanes) = (ground.graph(), &ground.lane_obstacles);
@@ -527,7 +528,7 @@ mod tests {
             ((-70.0, -10.0), (70.0, -25.0)),
             ((-30.0, -60.0), (20.0, 60.0)),
         ] {
-            draw_street(&mut scenario, (from, to), &street(1, 1));
+            draw_street(&mut scenario, from, to, &street(1, 1));
         }
         let ground = Ground::new(&scenario);
         let (graph, obstacles) = (ground.graph(), &ground.obstacles);
@@ -575,8 +576,8 @@ mod tests {
     fn what_is_taken_away_is_seen_from_no_lane_any_more() {
         // A post on one street, in sight of a second street that is not near it.
         let mut before = Scenario::new("posts");
-        for ends in [((0.0, 0.0), (100.0, 0.0)), ((100.0, 30.0), (110.0, 30.0))] {
-            draw_street(&mut before, ends, &street(1, 0));
+        for (from, to) in [((0.0, 0.0), (100.0, 0.0)), ((100.0, 30.0), (110.0, 30.0))] {
+            draw_street(&mut before, from, to, &street(1, 0));
         }
         let ground = Ground::new(&before);
         let place = ground.graph().line(LaneletIndex::new(0)).position(95.0);
@@ -609,7 +610,7 @@ mod tests {
     #[test]
     fn a_type_that_becomes_wider_may_touch_more() {
         let mut before = Scenario::new("posts");
-        draw_street(&mut before, ((0.0, 0.0), (100.0, 0.0)), &street(1, 0));
+        draw_street(&mut before, (0.0, 0.0), (100.0, 0.0), &street(1, 0));
         let y = Ground::new(&before)
             .graph()
             .line(LaneletIndex::new(0))

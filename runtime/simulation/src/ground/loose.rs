@@ -30,16 +30,11 @@ struct Moments {
 
 impl LooseKind {
     /// A disc on the ground; lengths in m, mass in kg.
-    pub(super) fn disc(
-        id: ObstacleId,
-        (middle, radius): (DVec2, f64),
-        height: f64,
-        mass: f64,
-    ) -> Self {
+    pub(super) fn disc(id: ObstacleId, middle: DVec2, radius: f64, height: f64, mass: f64) -> Self {
         let across = mass * (radius * radius / 4.0 + height * height / 12.0);
         let inertia = DVec3::new(across, across, 0.5 * mass * radius * radius);
         let solid = Solid::cylinder(radius, 0.5 * height);
-        Self::new(id, solid, (middle, 0.0), mass, inertia)
+        Self::new(id, solid, middle, 0.0, mass, inertia)
     }
 
     /// A prism with a convex, counter-clockwise outline; lengths in m, mass in kg. `None` if the outline has
@@ -57,13 +52,14 @@ impl LooseKind {
         let tall = height * height / 12.0;
         // About each axis, the extent across it counts: yy and the height for x, xx and the height for y.
         let inertia = mass * DVec3::new(wide + tall, long + tall, long + wide);
-        Some(Self::new(id, solid, (middle, heading), mass, inertia))
+        Some(Self::new(id, solid, middle, heading, mass, inertia))
     }
 
     fn new(
         id: ObstacleId,
         solid: Solid,
-        (middle, heading): (DVec2, f64),
+        middle: DVec2,
+        heading: f64,
         mass: f64,
         inertia: DVec3,
     ) -> Self {

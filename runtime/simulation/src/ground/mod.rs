@@ -493,8 +493,8 @@ impl Ground {
     /// Lower bound of the distance from the start of a lanelet to the next lanelet with alleys, m. Beyond a
     /// limit it is only known to be far.
     #[inline]
-    pub(crate) fn way_to_alleys(&self, id: LaneletIndex) -> f64 {
-        self.roads.way_to_alleys(id)
+    pub(crate) fn distance_to_alleys(&self, id: LaneletIndex) -> f64 {
+        self.roads.distance_to_alleys(id)
     }
 
     /// Number of following lanelets.
@@ -741,7 +741,7 @@ mod tests {
             4 => {
                 let at = road.reference_line.point(0.5 * road.length(), 0.0);
                 let far = (at.x + stream.next_in(-90.0, 90.0), at.y + 60.0);
-                draw_street(town, ((at.x, at.y), far), &street(1, 1));
+                draw_street(town, (at.x, at.y), far, &street(1, 1));
             }
             _ => {
                 let types = town.vehicle_types().clone();

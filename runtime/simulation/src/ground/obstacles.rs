@@ -346,10 +346,10 @@ impl Obstacles {
     }
 
     /// Whether any body is within a distance of a segment, m.
-    pub(super) fn any_near(&self, stretch: (DVec2, DVec2), distance: f64) -> bool {
+    pub(super) fn any_near(&self, from: DVec2, to: DVec2, distance: f64) -> bool {
         let mut is_near = false;
-        self.for_each_beside(stretch, distance, |number| {
-            is_near = is_near || self.is_near(number, stretch, distance);
+        self.for_each_beside(from, to, distance, |number| {
+            is_near = is_near || self.is_near(number, from, to, distance);
         });
         is_near
     }
@@ -357,7 +357,8 @@ impl Obstacles {
     /// Calls `visit` for the bodies in the box around a segment.
     pub(super) fn for_each_beside(
         &self,
-        (from, to): (DVec2, DVec2),
+        from: DVec2,
+        to: DVec2,
         distance: f64,
         visit: impl FnMut(u32),
     ) {
@@ -372,7 +373,7 @@ impl Obstacles {
     }
 
     /// Whether a body is within a distance of a segment, m. The segment is sampled.
-    pub(super) fn is_near(&self, number: u32, (from, to): (DVec2, DVec2), distance: f64) -> bool {
+    pub(super) fn is_near(&self, number: u32, from: DVec2, to: DVec2, distance: f64) -> bool {
         let body = &self.all.bodies[number as usize].1;
         let steps = ((to - from).length() / STEP).ceil().clamp(1.0, 1e4);
         (0..=steps as u32).any(|step| {
@@ -508,10 +509,13 @@ impl Obstacles {
             return None;
         };
         let kind = stature.loose.get_or_init(|| match body {
-            Body::Disc { centre, radius } => {
-                let disc = (*centre, *radius);
-                Some(LooseKind::disc(id, disc, stature.span.high, mass))
-            }
+            Body::Disc { centre, radius } => Some(LooseKind::disc(
+                id,
+                *centre,
+                *radius,
+                stature.span.high,
+                mass,
+            )),
             Body::Polygon(corners) => LooseKind::prism(id, corners, stature.span.high, mass),
         });
         kind.as_ref()
@@ -769,8 +773,8 @@ pub(super) mod tests {
             let position = DVec2::new(stream.next_in(-70.0, 70.0), stream.next_in(-50.0, 130.0));
             let vehicle = OrientedBox::new(Pose { position, heading }, 4.4, 1.8);
             let room = obstacles.room_around(&vehicle, 3.0);
-            let moved = |way: f64| OrientedBox {
-                centre: vehicle.centre + way * unit(away),
+            let moved = |distance: f64| OrientedBox {
+                centre: vehicle.centre + distance * unit(away),
                 ..vehicle
             };
             assert!((0.0..=3.0).contains(&room));

@@ -95,7 +95,7 @@ impl JunctionLaw {
     /// Whether a bus on a connection would sweep over traffic on another one, or the reverse, although cars
     /// on these connections do not meet. This happens in bends between two roads and beside entries into
     /// rings.
-    fn is_swept(&self, path: ConnectionIndex, (junction, has_long): (&Junction, bool)) -> bool {
+    fn is_swept(&self, path: ConnectionIndex, junction: &Junction, has_long: bool) -> bool {
         if self.right_of_way.control() == Control::Roundabout {
             return self.wide(junction).is_contested(path);
         }
@@ -129,11 +129,11 @@ impl JunctionLaw {
     }
 
     /// Whether vehicles on a connection have to request it before they enter, with or without long vehicles.
-    fn is_contested(&self, path: ConnectionIndex, at: (&Junction, bool)) -> bool {
+    fn is_contested(&self, path: ConnectionIndex, own: &Junction, has_long: bool) -> bool {
         self.signals.is_some()
             || self.conflicts.is_contested(path)
             || self.is_crossed[path.index()]
-            || self.is_swept(path, at)
+            || self.is_swept(path, own, has_long)
     }
 }
 
@@ -288,7 +288,15 @@ pub(crate) struct Roads {
     has_long: bool,
     /// Lower bound of the distance from the start of each lanelet to the next one with alleys, m; empty
     /// without alleys.
-    ways_to_alleys: Vec<f32>,
+    distances_to_alleys: Vec<f32>,
+}
+
+/// Parts of roads that others are derived from.
+struct Parts {
+    layout: Layout,
+    graph: LaneGraph,
+    bends: SharedList<Bend>,
+    laws: Vec<Arc<JunctionLaw>>,
 }
 
 /// Length of road before signals, where it is short.
@@ -300,9 +308,12 @@ fn rooms_before_signals(
     let junctions = layout.junctions.iter().zip(&plans.signals);
     let signalled = junctions.filter(|(_, signals)| signals.is_some());
     let arms = signalled.flat_map(|(junction, _)| &junction.arms);
-    let rooms = arms
-        .map(|arm| (arm.road, arm.end))
-        .map(|end| (end, layout.room_before(network, end)));
+    let rooms = arms.map(|arm| {
+        (
+            (arm.road, arm.end),
+            layout.room_before(network, arm.road, arm.end),
+        )
+    });
     rooms.filter(|(_, room)| !room.is_ample()).collect()
 }
 
@@ -324,7 +335,13 @@ impl Roads {
         let junctions = layout.junctions.iter();
         let laws = junctions.map(|junction| JunctionLaw::of(junction));
         let laws = laws.collect();
-        Self::of_parts(scenario, (layout, graph, bends, laws), None)
+        let parts = Parts {
+            layout,
+            graph,
+            bends,
+            laws,
+        };
+        Self::of_parts(scenario, parts, None)
     }
 
     /// Roads after an edit from `old`, which `self` was built from, to `new`. Junctions, lanes and conflicts
@@ -337,7 +354,7 @@ impl Roads {
             let copies = vec![NO_LANELET; roads.graph.lanelets().len()];
             return (roads, copies);
         }
-        let layout = layout_after_edit((old.network(), &self.layout), new.network(), custom);
+        let layout = layout_after_edit(old.network(), &self.layout, new.network(), custom);
         let before = Before {
             network: old.network(),
             layout: &self.layout,
@@ -355,7 +372,12 @@ impl Roads {
             roads: self,
             copies: &copies,
         };
-        let parts = (layout, graph, bends, laws);
+        let parts = Parts {
+            layout,
+            graph,
+            bends,
+            laws,
+        };
         (Self::of_parts(new, parts, Some(known)), copies)
     }
 
@@ -383,11 +405,13 @@ impl Roads {
         bends
     }
 
-    fn of_parts(
-        scenario: &Scenario,
-        (layout, graph, bends, laws): (Layout, LaneGraph, SharedList<Bend>, Vec<Arc<JunctionLaw>>),
-        known: Option<Known<'_>>,
-    ) -> Self {
+    fn of_parts(scenario: &Scenario, parts: Parts, known: Option<Known<'_>>) -> Self {
+        let Parts {
+            layout,
+            graph,
+            bends,
+            laws,
+        } = parts;
         let own = |i: usize| laws[i].signals.clone();
         let plans = signal_plans(scenario.network(), &layout, own, |i| &laws[i].conflicts);
         let has_long = scenario.has_long_vehicles();
@@ -398,8 +422,8 @@ impl Roads {
             let own = || OwnGist {
                 is_contested: match lanelet.kind {
                     LaneletKind::Connection { junction, path, .. } => {
-                        let at = (&*layout.junctions[junction.index()], has_long);
-                        laws[junction.index()].is_contested(path, at)
+                        let own = &layout.junctions[junction.index()];
+                        laws[junction.index()].is_contested(path, own, has_long)
                     }
                     LaneletKind::Lane { .. } => false,
                 },
@@ -422,7 +446,7 @@ impl Roads {
             joins: Joins::new(&graph, &gists),
             rooms: rooms_before_signals(scenario.network(), &layout, &plans),
             rings: Rings::new(scenario.network(), &layout, &graph),
-            ways_to_alleys: ways_to_alleys(&graph, &alleys),
+            distances_to_alleys: distances_to_alleys(&graph, &alleys),
             alleys,
             has_long,
             crossings: Crossings::new(scenario.network(), &layout, &plans),
@@ -503,9 +527,9 @@ impl Roads {
     /// Lower bound of the distance from the start of a lanelet to the next lanelet with alleys, m. Beyond a
     /// limit it is only known to be far.
     #[inline]
-    pub(crate) fn way_to_alleys(&self, id: LaneletIndex) -> f64 {
-        let way = self.ways_to_alleys.get(id.index());
-        way.map_or(f64::INFINITY, |&way| f64::from(way))
+    pub(crate) fn distance_to_alleys(&self, id: LaneletIndex) -> f64 {
+        let distance = self.distances_to_alleys.get(id.index());
+        distance.map_or(f64::INFINITY, |&distance| f64::from(distance))
     }
 
     /// Number of following lanelets.
@@ -890,28 +914,31 @@ const LESS: f64 = 0.01;
 
 /// Distance from the start of each lanelet to the next lanelet with alleys, m: slightly reduced, and at most
 /// [`FAR`]. Empty without alleys.
-fn ways_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
+fn distances_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
     if alleys.is_empty() {
         return Vec::new();
     }
     let count = graph.lanelets().len();
-    let mut ways = vec![FAR; count];
+    let mut distances = vec![FAR; count];
     let mut open: Vec<LaneletIndex> = (LaneletIndex::up_to(count))
         .filter(|&id| alleys.are_on(id))
         .collect();
-    open.iter().for_each(|&id| ways[id.index()] = 0.0);
+    open.iter().for_each(|&id| distances[id.index()] = 0.0);
     // Search backwards from the lanelets with alleys, in any order; a lanelet that gets a shorter distance is
     // visited again.
     while let Some(id) = open.pop() {
         for &before in graph.predecessors(id) {
-            let way = ways[id.index()] + graph.lanelet(before).length();
-            if way < ways[before.index()] {
-                ways[before.index()] = way;
+            let distance = distances[id.index()] + graph.lanelet(before).length();
+            if distance < distances[before.index()] {
+                distances[before.index()] = distance;
                 open.push(before);
             }
         }
     }
-    ways.into_iter().map(|way| (way - LESS) as f32).collect()
+    distances
+        .into_iter()
+        .map(|distance| (distance - LESS) as f32)
+        .collect()
 }
 
 /// Distance before a bend from which its speed applies, m. Drivers follow a falling speed with some delay and
@@ -996,7 +1023,7 @@ pub(super) mod tests {
                 gist.beside,
             ),
         );
-        let alleys = (roads.alleys.on(id), roads.way_to_alleys(id));
+        let alleys = (roads.alleys.on(id), roads.distance_to_alleys(id));
         let around = (roads.rings.of(id), roads.joins.of(id), alleys);
         format!("{spacing} {bends:?} {gist:?} {around:?}")
     }

@@ -167,8 +167,8 @@ fn alleys(world: &World, road: RoadId) -> Vec<AlleyInspection> {
     let (graph, alleys) = (world.lane_graph(), world.ground().alleys());
     let mut seen = Vec::new();
     for (number, alley) in (0..).zip(alleys.list()) {
-        let way = alley.directions[0];
-        if graph.lanelet(way.lanelet).road() != Some(road) {
+        let direction = alley.directions[0];
+        if graph.lanelet(direction.lanelet).road() != Some(road) {
             continue;
         }
         let claims = &world.traffic.claims;
@@ -180,9 +180,9 @@ fn alleys(world: &World, road: RoadId) -> Vec<AlleyInspection> {
             ids.dedup();
             ids
         };
-        let lanelet = graph.lanelet(way.lanelet);
+        let lanelet = graph.lanelet(direction.lanelet);
         seen.push(AlleyInspection {
-            span: (lanelet.road_s(way.from), lanelet.road_s(way.to)),
+            span: (lanelet.road_s(direction.from), lanelet.road_s(direction.to)),
             inside: sides.map(|side| sorted(claims.alleys.holders(side).collect())),
             waiting: sides
                 .map(|side| sorted(claims.waiting_for(side, world.setting(), world.agents.lent()))),
@@ -197,14 +197,14 @@ fn lane(world: &World, id: LaneletIndex) -> Option<LaneInspection> {
     let LaneletKind::Lane { lane, section, .. } = lanelet.kind else {
         return None;
     };
-    let ways = || {
+    let paths = || {
         graph
             .successors(id)
             .iter()
             .filter_map(|&next| path_of(graph, next))
     };
     let (ground, signals) = (world.ground(), &world.traffic.signals);
-    let junction = ways().next().map(|Connection { junction, .. }| junction);
+    let junction = paths().next().map(|Connection { junction, .. }| junction);
     let has_signals = junction.is_some_and(|junction| ground.signals(junction).is_some());
     let vehicles = foremost_first(world, id);
     Some(LaneInspection {
@@ -216,9 +216,9 @@ fn lane(world: &World, id: LaneletIndex) -> Option<LaneInspection> {
         vehicles: vehicles.map(|entry| vehicle(world, entry)).collect(),
         leads_to: junction.and_then(|junction| ground.node(junction)),
         // A lane that continues without a junction never makes vehicles wait.
-        goes: junction.is_none() || ways().any(|path| goes(world, path)),
+        goes: junction.is_none() || paths().any(|path| goes(world, path)),
         light: has_signals
-            .then(|| ways().map(|path| signals.light(ground, path)).max())
+            .then(|| paths().map(|path| signals.light(ground, path)).max())
             .flatten(),
         end: graph.line(id).pose(lanelet.length()),
     })

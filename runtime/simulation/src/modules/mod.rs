@@ -10,7 +10,7 @@ mod succession;
 pub(crate) use batch::{Due, Rota, Rows, SLICE, Sharing, batches};
 pub(crate) use boundary::SavedMembership;
 pub(crate) use saving::{SavedInstance, SavedSwap};
-pub(crate) use signal_controllers::{Decider, SignalControllers, node_of};
+pub(crate) use signal_controllers::{Decider, DeciderChange, SignalControllers, node_of};
 pub(crate) use succession::{Anew, SavedGroundPlanners, SavedStacks, Succession};
 
 use crate::agents::{Agents, Census};

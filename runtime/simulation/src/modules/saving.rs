@@ -1,7 +1,7 @@
 //! Saved form of module instances.
 
 use super::pool::Instance;
-use super::signal_controllers::Decider;
+use super::signal_controllers::DeciderChange;
 use super::succession::{Anew, Succession};
 use super::{Modules, SavedMembership};
 use crate::agents::Agents;
@@ -190,15 +190,15 @@ impl Modules {
         agents.chain(self.signals.saved()).collect()
     }
 
-    /// Notifies the instances of all agents, then restores their states. `deciders` states which modules
-    /// controlled signals and which do now. Returns the modules that start fresh.
+    /// Tells the instances of all agents, then gives them what they kept. Returns those that start
+    /// fresh.
     pub(crate) fn restore_states(
         &mut self,
         clock: &Clock,
         agents: &mut Agents,
         saved: &[SavedInstance],
         told: SavedMembership,
-        deciders: (&[Decider], &[Decider]),
+        deciders: DeciderChange<'_>,
         succession: Succession,
     ) -> Vec<Anew> {
         let told = succession.told(told);

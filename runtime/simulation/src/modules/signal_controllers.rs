@@ -24,6 +24,13 @@ pub(crate) struct Decider {
     is_module: bool,
 }
 
+/// The deciders of all programmes in a save, and those of the world that takes it.
+#[derive(Clone, Copy)]
+pub(crate) struct DeciderChange<'a> {
+    pub(crate) was: &'a [Decider],
+    pub(crate) now: &'a [Decider],
+}
+
 /// A module that controls one programme.
 struct Running {
     setting: ModuleSetting,
@@ -220,18 +227,18 @@ impl SignalControllers {
             .collect()
     }
 
-    /// Restores their states. `was` states what controlled each programme and `now` what does. Modules that
-    /// start fresh are appended.
+    /// Restores the state of the modules. Those that start fresh are appended.
     pub(super) fn load(
         &mut self,
         saved: &[SavedInstance],
-        (was, now): (&[Decider], &[Decider]),
+        deciders: DeciderChange<'_>,
         anew: &mut Vec<Anew>,
     ) {
         let slot = ModuleKind::SignalController.name();
         // Only programmes with modules have saved any, in their order.
         let mut saved = saved.iter().filter(|instance| instance.slot == slot);
-        for ((was, now), running) in was.iter().zip(now).zip(&mut self.running) {
+        let programmes = deciders.was.iter().zip(deciders.now);
+        for ((was, now), running) in programmes.zip(&mut self.running) {
             let saved = (was.is_module.then(|| saved.next()).flatten())
                 .and_then(|instance| instance.modules.first());
             let loaded = match (saved, running) {

@@ -77,7 +77,7 @@ impl View<'_> {
             // Beside its goal, its lane ends as well.
             let changes = route.lane_changes_from(at, graph);
             input.lane_remaining =
-                route.room_for_changes((at, position.s), changes, progress.reached, graph);
+                route.room_for_changes(at, position.s, changes, progress.reached, graph);
         }
         if input.lane_change_needed != 0.0 && position.leaving == NO_LANELET {
             let target = if input.lane_change_needed > 0.0 {

@@ -12,7 +12,7 @@
 //! other's lane would drive side by side until both lanes end, so the one behind falls back at once.
 
 use super::View;
-use crate::records::AgentIndex;
+use crate::records::{AgentIndex, LaneSpot};
 use crate::traffic::{LaneEntry, Lanes};
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
@@ -119,7 +119,11 @@ impl View<'_> {
             index: self.index,
             agents: self.agents,
         };
-        lanes.has_way_to_change(agent, (lane, s), self.ground.length(lane) - s)
+        lanes.has_room_to_get_over(
+            agent,
+            LaneSpot { lanelet: lane, s },
+            self.ground.length(lane) - s,
+        )
     }
 
     /// The next vehicles ahead of an agent on an adjacent lane, nearest first. Of two that are level, the one

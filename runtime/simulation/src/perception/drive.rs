@@ -34,7 +34,7 @@ impl View<'_> {
         // As the level computes it: uphill, the engine of the vehicle file applies.
         let uphill = train.filter(|_| slope < 0.0 && who.level != DynamicsLevel::Rigid);
         let engine = uphill.map_or(limits.max_acceleration, |train| {
-            train.strongest(along, direction < 0.0, (load, self.grip(agent)))
+            train.strongest(along, direction < 0.0, load, self.grip(agent))
         });
         let given = |throttle: f64, brake: f64| {
             let pedals = Pedals { throttle, brake };

@@ -96,18 +96,18 @@ impl View<'_> {
     }
 
     /// Square of the speed that can be lost over a distance ahead, m^2/s^2.
-    fn lost_over(&self, agent: AgentIndex, way: f64) -> f64 {
+    fn lost_over(&self, agent: AgentIndex, stretch: f64) -> f64 {
         if !self.position(agent).is_on_lane() {
-            return 2.0 * self.braking_here(agent) * way;
+            return 2.0 * self.braking_here(agent) * stretch;
         }
         let (mut lost, mut end, mut braking) = (0.0, 0.0, LEAST);
-        for sample in self.samples(agent, way) {
-            let length = sample.length.min(way - sample.distance).max(0.0);
+        for sample in self.samples(agent, stretch) {
+            let length = sample.length.min(stretch - sample.distance).max(0.0);
             (braking, end) = (sample.braking, sample.distance + length);
             lost += 2.0 * braking * length;
         }
         // Beyond the end of the route or of a lane to be left, the ground is assumed to continue.
-        lost + 2.0 * braking * (way - end).max(0.0)
+        lost + 2.0 * braking * (stretch - end).max(0.0)
     }
 
     /// Braking that a driver counts on at the vehicle's place, m/s^2.

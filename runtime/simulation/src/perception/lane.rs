@@ -364,9 +364,8 @@ impl View<'_> {
         };
         let ahead = nearest.map(|entry| (entry, -position.s));
         let next = self.route(agent).lanelet(self.progress(agent).at + 1);
-        let merging = next.and_then(|next| {
-            self.merging(agent, (position.lanelet, next), position.s, -position.s)
-        });
+        let merging = next
+            .and_then(|next| self.merging(agent, position.lanelet, next, position.s, -position.s));
         self.nearer(ahead, merging)
     }
 
@@ -402,8 +401,8 @@ impl View<'_> {
     #[inline]
     fn merging_ahead(&self, agent: AgentIndex, at: u32, distance: f64) -> Option<Ahead> {
         let route = self.route(agent);
-        let way = (route.lanelet(at)?, route.lanelet(at + 1)?);
-        self.merging(agent, way, f64::NEG_INFINITY, distance)
+        let (connection, next) = (route.lanelet(at)?, route.lanelet(at + 1)?);
+        self.merging(agent, connection, next, f64::NEG_INFINITY, distance)
     }
 
     /// A vehicle that has turned off at a fork while its tail still blocks the branch of the agent's route.
@@ -456,7 +455,8 @@ impl View<'_> {
     fn merging(
         &self,
         agent: AgentIndex,
-        (connection, next): (LaneletIndex, LaneletIndex),
+        connection: LaneletIndex,
+        next: LaneletIndex,
         beyond: f64,
         distance: f64,
     ) -> Option<Ahead> {
@@ -559,7 +559,8 @@ impl View<'_> {
 
     /// Sets gap and speed of the leader.
     #[inline]
-    fn follow(&self, agent: AgentIndex, (entry, distance): Ahead, input: &mut ControllerInput) {
+    fn follow(&self, agent: AgentIndex, leader: Ahead, input: &mut ControllerInput) {
+        let (entry, distance) = leader;
         let rear = distance + entry.s - self.vehicle_type(entry.agent).rear_overhang;
         input.leader_gap = (rear - self.vehicle_type(agent).front).max(0.0);
         input.leader_speed = self.motion(entry.agent).speed;

@@ -20,7 +20,7 @@ impl View<'_> {
         black_box(self.sum(agents, |agent| self.touch_ahead(agent)));
         if look.at_way {
             let ahead = look.ahead.distance;
-            black_box(self.sum(agents, |agent| self.touch_way(agent, ahead)));
+            black_box(self.sum(agents, |agent| self.touch_route(agent, ahead)));
         }
     }
 
@@ -49,7 +49,7 @@ impl View<'_> {
 
     /// The centre line here and at a distance ahead, m.
     #[inline]
-    fn touch_way(&self, agent: AgentIndex, ahead: f64) -> f64 {
+    fn touch_route(&self, agent: AgentIndex, ahead: f64) -> f64 {
         let position = self.position(agent);
         let line = self.ground.line(position.lanelet);
         line.heading(position.s) + line.position(position.s + ahead).x

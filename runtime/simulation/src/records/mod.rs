@@ -25,7 +25,7 @@ pub use people::{PeopleCounts, PersonRecord};
 pub use rigid_shape::RigidShape;
 pub(crate) use route_id::RouteId;
 pub(crate) use rows::{
-    Aside, Claim, Command, FARTHEST, Identity, LanePosition, Motion, Order, Phase, Progress,
-    Refusal, Statistics, Wish,
+    Aside, Claim, Command, FARTHEST, Identity, LanePosition, LaneSpot, Motion, Order, Phase,
+    Progress, Refusal, Statistics, Wish,
 };
 pub use save_error::SaveError;

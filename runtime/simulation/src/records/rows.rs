@@ -99,6 +99,14 @@ pub(crate) struct LanePosition {
     pub(crate) t: f64,
 }
 
+/// A place on a lane.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct LaneSpot {
+    pub(crate) lanelet: LaneletIndex,
+    /// Distance along the lanelet, m.
+    pub(crate) s: f64,
+}
+
 impl Default for LanePosition {
     fn default() -> Self {
         Self {

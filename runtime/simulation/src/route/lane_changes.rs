@@ -103,7 +103,8 @@ impl Route {
     /// level with the last goal if that lies on the target lane.
     pub(crate) fn room_for_changes(
         &self,
-        (at, s): (u32, f64),
+        at: u32,
+        s: f64,
         changes: u32,
         reached: u32,
         graph: &LaneGraph,

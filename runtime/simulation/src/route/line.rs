@@ -63,7 +63,7 @@ impl Route {
             if at == first || at >= lanes.0 + lanes.1 {
                 lanes = (at, self.lane_changes_from(at, graph) + 1);
                 let begin = if at == first { s } else { 0.0 };
-                part = self.part_of_road(graph, lanes, begin);
+                part = self.part_of_road(graph, lanes.0, lanes.1, begin);
             }
             let (nth, count) = (at - lanes.0, f64::from(lanes.1));
             let lanelet = self.lanelets[at as usize];
@@ -82,8 +82,8 @@ impl Route {
 
     /// Part of a road that is driven, as shares of its length: from a position on the first of several lanes
     /// to the end, or to the goal if that is on the last lane.
-    fn part_of_road(&self, graph: &LaneGraph, lanes: (u32, u32), begin: f64) -> (f64, f64) {
-        let (first, last) = (lanes.0, lanes.0 + lanes.1 - 1);
+    fn part_of_road(&self, graph: &LaneGraph, first: u32, count: u32, begin: f64) -> (f64, f64) {
+        let (first, last) = (first, first + count - 1);
         let length = |at: u32| graph.lanelet(self.lanelets[at as usize]).length();
         let from = begin / length(first);
         let to = match self.goals.last() {

@@ -183,7 +183,8 @@ impl Route {
     /// `reached` others. The new lanelets start and end with the same ones as those they replace.
     pub(crate) fn with_run(
         &self,
-        (from, to): (u32, u32),
+        from: u32,
+        to: u32,
         reached: u32,
         lanelets: &[LaneletIndex],
     ) -> Self {
@@ -260,8 +261,8 @@ mod tests {
             ((3, 3), 0, &[13], &[10, 11, 12, 13, 14, 15], [3, 5]),
             ((0, 2), 0, &[10, 40, 12], &[10, 40, 12, 13, 14, 15], [3, 5]),
         ];
-        for (range, reached, new, after_it, ends) in cases {
-            let after = before.with_run(range, reached, &lanelets(new));
+        for ((from, to), reached, new, after_it, ends) in cases {
+            let after = before.with_run(from, to, reached, &lanelets(new));
             assert_eq!(after.lanelets, lanelets(after_it));
             assert_eq!([0, 1].map(|goal| after.goal_at(goal).unwrap()), ends);
             assert_eq!(after.goals, before.goals);

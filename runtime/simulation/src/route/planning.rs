@@ -1,7 +1,7 @@
 //! Questions to planners, and routes made from their answers.
 
 use super::{Goal, Leg, Route};
-use crate::records::{AgentIndex, Claim, LanePosition, Progress};
+use crate::records::{AgentIndex, Claim, LanePosition, LaneSpot, Progress};
 use roadwright_agent::{Module, Planner, PlannerView, Step};
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::VehicleClass;
@@ -47,7 +47,7 @@ impl Asking<'_> {
     ) -> Option<Route> {
         let start = route.lanelet(from)?;
         let goals = &route.goals[reached as usize..];
-        let inputs = questions((start, s), goals, self.class)?;
+        let inputs = questions(LaneSpot { lanelet: start, s }, goals, self.class)?;
         let answers = self.all(&inputs)?;
         Some(route.with_plan(reached, from, &answers))
     }
@@ -58,7 +58,9 @@ impl Asking<'_> {
     pub(crate) fn turned(
         &self,
         route: &Route,
-        (position, progress, claim): (&LanePosition, &Progress, &Claim),
+        position: &LanePosition,
+        progress: &Progress,
+        claim: &Claim,
     ) -> Option<(Route, bool)> {
         let (at, reached) = (progress.at, progress.reached);
         let granted = claim.granted_to.clamp(at, route.lanelets.len() as u32 - 1);
@@ -107,15 +109,14 @@ impl Route {
 
 /// A question for each goal on a lane, from the goal before it, up to the first one off the lanes; `None` if
 /// that is the next one.
-fn questions(
-    start: (LaneletIndex, f64),
-    goals: &[Goal],
-    class: VehicleClass,
-) -> Option<Vec<PlannerInput>> {
+fn questions(start: LaneSpot, goals: &[Goal], class: VehicleClass) -> Option<Vec<PlannerInput>> {
     let mut from = start;
     let question = |goal: &Goal| {
         let input = goal_input(*goal, from, class)?;
-        from = (input.goal_strip.into(), input.goal_s);
+        from = LaneSpot {
+            lanelet: input.goal_strip.into(),
+            s: input.goal_s,
+        };
         Some(input)
     };
     let questions: Vec<PlannerInput> = goals.iter().map_while(question).collect();
@@ -123,17 +124,13 @@ fn questions(
 }
 
 /// Question for the route to a goal; `None` if that is off the lanes.
-pub(crate) fn goal_input(
-    goal: Goal,
-    from: (LaneletIndex, f64),
-    class: VehicleClass,
-) -> Option<PlannerInput> {
+pub(crate) fn goal_input(goal: Goal, from: LaneSpot, class: VehicleClass) -> Option<PlannerInput> {
     let Goal::Lane { lanelet, s } = goal else {
         return None;
     };
     Some(PlannerInput {
-        strip: from.0.number(),
-        s: from.1,
+        strip: from.lanelet.number(),
+        s: from.s,
         goal_strip: lanelet.number(),
         goal_s: s,
         bus: class.number(),
@@ -145,7 +142,7 @@ pub(crate) fn goal_input(
 pub(crate) struct Trip {
     pub(crate) agent: AgentIndex,
     pub(crate) id: u64,
-    pub(crate) start: (LaneletIndex, f64),
+    pub(crate) start: LaneSpot,
     pub(crate) class: VehicleClass,
 }
 
@@ -163,7 +160,7 @@ pub(crate) fn plan_legs(
         .map(|(trip, route)| {
             // An agent with a goal off the lanes asks no questions and takes no answers below.
             let mut own = questions(trip.start, &route.goals, trip.class)?;
-            let (lanelet, s) = trip.start;
+            let LaneSpot { lanelet, s } = trip.start;
             let remaining = view.graph.lanelet(lanelet).length() - s;
             if let Some(first) = own.first_mut() {
                 first.may_change_first = u32::from(remaining >= ROOM_TO_CHANGE);
@@ -183,7 +180,7 @@ pub(crate) fn plan_legs(
         let own: Vec<_> = answers.by_ref().take(count?).collect();
         let runs: Vec<Vec<LaneletIndex>> = own.into_iter().collect::<Option<_>>()?;
         let start = Route {
-            lanelets: [trip.start.0].into(),
+            lanelets: [trip.start.lanelet].into(),
             ..(*route).clone()
         };
         Some(start.with_plan(0, 0, &runs))

@@ -87,7 +87,8 @@ impl Travel<'_> {
         progress: &mut Progress,
         position: &mut LanePosition,
         target: LaneletIndex,
-        (s, t): (f64, f64),
+        s: f64,
+        t: f64,
     ) {
         *position = LanePosition {
             lanelet: target,

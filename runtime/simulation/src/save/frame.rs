@@ -156,8 +156,12 @@ mod tests {
     #[test]
     fn a_world_is_saved_in_the_parts_of_the_table() {
         let mut scenario = Scenario::new("a street");
-        let ends = ((0.0, 0.0), (100.0, 0.0));
-        testing::draw_street(&mut scenario, ends, &testing::street(1, 1));
+        testing::draw_street(
+            &mut scenario,
+            (0.0, 0.0),
+            (100.0, 0.0),
+            &testing::street(1, 1),
+        );
         let world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
         let saved = world.save(false).unwrap();
         let written = saved

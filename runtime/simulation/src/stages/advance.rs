@@ -24,11 +24,11 @@ use roadwright_vehicle::PedalCommand;
 use std::hint::black_box;
 
 /// An unfinished lane change ends after the vehicle has stood between the two lanes for this long, s.
-const HALF_WAY_PATIENCE: f64 = 3.0;
+const HALFWAY_PATIENCE: f64 = 3.0;
 /// Part of the gap between a vehicle that changes lanes and one that passes it on the old lane, m. It is left
 /// for the tail of the former, which points to the old lane, and for clearance: while the vehicle stands, and
 /// while it moves.
-const HALF_WAY: f64 = 0.45;
+const HALFWAY: f64 = 0.45;
 const ACROSS: f64 = 0.85;
 /// Closer to the centre line of its lane than this, a vehicle of any width has left its old lane, m.
 const IN_LANE: f64 = 0.1;
@@ -340,8 +340,8 @@ impl<S> Mover<'_, S> {
     ) -> Arrival {
         let dt = scene.clock.dt;
         let begins = scene.begins(who);
-        if !begins && let Some(way) = L::roll(self.state, self.motion, self.position, dt) {
-            self.statistics.count(self.motion, way);
+        if !begins && let Some(distance) = L::roll(self.state, self.motion, self.position, dt) {
+            self.statistics.count(self.motion, distance);
             if self.motion.speed < STANDING {
                 self.progress.standing += dt;
             }
@@ -369,13 +369,13 @@ impl<S> Mover<'_, S> {
             physics_rate_hz: scene.types.physics_rate_hz,
             begins,
         };
-        let way = L::advance(self.state, body, step);
+        let distance = L::advance(self.state, body, step);
         let place = self.motion.pose.position;
-        let way = match way {
-            Some(way) => self.go_along(way, before.speed, route, scene),
+        let distance = match distance {
+            Some(distance) => self.go_along(distance, before.speed, route, scene),
             None => self.find_place(before.pose.position, route, scene),
         };
-        self.statistics.count(self.motion, way);
+        self.statistics.count(self.motion, distance);
         // Moving again changes the situation, so a later stop may soon trigger replanning.
         if self.motion.speed.abs() < STANDING {
             self.progress.standing += dt;
@@ -395,11 +395,7 @@ impl<S> Mover<'_, S> {
         if scene.stride > 1 {
             let until = self.quiet_until(scene.ground);
             let vehicle_type = scene.types.get(who.vehicle_type);
-            L::let_roll(
-                self.state,
-                (self.motion, self.position, vehicle_type),
-                until,
-            );
+            L::let_roll(self.state, self.motion, self.position, vehicle_type, until);
         }
         let reached = self.progress.reached;
         let arrival = self.progress.reach_goals(route, self.position, place);
@@ -430,9 +426,15 @@ impl<S> Mover<'_, S> {
 impl<S> Mover<'_, S> {
     /// Moves a body along its lanelets by the distance from its level. Returns the distance moved, m.
     #[inline]
-    fn go_along(&mut self, way: f64, speed: f64, route: &Route, scene: &AdvanceInputs<'_>) -> f64 {
-        let driven = (self.progress).go_along(self.position, route, scene.ground, way);
-        if driven < way {
+    fn go_along(
+        &mut self,
+        distance: f64,
+        speed: f64,
+        route: &Route,
+        scene: &AdvanceInputs<'_>,
+    ) -> f64 {
+        let driven = (self.progress).go_along(self.position, route, scene.ground, distance);
+        if driven < distance {
             // The lane ends here and the body cannot leave it, so it stops dead.
             self.motion.speed = 0.0;
             self.motion.acceleration = -speed / scene.clock.dt;
@@ -470,8 +472,8 @@ impl<S> Mover<'_, S> {
 /// followers on the old lane have to see it.
 fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) {
     let is_within = |limit: f64| position.t.abs() < limit.max(IN_LANE);
-    let is_half_way = is_within(room - HALF_WAY);
-    if is_within(room - ACROSS) || is_half_way && progress.standing > HALF_WAY_PATIENCE {
+    let is_halfway = is_within(room - HALFWAY);
+    if is_within(room - ACROSS) || is_halfway && progress.standing > HALFWAY_PATIENCE {
         position.leaving = NO_LANELET;
     }
 }
@@ -479,8 +481,8 @@ fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) 
 impl Statistics {
     /// Counts distance, m, and smoothness of an agent's motion in a step.
     #[inline]
-    fn count(&mut self, now: &Motion, way: f64) {
-        self.distance += way;
+    fn count(&mut self, now: &Motion, travelled: f64) {
+        self.distance += travelled;
         let lateral = now.speed * now.yaw_rate;
         self.squared_acceleration += now.acceleration * now.acceleration;
         self.squared_lateral_acceleration += lateral * lateral;

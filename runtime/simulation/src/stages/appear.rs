@@ -9,10 +9,11 @@ use crate::ground::Ground;
 use crate::messages::{Log, LogLine};
 use crate::modules::Modules;
 use crate::records::{
-    AgentIndex, Identity, LanePosition, Motion, Phase, Progress, Statistics, keeps_to_lanes,
+    AgentIndex, Identity, LanePosition, LaneSpot, Motion, Phase, Progress, Statistics,
+    keeps_to_lanes,
 };
 use crate::route::{Route, Routes, Travel, Trip, plan_legs};
-use crate::traffic::{Claims, Delays, Index};
+use crate::traffic::{Delays, Traffic};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::PlannerView;
 use roadwright_scenario::DynamicsLevel;
@@ -29,17 +30,30 @@ pub(crate) struct AppearInputs<'a> {
     pub(crate) levels: LevelChoice,
 }
 
+/// Parts of the world that new agents are written to.
+pub(crate) struct Arrivals<'a> {
+    pub(crate) demand: &'a mut Demand,
+    pub(crate) routes: &'a mut Routes,
+    pub(crate) dynamics: &'a mut Dynamics,
+    pub(crate) agents: &'a mut Agents,
+}
+
 /// Admits due departures where there is room, and gives them an agent index. Returns the admitted agents. A
 /// place counts as taken in this step even if no route leads on from it, because all questions go to the
 /// planners together afterwards.
 pub(crate) fn admit(
     scene: AppearInputs<'_>,
-    (index, claims): (&mut Index, &Claims),
-    demand: &mut Demand,
-    routes: &mut Routes,
-    (dynamics, agents): (&mut Dynamics, &mut Agents),
+    traffic: &mut Traffic,
+    arrivals: Arrivals<'_>,
     log: &mut Log,
 ) -> Vec<AgentIndex> {
+    let Traffic { index, claims, .. } = traffic;
+    let Arrivals {
+        demand,
+        routes,
+        dynamics,
+        agents,
+    } = arrivals;
     let time = scene.clock.time();
     let of_flows = flow_agents(scene, demand, time);
     demand.departures.come(time, of_flows);
@@ -143,7 +157,10 @@ fn trip<'a>(scene: AppearInputs<'_>, exit: &'a Exit<'_>, agent: AgentIndex) -> (
     let trip = Trip {
         agent,
         id: who.id,
-        start: (position.lanelet, position.s),
+        start: LaneSpot {
+            lanelet: position.lanelet,
+            s: position.s,
+        },
         class: scene.types.get(who.vehicle_type).class,
     };
     (trip, exit.routes.get(exit.agents.progress[index].route))

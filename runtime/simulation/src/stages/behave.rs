@@ -5,12 +5,12 @@ use super::scene::Onlooking;
 use crate::agents::Column;
 use crate::dynamics::room_to_change_lane;
 use crate::modules::{Due, Modules, Rota, Rows, Sharing};
-use crate::records::AgentIndex;
+use crate::records::{AgentIndex, LaneSpot};
 use crate::route::Travel;
 use crate::traffic::Lanes;
 use roadwright_agent::{Effects, Step, Surroundings};
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
-use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
+use roadwright_scenario::lane_graph::NO_LANELET;
 use std::sync::Arc;
 
 /// Room that is left for each further lane change if several follow each other, m.
@@ -180,12 +180,7 @@ impl Effecting<'_> {
     /// Whether a vehicle has the gap to change to a position on the adjacent lane, m, and respects promises
     /// made to others. If only the latter fails, this is noted: otherwise a vehicle behind would wait to let
     /// it in, while it waits for vehicles that come up behind that one.
-    fn has_room_to_change(
-        &mut self,
-        agent: AgentIndex,
-        beside: (LaneletIndex, f64),
-        room: f64,
-    ) -> bool {
+    fn has_room_to_change(&mut self, agent: AgentIndex, beside: LaneSpot, room: f64) -> bool {
         let lanes = Lanes {
             ground: self.ground,
             types: self.types,
@@ -193,9 +188,13 @@ impl Effecting<'_> {
             agents: self.agents.lent(),
         };
         let own = &self.agents.position[agent.index()];
-        let places = [(own.lanelet, own.s), beside];
-        let has_way = |&place: &(LaneletIndex, f64)| lanes.has_way_to_change(agent, place, room);
-        let leaves = |&place: &(LaneletIndex, f64)| {
+        let own = LaneSpot {
+            lanelet: own.lanelet,
+            s: own.s,
+        };
+        let places = [own, beside];
+        let has_way = |&place: &LaneSpot| lanes.has_room_to_get_over(agent, place, room);
+        let leaves = |&place: &LaneSpot| {
             self.traffic
                 .claims
                 .grants
@@ -234,8 +233,11 @@ impl Effecting<'_> {
             return;
         }
         // In a bend, adjacent lanes differ in length. The adjacent place is at the same share of both.
-        let beside = position.s / lanelet.length() * self.ground.length(target);
-        if !self.has_room_to_change(agent, (target, beside), lanelet.length() - position.s) {
+        let spot = LaneSpot {
+            lanelet: target,
+            s: position.s / lanelet.length() * self.ground.length(target),
+        };
+        if !self.has_room_to_change(agent, spot, lanelet.length() - position.s) {
             return;
         }
         // A change that is not part of the route needs another route, and room.
@@ -247,11 +249,11 @@ impl Effecting<'_> {
         let line = self.ground.graph().line(target);
         let guess = position.s / lanelet.length() * line.length();
         let pose = self.bodies().pose(agent);
-        let place = line.project(pose.position, guess);
+        let (s, t) = line.project(pose.position, guess);
         let (progress, position) = (
             &mut self.agents.progress[index],
             &mut self.agents.position[index],
         );
-        Travel::change_lane(progress, position, target, place);
+        Travel::change_lane(progress, position, target, s, t);
     }
 }

@@ -66,8 +66,9 @@ pub(crate) fn collide(
     let in_order = |at, out: &mut Vec<Contact>| search.contacts_in_order(at, out);
     find(helpers, traffic.index.entries().len(), contacts, in_order);
     sort(contacts, agents.lent());
-    let found = (&contacts[..], clock.beat_steps());
-    traffic.contacts.take_in_order(time, found, agents);
+    traffic
+        .contacts
+        .take_in_order(time, &contacts, clock.beat_steps(), agents);
 }
 
 impl<'a> CollideInputs<'a> {

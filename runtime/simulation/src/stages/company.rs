@@ -119,10 +119,12 @@ impl Effecting<'_> {
     pub(super) fn spawn_or_complain(
         &mut self,
         agent: AgentIndex,
-        kind: (&str, &str),
-        places: (DVec2, DVec2),
+        vehicle: &str,
+        stack: &str,
+        from: DVec2,
+        to: DVec2,
     ) {
-        if let Err(why) = self.spawn(kind, places) {
+        if let Err(why) = self.spawn(vehicle, stack, from, to) {
             self.complain(agent, why);
         }
     }
@@ -132,11 +134,7 @@ impl Effecting<'_> {
     ///
     /// # Errors
     /// A message about what is missing.
-    fn spawn(
-        &mut self,
-        (vehicle, stack): (&str, &str),
-        (from, to): (DVec2, DVec2),
-    ) -> Result<(), String> {
+    fn spawn(&mut self, vehicle: &str, stack: &str, from: DVec2, to: DVec2) -> Result<(), String> {
         if self.demand.spawned >= MOST_SPAWNED {
             return Err(format!(
                 "add_vehicle: at most {MOST_SPAWNED} vehicles can be added"

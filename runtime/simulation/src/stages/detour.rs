@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::fixed::Fixed;
 use crate::ground::Ground;
 use crate::modules::Modules;
+use crate::records::LaneSpot;
 use crate::route::{Route, Routes, Travel, goal_input};
 use crate::traffic::{Delays, Detour, StuckRing};
 use crate::vehicle_type::VehicleTypes;
@@ -27,9 +28,9 @@ impl DetourInputs<'_> {
         routes: &mut Routes,
         agents: &mut PlanColumns<'_>,
     ) -> bool {
-        let found = ring.detours.iter().find_map(|way| {
-            let route = self.route_by(way, routes, agents.lent())?;
-            Some((way.agent, route))
+        let found = ring.detours.iter().find_map(|detour| {
+            let route = self.route_by(detour, routes, agents.lent())?;
+            Some((detour.agent, route))
         });
         let Some((agent, route)) = found else {
             return false;
@@ -45,26 +46,33 @@ impl DetourInputs<'_> {
 
     /// Route of an agent over another lane beyond the junction where it waits; `None` if none leads to its
     /// next goal, or the goal comes earlier.
-    fn route_by(&self, way: &Detour, routes: &Routes, agents: AgentsRef<'_>) -> Option<Route> {
-        let index = way.agent.index();
+    fn route_by(&self, detour: &Detour, routes: &Routes, agents: AgentsRef<'_>) -> Option<Route> {
+        let index = detour.agent.index();
         let progress = &agents.progress[index];
         let route = routes.get(progress.route);
         let goal_at = route.goal_at(progress.reached)?;
         // Its goal comes before the place where it would turn off, or it is there already, so a detour does
         // not help.
-        if goal_at <= way.at || progress.at >= way.at {
+        if goal_at <= detour.at || progress.at >= detour.at {
             return None;
         }
         let fixed = Fixed {
             ground: self.ground,
             types: self.types,
         };
-        let (delays, agent) = (&self.delays.0, way.agent);
+        let (delays, agent) = (&self.delays.0, detour.agent);
         let asking = (self.modules).asking(self.clock, fixed, delays, agents.census, agent);
         let goal = route.next_goal(progress.reached)?;
-        let beyond = asking.route(goal_input(goal, (way.exit, 0.0), asking.class)?)?;
-        let before = &route.lanelets[progress.at as usize..way.at as usize];
-        let lanelets = [before, &[way.connection], &beyond].concat();
-        Some(route.with_run((progress.at, goal_at), progress.reached, &lanelets))
+        let beyond = asking.route(goal_input(
+            goal,
+            LaneSpot {
+                lanelet: detour.exit,
+                s: 0.0,
+            },
+            asking.class,
+        )?)?;
+        let before = &route.lanelets[progress.at as usize..detour.at as usize];
+        let lanelets = [before, &[detour.connection], &beyond].concat();
+        Some(route.with_run(progress.at, goal_at, progress.reached, &lanelets))
     }
 }

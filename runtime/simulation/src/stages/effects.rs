@@ -131,7 +131,7 @@ impl Effecting<'_> {
                 stack,
                 from,
                 to,
-            } => self.spawn_or_complain(agent, (&vehicle, &stack), (from, to)),
+            } => self.spawn_or_complain(agent, &vehicle, &stack, from, to),
             Effect::Join(group) => self.join(agent, group),
             Effect::Quit(group) => self.messages.quit(&group, self.id(agent)),
             Effect::Send { to, letter } => self.send_to(agent, to, letter),
@@ -139,7 +139,7 @@ impl Effecting<'_> {
             Effect::Broadcast { radius, letter } => self.broadcast(agent, radius, &letter),
             // Signals.
             Effect::CallStage { node, stage } => {
-                self.ask_signals(agent, (node, stage), StageWish::Call);
+                self.ask_signals(agent, node, stage, StageWish::Call);
             }
             Effect::HoldStage {
                 node,
@@ -147,7 +147,7 @@ impl Effecting<'_> {
                 seconds,
             } => {
                 let until = self.clock.time() + seconds;
-                self.ask_signals(agent, (node, stage), StageWish::Hold(until));
+                self.ask_signals(agent, node, stage, StageWish::Hold(until));
             }
             Effect::ReleaseStage { node } => {
                 let id = self.id(agent);
@@ -173,9 +173,9 @@ impl Effecting<'_> {
     }
 
     /// Requests a stage of the signals at a node.
-    fn ask_signals(&mut self, agent: AgentIndex, stage: (u32, u32), wish: StageWish) {
-        let asks = (self.id(agent), wish);
-        let done = self.traffic.signals.ask(self.ground, stage, asks);
+    fn ask_signals(&mut self, agent: AgentIndex, node: u32, stage: u32, wish: StageWish) {
+        let id = self.id(agent);
+        let done = self.traffic.signals.ask(self.ground, node, stage, id, wish);
         self.complain_of(agent, done);
     }
 

@@ -7,7 +7,7 @@
 
 use super::effects::{Effecting, give_up_grants};
 use crate::ground::Spot;
-use crate::records::{AgentIndex, LanePosition, Phase, keeps_to_lanes};
+use crate::records::{AgentIndex, LanePosition, LaneSpot, Phase, keeps_to_lanes};
 use crate::route::{Goal, Leg, Route, Waypoint, goal_input};
 use glam::DVec2;
 use roadwright_geometry::Pose;
@@ -226,7 +226,7 @@ impl Effecting<'_> {
         let goals = self.goals_left(agent, self.agents.progress[agent.index()].reached);
         let spot = self.lane_beside(agent).filter(|_| !goals.is_empty());
         if let Some(spot) = spot
-            && let Some(route) = self.route_from(agent, spot, goals.clone())
+            && let Some(route) = self.route_from(agent, on_lane(spot), goals.clone())
         {
             self.take_lane(agent, spot, Some(route));
             return;
@@ -259,7 +259,7 @@ impl Effecting<'_> {
         let goals = self.goals_left(agent, reached);
         let is_back = match self.lane_beside(agent) {
             Some(spot) => {
-                let route = self.route_from(agent, spot, goals);
+                let route = self.route_from(agent, on_lane(spot), goals);
                 self.take_lane(agent, spot, route)
             }
             None => false,
@@ -278,7 +278,7 @@ impl Effecting<'_> {
         let goals = self.ground.finder().near(self.ground.graph(), place);
         let mut goals = goals.into_iter().take(super::effects::MOST_SPOTS);
         let route = goals.find_map(|(lanelet, s, _)| {
-            self.route_from(agent, spot, vec![Goal::Lane { lanelet, s }])
+            self.route_from(agent, on_lane(spot), vec![Goal::Lane { lanelet, s }])
         });
         self.take_lane(agent, spot, route)
     }
@@ -297,18 +297,16 @@ impl Effecting<'_> {
     }
 
     /// Route from a place on a lane to goals, in order.
-    fn route_from(
-        &self,
-        agent: AgentIndex,
-        (lanelet, s, _): Spot,
-        goals: Vec<Goal>,
-    ) -> Option<Route> {
+    fn route_from(&self, agent: AgentIndex, start: LaneSpot, goals: Vec<Goal>) -> Option<Route> {
         let class = self.vehicle_type(agent).class;
-        let mut lanelets = vec![lanelet];
-        let (mut from, mut legs) = ((lanelet, s), Vec::new());
+        let mut lanelets = vec![start.lanelet];
+        let (mut from, mut legs) = (start, Vec::new());
         for goal in &goals {
             let input = goal_input(*goal, from, class)?;
-            from = (input.goal_strip.into(), input.goal_s);
+            from = LaneSpot {
+                lanelet: input.goal_strip.into(),
+                s: input.goal_s,
+            };
             // Each leg begins with the lanelet on which the previous one ends.
             lanelets.extend_from_slice(&self.asking(agent).route(input)?[1..]);
             legs.push(Leg::Lanes {
@@ -323,12 +321,8 @@ impl Effecting<'_> {
     }
 
     /// Puts an agent onto a lane with a route, if there is one. Returns whether there is.
-    fn take_lane(
-        &mut self,
-        agent: AgentIndex,
-        (lanelet, s, t): Spot,
-        route: Option<Route>,
-    ) -> bool {
+    fn take_lane(&mut self, agent: AgentIndex, spot: Spot, route: Option<Route>) -> bool {
+        let (lanelet, s, t) = spot;
         let Some(route) = route else { return false };
         let index = agent.index();
         let step = self.clock.step;
@@ -346,6 +340,12 @@ impl Effecting<'_> {
         self.agents.touch();
         true
     }
+}
+
+/// The place on the lane, without the distance beside its middle.
+fn on_lane(spot: Spot) -> LaneSpot {
+    let (lanelet, s, _) = spot;
+    LaneSpot { lanelet, s }
 }
 
 /// Paths from a pose through places with speeds, cut at the maximum length: one path for each forward and

@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::fixed::Fixed;
 use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::modules::{Modules, Rota};
-use crate::records::AgentIndex;
+use crate::records::{AgentIndex, LaneSpot};
 use crate::route::{GIVE_UP_DISTANCE, Goal, Question, Route, Routes, Travel, ask_all, goal_input};
 use crate::traffic::{Claims, Delays};
 use crate::vehicle_type::VehicleTypes;
@@ -118,8 +118,8 @@ pub(crate) fn plan(
         let step = clock.moment(instance.rate);
         let answers = ask_all(instance.module(), &view, &step, &questions);
         for ((question, need), answer) in questions.iter().zip(&needs).zip(answers) {
-            let (trigger, range) = *need;
-            let is_new = take_answer(clock, question.agent, range, answer, routes, agents);
+            let (trigger, (from, to)) = *need;
+            let is_new = take_answer(clock, question.agent, from, to, answer, routes, agents);
             match trigger {
                 Trigger::Stuck => counts.stuck += 1,
                 Trigger::TooLate if is_new => counts.missed_turns += 1,
@@ -166,7 +166,8 @@ fn end_beside(
 fn take_answer(
     clock: &Clock,
     agent: AgentIndex,
-    range: (u32, u32),
+    from: u32,
+    to: u32,
     answer: Option<Vec<LaneletIndex>>,
     routes: &mut Routes,
     agents: &mut PlanColumns<'_>,
@@ -176,15 +177,14 @@ fn take_answer(
     progress.planned_at = clock.step;
     let route = routes.get(progress.route);
     // If it is the same run or none, the agent asks less often while it stands.
-    let is_new = |lanelets: &Vec<LaneletIndex>| {
-        route.lanelets[range.0 as usize..=range.1 as usize] != lanelets[..]
-    };
+    let is_new =
+        |lanelets: &Vec<LaneletIndex>| route.lanelets[from as usize..=to as usize] != lanelets[..];
     let Some(lanelets) = answer.filter(is_new) else {
         progress.attempts = progress.attempts.saturating_add(1);
         return false;
     };
     progress.attempts = 0;
-    let route = route.with_run(range, progress.reached, &lanelets);
+    let route = route.with_run(from, to, progress.reached, &lanelets);
     replan(clock, agent, route, routes, agents);
     true
 }
@@ -235,7 +235,7 @@ impl PlanInputs<'_> {
         let may_defer = self.kept_to(agent) <= at + 1;
         let later = || route.deferred(at, reached, graph, self.class(agent));
         if may_defer && let Some(run) = later() {
-            return Some(route.with_run((at, run.to), reached, &run.lanelets));
+            return Some(route.with_run(at, run.to, reached, &run.lanelets));
         }
         // A detour would lead to the same place, where it would be too late again, endlessly.
         if route.has_room_for_goal(at, reached, graph) {
@@ -284,8 +284,15 @@ impl PlanInputs<'_> {
             false => 0.0,
         };
         let needed = (needed + waited_for).max(braking);
-        let place = (progress.at, position.s);
-        let room = || route.room_for_changes(place, changes, progress.reached, self.ground.graph());
+        let room = || {
+            route.room_for_changes(
+                progress.at,
+                position.s,
+                changes,
+                progress.reached,
+                self.ground.graph(),
+            )
+        };
         let is_missed = changes > 0 && room() < needed;
         if is_missed && since > NEXT_ATTEMPT {
             Some(Trigger::TooLate)
@@ -335,7 +342,7 @@ impl PlanInputs<'_> {
         let is_too_late = trigger == Trigger::TooLate;
         let input = PlannerInput {
             may_change_first: u32::from(!is_too_late && !is_near_end),
-            ..goal_input(goal, (lanelet, s), self.class(agent))?
+            ..goal_input(goal, LaneSpot { lanelet, s }, self.class(agent))?
         };
         Some(Need { from, to, input })
     }

@@ -2,7 +2,7 @@
 //! lane that is not on the route.
 
 use super::effects::{Effecting, MOST_SPOTS};
-use crate::records::{AgentIndex, Phase, Progress};
+use crate::records::{AgentIndex, LaneSpot, Phase, Progress};
 use crate::route::{Goal, Route, goal_input};
 use glam::DVec2;
 use roadwright_plugin_api::PlannerInput;
@@ -67,7 +67,7 @@ impl Effecting<'_> {
                 let claim = &self.agents.claim[index];
                 let turned = self
                     .asking(agent)
-                    .turned(&candidate, (position, &progress, claim));
+                    .turned(&candidate, position, &progress, claim);
                 match turned {
                     Some(turned) => turned,
                     None => return false,
@@ -237,7 +237,7 @@ impl Effecting<'_> {
         let goal = route.next_goal(progress.reached)?;
         let input = PlannerInput {
             may_change_first: 0,
-            ..goal_input(goal, (target, s), asking.class)?
+            ..goal_input(goal, LaneSpot { lanelet: target, s }, asking.class)?
         };
         let beyond = asking.route(input)?;
         let goal_at = route.goal_at(progress.reached)?;
@@ -253,6 +253,6 @@ impl Effecting<'_> {
             return None;
         }
         let lanelets = [&[position.lanelet], &beyond[..]].concat();
-        Some(route.with_run((progress.at, goal_at), progress.reached, &lanelets))
+        Some(route.with_run(progress.at, goal_at, progress.reached, &lanelets))
     }
 }

@@ -361,28 +361,23 @@ impl Contacts {
         contacts: &[Contact],
         agents: &mut ContactColumns<'_>,
     ) {
-        take(
-            &mut self.touching,
-            &mut self.log,
-            time,
-            (contacts, 1),
-            agents,
-        );
+        take(&mut self.touching, &mut self.log, time, contacts, 1, agents);
     }
 
     /// Takes the contacts that are found by order along lanes, once in `steps` steps.
     pub(crate) fn take_in_order(
         &mut self,
         time: f64,
-        (contacts, steps): (&[Contact], u64),
+        contacts: &[Contact],
+        steps: u64,
         agents: &mut ContactColumns<'_>,
     ) {
-        let found = (contacts, steps);
         take(
             &mut self.touching_in_order,
             &mut self.log,
             time,
-            found,
+            contacts,
+            steps,
             agents,
         );
     }
@@ -393,7 +388,8 @@ fn take(
     known: &mut Touching,
     log: &mut Vec<Collision>,
     time: f64,
-    (contacts, steps): (&[Contact], u64),
+    contacts: &[Contact],
+    steps: u64,
     agents: &mut ContactColumns<'_>,
 ) {
     if contacts.is_empty() && known.is_empty() {
@@ -454,7 +450,8 @@ mod tests {
             );
             contacts.take_in_order(
                 f64::from(beat),
-                (&found, 10),
+                &found,
+                10,
                 &mut ContactColumns::of(&mut stand.agents),
             );
         }
@@ -467,12 +464,8 @@ mod tests {
                 (7.5, 15.0)
             );
         }
-        contacts.take_in_order(3.0, (&[], 10), &mut ContactColumns::of(&mut stand.agents));
-        contacts.take_in_order(
-            4.0,
-            (&found, 10),
-            &mut ContactColumns::of(&mut stand.agents),
-        );
+        contacts.take_in_order(3.0, &[], 10, &mut ContactColumns::of(&mut stand.agents));
+        contacts.take_in_order(4.0, &found, 10, &mut ContactColumns::of(&mut stand.agents));
         assert_eq!(contacts.log.len(), 2);
     }
 }

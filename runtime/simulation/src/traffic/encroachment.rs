@@ -137,9 +137,9 @@ fn collect(
     };
     let Some(along) = along else { return };
     let vehicle_type = scene.types.get(agents.identity[agent].vehicle_type);
-    let way = agents.motion[agent].speed * dt;
+    let distance = agents.motion[agent].speed * dt;
     // Positions of both ends one step ago. They passed each position in between.
-    let ends = |offset: f64| (along + offset - way, along + offset);
+    let ends = |offset: f64| (along + offset - distance, along + offset);
     let conflicts = scene.ground.conflicts(held.junction, false);
     for (number, conflict) in (0u32..).zip(conflicts.list()) {
         let side = match conflict.paths {

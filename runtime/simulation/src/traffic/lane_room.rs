@@ -34,8 +34,8 @@ impl LaneRoom<'_> {
         if room <= t.abs() {
             return 0.0;
         }
-        let ahead = self.drift_ahead(lanelet, (s, s + self.vehicle_type.front));
-        let behind = self.drift_behind(lanelet, (s - self.vehicle_type.rear_overhang, s));
+        let ahead = self.drift_ahead(lanelet, s, s + self.vehicle_type.front);
+        let behind = self.drift_behind(lanelet, s - self.vehicle_type.rear_overhang, s);
         room - t.abs() - ahead.max(behind)
     }
 
@@ -48,8 +48,8 @@ impl LaneRoom<'_> {
     /// Greatest distance by which the body leaves the lane between two positions on a lanelet, m, of which
     /// the second may lie beyond its end. Infinite near obstacles, or where the lanes beyond are unknown or
     /// short.
-    fn drift_ahead(&self, lanelet: LaneletIndex, (from, to): (f64, f64)) -> f64 {
-        let here = self.drift_on(lanelet, (from, to));
+    fn drift_ahead(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
+        let here = self.drift_on(lanelet, from, to);
         let over = to - self.ground.length(lanelet);
         if over <= 0.0 {
             return here;
@@ -58,8 +58,8 @@ impl LaneRoom<'_> {
     }
 
     /// The same for a first position that may lie before the start.
-    fn drift_behind(&self, lanelet: LaneletIndex, (from, to): (f64, f64)) -> f64 {
-        let here = self.drift_on(lanelet, (from, to));
+    fn drift_behind(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
+        let here = self.drift_on(lanelet, from, to);
         if from >= 0.0 {
             return here;
         }
@@ -78,7 +78,10 @@ impl LaneRoom<'_> {
         let drift = |&id: &LaneletIndex| {
             let length = self.ground.length(id);
             match over <= length && self.beside(id) > 0.0 {
-                true => self.drift_on(id, stretch(length)),
+                true => {
+                    let (from, to) = stretch(length);
+                    self.drift_on(id, from, to)
+                }
                 false => f64::INFINITY,
             }
         };
@@ -87,7 +90,7 @@ impl LaneRoom<'_> {
     }
 
     /// The same between two positions on a lanelet, cut off at its ends.
-    fn drift_on(&self, lanelet: LaneletIndex, (from, to): (f64, f64)) -> f64 {
+    fn drift_on(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
         let line = self.ground.line(lanelet);
         let (spacing, last) = (line.spacing(), line.count() - 1);
         // Whole pieces, including those that are only partly covered.

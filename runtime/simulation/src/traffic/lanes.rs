@@ -3,13 +3,13 @@
 use super::{Index, LaneEntry, space};
 use crate::agents::AgentsRef;
 use crate::ground::Ground;
-use crate::records::AgentIndex;
+use crate::records::{AgentIndex, LaneSpot};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Distance that a body drives until it has left its old lane, m.
-const WAY_TO_CHANGE: f64 = 10.0;
+const DISTANCE_TO_CHANGE: f64 = 10.0;
 /// Braking that is expected of the vehicle ahead during a lane change, m/s^2.
 const STOPPING: f64 = 2.0;
 
@@ -61,12 +61,12 @@ impl<'a> Lanes<'a> {
 
     /// Distance of the stop lines of the connections beyond a lane from its end, m; 0 for most.
     pub(super) fn line_before_end(self, lanelet: LaneletIndex) -> f64 {
-        let ways = self.ground.successors(lanelet).iter();
-        let lines = ways.filter_map(|&way| {
+        let connections = self.ground.successors(lanelet).iter();
+        let lines = connections.filter_map(|&connection| {
             let Connection {
                 junction,
                 number: path,
-            } = self.ground.contested(way)?;
+            } = self.ground.contested(connection)?;
             let has_buses = self.types.sets_lines_back;
             Some(self.ground.setback(junction, path, has_buses))
         });
@@ -84,12 +84,8 @@ impl<'a> Lanes<'a> {
     /// adjacent lane even if the vehicle ahead of it stops. Between two lanes it would hold up both, and
     /// perhaps the vehicles for which it then waits. It has to complete the change within `room` metres in
     /// any case.
-    pub(crate) fn has_way_to_change(
-        self,
-        agent: AgentIndex,
-        (lanelet, s): (LaneletIndex, f64),
-        room: f64,
-    ) -> bool {
+    pub(crate) fn has_room_to_get_over(self, agent: AgentIndex, spot: LaneSpot, room: f64) -> bool {
+        let LaneSpot { lanelet, s } = spot;
         let mut others = self.index.on_lanelet(lanelet).iter();
         let Some(leader) = others.find(|entry| entry.agent != agent && entry.s > s) else {
             return true;
@@ -97,7 +93,7 @@ impl<'a> Lanes<'a> {
         let gap = self.rear(leader) - (s + self.vehicle_type(agent).front);
         let speed = self.agents.motion[leader.agent.index()].speed.max(0.0);
         // If the vehicle ahead stops, it still covers its braking distance, which is room as well.
-        gap + speed * speed / (2.0 * STOPPING) >= WAY_TO_CHANGE.min(room)
+        gap + speed * speed / (2.0 * STOPPING) >= DISTANCE_TO_CHANGE.min(room)
     }
 
     /// Length that a vehicle takes in a queue, m.
@@ -119,6 +115,7 @@ impl<'a> Lanes<'a> {
 #[cfg(test)]
 mod tests {
     use super::Lanes;
+    use crate::records::LaneSpot;
     use crate::testing::Stand;
     use roadwright_scenario::lane_graph::LaneletIndex;
 
@@ -184,7 +181,14 @@ mod tests {
             let s = 100.0 + kind.front + gap + kind.rear_overhang;
             stand.car(2, &[right], s, speed);
             stand.look();
-            let found = lanes(&stand).has_way_to_change(own, (right, 100.0), room);
+            let found = lanes(&stand).has_room_to_get_over(
+                own,
+                LaneSpot {
+                    lanelet: right,
+                    s: 100.0,
+                },
+                room,
+            );
             assert_eq!(found, expected, "{gap} m, {speed} m/s, {room} m");
         }
     }

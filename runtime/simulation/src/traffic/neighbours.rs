@@ -236,7 +236,8 @@ impl Neighbours {
             if state != body.state || who.vehicle_type != body.vehicle_type {
                 return false;
             }
-            body.go_to(shapes.find(body.agent, body.part));
+            let (place, heading, lever) = shapes.find(body.agent, body.part);
+            body.go_to(place, heading, lever);
             // Also false if the distance is not a number.
             2.0 * body.moved <= margin
         };
@@ -336,13 +337,13 @@ fn all(
 impl Followed {
     /// Adds up a move.
     #[inline]
-    fn go_to(&mut self, (place, heading, lever): (DVec2, f64, f64)) {
+    fn go_to(&mut self, place: DVec2, heading: f64, lever: f64) {
         let turned = wrap_angle(heading - f64::from(self.heading)).abs();
-        let way = (place - self.place).length() + lever * turned;
-        if way < LEAST_MOVE {
+        let distance = (place - self.place).length() + lever * turned;
+        if distance < LEAST_MOVE {
             return;
         }
-        self.moved += way as f32;
+        self.moved += distance as f32;
         (self.place, self.heading) = (place, heading as f32);
     }
 }
@@ -400,11 +401,10 @@ mod tests {
     fn surroundings() -> Scenario {
         let mut scenario = Scenario::new("posts");
         for (from, to) in [((-60.0, 0.0), (60.0, 0.0)), ((0.0, -60.0), (0.0, 60.0))] {
-            draw_street(&mut scenario, (from, to), &street(1, 1));
+            draw_street(&mut scenario, from, to, &street(1, 1));
         }
         // Posts along this street are out of reach of vehicles that keep to their lanes.
-        let aside = ((-60.0, -90.0), (60.0, -90.0));
-        draw_street(&mut scenario, aside, &street(1, 1));
+        draw_street(&mut scenario, (-60.0, -90.0), (60.0, -90.0), &street(1, 1));
         for number in 0..32 {
             let (x, side) = (7.0 * f64::from(number / 2) - 55.0, f64::from(number % 2));
             let (y, radius) = (9.2 * side - 94.6, 0.4);
@@ -581,7 +581,7 @@ mod tests {
     fn who_has_room_beside_a_bend_touches_nothing() {
         let mut scenario = Scenario::new("bends");
         for (from, to) in [((-60.0, 0.0), (60.0, 0.0)), ((0.0, -60.0), (0.0, 60.0))] {
-            draw_street(&mut scenario, (from, to), &street(1, 1));
+            draw_street(&mut scenario, from, to, &street(1, 1));
         }
         // As near to connections as posts may stand while the lanes still have room beside them.
         let bare = Ground::new(&scenario);

@@ -29,7 +29,9 @@ fn with_vehicles() -> Scenario {
     scenario
 }
 
-fn draw(scenario: &mut Scenario, from: (f64, f64), to: (f64, f64), width: f64) -> RoadId {
+fn draw(scenario: &mut Scenario, x: f64, y: f64, to_x: f64, to_y: f64, width: f64) -> RoadId {
+    let from = (x, y);
+    let to = (to_x, to_y);
     let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to)).unwrap();
     let edit = draw::road(scenario, &line, &street(width)).unwrap();
     scenario.apply(edit).unwrap();
@@ -88,7 +90,7 @@ fn flow(scenario: &mut Scenario, vehicle: &str, from: Place, to: Place, rate: f6
 /// A street of 300 m with a stream of cars in each direction.
 fn alley(rate: f64) -> Scenario {
     let mut scenario = with_vehicles();
-    let road = draw(&mut scenario, (0.0, 0.0), (300.0, 0.0), 3.25);
+    let road = draw(&mut scenario, 0.0, 0.0, 300.0, 0.0, 3.25);
     narrow_middle(&mut scenario, road);
     let (along, against) = (-1, 1);
     for (lane, from, to) in [(along, 10.0, 290.0), (against, 290.0, 10.0)] {
@@ -176,12 +178,12 @@ fn who_waits_for_an_alley_is_told_for_whom() {
 /// A square of streets of 200 m, where the street between the lower corners has the given width.
 fn square(width: f64) -> Scenario {
     let mut scenario = with_vehicles();
-    draw(&mut scenario, (-100.0, 0.0), (0.0, 0.0), 3.25);
-    draw(&mut scenario, (0.0, 0.0), (200.0, 0.0), width);
-    draw(&mut scenario, (200.0, 0.0), (300.0, 0.0), 3.25);
-    draw(&mut scenario, (0.0, 0.0), (0.0, 200.0), 3.25);
-    draw(&mut scenario, (0.0, 200.0), (200.0, 200.0), 3.25);
-    draw(&mut scenario, (200.0, 200.0), (200.0, 0.0), 3.25);
+    draw(&mut scenario, -100.0, 0.0, 0.0, 0.0, 3.25);
+    draw(&mut scenario, 0.0, 0.0, 200.0, 0.0, width);
+    draw(&mut scenario, 200.0, 0.0, 300.0, 0.0, 3.25);
+    draw(&mut scenario, 0.0, 0.0, 0.0, 200.0, 3.25);
+    draw(&mut scenario, 0.0, 200.0, 200.0, 200.0, 3.25);
+    draw(&mut scenario, 200.0, 200.0, 200.0, 0.0, 3.25);
     scenario
 }
 
@@ -252,18 +254,18 @@ fn alleys_are_the_same_with_any_number_of_threads_and_after_a_save() {
 /// Two cars begin near its ends and drive towards each other, and only one of them may be spawned at first.
 fn assert_do_not_face_each_other(between: f64) {
     let mut scenario = with_vehicles();
-    let west = draw(&mut scenario, (-160.0, 0.0), (-60.0, 0.0), 3.25);
+    let west = draw(&mut scenario, -160.0, 0.0, -60.0, 0.0, 3.25);
     let pieces = (120.0 / between).round() as u32;
     let narrow: Vec<RoadId> = (0..pieces)
         .map(|piece| {
             let x = f64::from(piece) * between - 60.0;
-            draw(&mut scenario, (x, 0.0), (x + between, 0.0), 1.65)
+            draw(&mut scenario, x, 0.0, x + between, 0.0, 1.65)
         })
         .collect();
-    let east = draw(&mut scenario, (60.0, 0.0), (160.0, 0.0), 3.25);
+    let east = draw(&mut scenario, 60.0, 0.0, 160.0, 0.0, 3.25);
     for piece in 1..pieces {
         let x = f64::from(piece) * between - 60.0;
-        draw(&mut scenario, (x, -100.0), (x, 0.0), 3.25);
+        draw(&mut scenario, x, -100.0, x, 0.0, 3.25);
     }
     let (along, against) = (-1, 1);
     let (left, right) = (narrow[0], narrow[narrow.len() - 1]);
@@ -314,10 +316,10 @@ fn who_begins_in_an_alley_leaves_it_through_the_next_one_before_who_waits_for_bo
     // Two alleys without a place between them. One car comes to the first of them. The other one, which
     // begins at the far end of the second, reaches the end of that long before.
     let mut scenario = with_vehicles();
-    let west = draw(&mut scenario, (-160.0, 0.0), (-60.0, 0.0), 3.25);
-    draw(&mut scenario, (-60.0, 0.0), (0.0, 0.0), 1.65);
-    let second = draw(&mut scenario, (0.0, 0.0), (150.0, 0.0), 1.65);
-    let east = draw(&mut scenario, (150.0, 0.0), (250.0, 0.0), 3.25);
+    let west = draw(&mut scenario, -160.0, 0.0, -60.0, 0.0, 3.25);
+    draw(&mut scenario, -60.0, 0.0, 0.0, 0.0, 1.65);
+    let second = draw(&mut scenario, 0.0, 0.0, 150.0, 0.0, 1.65);
+    let east = draw(&mut scenario, 150.0, 0.0, 250.0, 0.0, 3.25);
     let (along, against) = (-1, 1);
     let trips = [
         (
@@ -437,7 +439,7 @@ fn two_buses_pass_a_street_by_turns_in_which_a_bus_and_a_car_fit() {
     let street = |vehicles: [&str; 2]| {
         let mut scenario = with_vehicles();
         // Wide at both ends, so that there is a place to wait.
-        let road = draw(&mut scenario, (0.0, 0.0), (300.0, 0.0), 3.25);
+        let road = draw(&mut scenario, 0.0, 0.0, 300.0, 0.0, 3.25);
         narrow_to(&mut scenario, road, 2.78);
         for (vehicle, lane, from, to) in [
             (vehicles[0], -1, 20.0, 280.0),

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 fn two_streets() -> Scenario {
     let mut scenario = Scenario::new("streets");
     for y in [0.0, 100.0] {
-        draw_street(&mut scenario, ((0.0, y), (200.0, y)), &street(1, 0));
+        draw_street(&mut scenario, (0.0, y), (200.0, y), &street(1, 0));
     }
     scenario
 }

@@ -16,7 +16,7 @@ pub(super) fn look_after(
     if people.has_strays() {
         people.hold_for_strays(&roadside, agents);
     }
-    for walk in people.calls(roadside.ground) {
-        signals.call_walk(roadside.ground, walk, clock.time());
+    for (junction, stages) in people.calls(roadside.ground) {
+        signals.call_walk(roadside.ground, junction, stages, clock.time());
     }
 }

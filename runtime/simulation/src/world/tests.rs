@@ -147,7 +147,7 @@ fn straight_road() -> Scenario {
         section: CrossSection::driving(1, 0, 3.5),
         ..street(1, 0)
     };
-    draw_street(&mut scenario, ((0.0, 0.0), (120.0, 0.0)), &style);
+    draw_street(&mut scenario, (0.0, 0.0), (120.0, 0.0), &style);
     scenario
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn street(forward: usize, backward: usize) -> RoadStyle {
 }
 
 /// Draws a straight road between two points.
-pub(crate) fn draw_street(scenario: &mut Scenario, (from, to): (DVec2, DVec2), style: &RoadStyle) {
+pub(crate) fn draw_street(scenario: &mut Scenario, from: DVec2, to: DVec2, style: &RoadStyle) {
     let line = ReferenceLine::straight(from, to).unwrap();
     let edit = draw::road(scenario, &line, style).unwrap();
     scenario.apply(edit).unwrap();

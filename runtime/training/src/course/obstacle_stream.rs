@@ -116,12 +116,12 @@ fn shapes(seed: u64) -> Vec<Shape> {
     let mut stream = Stream::new(seed, "obstacles", 0);
     let mut shapes = Vec::new();
     for _ in 0..BOXES {
-        let size = (stream.next_in(1.0, 10.0), stream.next_in(1.0, 10.0));
-        shapes.push(a_box(&mut stream, size));
+        let (length, width) = (stream.next_in(1.0, 10.0), stream.next_in(1.0, 10.0));
+        shapes.push(a_box(&mut stream, length, width));
     }
     for _ in 0..WALLS {
         let length = stream.next_in(20.0, 55.0);
-        shapes.push(a_box(&mut stream, (length, 1.0)));
+        shapes.push(a_box(&mut stream, length, 1.0));
     }
     for _ in 0..DISCS {
         let radius = stream.next_in(0.3, 4.0);
@@ -142,7 +142,7 @@ fn anywhere(stream: &mut Stream) -> DVec2 {
     DVec2::new(stream.next_in(-HALF, HALF), stream.next_in(-HALF, HALF))
 }
 
-fn a_box(stream: &mut Stream, (length, width): (f64, f64)) -> Shape {
+fn a_box(stream: &mut Stream, length: f64, width: f64) -> Shape {
     let place = anywhere(stream);
     Shape::Box {
         x: place.x.into(),

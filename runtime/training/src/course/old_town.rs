@@ -67,11 +67,12 @@ pub(super) fn draft(seed: u64) -> Draft {
         let (from, to) = (town.somewhere(&mut stream), town.somewhere(&mut stream));
         let is_crowded =
             |&(lanelet, s): &(LaneletIndex, f64)| lanelet == from.0 && (s - from.1).abs() < APART;
-        let is_short = (town.position(from) - town.position(to)).length() < TRIP;
+        let is_short = (town.position(from.0, from.1) - town.position(to.0, to.1)).length() < TRIP;
         if is_short || taken.iter().any(is_crowded) {
             continue;
         }
-        let Some((start, destination)) = town.place(from).zip(town.place(to)) else {
+        let Some((start, destination)) = town.place(from.0, from.1).zip(town.place(to.0, to.1))
+        else {
             continue;
         };
         taken.push(from);
@@ -125,12 +126,12 @@ impl Town {
         (id, stream.next_in(FROM_END, length - FROM_END))
     }
 
-    fn position(&self, (id, s): (LaneletIndex, f64)) -> DVec2 {
+    fn position(&self, id: LaneletIndex, s: f64) -> DVec2 {
         self.ground.graph().line(id).position(s)
     }
 
     /// The place in terms of its road.
-    fn place(&self, (id, s): (LaneletIndex, f64)) -> Option<Place> {
+    fn place(&self, id: LaneletIndex, s: f64) -> Option<Place> {
         let lanelet = self.ground.graph().lanelet(id);
         let (from, to) = lanelet.road_span;
         // A place is given along its road, because lanelets may have the opposite direction, and be longer or

@@ -93,7 +93,8 @@ pub fn halve(
     evaluate: &dyn Evaluate,
     candidates: &[Candidate],
     courses: &[u64],
-    (halving, places): (Halving, usize),
+    halving: Halving,
+    places: usize,
 ) -> Vec<Judgement> {
     let mut runs = vec![Runs::new(); candidates.len()];
     let mut under_way: Vec<usize> = (0..candidates.len()).collect();
@@ -176,7 +177,7 @@ mod tests {
         let genes: Vec<f64> = (0..9).map(|i| f64::from((i * 5) % 9)).collect();
         let courses: Vec<u64> = (1..=9).collect();
         let halving = Halving::default();
-        let judged = halve(&counts, &candidates(&genes), &courses, (halving, 1));
+        let judged = halve(&counts, &candidates(&genes), &courses, halving, 1);
         for (gene, judged) in genes.iter().zip(&judged) {
             let driven = match *gene as u32 {
                 0 => 9,
@@ -196,7 +197,7 @@ mod tests {
         let genes = [13.0, 16.0, 17.0, 18.0, 19.0, 20.0];
         let courses: Vec<u64> = (1..=9).collect();
         let halving = Halving::default();
-        let judged = halve(&counts, &candidates(&genes), &courses, (halving, 3));
+        let judged = halve(&counts, &candidates(&genes), &courses, halving, 3);
         // 13 leads after the first course and fails on the second; 16 is dropped at once.
         assert!(judged[0].failure.is_some() && !judged[0].raced_out);
         assert!(judged[1].ended_early && !judged[1].raced_out);
@@ -216,7 +217,7 @@ mod tests {
             let halving = Halving::default();
             let judged = || {
                 let counts = Counts::default();
-                halve(&counts, &candidates(&genes), &[1, 2, 3, 4], (halving, 2))
+                halve(&counts, &candidates(&genes), &[1, 2, 3, 4], halving, 2)
             };
             pool.unwrap().install(judged)
         };
@@ -231,11 +232,11 @@ mod tests {
     fn without_courses_or_candidates_nobody_is_judged() {
         let counts = Counts::default();
         let halving = Halving::default();
-        let judged = halve(&counts, &candidates(&[1.0, 2.0]), &[], (halving, 1));
+        let judged = halve(&counts, &candidates(&[1.0, 2.0]), &[], halving, 1);
         assert!(judged.iter().all(|judged| judged.fitness().is_none()));
-        assert!(halve(&counts, &[], &[1], (halving, 1)).is_empty());
+        assert!(halve(&counts, &[], &[1], halving, 1).is_empty());
         // With a single course all drive it, and none is dropped.
-        let judged = halve(&counts, &candidates(&[1.0, 2.0]), &[1], (halving, 1));
+        let judged = halve(&counts, &candidates(&[1.0, 2.0]), &[1], halving, 1);
         assert!(judged.iter().all(|judged| judged.fitness().is_some()));
     }
 

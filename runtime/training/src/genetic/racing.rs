@@ -70,7 +70,8 @@ pub fn race(
     evaluate: &dyn Evaluate,
     candidates: &[Candidate],
     courses: &[u64],
-    (racing, places): (Racing, usize),
+    racing: Racing,
+    places: usize,
 ) -> Vec<Judgement> {
     // Lower scores are better; the best possible value is given as a fitness, so its sign is changed like
     // that of scores.
@@ -228,7 +229,7 @@ mod tests {
         let counts = Counts::default();
         let all = candidates(&[(1, 2.0), (2, 9.0), (1, 4.0), (2, 3.0), (2, 13.0), (2, 16.0)]);
         let courses: Vec<u64> = (1..=10).collect();
-        let judged = race(&counts, &all, &courses, (RACING, 2));
+        let judged = race(&counts, &all, &courses, RACING, 2);
         let fitness: Vec<_> = judged.iter().map(Judgement::fitness).collect();
         assert_eq!(fitness, [Some(2.0), None, Some(4.0), Some(3.0), None, None]);
         // The value to beat is 4 on 10 courses: 9 on each is too much after 5, which is detected after 6.
@@ -241,7 +242,7 @@ mod tests {
             least: 2.0,
             ..RACING
         };
-        let judged = race(&counts, &all, &courses, (sharp, 2));
+        let judged = race(&counts, &all, &courses, sharp, 2);
         assert_eq!(judged[1].scores.len(), 4);
     }
 
@@ -254,13 +255,13 @@ mod tests {
             doubt: Some(0.05),
             ..RACING
         };
-        let judged = race(&counts, &all, &courses, (doubting, 2));
+        let judged = race(&counts, &all, &courses, doubting, 2);
         // 4.5 on each course against 4: it could still win, but after two courses it is clear that it will
         // not.
         assert!(judged[2].raced_out && judged[2].scores.len() == 2);
         // An individual that is better, or equal, drives all courses.
         assert!(judged[3..].iter().all(|judged| judged.scores.len() == 10));
-        let patient = race(&counts, &all, &courses, (RACING, 2));
+        let patient = race(&counts, &all, &courses, RACING, 2);
         assert_eq!(patient[2].scores.len(), 10);
     }
 
@@ -268,9 +269,9 @@ mod tests {
     fn without_enough_to_beat_all_drive_all() {
         let counts = Counts::default();
         let all = candidates(&[(1, 2.0), (2, 9.0), (2, 99.0)]);
-        let judged = race(&counts, &all, &[1, 2, 3], (RACING, 2));
+        let judged = race(&counts, &all, &[1, 2, 3], RACING, 2);
         assert!(judged.iter().all(|judged| judged.scores.len() == 3));
-        let none = race(&counts, &[], &[1], (RACING, 2));
+        let none = race(&counts, &[], &[1], RACING, 2);
         assert!(none.is_empty());
     }
 

@@ -196,8 +196,8 @@ impl<'a> Training<'a> {
         let courses = self.experiment.courses_of(number, drives);
         let places = self.experiment.operators.p;
         match (self.experiment.racing, self.experiment.halving) {
-            (Some(racing), _) => race(self.evaluate, asked, &courses, (racing, places)),
-            (None, Some(halving)) => halve(self.evaluate, asked, &courses, (halving, places)),
+            (Some(racing), _) => race(self.evaluate, asked, &courses, racing, places),
+            (None, Some(halving)) => halve(self.evaluate, asked, &courses, halving, places),
             (None, None) => judge(self.evaluate, asked, &courses),
         }
     }

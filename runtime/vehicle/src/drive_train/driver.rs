@@ -184,11 +184,17 @@ impl Propulsion for Driver<'_> {
         // Acceleration under the throttle of the last step: a vehicle that slows at full throttle shifts
         // down.
         let acceleration = (speed - self.state.speed) / dt * direction;
-        let pedalled = (self.state.throttle, acceleration);
         let shifting = &mut self.state.shifting;
         // The gear comes before the pedals, because the throttle for a force depends on the gear.
         match self.pedals.map_or(0, |held| held.gear) {
-            0 => shifting.shift(self.train, speed, pedalled, self.is_reversing, dt),
+            0 => shifting.shift(
+                self.train,
+                speed,
+                self.state.throttle,
+                acceleration,
+                self.is_reversing,
+                dt,
+            ),
             gear => shifting.engage(self.train, speed, gear, self.is_reversing, dt),
         }
         // A gear in the other direction is engaged only at a standstill, so the vehicle brakes until then. A

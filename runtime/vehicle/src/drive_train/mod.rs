@@ -163,7 +163,7 @@ impl DriveTrain {
     /// resistance, at a speed in the direction of travel, m/s. `load` is the fraction of the weight that
     /// presses on the ground, `grip` the factor on tyre friction. A vehicle without a reverse gear uses the
     /// forward gears.
-    pub fn strongest(&self, along: f64, is_reversing: bool, (load, grip): (f64, f64)) -> f64 {
+    pub fn strongest(&self, along: f64, is_reversing: bool, load: f64, grip: f64) -> f64 {
         let gears = match &self.reverse {
             Some(reverse) if is_reversing => std::slice::from_ref(reverse),
             _ => &self.gears[..],

@@ -81,9 +81,14 @@ impl<'a> StraightRun<'a> {
     /// Drives for `dt` seconds. Throttle and brake are limited by the grip. The vehicle does not roll
     /// backwards.
     pub fn step(&mut self, pedals: Pedals, dt: f64) {
-        let shifted = (pedals.throttle, self.acceleration);
-        self.shifting
-            .shift(self.train, self.speed, shifted, false, dt);
+        self.shifting.shift(
+            self.train,
+            self.speed,
+            pedals.throttle,
+            self.acceleration,
+            false,
+            dt,
+        );
         // Midpoint rule: a half step finds the speed in the middle. The forces at that speed, over the
         // distance at the mean speed, do exactly the work that changes the kinetic energy, so that the
         // balance closes.

@@ -64,7 +64,8 @@ impl Shifting {
         &mut self,
         train: &DriveTrain,
         speed: f64,
-        (throttle, acceleration): (f64, f64),
+        throttle: f64,
+        acceleration: f64,
         is_reversing: bool,
         dt: f64,
     ) {

@@ -220,10 +220,10 @@ fn rates(model: &SingleTrack, motion: Planar, wheels: f64, push: &Push, wanted: 
     let (sin, cos) = sin_cos(wheels);
     // Velocity of the front axle, rotated into the frame of its wheels.
     let (x, y) = (motion.along, motion.across + model.front * motion.turn);
-    let rolls = (x * cos + y * sin, y * cos - x * sin);
-    let front = axle_force(model, 0, loads[0], rolls, asked * share);
-    let rolls = (motion.along, motion.across - model.rear * motion.turn);
-    let rear = axle_force(model, 1, loads[1], rolls, asked * (1.0 - share));
+    let (along, across) = (x * cos + y * sin, y * cos - x * sin);
+    let front = axle_force(model, 0, loads[0], along, across, asked * share);
+    let (along, across) = (motion.along, motion.across - model.rear * motion.turn);
+    let rear = axle_force(model, 1, loads[1], along, across, asked * (1.0 - share));
     let front = (front.0 * cos - front.1 * sin, front.1 * cos + front.0 * sin);
     Planar {
         along: (front.0 + rear.0) / model.mass + resisted + motion.turn * motion.across,
@@ -238,7 +238,8 @@ fn axle_force(
     model: &SingleTrack,
     axle: usize,
     load: f64,
-    (along, across): (f64, f64),
+    along: f64,
+    across: f64,
     asked: f64,
 ) -> (f64, f64) {
     let slip = across / along.abs().max(BLEND[0]);

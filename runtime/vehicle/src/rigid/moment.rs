@@ -82,7 +82,8 @@ impl<S: Surface> Moment<'_, S> {
     pub(super) fn forces(
         &self,
         state: &mut CarState,
-        (controls, towed): (&Controls, f64),
+        controls: &Controls,
+        towed: f64,
         contacts: &mut Vec<Contact>,
     ) -> (Wrench, Braking) {
         let model = self.model;
@@ -104,7 +105,7 @@ impl<S: Surface> Moment<'_, S> {
             resistance: push.resistance * whole,
             ..push
         };
-        let wrench = self.roll(state, (controls, turn, &pulling), contacts);
+        let wrench = self.roll(state, controls, turn, &pulling, contacts);
         let braking = Braking {
             foot: push.brake,
             hand: controls.hand_brake,
@@ -127,14 +128,16 @@ impl<S: Surface> Moment<'_, S> {
             brake: braking.foot.min(self.model.most_braking),
             ..Push::default()
         };
-        self.roll(state, (&controls, None, &push), contacts)
+        self.roll(state, &controls, None, &push, contacts)
     }
 
     /// Returns the forces of the ground and the air on a vehicle with the given drive and braking.
     fn roll(
         &self,
         state: &mut CarState,
-        (controls, turn, push): (&Controls, Option<Turn>, &Push),
+        controls: &Controls,
+        turn: Option<Turn>,
+        push: &Push,
         contacts: &mut Vec<Contact>,
     ) -> Wrench {
         let model = self.model;
@@ -148,16 +151,14 @@ impl<S: Surface> Moment<'_, S> {
             }
         }
         let forces = match model.tracks.zip(turn) {
-            Some((tracks, turn)) => {
-                self.run_tracks(&tracks, (controls, turn, push), state, contacts)
-            }
+            Some((tracks, turn)) => self.run_tracks(&tracks, controls, turn, push, state, contacts),
             None => self.turn_wheels(state, controls, contacts, push),
         };
         for (number, (force, contact)) in forces.into_iter().zip(&mut *contacts).enumerate() {
             let [along, across] = contact.axes;
             let tyre = along * force.x + across * force.y;
             if model.spheres.is_some() {
-                self.hand_on(state, (number, contact), tyre, &mut wrench);
+                self.hand_on(state, number, contact, tyre, &mut wrench);
             } else {
                 wrench.add(contact.normal * contact.load + tyre, contact.arm);
             }
@@ -309,12 +310,7 @@ impl<S: Surface> Moment<'_, S> {
             wheel.pull(torque, &grip, contact.velocity, &turning)
         };
         let (force, wanted) = brush.force(&grip, pulled, contact.velocity, self.dt);
-        wheel.roll(
-            (pulled, force.x, wanted),
-            &grip,
-            contact.velocity.x,
-            &turning,
-        );
+        wheel.roll(pulled, force.x, wanted, &grip, contact.velocity.x, &turning);
         wheel.read_slip(contact.velocity, model.radius, contact.load);
         force
     }
@@ -354,7 +350,7 @@ impl<S: Surface> Moment<'_, S> {
             Contact {
                 compression,
                 damper: damping * rate,
-                ..self.contact(wheel, turn, state, (arm, normal))
+                ..self.contact(wheel, turn, state, arm, normal)
             }
         }));
         for number in 0..contacts.len() {
@@ -400,7 +396,8 @@ impl<S: Surface> Moment<'_, S> {
         wheel: &Wheel,
         turn: f64,
         state: &CarState,
-        (arm, normal): (DVec3, DVec3),
+        arm: DVec3,
+        normal: DVec3,
     ) -> Contact {
         let angle = wheel_angle(wheel, turn, self.model.rear);
         let ahead = state.body.rotation * wheel_axis(angle);

@@ -192,7 +192,7 @@ impl<S: Surface> Moment<'_, S> {
             let arm = sphere.position - normal * model.radius - state.body.position;
             let hub = state.body.position + state.body.rotation * wheel.hub(model.radius);
             let place = (sphere.position - hub).dot(state.up());
-            let mut contact = self.contact(wheel, turn, state, (arm, normal));
+            let mut contact = self.contact(wheel, turn, state, arm, normal);
             contact.compression = place;
             contact.sphere = forces;
             contact
@@ -278,7 +278,8 @@ impl<S: Surface> Moment<'_, S> {
     pub(super) fn hand_on(
         &self,
         state: &CarState,
-        (number, contact): (usize, &mut Contact),
+        number: usize,
+        contact: &mut Contact,
         tyre: DVec3,
         wrench: &mut Wrench,
     ) {

@@ -148,7 +148,9 @@ impl<S: Surface> Moment<'_, S> {
     pub(super) fn run_tracks(
         &self,
         tracks: &Tracks,
-        (controls, turn, push): (&Controls, Turn, &Push),
+        controls: &Controls,
+        turn: Turn,
+        push: &Push,
         state: &mut CarState,
         contacts: &[Contact],
     ) -> Vec<DVec2> {
@@ -211,7 +213,7 @@ impl<S: Surface> Moment<'_, S> {
             let ground = wheels.iter().map(|&number| {
                 let (contact, brush) = (&contacts[number], state.brushes[number]);
                 let grip = self.grip(contact);
-                give_way(brush, &grip, (contact.velocity, rim), self.dt).1.x
+                give_way(brush, &grip, contact.velocity, rim, self.dt).1.x
             });
             let ground: f64 = ground.sum();
             track.drive - ground - track.mass * (rim - track.before) / self.dt
@@ -235,7 +237,7 @@ impl<S: Surface> Moment<'_, S> {
     fn lay(&self, number: usize, rim: f64, state: &mut CarState, contact: &Contact) -> DVec2 {
         let (model, grip) = (self.model, self.grip(contact));
         let brush = state.brushes[number];
-        let (brush, force) = give_way(brush, &grip, (contact.velocity, rim), self.dt);
+        let (brush, force) = give_way(brush, &grip, contact.velocity, rim, self.dt);
         state.brushes[number] = brush;
         state.loads[number] = contact.load;
         let (wheel, spring) = (&mut state.wheels[number], &model.wheels[number]);
@@ -248,7 +250,7 @@ impl<S: Surface> Moment<'_, S> {
 
 /// Returns the ground deflection after a step, and its longitudinal and lateral force, N, for a piece of
 /// track that runs at `rim` and whose wheel moves over the ground at a velocity, m/s.
-fn give_way(brush: Brush, grip: &Grip, (velocity, rim): (DVec2, f64), dt: f64) -> (Brush, DVec2) {
+fn give_way(brush: Brush, grip: &Grip, velocity: DVec2, rim: f64, dt: f64) -> (Brush, DVec2) {
     if grip.load <= 0.0 {
         return (Brush::default(), DVec2::ZERO);
     }

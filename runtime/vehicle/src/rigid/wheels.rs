@@ -111,7 +111,9 @@ impl WheelState {
     /// `wanted`. The excess makes it slide or stops it.
     pub(super) fn roll(
         &mut self,
-        (torque, force, wanted): (Torque, f64, f64),
+        torque: Torque,
+        force: f64,
+        wanted: f64,
         grip: &Grip,
         speed: f64,
         turning: &Turning,

@@ -265,7 +265,7 @@ impl<'a, S: Surface> Yard<'a, S> {
             dt: time,
         };
         let (mut wrench, braking) = match &car.role {
-            Role::Driven(controls, towed) => moment.forces(car.state, (controls, *towed), contacts),
+            Role::Driven(controls, towed) => moment.forces(car.state, controls, *towed, contacts),
             Role::Towed(_) => (moment.towed_forces(car.state, ahead, contacts), ahead),
         };
         if let Some(spheres) = &car.model.spheres {
@@ -424,7 +424,7 @@ fn insert_car<'a>(
     let (hull, _) = physics.insert(body, collider);
     let spheres = match &model.spheres {
         None => Vec::new(),
-        Some(spheres) => insert_spheres(physics, (model, state), (spheres, layers), hull),
+        Some(spheres) => insert_spheres(physics, model, state, spheres, layers, hull),
     };
     Car {
         before: state.body,
@@ -458,8 +458,10 @@ fn hull_above(state: &BodyState, spheres: &Spheres) -> RigidBodyBuilder {
 /// holds each of them on the axis of its spring.
 fn insert_spheres(
     physics: &mut PhysicsWorld,
-    (model, state): (&RigidModel, &CarState),
-    (spheres, layers): (&Spheres, u32),
+    model: &RigidModel,
+    state: &CarState,
+    spheres: &Spheres,
+    layers: u32,
     hull: RigidBodyHandle,
 ) -> Vec<(RigidBodyHandle, ColliderHandle)> {
     let wheels = model.wheels.iter().zip(&state.spheres);

@@ -188,7 +188,7 @@ pub(crate) struct Planners {
     pub(crate) json: bool,
 }
 
-fn in_range(text: &str, (least, most): (f64, f64), unit: &str) -> Result<f64, String> {
+fn in_range(text: &str, least: f64, most: f64, unit: &str) -> Result<f64, String> {
     let value = text
         .parse()
         .ok()
@@ -197,13 +197,13 @@ fn in_range(text: &str, (least, most): (f64, f64), unit: &str) -> Result<f64, St
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
-    in_range(text, (60.0, 1e6), " s")
+    in_range(text, 60.0, 1e6, " s")
 }
 
 fn time_step(text: &str) -> Result<f64, String> {
-    in_range(text, (0.001, 0.5), " s")
+    in_range(text, 0.001, 0.5, " s")
 }
 
 fn share(text: &str) -> Result<f64, String> {
-    in_range(text, (0.0, 1.0), "")
+    in_range(text, 0.0, 1.0, "")
 }

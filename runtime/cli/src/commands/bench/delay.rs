@@ -74,7 +74,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
         let mut means = Vec::new();
         let mut trips = 0;
         for seed in 1..=runs {
-            let lost = lost(flow, common.dt, (seed, seconds))?;
+            let lost = lost(flow, common.dt, seed, seconds)?;
             trips += lost.len();
             means.push(Statistic::of(&lost).mean);
         }
@@ -137,7 +137,7 @@ fn star(has_signals: bool, flow: f64) -> anyhow::Result<Star> {
         speed_limit: SPEED_LIMIT,
     })?;
     let rules = if has_signals {
-        signals(&star, (GREEN, GREEN))
+        signals(&star, GREEN, GREEN)
     } else {
         JunctionRules {
             control: Some(Kind::Priority.control()),
@@ -147,8 +147,8 @@ fn star(has_signals: bool, flow: f64) -> anyhow::Result<Star> {
     };
     star.rule(rules)?;
     let [one, other] = STREET;
-    star.flow((one, other), "car", flow)?;
-    star.flow((other, one), "car", flow)?;
+    star.flow(one, other, "car", flow)?;
+    star.flow(other, one, "car", flow)?;
     Ok(star)
 }
 
@@ -194,7 +194,7 @@ fn counted(seconds: f64) -> std::ops::Range<f64> {
 }
 
 /// Returns the delay of each trip, s.
-fn lost(flow: f64, dt: f64, (seed, seconds): (u64, f64)) -> anyhow::Result<Vec<f64>> {
+fn lost(flow: f64, dt: f64, seed: u64, seconds: f64) -> anyhow::Result<Vec<f64>> {
     let [with, without] = [true, false].map(|has_signals| -> anyhow::Result<_> {
         let mut run = Run::new(&star(has_signals, flow)?.scenario, dt, seed)?;
         run.until(seconds)?;

@@ -173,9 +173,9 @@ fn star(
         // Vehicles from the previous leg pass the entry, and leave by the next leg.
         Movement::IntoRing => (opposite, vec![(far, near)]),
     };
-    star.flow((ENTRY, to), "car", QUEUE)?;
-    for &way in &passing {
-        star.flow(way, "car", wanted / passing.len() as f64)?;
+    star.flow(ENTRY, to, "car", QUEUE)?;
+    for &(from, to) in &passing {
+        star.flow(from, to, "car", wanted / passing.len() as f64)?;
     }
     Ok((star, passing.into_iter().map(|(from, _)| from).collect()))
 }

@@ -1,7 +1,7 @@
 //! `roadwright bench junctions`: promises of junctions under more traffic than they can take.
 
 use super::arguments::{Hand, Junctions as Arguments, Kind};
-use super::star::{Plan, Star};
+use super::star::{Plan, Star, StarPlace};
 use super::{Run, outcome};
 use crate::Outcome;
 use crate::commands::print_json;
@@ -87,7 +87,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     let mut rows = Vec::new();
     for plan in plans(arguments) {
-        let row = measure(plan, arguments, (seconds, seeds))?;
+        let row = measure(plan, arguments, seconds, seeds)?;
         if !common.json {
             writeln!(out, "{}", row.line())?;
             out.flush()?;
@@ -146,9 +146,9 @@ fn closed(arguments: &Arguments, seconds: f64) -> (f64, f64) {
     }
 }
 
-fn measure(plan: Plan, arguments: &Arguments, (seconds, seeds): (f64, u64)) -> anyhow::Result<Row> {
+fn measure(plan: Plan, arguments: &Arguments, seconds: f64, seeds: u64) -> anyhow::Result<Row> {
     let (close, open) = closed(arguments, seconds);
-    let star = saturated(plan, arguments.buses, (close, open))?;
+    let star = saturated(plan, arguments.buses, close, open)?;
     let warm_up = WARM_UP.min(0.25 * seconds);
     let settled = if open > close { open + DRAINING } else { open };
     let mut row = Row {
@@ -171,8 +171,8 @@ fn measure(plan: Plan, arguments: &Arguments, (seconds, seeds): (f64, u64)) -> a
     for seed in 1..=seeds {
         let cpu = ProcessTime::now();
         let mut run = Run::new(&star.scenario, arguments.common.dt, seed)?;
-        row.first_half += run.rate(&star.legs, (warm_up, close))? / seeds as f64;
-        row.second_half += run.rate(&star.legs, (settled, seconds))? / seeds as f64;
+        row.first_half += run.rate(&star.legs, warm_up, close)? / seeds as f64;
+        row.second_half += run.rate(&star.legs, settled, seconds)? / seeds as f64;
         row.add(&run);
         row.cpu_seconds += cpu.elapsed().as_secs_f64();
     }
@@ -182,7 +182,7 @@ fn measure(plan: Plan, arguments: &Arguments, (seconds, seeds): (f64, u64)) -> a
 
 /// Creates a junction with more traffic than it takes from all legs to all others, the first vehicle of each
 /// leg in the same step; between two times, s, a vehicle closes each exit.
-fn saturated(plan: Plan, buses: f64, (close, open): (f64, f64)) -> anyhow::Result<Star> {
+fn saturated(plan: Plan, buses: f64, close: f64, open: f64) -> anyhow::Result<Star> {
     let mut star = Star::new(plan)?;
     let breakdown = VehicleType {
         max_speed: CRAWL.into(),
@@ -195,7 +195,7 @@ fn saturated(plan: Plan, buses: f64, (close, open): (f64, f64)) -> anyhow::Resul
             let rate = RATE * star.share(from, to);
             for (vehicle, share) in [("car", 1.0 - buses), ("enviro_400", buses)] {
                 if rate * share > 0.0 {
-                    star.flow((from, to), vehicle, rate * share)?;
+                    star.flow(from, to, vehicle, rate * share)?;
                 }
             }
         }
@@ -205,15 +205,29 @@ fn saturated(plan: Plan, buses: f64, (close, open): (f64, f64)) -> anyhow::Resul
         });
         let opposite = opposite.filter(|&to| star.share(from, to) > 0.0);
         if let Some(to) = opposite {
-            let first = (0.0, FIRST_SPEED);
-            star.vehicle((from, FIRST_AT, true), (to, 20.0), "car", first)?;
+            let start = StarPlace {
+                leg: from,
+                s: FIRST_AT,
+                inward: true,
+            };
+            let destination = StarPlace {
+                leg: to,
+                s: 20.0,
+                inward: false,
+            };
+            star.vehicle(start, destination, "car", 0.0, FIRST_SPEED)?;
         }
         if open > close && star.leads(from).1 {
             // Distances on legs are measured from their outer ends.
             let at = plan.length - BREAKDOWN_AT;
             // Outward, towards s = 0; it is removed where its crawl ends.
             let end = at - CRAWL * (open - close);
-            star.vehicle((from, at, false), (from, end), BREAKDOWN, (close, 0.0))?;
+            let place = |s| StarPlace {
+                leg: from,
+                s,
+                inward: false,
+            };
+            star.vehicle(place(at), place(end), BREAKDOWN, close, 0.0)?;
         }
     }
     Ok(star)

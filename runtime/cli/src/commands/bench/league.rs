@@ -103,7 +103,7 @@ fn of_controller(
     controller: &'static str,
 ) -> anyhow::Result<Entry> {
     let setup = Setup::with_driver(Stack::with_controller(controller));
-    let results = results_of(course, &setup, modules, (arguments.runs, arguments.threads))
+    let results = results_of(course, &setup, modules, arguments.runs, arguments.threads)
         .with_context(|| format!("cannot evaluate {controller}"))?;
     let summary = Summary::of(&results).context("no run was completed")?;
     Ok(Entry {

@@ -71,7 +71,8 @@ fn results_of(
     course: &Course,
     setup: &Setup,
     modules: &Registry,
-    (runs, threads): (u64, Option<u16>),
+    runs: u64,
+    threads: Option<u16>,
 ) -> anyhow::Result<Results> {
     let experiment = RunSeries {
         course,
@@ -141,7 +142,7 @@ impl Run {
     }
 
     /// Returns their number in a period, as a rate per hour.
-    fn rate(&mut self, roads: &[RoadId], (from, to): (f64, f64)) -> anyhow::Result<f64> {
+    fn rate(&mut self, roads: &[RoadId], from: f64, to: f64) -> anyhow::Result<f64> {
         self.until(from)?;
         let before = self.passed(roads);
         self.until(to)?;

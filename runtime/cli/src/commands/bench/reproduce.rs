@@ -108,7 +108,7 @@ fn run(
     setup: &Setup,
 ) -> anyhow::Result<Results> {
     let course = Course::named(course)?;
-    let results = results_of(&course, setup, modules, (arguments.runs, arguments.threads))?;
+    let results = results_of(&course, setup, modules, arguments.runs, arguments.threads)?;
     if let Some(failed) = results.failures().first() {
         bail!("{}, {failed}", course.name);
     }

@@ -99,7 +99,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
 }
 
 /// Returns signals of a crossing whose leg with the queue has green for a time, and then the others, s.
-pub(super) fn signals(star: &Star, (green, others): (f64, f64)) -> JunctionRules {
+pub(super) fn signals(star: &Star, green: f64, others: f64) -> JunctionRules {
     let stage = |legs: [usize; 2], time: f64| SignalStage {
         green: legs
             .map(|leg| Movement {
@@ -133,8 +133,8 @@ pub(super) fn headways(speed_limit: f64, dt: f64, greens: u64) -> anyhow::Result
         length: LEG,
         speed_limit,
     })?;
-    star.rule(signals(&star, (GREEN, OTHERS)))?;
-    star.flow((FROM, TO), "car", RATE)?;
+    star.rule(signals(&star, GREEN, OTHERS))?;
+    star.flow(FROM, TO, "car", RATE)?;
     let line = stop_line(&star).context("the leg does not reach the junction")?;
     let mut run = Run::new(&star.scenario, dt, 1)?;
     let mut passing = Passing {

@@ -51,6 +51,15 @@ pub(super) struct Star {
     radius: f64,
 }
 
+/// A place on a leg of a star, by the distance from its outer end, m.
+#[derive(Clone, Copy)]
+pub(super) struct StarPlace {
+    pub(super) leg: usize,
+    pub(super) s: f64,
+    /// Whether it is on a lane that leads to the junction.
+    pub(super) inward: bool,
+}
+
 impl Star {
     /// Draws the junction with its control.
     pub(super) fn new(plan: Plan) -> anyhow::Result<Self> {
@@ -215,7 +224,8 @@ impl Star {
     /// Adds a flow from one leg to another.
     pub(super) fn flow(
         &mut self,
-        (from, to): (usize, usize),
+        from: usize,
+        to: usize,
         vehicle: &str,
         rate_per_hour: f64,
     ) -> anyhow::Result<()> {
@@ -237,19 +247,20 @@ impl Star {
     /// Adds a vehicle that spawns on a leg, m from its outer end, at a time and with a speed.
     pub(super) fn vehicle(
         &mut self,
-        (from, s, inward): (usize, f64, bool),
-        (to, end): (usize, f64),
+        start: StarPlace,
+        destination: StarPlace,
         vehicle: &str,
-        (depart, speed): (f64, f64),
+        depart: f64,
+        speed: f64,
     ) -> anyhow::Result<()> {
         let agent = Agent {
             name: String::new(),
             vehicle: vehicle.into(),
             stack: "idm".into(),
             dynamics: None,
-            start: self.place(from, s, inward),
+            start: self.place(start.leg, start.s, start.inward),
             via: Vec::new(),
-            destination: Some(self.place(to, end, false)),
+            destination: Some(self.place(destination.leg, destination.s, destination.inward)),
             depart: depart.into(),
             repeat: None.into(),
             speed: speed.into(),

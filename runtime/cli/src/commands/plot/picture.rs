@@ -85,7 +85,7 @@ impl Figure {
         }
         // Above the lines, which often end on their limits.
         for entry in &entries {
-            draw_mark(&mut chart, entry, (&x, &y))?;
+            draw_mark(&mut chart, entry, &x, &y)?;
         }
         draw_legend(&legend, &entries, columns)?;
         root.present()?;
@@ -211,7 +211,8 @@ impl Figure {
 fn draw_mark(
     chart: &mut Chart<'_, '_>,
     entry: &Entry<'_>,
-    (x, y): (&Range<f64>, &Range<f64>),
+    x: &Range<f64>,
+    y: &Range<f64>,
 ) -> anyhow::Result<()> {
     let Some(mark) = entry.mark else {
         return Ok(());

@@ -96,8 +96,13 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     write_results(
         arguments,
         session.world(),
-        (&report, &junctions, stages.as_ref()),
-        (&mut results, tables),
+        Reported {
+            report: &report,
+            junctions: &junctions,
+            stages: stages.as_ref(),
+        },
+        &mut results,
+        tables,
         document,
     )?;
     // After all other results, because a failed save must not cost them.
@@ -174,14 +179,29 @@ fn open(
     Ok((host, world))
 }
 
+/// Figures of a run that are printed or written as JSON.
+#[derive(Clone, Copy)]
+struct Reported<'a> {
+    report: &'a Report,
+    junctions: &'a [JunctionFigures],
+    /// `None` unless the CPU time of stages is requested.
+    stages: Option<&'a StageTimes>,
+}
+
 /// Writes the requested results: files first, because a terminal may be closed.
 fn write_results(
     arguments: &Run,
     world: &World,
-    (report, junctions, stages): (&Report, &[JunctionFigures], Option<&StageTimes>),
-    (results, tables): (&mut Results, Tables),
+    reported: Reported<'_>,
+    results: &mut Results,
+    tables: Tables,
     document: Option<Box<dyn Write>>,
 ) -> anyhow::Result<()> {
+    let Reported {
+        report,
+        junctions,
+        stages,
+    } = reported;
     // Once for all results, because fitness modules are called.
     let drives = if document.is_some() || results.has_scores() {
         world.drives()

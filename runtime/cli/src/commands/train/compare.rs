@@ -21,7 +21,7 @@ pub(super) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
     if arguments.others.is_empty() {
         return compare_genes(&record, champion, arguments.json);
     }
-    let rows = compare_champions(arguments, (&record, champion))?;
+    let rows = compare_champions(arguments, &record, champion)?;
     if arguments.json {
         print_json(&serde_json::json!({"record": arguments.record, "others": rows}))?;
     } else {
@@ -88,7 +88,8 @@ struct Row {
 
 fn compare_champions(
     arguments: &Compare,
-    first: (&Record, &RecordedChampion),
+    record: &Record,
+    own: &RecordedChampion,
 ) -> anyhow::Result<Vec<Row>> {
     let mut found: Vec<(&PathBuf, Paired)> = Vec::new();
     for path in &arguments.others {
@@ -96,11 +97,11 @@ fn compare_champions(
         let champion = champion(&other, path)?;
         tell_version(&other, path);
         check_failures(champion, path, arguments.without_failed)?;
-        check_comparable(first.0, &other, path)?;
+        check_comparable(record, &other, path)?;
         let scores = champion.held_out.iter().copied();
         // Course by course, because both were evaluated on the same seeds in the same order, as checked
         // before. A course on which either failed is left out.
-        let pairs = scores.zip(first.1.held_out.iter().copied());
+        let pairs = scores.zip(own.held_out.iter().copied());
         let pairs: Vec<_> = pairs.filter_map(|(own, first)| own.zip(first)).collect();
         let difference = paired(&pairs, LEVEL);
         let difference = difference.context("one course is not enough; use more test seeds")?;

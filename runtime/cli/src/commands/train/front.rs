@@ -38,7 +38,8 @@ pub(super) fn front(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let mut drivers = vec![("before training".to_owned(), problem.genome().start())];
     add(
         &mut drivers,
-        (&record, &arguments.record),
+        &record,
+        &arguments.record,
         arguments,
         problem.genome(),
     )?;
@@ -48,7 +49,7 @@ pub(super) fn front(arguments: &Arguments) -> anyhow::Result<Outcome> {
         if other.genes != record.genes {
             bail!("{}: it has other genes", path.display());
         }
-        add(&mut drivers, (&other, path), arguments, problem.genome())?;
+        add(&mut drivers, &other, path, arguments, problem.genome())?;
     }
     let front = drive(arguments, &problem, &record, &drivers)?;
     if let Some(folder) = &arguments.plots {
@@ -74,7 +75,8 @@ fn load(path: &Path, arguments: &Arguments) -> anyhow::Result<Record> {
 /// Adds the champion of a record and the best individuals of its last generations, each only once.
 fn add(
     drivers: &mut Vec<(String, Chromosome)>,
-    (record, path): (&Record, &Path),
+    record: &Record,
+    path: &Path,
     arguments: &Arguments,
     genome: &Genome,
 ) -> anyhow::Result<()> {

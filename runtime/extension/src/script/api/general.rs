@@ -72,7 +72,7 @@ pub(in crate::script) fn parameter(engine: &mut Engine, described: Parameters) {
         move |key: &str, default: Dynamic, min: Dynamic, max: Dynamic, unit: &str, doc: &str| {
             let (default, min, max) = (number(&default)?, number(&min)?, number(&max)?);
             described
-                .add(key, (min, max), default, unit, doc)
+                .add(key, min, max, default, unit, doc)
                 .or_else(fail)
         },
     );

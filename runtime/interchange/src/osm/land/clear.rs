@@ -81,7 +81,7 @@ impl Lanes {
         near.sort_unstable();
         let stretches = near.iter().map(|index| self.stretches[*index as usize]);
         let covers: Vec<Vec<DVec2>> = stretches
-            .filter(|stretch| stretch.reaches(shape, (low, high)))
+            .filter(|stretch| stretch.reaches(shape, low, high))
             .map(|stretch| stretch.cover())
             .collect();
         (!covers.is_empty()).then(|| without(shape, &covers))
@@ -107,7 +107,7 @@ fn straight(points: &[DVec2]) -> Vec<(DVec2, DVec2)> {
 
 impl Stretch {
     /// Whether a building with the given box is too close.
-    fn reaches(&self, shape: &Shape, (low, high): (DVec2, DVec2)) -> bool {
+    fn reaches(&self, shape: &Shape, low: DVec2, high: DVec2) -> bool {
         let (least, most) = (self.from.min(self.to), self.from.max(self.to));
         if (least - self.clearance).cmpgt(high).any() || (most + self.clearance).cmplt(low).any() {
             return false;

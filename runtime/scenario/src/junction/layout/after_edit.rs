@@ -14,7 +14,8 @@ use std::collections::BTreeSet;
 /// that the edit does not affect with the layout `before`. Driving side and law are the same. Cost: that of
 /// the junctions around the change, and a pass over all nodes and roads.
 pub fn layout_after_edit(
-    (network, before): (&RoadNetwork, &Layout),
+    network: &RoadNetwork,
+    before: &Layout,
     edited: &RoadNetwork,
     custom: impl Into<Custom>,
 ) -> Layout {
@@ -26,12 +27,12 @@ pub fn layout_after_edit(
     // Iterates to a fixed point: junctions are kept until a rebuilt one reaches them. `redone` only grows, so
     // there are at most as many rounds as junctions; usually it is one.
     loop {
-        grow(&mut redone, (network, before), edited);
+        grow(&mut redone, network, before, edited);
         let kept = Kept {
             before,
             redone: &redone,
         };
-        let mut planner = Planner::resumed((edited, custom), rings.clone(), kept, &changed);
+        let mut planner = Planner::resumed(edited, custom, rings.clone(), kept, &changed);
         planner.merge_short_roads();
         let reached = planner.reached(kept);
         if reached.is_empty() {
@@ -119,7 +120,8 @@ fn neighbours(network: &RoadNetwork, node: NodeId) -> Vec<NodeId> {
 /// neighbours.
 fn grow(
     redone: &mut BTreeSet<usize>,
-    (network, before): (&RoadNetwork, &Layout),
+    network: &RoadNetwork,
+    before: &Layout,
     edited: &RoadNetwork,
 ) {
     let mut open: Vec<usize> = redone.iter().copied().collect();
@@ -162,7 +164,8 @@ fn grow(
 impl<'a> Planner<'a> {
     /// Starts from the earlier layout, with the nodes of all rebuilt junctions separated.
     fn resumed(
-        (network, Custom { side, law }): (&'a RoadNetwork, Custom),
+        network: &'a RoadNetwork,
+        Custom { side, law }: Custom,
         rings: BTreeSet<RoadId>,
         kept: Kept<'a>,
         changed: &Changed,

@@ -445,7 +445,7 @@ mod tests {
         let mut scenario = Scenario::new("two crossings");
         for &(from, to, speed_limit) in streets {
             let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to)).unwrap();
-            draw_street(&mut scenario, &line, (3.25, speed_limit));
+            draw_street(&mut scenario, &line, 3.25, speed_limit);
         }
         let network = scenario.network();
         let edits = signals.into_iter().map(|(place, plan)| {

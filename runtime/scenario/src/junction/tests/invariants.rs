@@ -13,7 +13,8 @@ fn road_strategy() -> impl Strategy<Value = (Vec<f64>, Vec<(usize, usize, f64)>)
 
 proptest! {
     #[test]
-    fn junctions_hold_their_invariants((gaps, lanes) in road_strategy()) {
+    fn junctions_hold_their_invariants(bundle in road_strategy()) {
+        let (gaps, lanes) = bundle;
         let roads = random_roads(&gaps, &lanes, RIGHT);
         let junction = junction_of(&roads, RIGHT);
         prop_assert_eq!(&junction, &junction_of(&roads, RIGHT));
@@ -69,7 +70,8 @@ proptest! {
     }
 
     #[test]
-    fn arms_may_come_in_any_order((gaps, lanes) in road_strategy(), turn in 0usize..8) {
+    fn arms_may_come_in_any_order(bundle in road_strategy(), turn in 0usize..8) {
+        let (gaps, lanes) = bundle;
         let roads = random_roads(&gaps, &lanes, RIGHT);
         let ends = |order: &[usize]| {
             let arms = order.iter()
@@ -83,7 +85,8 @@ proptest! {
     }
 
     #[test]
-    fn left_hand_junctions_mirror_right_hand_ones((gaps, lanes) in road_strategy(), is_mini in any::<bool>()) {
+    fn left_hand_junctions_mirror_right_hand_ones(bundle in road_strategy(), is_mini in any::<bool>()) {
+        let (gaps, lanes) = bundle;
         let roads = random_roads(&gaps, &lanes, RIGHT);
         let control = is_mini.then_some(Control::MiniRoundabout);
         let right = decided(&roads, RIGHT, control);

@@ -169,8 +169,8 @@ fn an_edit_of_a_ring_reaches_all_around_it() {
     let (lane_offset, lanes) = CrossSection::driving(1, 1, 4.0).lanes(side);
     (road.lane_offset, road.lane_sections) = (lane_offset, vec![lanes]);
     edited.put_road(RoadId(2), road);
-    let after = layout_after_edit((&network, &before), &edited, side);
+    let after = layout_after_edit(&network, &before, &edited, side);
     assert!(after == layout(&edited, side) && after.rings.is_empty());
-    let back = layout_after_edit((&edited, &after), &network, side);
+    let back = layout_after_edit(&edited, &after, &network, side);
     assert!(back == before && !back.rings.is_empty());
 }

@@ -2,8 +2,17 @@
 
 use super::*;
 
+/// Ends of a body along its axis, from its rear axle or its front, and half of its width, m.
+#[derive(Clone, Copy)]
+struct Extent {
+    rear: f64,
+    front: f64,
+    half: f64,
+}
+
 /// The corners of a body with its rear axle, or its front, at a pose.
-fn corners(at: Pose, (rear, front, half): (f64, f64, f64)) -> [DVec2; 4] {
+fn corners(at: Pose, body: Extent) -> [DVec2; 4] {
+    let Extent { rear, front, half } = body;
     [(rear, -half), (front, -half), (front, half), (rear, half)].map(|(x, y)| at.point(x, y))
 }
 
@@ -20,16 +29,31 @@ fn overlap(a: &[DVec2; 4], b: &[DVec2; 4]) -> bool {
 }
 
 /// Rear, front and half the width of a bus and of a car, from the rear axle, m.
-const BUS: (f64, f64, f64) = (-1.0, 8.0, 1.275);
-const CAR: (f64, f64, f64) = (-0.9, 3.7, 0.9);
+const BUS: Extent = Extent {
+    rear: -1.0,
+    front: 8.0,
+    half: 1.275,
+};
+const CAR: Extent = Extent {
+    rear: -0.9,
+    front: 3.7,
+    half: 0.9,
+};
 
 /// Counts the poses of bodies on any path that touch cars of 4.6 m waiting with their fronts `back` metres
 /// before the cut of an entering lane.
-fn touched(junction: &Junction, body: (f64, f64, f64), back: impl Fn(LaneEnd) -> f64) -> usize {
+fn touched(junction: &Junction, body: Extent, back: impl Fn(LaneEnd) -> f64) -> usize {
     let mut count = 0;
     for lane in &junction.paths {
         let start = lane.curve.as_ref().unwrap().start();
-        let car = corners(start, (-back(lane.from) - 4.6, -back(lane.from), 0.95));
+        let car = corners(
+            start,
+            Extent {
+                rear: -back(lane.from) - 4.6,
+                front: -back(lane.from),
+                half: 0.95,
+            },
+        );
         for path in &junction.paths {
             if path.from == lane.from {
                 continue;
@@ -97,7 +121,11 @@ fn cars_turn_clear_of_those_who_wait_where_corners_are_tight() {
 #[test]
 fn cars_turn_clear_of_those_who_wait_where_streets_meet_at_an_angle() {
     // With 0.1 m on either side, because drivers do not follow their path exactly.
-    const BROAD: (f64, f64, f64) = (-0.9, 3.7, 1.1);
+    const BROAD: Extent = Extent {
+        rear: -0.9,
+        front: 3.7,
+        half: 1.1,
+    };
     let mut without = 0;
     for side in [DrivingSide::Right, DrivingSide::Left] {
         for bearings in [[0.0, 60.0, 180.0], [0.0, 120.0, 180.0], [0.0, 75.0, 210.0]] {
@@ -128,7 +156,7 @@ fn lines_are_set_back_as_far_as_buses_need_only_where_long_vehicles_drive() {
     );
     let line = ReferenceLine::straight(DVec2::ZERO, DVec2::new(100.0, 0.0)).unwrap();
     let road = scenario.network().next_road_id();
-    crate::testing::draw_street(&mut scenario, &line, (3.5, 10.0));
+    crate::testing::draw_street(&mut scenario, &line, 3.5, 10.0);
     let flow = |vehicle: &str| crate::Flow {
         vehicle: vehicle.into(),
         stack: "idm".into(),

@@ -76,7 +76,7 @@ fn a_turn_may_take_all_of_a_road_that_only_goes_on() {
     );
     assert!(far.internal.is_empty() && sharpest_turn(&far, 2) >= LEAST_RADIUS);
     // Once another road joins there, by an edit or not, half of the road has to suffice.
-    let joined = with_road_to(&network, NodeId(1), (-6.0, 60.0));
+    let joined = with_road_to(&network, NodeId(1), DVec2::new(-6.0, 60.0));
     lays_out_again_what_an_edit_reaches(&network, &joined);
 }
 
@@ -96,19 +96,19 @@ fn a_turn_may_take_more_of_a_dead_end() {
     assert!(radius(13.5) < 2.0);
     // Once the road does not end there any more, half of it has to suffice.
     let network = street_with_branch(&[-100.0, 0.0, 100.0], 3, 24.0);
-    let longer = with_road_to(&network, NodeId(3), (60.0, -24.0));
+    let longer = with_road_to(&network, NodeId(3), DVec2::new(60.0, -24.0));
     let radius = sharpest_turn(&layout(&longer, RIGHT), 1);
     assert!(radius < LEAST_RADIUS, "{radius}");
     lays_out_again_what_an_edit_reaches(&network, &longer);
 }
 
 /// The network with another straight road from a node to a point.
-fn with_road_to(network: &crate::RoadNetwork, from: NodeId, to: (f64, f64)) -> crate::RoadNetwork {
+fn with_road_to(network: &crate::RoadNetwork, from: NodeId, to: DVec2) -> crate::RoadNetwork {
     let mut longer = network.clone();
-    longer.put_node(NodeId(9), crate::Node::at(to.into()));
+    longer.put_node(NodeId(9), crate::Node::at(to));
     let mut road = arm(0.0, 1.0, CrossSection::driving(1, 1, 3.0), RIGHT);
     let start = network.node(from).unwrap().position();
-    road.reference_line = ReferenceLine::straight(start, to.into()).unwrap();
+    road.reference_line = ReferenceLine::straight(start, to).unwrap();
     (road.from, road.to) = (from, NodeId(9));
     longer.put_road(RoadId(9), road);
     longer
@@ -117,7 +117,7 @@ fn with_road_to(network: &crate::RoadNetwork, from: NodeId, to: (f64, f64)) -> c
 /// Checks that an edit and its undo lead to the layouts that are made from scratch.
 fn lays_out_again_what_an_edit_reaches(network: &crate::RoadNetwork, edited: &crate::RoadNetwork) {
     for (before, after) in [(network, edited), (edited, network)] {
-        let edited = layout_after_edit((before, &layout(before, RIGHT)), after, RIGHT);
+        let edited = layout_after_edit(before, &layout(before, RIGHT), after, RIGHT);
         assert_eq!(edited, layout(after, RIGHT));
     }
 }

@@ -8,7 +8,7 @@ fn is_inside(area: &[DVec2], place: DVec2) -> bool {
 }
 
 /// Points that a body covers along a path, and the edges of its lane.
-fn driven(path: &ConnectingPath, (front, half): (f64, f64)) -> Vec<DVec2> {
+fn driven(path: &ConnectingPath, front: f64, half: f64) -> Vec<DVec2> {
     let curve = path.curve.as_ref().unwrap();
     let steps = (curve.length() / 0.1).ceil() as usize;
     let mut places = Vec::new();
@@ -45,11 +45,11 @@ fn nobody_drives_over_the_islands_of_a_roundabout() {
                     "{radius}: {area}"
                 );
                 for path in &junction.paths {
-                    for place in driven(path, (3.8, 0.95)) {
+                    for place in driven(path, 3.8, 0.95) {
                         assert!(!is_inside(&island.paint, place), "{radius}: {place}");
                     }
                     if !island.raised.is_empty() {
-                        for place in driven(path, (5.2, 1.275)) {
+                        for place in driven(path, 5.2, 1.275) {
                             assert!(!is_inside(&island.raised, place), "{radius}: {place}");
                         }
                     }
@@ -97,7 +97,7 @@ fn mini_roundabouts_have_painted_islands_only_and_other_junctions_none() {
     for island in &junction.splitters {
         assert!(island.raised.is_empty());
         for path in &junction.paths {
-            for place in driven(path, (3.8, 0.95)) {
+            for place in driven(path, 3.8, 0.95) {
                 assert!(!is_inside(&island.paint, place));
             }
         }

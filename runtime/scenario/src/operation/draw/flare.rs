@@ -34,19 +34,15 @@ const BEHIND: f64 = 10.0;
 /// too short, is one-way, or has a median already.
 ///
 /// Agents and flows on lanes that get other ids follow them.
-pub(super) fn flared(
-    scenario: &Scenario,
-    (id, end): (RoadId, RoadEnd),
-    radius: f64,
-) -> Option<Edit> {
+pub(super) fn flared(scenario: &Scenario, id: RoadId, end: RoadEnd, radius: f64) -> Option<Edit> {
     let mut road = scenario.network().road(id)?.clone();
-    let stretch = beside_node(&road, end, FULL + TAPER, BEHIND)?;
-    let plain = road.section_at(0.5 * (stretch.0 + stretch.1));
+    let (from, to) = beside_node(&road, end, FULL + TAPER, BEHIND)?;
+    let plain = road.section_at(0.5 * (from + to));
     if !has_middle(plain) {
         return None;
     }
     let width = 0.5 * WIDTH * (radius / WIDTH_AT).min(1.0);
-    let mut lanes = section_part(plain, stretch.0, stretch.1, 0.0).lanes;
+    let mut lanes = section_part(plain, from, to, 0.0).lanes;
     for lane in &mut lanes {
         lane.id += lane.id.signum();
     }
@@ -55,8 +51,8 @@ pub(super) fn flared(
         ..Lane::new(id, LaneType::Median, width)
     }));
     lanes.sort_by_key(|lane| -lane.id);
-    replace_lanes(&mut road, stretch, lanes);
-    let places = with_places(scenario, |place| Some(followed(place, id, stretch)));
+    replace_lanes(&mut road, from, to, lanes);
+    let places = with_places(scenario, |place| Some(followed(place, id, from, to)));
     let places = places.into_iter().map(|(_, edit)| edit);
     let road = Edit::Road(id, Some(Box::new(road)));
     Some(Edit::Batch(std::iter::once(road).chain(places).collect()))
@@ -72,7 +68,7 @@ fn has_middle(LaneSection { lanes, .. }: &LaneSection) -> bool {
 }
 
 /// A place on a lane whose id has changed.
-fn followed(place: &Place, widened: RoadId, (from, to): (f64, f64)) -> Place {
+fn followed(place: &Place, widened: RoadId, from: f64, to: f64) -> Place {
     match *place {
         Place::Lane(LanePlace { road, lane, s }) if road == widened && (from..=to).contains(&s) => {
             Place::lane(road, lane + lane.signum(), s.get())

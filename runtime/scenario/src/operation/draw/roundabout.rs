@@ -61,7 +61,8 @@ struct Arm {
 /// If the radius is out of range, or a road ends so near the circle that it cannot be cut there.
 pub fn roundabout(
     scenario: &Scenario,
-    (centre, radius): (DVec2, f64),
+    centre: DVec2,
+    radius: f64,
     layer: i8,
 ) -> Result<Edit, DrawError> {
     if !RING_RADIUS.contains(&radius) {
@@ -69,7 +70,7 @@ pub fn roundabout(
     }
     let mut draft = Draft::of(scenario);
     let mut arms = Vec::new();
-    for (id, cuts) in cut_roads(scenario, (centre, radius), layer)? {
+    for (id, cuts) in cut_roads(scenario, centre, radius, layer)? {
         // From the far end, because the first part keeps the id and the distances along it.
         for &s in cuts.iter().rev() {
             draft.apply(split(draft.now(), id, s)?)?;
@@ -91,8 +92,8 @@ pub fn roundabout(
     let inside = roads.filter(|(_, road)| road.layer == layer && is_inside(&road.reference_line));
     let inside = inside.map(|(id, _)| ObjectId::Road(id)).collect();
     draft.apply(deleted(draft.now(), &inside))?;
-    for arm in ends_on(draft.now(), centre, radius, layer) {
-        if let Some(edit) = flared(draft.now(), arm, radius) {
+    for (road, end) in ends_on(draft.now(), centre, radius, layer) {
+        if let Some(edit) = flared(draft.now(), road, end, radius) {
             draft.apply(edit)?;
         }
     }
@@ -151,17 +152,18 @@ fn ends_on(scenario: &Scenario, centre: DVec2, radius: f64, layer: i8) -> Vec<(R
 /// The roads on a level that cross a circle, with the distances along them of the crossings.
 fn cut_roads(
     scenario: &Scenario,
-    circle: (DVec2, f64),
+    centre: DVec2,
+    radius: f64,
     layer: i8,
 ) -> Result<Vec<(RoadId, Vec<f64>)>, DrawError> {
     let mut found = Vec::new();
     for (id, road) in scenario.network().roads() {
-        let (low, high) = road.reference_line.bounds(circle.1);
-        let is_near = circle.0.cmpge(low).all() && circle.0.cmple(high).all();
+        let (low, high) = road.reference_line.bounds(radius);
+        let is_near = centre.cmpge(low).all() && centre.cmple(high).all();
         if road.layer != layer || !is_near {
             continue;
         }
-        let cuts = crossings(&road.reference_line, circle);
+        let cuts = crossings(&road.reference_line, centre, radius);
         let length = road.length();
         if cuts.iter().any(|&s| s.min(length - s) < MIN_PIECE) {
             return Err(DrawError::RingMeetsEnd(id));
@@ -174,7 +176,7 @@ fn cut_roads(
 }
 
 /// The distances along a line at which it crosses a circle, ascending.
-fn crossings(line: &ReferenceLine, (centre, radius): (DVec2, f64)) -> Vec<f64> {
+fn crossings(line: &ReferenceLine, centre: DVec2, radius: f64) -> Vec<f64> {
     let beyond = |s: f64| (line.pose(s).position - centre).length() - radius;
     let length = line.length();
     let count = (length / STEP).ceil().max(1.0) as usize;

@@ -71,7 +71,7 @@ pub(super) fn drawn(
     let bent = |slip: &Option<Slip>| slip.as_ref().map_or(0.0, |slip| slip.bending);
     let fits = bent(&start) + bent(&end) + MIN_PIECE < line.length();
     let is_any = start.is_some() || end.is_some();
-    (is_any && fits).then(|| draw(scenario, line, style, (start, end)))
+    (is_any && fits).then(|| draw(scenario, line, style, start, end))
 }
 
 /// How an end of a line meets a host, if it does.
@@ -186,7 +186,8 @@ fn draw(
     scenario: &Scenario,
     line: &ReferenceLine,
     style: &RoadStyle,
-    (start, end): (Option<Slip>, Option<Slip>),
+    start: Option<Slip>,
+    end: Option<Slip>,
 ) -> Result<Edit, DrawError> {
     let bent = bent_line(line, start.as_ref(), end.as_ref())?;
     let mut drawing = Drawing::new(scenario);
@@ -304,7 +305,7 @@ fn open_lane(
         lanes.push(auxiliary_lane(&lanes, *width, slip, at, side));
     }
     lanes.sort_by_key(|lane| -lane.id);
-    replace_lanes(road, (from, to), lanes);
+    replace_lanes(road, from, to, lanes);
 }
 
 /// Adds a lane on one side of the others, driven along the road.

@@ -203,7 +203,7 @@ impl Dynamics {
         let near = around.set_up(self, &drivers, &trains, &mut yard);
         let mut pushed = bodies.awake_among(around.ground, &near, &land);
         let entries = drivers.iter().zip(&mut trains);
-        let entries = entries.map(|(&agent, train)| around.entry(agent, train));
+        let entries = entries.map(|(&agent, (car, towed))| around.entry(agent, car, towed));
         let loose = pushed.iter_mut().map(|(kind, state)| LooseEntry {
             model: &kind.model,
             state,
@@ -242,7 +242,8 @@ impl Around<'_> {
     fn entry<'b>(
         &'b self,
         agent: AgentIndex,
-        (state, towed): &'b mut (CarState, Vec<CarState>),
+        state: &'b mut CarState,
+        towed: &'b mut [CarState],
     ) -> CarEntry<'b> {
         let model = self.model(agent);
         let controls = self.controls(agent, model, state);

@@ -207,16 +207,16 @@ impl Alleys {
     /// Updates which vehicles are inside or have left, and finds the agents that may come to an alley soon.
     pub(super) fn look(&mut self, situation: &Situation<'_>) {
         self.held.retain_mut(|hold| {
-            let way = situation.ground.alleys().direction(hold.side);
-            let is_on_way = situation.agents.drives(hold.agent)
+            let direction = situation.ground.alleys().direction(hold.side);
+            let is_on_route = situation.agents.drives(hold.agent)
                 && situation.agents.position[hold.agent.index()].is_on_lane()
                 && situation.route(hold.agent).lanelet(hold.at) == Some(hold.lanelet);
-            if !is_on_way {
+            if !is_on_route {
                 return false;
             }
-            hold.has_entered |= situation.front(hold.agent, hold.at) > way.from;
+            hold.has_entered |= situation.front(hold.agent, hold.at) > direction.from;
             let is_beyond = situation.agents.progress[hold.agent.index()].at >= hold.at;
-            !(is_beyond && situation.rear(hold.agent, hold.at) >= way.to)
+            !(is_beyond && situation.rear(hold.agent, hold.at) >= direction.to)
         });
         self.lists.near.clear();
         for agent in situation.agents.driving() {
@@ -225,14 +225,14 @@ impl Alleys {
                 continue;
             }
             // Most agents come to no alley soon, whatever their routes, and are skipped here.
-            let way = situation.ground.way_to_alleys(position.lanelet);
-            if way == f64::INFINITY {
+            let distance = situation.ground.distance_to_alleys(position.lanelet);
+            if distance == f64::INFINITY {
                 continue;
             }
-            if way - position.s < reach_of(agent, situation) {
+            if distance - position.s < reach_of(agent, situation) {
                 self.lists.near.push(agent);
             }
-            if way <= 0.0 && situation.ground.alleys().are_on(position.lanelet) {
+            if distance <= 0.0 && situation.ground.alleys().are_on(position.lanelet) {
                 self.watch(agent, situation);
             }
         }
@@ -247,8 +247,8 @@ impl Alleys {
         }
         let (front, rear) = (situation.front(agent, at), situation.rear(agent, at));
         for &side in situation.ground.alleys().on(lanelet) {
-            let way = situation.ground.alleys().direction(side);
-            let is_inside = front > way.from + INSIDE && rear < way.to;
+            let direction = situation.ground.alleys().direction(side);
+            let is_inside = front > direction.from + INSIDE && rear < direction.to;
             if is_inside
                 && situation.heeds_alley(agent, side)
                 && !self.has(agent, AlleyNeed { side, at })
@@ -364,15 +364,15 @@ impl Alleys {
         let mut lanelet = position.lanelet;
         while before < reach {
             for &side in situation.ground.alleys().on(lanelet) {
-                let way = situation.ground.alleys().direction(side);
-                let is_passed = at == here && position.s + kind.front > way.from + INSIDE;
+                let direction = situation.ground.alleys().direction(side);
+                let is_passed = at == here && position.s + kind.front > direction.from + INSIDE;
                 if is_passed
                     || !situation.heeds_alley(agent, side)
                     || self.has(agent, AlleyNeed { side, at })
                 {
                     continue;
                 }
-                let hold = hold_before(way, here, at, agent, situation)?;
+                let hold = hold_before(direction, here, at, agent, situation)?;
                 let is_near = -situation.along(agent, hold.0) + f64::from(hold.1) < reach;
                 return is_near.then_some((AlleyNeed { side, at }, hold));
             }
@@ -413,19 +413,19 @@ impl Alleys {
                 clear = 0.0;
             } else {
                 for &side in alleys.on(lanelet) {
-                    let way = alleys.direction(side);
-                    if way.from < start || !situation.heeds_alley(agent, side) {
+                    let direction = alleys.direction(side);
+                    if direction.from < start || !situation.heeds_alley(agent, side) {
                         continue;
                     }
                     // One alley may lie within another.
-                    clear += (way.from - s).max(0.0);
+                    clear += (direction.from - s).max(0.0);
                     if clear >= space && at > beyond {
                         return;
                     }
                     if !self.has(agent, AlleyNeed { side, at }) {
                         out.push(AlleyNeed { side, at });
                     }
-                    (clear, s) = (0.0, s.max(way.to));
+                    (clear, s) = (0.0, s.max(direction.to));
                 }
                 clear += length - s;
                 if clear >= space && at > beyond {
@@ -528,19 +528,19 @@ impl Alleys {
         situation: &Situation<'_>,
     ) -> bool {
         let side = need.side;
-        let way = situation.ground.alleys().direction(side);
-        let sides = situation.ground.alleys().on(way.lanelet).iter();
+        let direction = situation.ground.alleys().direction(side);
+        let sides = situation.ground.alleys().on(direction.lanelet).iter();
         let sides = sides.filter(|&&side| situation.heeds_alley(agent, side));
         let later = sides.map(|&side| situation.ground.alleys().direction(side).from);
         let end = later
-            .filter(|from| *from >= way.to)
-            .fold(situation.ground.length(way.lanelet), f64::min);
-        if end <= way.to {
+            .filter(|from| *from >= direction.to)
+            .fold(situation.ground.length(direction.lanelet), f64::min);
+        if end <= direction.to {
             return true;
         }
         let is_behind =
-            |s: f64, other: AgentIndex| s + situation.vehicle_type(other).front > way.to;
-        let entries = situation.index.on_lanelet(way.lanelet).iter();
+            |s: f64, other: AgentIndex| s + situation.vehicle_type(other).front > direction.to;
+        let entries = situation.index.on_lanelet(direction.lanelet).iter();
         let there = entries
             .filter(|entry| is_behind(entry.s, entry.agent) && entry.s < end)
             .map(|entry| entry.agent);
@@ -551,7 +551,7 @@ impl Alleys {
         let others = there.chain(promised).filter(|&other| other != agent);
         let taken: f64 = others.map(|other| situation.space(other)).sum();
         // A vehicle that is longer than this stretch has to find it empty.
-        taken == 0.0 || taken + situation.space(agent) <= end - way.to
+        taken == 0.0 || taken + situation.space(agent) <= end - direction.to
     }
 
     /// Grants an agent the alleys that were noted for it.
@@ -724,14 +724,14 @@ fn reach_of(agent: AgentIndex, situation: &Situation<'_>) -> f64 {
 /// Where a vehicle waits on the open road before an alley on the lanelet at an index of its route; `None`
 /// if a junction lets it in.
 fn hold_before(
-    way: AlleyDirection,
+    direction: AlleyDirection,
     here: u32,
     at: u32,
     agent: AgentIndex,
     situation: &Situation<'_>,
 ) -> Option<(u32, f32)> {
-    if way.from > 0.0 {
-        return Some((at, (way.from - BEFORE) as f32));
+    if direction.from > 0.0 {
+        return Some((at, (direction.from - BEFORE) as f32));
     }
     let route = situation.route(agent);
     let mut before = at.checked_sub(1)?;

@@ -33,10 +33,10 @@ impl Claims {
     /// The longest wait of a vehicle that requests a junction, while the lanes beyond it drain and no
     /// vehicle stands in it, s.
     pub(crate) fn bound(junction: JunctionIndex, ground: &Ground) -> f64 {
-        let ways = ground.connections_through(junction);
-        let longest = ways.lengths.fold(0.0, f64::max);
+        let connections = ground.connections_through(junction);
+        let longest = connections.lengths.fold(0.0, f64::max);
         // One after the other, a vehicle from each lane clears the connection with its whole length.
-        let passing = ways.lanes as f64 * (longest + LONGEST) / LEAST_SPEED;
+        let passing = connections.lanes as f64 * (longest + LONGEST) / LEAST_SPEED;
         let control = ground.control(junction);
         let signals = ground.signals(junction);
         let cycles = signals.map_or(0.0, |(_, signals)| 2.0 * signals.programme.longest_cycle());

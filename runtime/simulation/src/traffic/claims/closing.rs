@@ -99,9 +99,9 @@ impl Closing {
         agents: AgentsRef<'_>,
     ) -> Vec<JunctionIndex> {
         let situation = setting.with(agents);
-        let ways = drivers(agents).flat_map(|agent| situation.coming_junctions(agent));
-        let near = ways.filter(|way| !way.is_before_hold());
-        each_once(near.map(|way| way.junction))
+        let connections = drivers(agents).flat_map(|agent| situation.coming_junctions(agent));
+        let near = connections.filter(|connection| !connection.is_before_hold());
+        each_once(near.map(|connection| connection.junction))
     }
 
     /// Whether no vehicle is nearer to the junctions than where it would be held back from them.
@@ -119,16 +119,18 @@ impl Closing {
         situation: &Situation<'_>,
     ) -> bool {
         self.junction_to_hold_before(agent, situation)
-            .is_some_and(|way| {
-                let is_needed = needs.iter().any(|need| need.at == way.at);
-                is_needed && way.hold > 0.0 && way.is_before_hold()
+            .is_some_and(|connection| {
+                let is_needed = needs.iter().any(|need| need.at == connection.at);
+                is_needed && connection.hold > 0.0 && connection.is_before_hold()
             })
     }
 
     /// Whether a vehicle that has been let in is held back nevertheless, because it can still stop.
     pub(super) fn is_called_back(&self, grant: &Grant, situation: &Situation<'_>) -> bool {
         self.junction_to_hold_before(grant.agent, situation)
-            .is_some_and(|way| way.at == grant.at && way.can_be_held(grant.agent, situation))
+            .is_some_and(|connection| {
+                connection.at == grant.at && connection.can_be_held(grant.agent, situation)
+            })
     }
 
     /// The next connection of an agent into a junction from which vehicles are held back, if it is near.
@@ -141,8 +143,8 @@ impl Closing {
         if self.held_back.is_empty() {
             return None;
         }
-        let mut ways = situation.coming_junctions(agent);
-        ways.find(|way| self.held_back.contains(&way.junction))
+        let mut connections = situation.coming_junctions(agent);
+        connections.find(|connection| self.held_back.contains(&connection.junction))
     }
 
     /// How far before the end of a lane vehicles are held back, m; 0 for most lanes.
@@ -154,11 +156,14 @@ impl Closing {
         if self.held_back.is_empty() {
             return 0.0;
         }
-        let mut ways = situation.ground.graph().successors(lane).iter();
-        let leads_there = ways.any(|&way| match situation.ground.lanelet(way).kind {
-            LaneletKind::Connection { junction, .. } => self.held_back.contains(&junction),
-            _ => false,
-        });
+        let mut connections = situation.ground.graph().successors(lane).iter();
+        let leads_there =
+            connections.any(
+                |&connection| match situation.ground.lanelet(connection).kind {
+                    LaneletKind::Connection { junction, .. } => self.held_back.contains(&junction),
+                    _ => false,
+                },
+            );
         if leads_there { FAR } else { 0.0 }
     }
 
@@ -166,8 +171,10 @@ impl Closing {
     pub(super) fn hold_back(&self, situation: &Situation<'_>, out: &mut Vec<(AgentIndex, Wall)>) {
         let coming = drivers(situation.agents)
             .filter_map(|agent| Some((agent, self.junction_to_hold_before(agent, situation)?)));
-        let held = coming.filter(|(agent, way)| way.can_be_held(*agent, situation));
-        out.extend(held.map(|(agent, way)| (agent, (way.at, -way.hold as f32))));
+        let held = coming.filter(|(agent, connection)| connection.can_be_held(*agent, situation));
+        out.extend(
+            held.map(|(agent, connection)| (agent, (connection.at, -connection.hold as f32))),
+        );
     }
 
     /// The junctions that are to be changed: those that are closed or, if there are none, those from which
@@ -204,12 +211,12 @@ impl Closing {
         out: &mut Vec<(AgentIndex, Wall)>,
     ) {
         let coming = drivers(situation.agents).flat_map(|agent| situation.free_connections(agent));
-        let held = coming.filter(|(agent, way)| {
-            self.closed.contains(&way.junction)
-                && way.distance >= 0.0
-                && situation.can_stop(*agent, way.distance)
+        let held = coming.filter(|(agent, connection)| {
+            self.closed.contains(&connection.junction)
+                && connection.distance >= 0.0
+                && situation.can_stop(*agent, connection.distance)
         });
-        out.extend(held.map(|(agent, way)| (agent, (way.at, 0.0))));
+        out.extend(held.map(|(agent, connection)| (agent, (connection.at, 0.0))));
     }
 }
 
@@ -223,9 +230,10 @@ impl Grants {
     ) -> Vec<JunctionIndex> {
         let situation = setting.with(agents);
         let freely = drivers(agents).flat_map(|agent| situation.free_connections(agent));
-        let freely = freely.filter_map(|(agent, way)| {
-            let stops = way.distance >= 0.0 && situation.can_stop(agent, way.distance);
-            (!stops).then_some(way.junction)
+        let freely = freely.filter_map(|(agent, connection)| {
+            let stops =
+                connection.distance >= 0.0 && situation.can_stop(agent, connection.distance);
+            (!stops).then_some(connection.junction)
         });
         each_once(self.busy().iter().copied().chain(freely))
     }
@@ -247,7 +255,7 @@ impl Claims {
         let asking = asking.filter(|request| situation.agents.drives(request.agent));
         let asking = asking.map(|request| (request.agent, request.path.junction, request.at));
         let freely = drivers(agents).flat_map(|agent| situation.free_connections(agent));
-        let freely = freely.map(|(agent, way)| (agent, way.junction, way.at));
+        let freely = freely.map(|(agent, connection)| (agent, connection.junction, connection.at));
         let mut coming = asking
             .chain(freely)
             .filter(|(_, junction, _)| self.closing.closed.contains(junction));
@@ -290,13 +298,17 @@ impl Situation<'_> {
         let route = self.route(agent);
         let first = self.agents.progress[agent.index()].at;
         let lanelets = (first..).map_while(move |at| Some((at, route.lanelet(at)?)));
-        let pairs = lanelets
-            .clone()
-            .zip(lanelets.skip(1))
-            .map(move |((_, lane), (at, way))| (lane, at, way, -self.front(agent, at)));
+        let pairs =
+            lanelets
+                .clone()
+                .zip(lanelets.skip(1))
+                .map(move |((_, lane), (at, connection))| {
+                    (lane, at, connection, -self.front(agent, at))
+                });
         let near = pairs.take_while(|&(.., distance)| distance < SIGHT);
-        near.filter_map(move |(lane, at, way, distance)| {
-            let LaneletKind::Connection { junction, .. } = self.ground.lanelet(way).kind else {
+        near.filter_map(move |(lane, at, connection, distance)| {
+            let LaneletKind::Connection { junction, .. } = self.ground.lanelet(connection).kind
+            else {
                 return None;
             };
             let is_long = self.ground.length(lane) >= FAR + self.space(agent);

@@ -68,12 +68,12 @@ impl Entries {
         grants: &Grants,
         situation: &Situation<'_>,
     ) -> bool {
-        let way = situation
+        let gist = situation
             .ground
             .connection_gist(Connection::new(need.junction, need.path));
-        let is_free = !way.has_follow_up
+        let is_free = !gist.has_follow_up
             || need.at != request.at
-            || !way.gives_way_to_any
+            || !gist.gives_way_to_any
             || is_locked(request, need.junction, situation);
         if is_free {
             return false;

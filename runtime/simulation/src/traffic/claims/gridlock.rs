@@ -435,7 +435,7 @@ impl Rings<'_> {
             return Vec::new();
         };
         let class = situation.vehicle_type(agent).class;
-        let way = |&connection: &LaneletIndex| {
+        let detour = |&connection: &LaneletIndex| {
             let exit = *graph.successors(connection).first()?;
             let Connection {
                 junction,
@@ -460,7 +460,7 @@ impl Rings<'_> {
                 exit,
             })
         };
-        graph.successors(lane).iter().filter_map(way).collect()
+        graph.successors(lane).iter().filter_map(detour).collect()
     }
 }
 

@@ -142,10 +142,11 @@ impl Grants {
         let grants = self.of(site.junction).iter();
         let over = grants.filter_map(|grant| {
             let taken = site.taken(grant.path, situation.is_long(grant.agent))?;
-            let way = taken.along.to - situation.rear_of(grant);
-            (way > 0.0).then(|| Over {
+            let distance = taken.along.to - situation.rear_of(grant);
+            (distance > 0.0).then(|| Over {
                 across: taken.across,
-                leaves: situation.time_for(way, grant.agent, grant.at) + f64::from(grant.delay),
+                leaves: situation.time_for(distance, grant.agent, grant.at)
+                    + f64::from(grant.delay),
             })
         });
         over.collect()

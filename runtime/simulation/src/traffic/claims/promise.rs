@@ -11,7 +11,7 @@
 use super::grants::{Grant, Grants};
 use super::room::FAR_ENOUGH;
 use crate::agents::AgentsRef;
-use crate::records::AgentIndex;
+use crate::records::{AgentIndex, LaneSpot};
 use crate::traffic::{LaneEntry, Lanes};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, JunctionIndex};
@@ -41,8 +41,9 @@ impl Grants {
         &self,
         lanes: Lanes<'_>,
         agent: AgentIndex,
-        (lanelet, s): (LaneletIndex, f64),
+        spot: LaneSpot,
     ) -> bool {
+        let LaneSpot { lanelet, s } = spot;
         let Some(promised) = self.promised_length(lanes, lanelet) else {
             return true;
         };
@@ -69,27 +70,30 @@ impl Grants {
     /// backwards, m.
     fn promised_from(&self, lanes: Lanes<'_>, lanelet: LaneletIndex, far: f64) -> f64 {
         let ground = lanes.ground;
-        let ways = ground.graph().predecessors(lanelet);
+        let connections = ground.graph().predecessors(lanelet);
         // All connections to the start of a lane belong to one junction.
-        if let Some(Connection { junction, .. }) =
-            ways.iter().find_map(|&way| ground.contested(way))
+        if let Some(Connection { junction, .. }) = connections
+            .iter()
+            .find_map(|&connection| ground.contested(connection))
         {
             let coming = self.promised(lanes.agents, junction, lanelet);
             return coming.map(|grant| lanes.space(grant.agent)).sum();
         }
-        let &[way] = ways else { return 0.0 };
+        let &[connection] = connections else {
+            return 0.0;
+        };
         let (mut length, mut taken) = (0.0, 0.0);
         let mut count = |lane: LaneletIndex| {
             length += ground.length(lane);
             let there = lanes.index.on_lanelet(lane).iter();
             taken += there.map(|entry| lanes.space(entry.agent)).sum::<f64>();
         };
-        count(way);
-        let before = match ground.lanelet(way).is_connection() {
+        count(connection);
+        let before = match ground.lanelet(connection).is_connection() {
             // Where roads join without a bend, lanes follow each other directly.
-            false => way,
+            false => connection,
             true => {
-                let &[before] = ground.graph().predecessors(way) else {
+                let &[before] = ground.graph().predecessors(connection) else {
                     return 0.0;
                 };
                 count(before);

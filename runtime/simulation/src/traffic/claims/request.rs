@@ -29,7 +29,7 @@ const SIGHT: f64 = 8.0;
 const MAX_CHAIN: usize = 4;
 /// Number of lanelets within which a vehicle ahead has to enter the same junction to count as heading into
 /// it: an approach, the connection and their seams.
-const WAY_IN: u32 = 4;
+const APPROACH_LANELETS: u32 = 4;
 /// A standing vehicle blocks this one if its rear is within this distance of the end of the lane, or ahead
 /// of this one on a lane that it is leaving, m.
 const IN_THE_WAY: f64 = 5.0;
@@ -202,7 +202,7 @@ impl Situation<'_> {
             let at = self.agents.progress[entry.agent.index()].at;
             let granted_to = self.agents.claim[entry.agent.index()].granted_to;
             let is_let_in = leads_in(at + 1, granted_to);
-            let asks = is_let_in || leads_in(at + 1, at + WAY_IN);
+            let asks = is_let_in || leads_in(at + 1, at + APPROACH_LANELETS);
             is_behind_queue |= !asks && self.stands_in_queue(entry.agent);
             asks.then_some(is_let_in)
         });
@@ -218,10 +218,10 @@ impl Situation<'_> {
     /// no request for such a connection and may stand there for long. A vehicle that turns off behind them
     /// would keep others out meanwhile.
     fn reaches_back_to(&self, lane: LaneletIndex) -> bool {
-        let mut ways = self.ground.successors(lane).iter();
-        ways.any(|&way| {
-            self.index.hindmost(way).is_some_and(|last| {
-                self.ground.contested(way).is_none()
+        let mut connections = self.ground.successors(lane).iter();
+        connections.any(|&connection| {
+            self.index.hindmost(connection).is_some_and(|last| {
+                self.ground.contested(connection).is_none()
                     && self.lanes().rear(&last) < IN_THE_WAY
                     && self.stands_in_queue(last.agent)
             })
@@ -397,8 +397,15 @@ impl Requests {
             }
             let progress = &agents.progress[index];
             let route = routes.get(progress.route);
-            let from = (progress.at, position.lanelet);
-            let next = next_contested(ground, route, from, remaining, sight, claim.granted_to);
+            let next = next_contested(
+                ground,
+                route,
+                progress.at,
+                position.lanelet,
+                remaining,
+                sight,
+                claim.granted_to,
+            );
             let Some((at, path, distance)) = next else {
                 continue;
             };
@@ -454,11 +461,13 @@ fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
 fn next_contested(
     ground: &Ground,
     route: &Route,
-    from: (u32, LaneletIndex),
+    at: u32,
+    before: LaneletIndex,
     mut distance: f64,
     reach: f64,
     granted_to: u32,
 ) -> Option<(u32, Connection, f64)> {
+    let from = (at, before);
     let (mut at, mut before) = from;
     while distance < reach {
         at += 1;

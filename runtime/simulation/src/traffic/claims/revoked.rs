@@ -61,8 +61,8 @@ impl Grants {
         let from = situation.agents.progress[grant.agent.index()].at;
         let mut lanes = (from..grant.at).filter_map(|at| situation.route(grant.agent).lanelet(at));
         lanes.any(|lane| {
-            let mut ways = situation.ground.graph().predecessors(lane).iter();
-            let before = ways.find_map(|&way| situation.ground.contested(way));
+            let mut connections = situation.ground.graph().predecessors(lane).iter();
+            let before = connections.find_map(|&connection| situation.ground.contested(connection));
             before.is_some_and(|Connection { junction, .. }| {
                 let mut others = self.of(junction).iter();
                 others.any(|other| other.exit == lane && other.agent != grant.agent)

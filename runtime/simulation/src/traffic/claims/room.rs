@@ -76,14 +76,17 @@ impl LanesBeyond {
 /// The lane of a route after one that ends at `end`, m, if a vehicle continues onto it without a request. A
 /// vehicle that waits for an alley there stands before it.
 fn next_lane(route: &Route, at: u32, end: f64, ground: &Ground) -> Option<Part> {
-    let way = route.lanelet(at + 1)?;
+    let connection = route.lanelet(at + 1)?;
     // Where roads join without a bend, lanes follow each other directly.
-    let (at, lane, length) = match ground.lanelet(way).is_connection() {
-        true => (at + 2, route.lanelet(at + 2)?, ground.length(way)),
-        false => (at + 1, way, 0.0),
+    let (at, lane, length) = match ground.lanelet(connection).is_connection() {
+        true => (at + 2, route.lanelet(at + 2)?, ground.length(connection)),
+        false => (at + 1, connection, 0.0),
     };
-    let has_alleys = [way, lane].iter().any(|&id| ground.alleys().are_on(id));
-    let is_free = ground.contested(way).is_none() && ground.ring(lane).is_none() && !has_alleys;
+    let has_alleys = [connection, lane]
+        .iter()
+        .any(|&id| ground.alleys().are_on(id));
+    let is_free =
+        ground.contested(connection).is_none() && ground.ring(lane).is_none() && !has_alleys;
     let begin = end + length;
     is_free.then_some(Part { at, lane, begin })
 }
@@ -209,14 +212,14 @@ impl Room<'_> {
                 false => situation.index.on_lanelet(part.lane),
             };
             // Including vehicles on the connection to the next lane, which conflicts with no other.
-            let on_way = match parts.get(number + 1) {
+            let on_connection = match parts.get(number + 1) {
                 Some(next) if next.at == part.at + 2 => {
-                    let way = situation.route(request.agent).lanelet(part.at + 1);
-                    way.map_or(&[][..], |way| situation.index.on_lanelet(way))
+                    let connection = situation.route(request.agent).lanelet(part.at + 1);
+                    connection.map_or(&[][..], |connection| situation.index.on_lanelet(connection))
                 }
                 _ => &[],
             };
-            for entry in there.iter().chain(on_way).rev() {
+            for entry in there.iter().chain(on_connection).rev() {
                 let (agent, at) = (entry.agent, at_of(entry.agent));
                 if agent != request.agent && stays(agent, at) {
                     taken += situation.space(agent);
@@ -263,11 +266,11 @@ impl Room<'_> {
         let drives_out =
             situation.speed(agent) >= DRIVES_OUT && situation.front(agent, beyond) > 0.0;
         // There are no grants for connections without conflicts.
-        let mut ways = beyond..granted_to;
+        let mut indices = beyond..granted_to;
         let mut next = || {
-            ways.find_map(|at| {
-                let way = situation.route(agent).lanelet(at)?;
-                Some((at, situation.ground.contested(way)?))
+            indices.find_map(|at| {
+                let connection = situation.route(agent).lanelet(at)?;
+                Some((at, situation.ground.contested(connection)?))
             })
         };
         drives_out

@@ -407,8 +407,8 @@ fn passes_before(request: &Request, need: &Need, grant: &Grant, situation: &Situ
     // Where both merge into one lane, the other follows from the point where they meet, so the rear need
     // not have left the whole conflict.
     let end = if is_merge { own.from } else { own.to };
-    let way = end - situation.rear(request.agent, need.at);
-    let leaves = situation.time_for(way, request.agent, need.at);
+    let to_place = end - situation.rear(request.agent, need.at);
+    let leaves = situation.time_for(to_place, request.agent, need.at);
     let to_line = -situation.front(request.agent, need.at);
     let enters = situation.time_for(to_line, request.agent, need.at);
     let gives_way = situation.gives_way(need.junction, need.path, grant.path);
@@ -448,10 +448,10 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situ
         return true;
     }
     // A vehicle with a sign waits until the other is nearly gone, because the gap begins behind it.
-    let way = situation
+    let gist = situation
         .ground
         .connection_gist(Connection::new(need.junction, need.path));
-    let waits_for_gap = way.has_follow_up
+    let waits_for_gap = gist.has_follow_up
         && !meeting.is_merge
         && situation.gives_way(need.junction, need.path, grant.path)
         && !is_locked(request, need.junction, situation);
@@ -510,8 +510,8 @@ fn comes_within(
     let conflicts = situation.ground.conflicts(need.junction, false);
     let met = conflicts.between(other.path.number, need.path);
     // The distance to the conflict, not only to its own line.
-    let way = other.distance + met.map_or(0.0, |(place, _)| place.from);
-    situation.time_for(way, other.agent, other.at) < waits + gap
+    let to_place = other.distance + met.map_or(0.0, |(place, _)| place.from);
+    situation.time_for(to_place, other.agent, other.at) < waits + gap
 }
 
 /// Smallest gap before the next vehicle with the right of way that a vehicle accepts, s. It shrinks with

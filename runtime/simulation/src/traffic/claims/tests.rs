@@ -49,17 +49,18 @@ impl Stand {
         let clock = crate::testing::clock(step);
         self.claims.is_overdue = true;
         self.decide(&clock);
-        let modules = (&mut SignalControllers::default(), &[][..]);
+        let modules = &mut SignalControllers::default();
         let arrivals = self.claims.arrivals();
-        self.signals.update(&clock, &self.ground, arrivals, modules);
+        self.signals
+            .update(&clock, &self.ground, arrivals, modules, &[]);
     }
 
     /// Advances the signals to a step, without any vehicle.
     fn wait_until(&mut self, step: u64) {
         let clock = crate::testing::clock(step - 1);
-        let modules = (&mut SignalControllers::default(), &[][..]);
+        let modules = &mut SignalControllers::default();
         self.signals
-            .update(&clock, &self.ground, Some(&[]), modules);
+            .update(&clock, &self.ground, Some(&[]), modules, &[]);
     }
 
     fn is_let_in(&self, agent: AgentIndex) -> bool {
@@ -166,21 +167,21 @@ fn granted_to(stand: &Stand, agent: AgentIndex) -> u32 {
 fn straight_on(stand: &Stand, road: u32) -> Vec<LaneletIndex> {
     let graph = stand.ground.graph();
     let lanes = graph.lanes_of(RoadId(road)).flat_map(|(_, pieces)| pieces);
-    let mut ways = lanes
+    let mut starts = lanes
         .copied()
         .filter(|&id| graph.predecessors(id).is_empty());
-    let mut way = vec![ways.next().unwrap()];
-    let heading = graph.line(way[0]).heading(0.0);
+    let mut lanelets = vec![starts.next().unwrap()];
+    let heading = graph.line(lanelets[0]).heading(0.0);
     let is_straight = |to: &&LaneletIndex| {
         let line = graph.line(**to);
         (line.heading(line.length()) - heading).abs() < 0.5
     };
     while let Some(&next) = graph
-        .successors(way[way.len() - 1])
+        .successors(lanelets[lanelets.len() - 1])
         .iter()
         .find(is_straight)
     {
-        way.push(next);
+        lanelets.push(next);
     }
-    way
+    lanelets
 }

@@ -278,13 +278,13 @@ impl Requests {
             _ => return,
         };
         let is_long = situation.is_long(request.agent);
-        let on_way = |need: &Need| Pending {
+        let on_connection = |need: &Need| Pending {
             path: Connection::new(need.junction, need.path),
             is_long,
             reserved,
         };
         if let Reserved::Room(..) = reserved {
-            self.pending_mut().extend(last.map(on_way));
+            self.pending_mut().extend(last.map(on_connection));
             return;
         }
         // All junctions or none. Otherwise it would keep others out of one junction while it waits for the
@@ -292,7 +292,7 @@ impl Requests {
         let keeps_out = |need: &Need| keeps_others_out(request, need.junction, situation);
         let mut with_law = needs.iter().filter(|need| need.has_law);
         if needs.first().is_some_and(keeps_out) && with_law.all(keeps_out) {
-            self.pending_mut().extend(needs.iter().map(on_way));
+            self.pending_mut().extend(needs.iter().map(on_connection));
         }
     }
 }

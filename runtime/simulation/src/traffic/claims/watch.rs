@@ -51,8 +51,8 @@ impl Claims {
             // front in it: its rear axle gets there before the vehicle has driven the distance between the
             // two.
             let agent = intruder.agent;
-            let way = statistics[agent.index()].distance;
-            if intruder.at > 0 && way >= situation.vehicle_type(agent).front {
+            let driven = statistics[agent.index()].distance;
+            if intruder.at > 0 && driven >= situation.vehicle_type(agent).front {
                 self.counts.breaches += 1;
                 let sign = situation.sign(intruder.path);
                 self.counts.stops_missed += u64::from(sign == Sign::Stop);

@@ -73,21 +73,21 @@ impl Stray {
     }
 
     /// Position after a distance, m.
-    fn after(&self, way: f64) -> DVec2 {
+    fn after(&self, distance: f64) -> DVec2 {
         let left = self.end - self.place;
         let length = left.length();
-        if length <= way {
+        if length <= distance {
             self.end
         } else {
-            self.place + left * (way / length)
+            self.place + left * (distance / length)
         }
     }
 
     /// Distance from a place to the part of the remaining path that drivers take into account, m.
     fn distance_to(&self, place: DVec2) -> f64 {
-        let way = self.after(HEEDED) - self.place;
-        let share = (place - self.place).dot(way) / way.length_squared().max(1e-9);
-        (self.place + way * share.clamp(0.0, 1.0) - place).length()
+        let distance = self.after(HEEDED) - self.place;
+        let share = (place - self.place).dot(distance) / distance.length_squared().max(1e-9);
+        (self.place + distance * share.clamp(0.0, 1.0) - place).length()
     }
 }
 
@@ -161,24 +161,28 @@ impl People {
     /// Lets strays walk for a step. They wait for vehicles that would cross their next metre.
     pub(crate) fn walk_strays(&mut self, clock: &Clock, bodies: &Bodies<'_>, types: &VehicleTypes) {
         let agents = bodies.agents;
-        let boxes: Vec<(Pose, f64, &VehicleType)> = agents
+        let boxes: Vec<Sweep<'_>> = agents
             .by_growing_id()
             .into_iter()
             .map(|agent| {
                 let speed = agents.motion[agent.index()].speed.abs();
                 let number = agents.identity[agent.index()].vehicle_type;
-                (bodies.pose(agent), speed, types.get(number))
+                Sweep {
+                    pose: bodies.pose(agent),
+                    speed,
+                    vehicle_type: types.get(number),
+                }
             })
             .collect();
-        let way = WALKING_SPEED * clock.dt;
+        let distance = WALKING_SPEED * clock.dt;
         for stray in &mut self.strays {
             let (here, next) = (stray.place, stray.after(1.0));
             // A stray in the path of a vehicle already walks on, because standing there would help neither.
             stray.waits = boxes
                 .iter()
-                .any(|vehicle| sweeps(vehicle, next) && !sweeps(vehicle, here));
+                .any(|vehicle| vehicle.reaches(next) && !vehicle.reaches(here));
             if !stray.waits {
-                let place = stray.after(way);
+                let place = stray.after(distance);
                 self.counts.walked_metres += (place - here).length();
                 stray.place = place;
             }
@@ -189,13 +193,24 @@ impl People {
     }
 }
 
-/// Whether a vehicle covers a place, or will cover it before it can stop.
-fn sweeps((pose, speed, vehicle_type): &(Pose, f64, &VehicleType), place: DVec2) -> bool {
-    let local = pose.to_local(place);
-    let half = 0.5 * vehicle_type.width + RADIUS + 0.2;
-    // Half a second until it brakes, and the braking distance.
-    let stopping = speed * speed / (2.0 * BRAKING) + speed * 0.5;
-    let ahead = vehicle_type.front + stopping + RADIUS + 0.2;
-    let behind = -vehicle_type.rear_overhang - RADIUS;
-    local.y.abs() < half && (behind..ahead).contains(&local.x)
+/// A vehicle that pedestrians may have to wait for.
+struct Sweep<'a> {
+    pose: Pose,
+    /// m/s.
+    speed: f64,
+    vehicle_type: &'a VehicleType,
+}
+
+impl Sweep<'_> {
+    /// Whether a vehicle covers a place, or will cover it before it can stop.
+    fn reaches(&self, place: DVec2) -> bool {
+        let (speed, vehicle_type) = (self.speed, self.vehicle_type);
+        let local = self.pose.to_local(place);
+        let half = 0.5 * vehicle_type.width + RADIUS + 0.2;
+        // Half a second until it brakes, and the braking distance.
+        let stopping = speed * speed / (2.0 * BRAKING) + speed * 0.5;
+        let ahead = vehicle_type.front + stopping + RADIUS + 0.2;
+        let behind = -vehicle_type.rear_overhang - RADIUS;
+        local.y.abs() < half && (behind..ahead).contains(&local.x)
+    }
 }

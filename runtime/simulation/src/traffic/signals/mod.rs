@@ -378,7 +378,8 @@ impl SignalStates {
         clock: &Clock,
         ground: &Ground,
         arrivals: Option<&[Arrival]>,
-        (controllers, comers): (&mut SignalControllers, &[Comer]),
+        controllers: &mut SignalControllers,
+        comers: &[Comer],
     ) -> Vec<(usize, String)> {
         let is_due = controllers.are_due(clock);
         // Decisions by demand and modules can change only in steps with new arrivals or a module that is
@@ -459,8 +460,10 @@ impl SignalStates {
     pub(crate) fn ask(
         &mut self,
         ground: &Ground,
-        (node, stage): (u32, u32),
-        (agent, wish): (u64, Wish),
+        node: u32,
+        stage: u32,
+        agent: u64,
+        wish: Wish,
     ) -> Result<(), String> {
         let group = group_at(ground, node)?;
         let stages = ground.programme(group).stages.len();
@@ -541,12 +544,12 @@ impl SignalStates {
             return;
         };
         let (state, demand) = (&self.states[group], &mut demand[group]);
-        let way = ground.connection_gist(arrival.path);
-        if state.phase == Phase::Green && way.has_green(state.stage) {
+        let gist = ground.connection_gist(arrival.path);
+        if state.phase == Phase::Green && gist.has_green(state.stage) {
             let reach = AT_LINE.max(PASSAGE * arrival.speed);
             demand.extends |= arrival.has_room && arrival.distance <= reach;
         } else {
-            demand.calls |= way.stages;
+            demand.calls |= gist.stages;
         }
     }
 

@@ -44,7 +44,8 @@ fn update(states: &mut SignalStates, clock: &Clock, ground: &Ground, comes: &[Ar
         clock,
         ground,
         Some(comes),
-        (&mut SignalControllers::default(), &[]),
+        &mut SignalControllers::default(),
+        &[],
     );
     assert_eq!(faults, []);
 }
@@ -61,8 +62,10 @@ fn arrival(path: Connection, distance: f64, has_room: bool) -> Arrival {
 /// Number of steps of 0.1 s until a connection shows a light, with the arrivals of each step; `None` if it
 /// never does.
 fn steps_until(
-    (states, ground): (&mut SignalStates, &Ground),
-    (path, light): (Connection, Light),
+    states: &mut SignalStates,
+    ground: &Ground,
+    path: Connection,
+    light: Light,
     comes: impl Fn(u64) -> Vec<Arrival>,
 ) -> Option<u64> {
     (0..2000).find(|&step| {
@@ -76,31 +79,33 @@ fn by_demand_a_stage_stays_until_somebody_waits_for_another() {
     let (stand, [east, north]) = crossing();
     let begins = || SignalStates::new(&stand.ground);
     let ground = &*stand.ground;
-    let of_north = (north, Light::Green);
     // No vehicle waits, so the stage stays, whatever arrives with green.
     assert_eq!(
-        steps_until((&mut begins(), ground), of_north, |_| vec![]),
+        steps_until(&mut begins(), ground, north, Light::Green, |_| vec![]),
         None
     );
     let busy = |_| vec![arrival(east, 10.0, true)];
-    assert_eq!(steps_until((&mut begins(), ground), of_north, busy), None);
+    assert_eq!(
+        steps_until(&mut begins(), ground, north, Light::Green, busy),
+        None
+    );
     // A vehicle waits and none arrives with green: after the shortest green of 6 s, amber and red.
     let waits = |_| vec![arrival(north, 0.0, true)];
-    let steps = steps_until((&mut begins(), ground), of_north, waits);
+    let steps = steps_until(&mut begins(), ground, north, Light::Green, waits);
     assert!((90..=130).contains(&steps.unwrap()), "{steps:?}");
     // Other vehicles arrive all the time: after the longest green of 50 s.
     let both = |_| vec![arrival(north, 0.0, true), arrival(east, 10.0, true)];
-    let steps = steps_until((&mut begins(), ground), of_north, both);
+    let steps = steps_until(&mut begins(), ground, north, Light::Green, both);
     assert!((530..=580).contains(&steps.unwrap()), "{steps:?}");
     // Vehicles that are 4 s away, or have no room beyond, do not count.
     for other in [arrival(east, 40.0, true), arrival(east, 5.0, false)] {
         let both = |_| vec![arrival(north, 0.0, true), other];
-        let steps = steps_until((&mut begins(), ground), of_north, both);
+        let steps = steps_until(&mut begins(), ground, north, Light::Green, both);
         assert!((90..=130).contains(&steps.unwrap()), "{steps:?}");
     }
     // The losing street has amber, then red, before the other one has green.
     let mut states = begins();
-    let amber = steps_until((&mut states, ground), (east, Light::Amber), waits).unwrap();
+    let amber = steps_until(&mut states, ground, east, Light::Amber, waits).unwrap();
     assert!((59..=61).contains(&amber), "{amber}");
     let light_at = |states: &mut SignalStates, step| {
         update(states, &clock(step), ground, &[]);
@@ -365,10 +370,9 @@ fn whatever_anybody_asks_for_nobody_gets_a_short_green_or_one_that_others_have()
                         _ => Wish::Hold(step as f64 * 0.1 + (dice % 10) as f64),
                     };
                     // Some of the stages do not exist.
-                    let _ = states.ask(ground, (node, (dice >> 16) as u32 % 3), (dice % 5, wish));
+                    let _ = states.ask(ground, node, (dice >> 16) as u32 % 3, dice % 5, wish);
                 }
-                let modules = (&mut controllers, &[][..]);
-                states.update(&clock(step), ground, Some(&[comes]), modules);
+                states.update(&clock(step), ground, Some(&[comes]), &mut controllers, &[]);
                 let now = lights(&states, ground, paths[0].junction);
                 onlooker
                     .see(&now)
@@ -451,7 +455,7 @@ fn a_policy_that_lets_nobody_else_go_is_overruled() {
     let mut states = SignalStates::new(ground);
     let waits = [arrival(north, 0.0, true)];
     let green = (0..2000).find(|&step| {
-        states.update(&clock(step), ground, Some(&waits), (&mut controllers, &[]));
+        states.update(&clock(step), ground, Some(&waits), &mut controllers, &[]);
         states.light(ground, north) == Light::Green
     });
     // The longest green of 50 s, amber and red.
@@ -481,7 +485,7 @@ fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound(
     // Called while no other stage is wanted: after the shortest green of 6 s.
     let mut states = SignalStates::new(ground);
     states
-        .ask(ground, (node, stage(north)), (7, Wish::Call))
+        .ask(ground, node, stage(north), 7, Wish::Call)
         .unwrap();
     let amber = first(&mut states, 0, (east, Light::Amber), &[]).unwrap();
     assert!((59..=61).contains(&amber), "{amber}");
@@ -493,14 +497,14 @@ fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound(
     for (seconds, from, to) in [(30.0, 299, 302), (1e9, 1199, 1203)] {
         let mut states = SignalStates::new(ground);
         let wish = Wish::Hold(seconds);
-        states.ask(ground, (node, stage(east)), (7, wish)).unwrap();
+        states.ask(ground, node, stage(east), 7, wish).unwrap();
         let amber = first(&mut states, 0, (east, Light::Amber), &waits).unwrap();
         assert!((from..=to).contains(&amber), "{seconds}: {amber}");
     }
     // Released: at once.
     let mut states = SignalStates::new(ground);
     states
-        .ask(ground, (node, stage(east)), (7, Wish::Hold(1e9)))
+        .ask(ground, node, stage(east), 7, Wish::Hold(1e9))
         .unwrap();
     assert!((0..200).all(|step| {
         update(&mut states, &clock(step), ground, &waits);
@@ -512,11 +516,11 @@ fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound(
         Some(200)
     );
     // Stages and signals that do not exist.
-    for (wrong, said) in [
+    for ((node, stage), said) in [
         ((node, 9), "stages 0 to 1, not 9"),
         ((999, 0), "no signals at node 999"),
     ] {
-        let told = states.ask(ground, wrong, (7, Wish::Call)).unwrap_err();
+        let told = states.ask(ground, node, stage, 7, Wish::Call).unwrap_err();
         assert!(told.contains(said), "{told}");
     }
 }
@@ -531,7 +535,7 @@ fn fixed_times_leave_the_clock_for_a_hold_and_come_back_to_it() {
         let mut states = SignalStates::new(ground);
         if let Some(until) = hold {
             states
-                .ask(ground, (node, stage), (1, Wish::Hold(until)))
+                .ask(ground, node, stage, 1, Wish::Hold(until))
                 .unwrap();
         }
         let shown = (0..4000).map(|step| {

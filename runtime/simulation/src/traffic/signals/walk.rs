@@ -22,7 +22,8 @@ impl SignalStates {
     pub(crate) fn call_walk(
         &mut self,
         ground: &Ground,
-        (junction, stages): (JunctionIndex, u32),
+        junction: JunctionIndex,
+        stages: u32,
         time: f64,
     ) {
         let Some((group, _)) = ground.signals(junction) else {

@@ -72,13 +72,14 @@ pub(in crate::course) fn draft(seed: u64) -> Draft {
         let mut off = || stream.next_in(-OTHERS_OFF, OTHERS_OFF);
         let (x, y) = (off(), side * WIDTH + off());
         let heading = stream.next_in(-OTHERS_ASKEW, OTHERS_ASKEW);
-        draft.obstacle("parked car", a_box((x, y), heading, OTHER), 1.5);
+        let (length, width) = OTHER;
+        draft.obstacle("parked car", a_box(x, y, heading, length, width), 1.5);
     }
     let wall = 0.5;
     let back = -0.5 * (DEPTH + wall);
     let front = 0.5 * (DEPTH + wall) + AISLE;
-    draft.obstacle("kerb", a_box((back, 0.0), 0.0, (wall, 12.0)), 0.3);
-    draft.obstacle("wall", a_box((front, 0.0), 0.0, (wall, 60.0)), 2.0);
+    draft.obstacle("kerb", a_box(back, 0.0, 0.0, wall, 12.0), 0.3);
+    draft.obstacle("wall", a_box(front, 0.0, 0.0, wall, 60.0), 2.0);
     draft.trip(Trip {
         start,
         starts_by_middle: false,
@@ -90,7 +91,7 @@ pub(in crate::course) fn draft(seed: u64) -> Draft {
 }
 
 /// A rectangle by its middle, heading, length and width.
-pub(super) fn a_box((x, y): (f64, f64), heading: f64, (length, width): (f64, f64)) -> Shape {
+pub(super) fn a_box(x: f64, y: f64, heading: f64, length: f64, width: f64) -> Shape {
     Shape::Box {
         x: x.into(),
         y: y.into(),

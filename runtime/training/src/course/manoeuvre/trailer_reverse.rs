@@ -68,14 +68,10 @@ pub(in crate::course) fn draft(seed: u64) -> Draft {
     let mut draft = Draft::new("trailer-reverse", seed, TIME);
     let beside = 0.5 * (WIDTH + WALL);
     for side in [-1.0, 1.0] {
-        let wall = a_box((0.0, side * beside), 0.0, (DEPTH, WALL));
+        let wall = a_box(0.0, side * beside, 0.0, DEPTH, WALL);
         draft.obstacle("wall", wall, 2.0);
     }
-    let back = a_box(
-        (-0.5 * (DEPTH + WALL), 0.0),
-        0.0,
-        (WALL, WIDTH + 2.0 * WALL),
-    );
+    let back = a_box(-0.5 * (DEPTH + WALL), 0.0, 0.0, WALL, WIDTH + 2.0 * WALL);
     draft.obstacle("wall", back, 2.0);
     let mut stream = Stream::new(seed, "car and trailer", 0);
     let mut off = |most: f64| stream.next_in(-most, most);

@@ -72,8 +72,9 @@ fn there_is_a_signal_between_two_junctions_only_where_a_car_can_wait() {
     };
     let mut seen = [0, 0];
     for apart in (36..=60).map(|halves| 0.5 * f64::from(halves)) {
-        let (mut stand, way) = two_crossings_of(apart, &rules);
-        let paths = [way[1], way[3]].map(|way| stand.ground.contested(way).unwrap());
+        let (mut stand, lanelets) = two_crossings_of(apart, &rules);
+        let paths =
+            [lanelets[1], lanelets[3]].map(|lanelet| stand.ground.contested(lanelet).unwrap());
         let is_green = |stand: &Stand| {
             let light = |path| stand.signals.light(&stand.ground, path);
             paths.iter().all(|&path| light(path) == Light::Green)
@@ -82,7 +83,7 @@ fn there_is_a_signal_between_two_junctions_only_where_a_car_can_wait() {
             stand.wait_until(step);
             is_green(&stand)
         });
-        let comes = stand.car(1, &way, stand.ground.length(way[0]) - 8.0, 4.0);
+        let comes = stand.car(1, &lanelets, stand.ground.length(lanelets[0]) - 8.0, 4.0);
         stand.step(green.unwrap() + 1);
         let needs_both = granted_to(&stand, comes) == 4;
         let heads = stand.ground.signal_heads(false, |_| Light::Green);
@@ -117,21 +118,22 @@ fn bend_before_signals(
         ..JunctionRules::default()
     };
     let stand = Stand::with_lanes(2.4, &roads, &rules);
-    let way = straight_on(&stand, 1);
-    let contested = way.iter().filter_map(|&id| stand.ground.contested(id));
+    let lanelets = straight_on(&stand, 1);
+    let contested = lanelets.iter().filter_map(|&id| stand.ground.contested(id));
     let contested: Vec<Connection> = contested.collect();
     let [bend, crossing] = contested[..] else {
         return None;
     };
     assert!(stand.ground.is_ruled(crossing.junction) && !stand.ground.is_ruled(bend.junction));
-    Some((stand, way, crossing))
+    Some((stand, lanelets, crossing))
 }
 
 #[test]
 fn signals_behind_a_narrow_bend_hold_before_it() {
     let mut seen = 0;
     for apart in (8..=20).map(f64::from) {
-        let Some((mut stand, way, crossing)) = bend_before_signals(apart, SignalMode::Fixed) else {
+        let Some((mut stand, lanelets, crossing)) = bend_before_signals(apart, SignalMode::Fixed)
+        else {
             continue;
         };
         let mut asks_at = |wanted| {
@@ -139,7 +141,7 @@ fn signals_behind_a_narrow_bend_hold_before_it() {
                 stand.wait_until(step);
                 stand.signals.light(&stand.ground, crossing) == wanted
             });
-            let comes = stand.car(1, &way, stand.ground.length(way[0]) - 8.0, 4.0);
+            let comes = stand.car(1, &lanelets, stand.ground.length(lanelets[0]) - 8.0, 4.0);
             stand.step(step.unwrap() + 1);
             let answer = (granted_to(&stand, comes), stand.refused(comes));
             stand.agents.remove(comes);
@@ -154,7 +156,7 @@ fn signals_behind_a_narrow_bend_hold_before_it() {
                 stand.wait_until(step);
                 stand.signals.light(&stand.ground, crossing) == Light::Green
             });
-            let comes = stand.car(1, &way, stand.ground.length(way[0]) - 8.0, 0.0);
+            let comes = stand.car(1, &lanelets, stand.ground.length(lanelets[0]) - 8.0, 0.0);
             stand.step(green.unwrap() + 1);
             assert_eq!(granted_to(&stand, comes), 4);
             let ended = (green.unwrap() + 2..2000).any(|step| {
@@ -174,7 +176,8 @@ fn signals_behind_a_narrow_bend_hold_before_it() {
 #[test]
 fn who_waits_before_a_narrow_bend_is_seen_by_the_signals_behind_it() {
     for apart in (8..=20).map(f64::from) {
-        let Some((mut stand, way, crossing)) = bend_before_signals(apart, SignalMode::Actuated)
+        let Some((mut stand, lanelets, crossing)) =
+            bend_before_signals(apart, SignalMode::Actuated)
         else {
             continue;
         };
@@ -189,7 +192,7 @@ fn who_waits_before_a_narrow_bend_is_seen_by_the_signals_behind_it() {
         });
         assert!(turned, "{apart} m");
         stand.agents.remove(other);
-        let comes = stand.car(2, &way, stand.ground.length(way[0]) - 8.0, 0.0);
+        let comes = stand.car(2, &lanelets, stand.ground.length(lanelets[0]) - 8.0, 0.0);
         let is_let_in = steps.any(|step| {
             stand.step(step);
             granted_to(&stand, comes) > 0

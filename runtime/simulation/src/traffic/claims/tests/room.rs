@@ -53,19 +53,19 @@ fn cut_beyond_crossing(apart: f64) -> (Stand, Vec<LaneletIndex>) {
         ((apart, 0.0), (apart + 100.0, 0.0), 1, 1),
         ((0.0, -100.0), (0.0, 100.0), 1, 1),
     ]);
-    let way = straight_on(&stand, 1);
-    (stand, way)
+    let lanelets = straight_on(&stand, 1);
+    (stand, lanelets)
 }
 
 #[test]
 fn where_a_street_is_cut_beyond_a_junction_its_next_piece_is_room_as_well() {
     for (apart, room_for) in [(15.0, 3), (15.0, 2), (15.0, 1), (15.0, 0), (40.0, 3)] {
-        let (mut stand, way) = cut_beyond_crossing(apart);
-        let (first, last) = (way[2], way[way.len() - 1]);
+        let (mut stand, lanelets) = cut_beyond_crossing(apart);
+        let (first, last) = (lanelets[2], lanelets[lanelets.len() - 1]);
         let space = stand.types.get(0).whole_length + EXIT_GAP;
         let is_short = stand.ground.length(first) < 2.0 * space;
         assert_eq!(is_short, apart < 20.0);
-        let lengths = way[2..].iter().map(|&lane| stand.ground.length(lane));
+        let lengths = lanelets[2..].iter().map(|&lane| stand.ground.length(lane));
         let places = (lengths.sum::<f64>() / space) as u32;
         let (end, standing) = (stand.ground.length(last), places - room_for);
         // The rearmost vehicles do not fit on the next piece and stand on the first one.
@@ -77,10 +77,10 @@ fn where_a_street_is_cut_beyond_a_junction_its_next_piece_is_room_as_well() {
             };
             stand.car(10 + u64::from(number), &[lane], s, 0.0);
         }
-        let line = stand.ground.length(way[0]);
+        let line = stand.ground.length(lanelets[0]);
         let cars = [0u8, 1, 2].map(|number| {
             let s = line - 5.0 - 8.0 * f64::from(number);
-            stand.car(1 + u64::from(number), &way, s, 5.0)
+            stand.car(1 + u64::from(number), &lanelets, s, 5.0)
         });
         stand.step(1);
         let is_inside = |&car: &AgentIndex| stand.agents.claim[car.index()].granted_to > 0;
@@ -91,8 +91,8 @@ fn where_a_street_is_cut_beyond_a_junction_its_next_piece_is_room_as_well() {
 
 #[test]
 fn nobody_appears_where_those_come_on_who_were_let_in_before_a_short_piece() {
-    let (mut stand, way) = cut_beyond_crossing(15.0);
-    let last = way[way.len() - 1];
+    let (mut stand, lanelets) = cut_beyond_crossing(15.0);
+    let last = lanelets[lanelets.len() - 1];
     let length = stand.ground.length(last);
     let space = stand.types.get(0).whole_length + EXIT_GAP;
     let standing = (length / space) as u32;
@@ -114,10 +114,10 @@ fn nobody_appears_where_those_come_on_who_were_let_in_before_a_short_piece() {
     }
     stand.look();
     assert!(appears(&stand));
-    let line = stand.ground.length(way[0]);
+    let line = stand.ground.length(lanelets[0]);
     for number in 0..2u8 {
         let s = line - 5.0 - 8.0 * f64::from(number);
-        stand.car(1 + u64::from(number), &way, s, 5.0);
+        stand.car(1 + u64::from(number), &lanelets, s, 5.0);
     }
     stand.step(1);
     assert!(
@@ -152,8 +152,8 @@ fn two_lanes_between_crossings() -> (Stand, [LaneletIndex; 3], LaneletIndex) {
 #[test]
 fn room_beyond_ends_where_those_wait_who_have_to_change_lanes() {
     for changes in [false, true] {
-        let (mut stand, way, beside) = two_lanes_between_crossings();
-        let [approach, _, exit] = way;
+        let (mut stand, lanelets, beside) = two_lanes_between_crossings();
+        let [approach, _, exit] = lanelets;
         let length = stand.ground.length(exit);
         let space = stand.types.get(0).whole_length + EXIT_GAP;
         // As many cars as leave room for one more if the first drives up to the end.
@@ -169,7 +169,7 @@ fn room_beyond_ends_where_those_wait_who_have_to_change_lanes() {
             };
             stand.car(10 + number, lanes, s, 0.0);
         }
-        let own = stand.car(1, &way, stand.ground.length(approach) - 8.0, 0.0);
+        let own = stand.car(1, &lanelets, stand.ground.length(approach) - 8.0, 0.0);
         stand.step(1);
         assert_eq!(stand.refused(own) == Refusal::NoRoom, changes);
     }
@@ -188,14 +188,14 @@ fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
         (12.0, 4.0, false, true),
     ];
     for (seeking, before, wants_over, comes) in cases {
-        let (mut stand, way, beside) = two_lanes_between_crossings();
-        let [approach, _, exit] = way;
+        let (mut stand, lanelets, beside) = two_lanes_between_crossings();
+        let [approach, _, exit] = lanelets;
         let length = stand.ground.length(exit);
         // As many cars as leave room for one.
         let space = stand.types.get(0).whole_length + EXIT_GAP;
         let spaces = (length / space) as u32 - 1;
         let to = if wants_over { exit } else { beside };
-        let own = stand.car(1, &way, stand.ground.length(approach) - 8.0, 0.0);
+        let own = stand.car(1, &lanelets, stand.ground.length(approach) - 8.0, 0.0);
         let seeker = stand.car(2, &[beside, to], length - before, 0.0);
         stand.agents.progress[seeker.index()].seeking = seeking;
         stand.agents.progress[seeker.index()].standing = 20.0;
@@ -217,11 +217,11 @@ fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
 #[test]
 fn who_stands_between_two_lanes_behind_another_one_is_not_let_in() {
     for standing in [0.0, 10.0] {
-        let (mut stand, way, _) = two_lanes_between_crossings();
-        let approach = way[0];
+        let (mut stand, lanelets, _) = two_lanes_between_crossings();
+        let approach = lanelets[0];
         let old_lane = stand.ground.graph().lanelet(approach).left;
         let length = stand.ground.length(approach);
-        let own = stand.car(1, &way, length - 12.0, 0.0);
+        let own = stand.car(1, &lanelets, length - 12.0, 0.0);
         stand.agents.position[own.index()].leaving = old_lane;
         let ahead = stand.car(2, &[old_lane], length - 5.0, 0.0);
         stand.agents.progress[ahead.index()].standing = standing;
@@ -247,7 +247,7 @@ fn who_turns_off_behind_a_queue_straight_on_is_not_let_in() {
         let [approach, straight, beyond] = stand.straight(DVec2::X);
         let graph = stand.ground.graph();
         let mut others = graph.successors(approach).iter();
-        let left = *others.find(|&&way| way != straight).unwrap();
+        let left = *others.find(|&&lanelets| lanelets != straight).unwrap();
         let exit = graph.successors(left)[0];
         assert!(stand.ground.contested(straight).is_none());
         assert!(stand.ground.contested(left).is_some());
@@ -273,15 +273,15 @@ fn two_crossings(apart: f64) -> (Stand, [LaneletIndex; 5]) {
 fn who_drives_on_at_once_leaves_the_lane_between_two_junctions_to_the_next() {
     // The first vehicle drives through both junctions, or only onto the lane in between.
     for (goes_to, lets_in) in [(5, true), (3, false)] {
-        let (mut stand, way) = two_crossings(20.0);
+        let (mut stand, lanelets) = two_crossings(20.0);
         let (length, room) = (
-            stand.ground.length(way[2]),
+            stand.ground.length(lanelets[2]),
             stand.types.get(0).whole_length + EXIT_GAP,
         );
         assert!(length < room, "a car fits in between: {length} m");
-        let s = stand.ground.length(way[0]) - 8.0;
-        let first = stand.car(1, &way[..goes_to], s, 4.0);
-        let second = stand.car(2, &way, s - 8.0, 4.0);
+        let s = stand.ground.length(lanelets[0]) - 8.0;
+        let first = stand.car(1, &lanelets[..goes_to], s, 4.0);
+        let second = stand.car(2, &lanelets, s - 8.0, 4.0);
         stand.step(1);
         assert_eq!(
             granted_to(&stand, first),
@@ -298,21 +298,21 @@ fn who_drives_on_at_once_leaves_the_lane_between_two_junctions_to_the_next() {
 #[test]
 fn who_has_its_turn_at_the_next_junction_leaves_its_place_to_who_comes_behind() {
     for is_closed in [false, true] {
-        let (mut stand, way) = two_crossings(24.0);
+        let (mut stand, lanelets) = two_crossings(24.0);
         let (length, room) = (
-            stand.ground.length(way[2]),
+            stand.ground.length(lanelets[2]),
             stand.types.get(0).whole_length + EXIT_GAP,
         );
         assert!(
             (room..2.0 * room).contains(&length),
             "one car fits in between: {length} m"
         );
-        let next = stand.ground.contested(way[3]).unwrap().junction;
+        let next = stand.ground.contested(lanelets[3]).unwrap().junction;
         // The first vehicle stands at the line of the second junction, and the other one approaches the
         // first junction.
         let front = stand.types.get(0).front;
-        let first = stand.car(1, &way[2..], length - front - 0.5, 0.0);
-        let second = stand.car(2, &way, stand.ground.length(way[0]) - 8.0, 4.0);
+        let first = stand.car(1, &lanelets[2..], length - front - 0.5, 0.0);
+        let second = stand.car(2, &lanelets, stand.ground.length(lanelets[0]) - 8.0, 4.0);
         if is_closed {
             stand.claims.closing.close(vec![next]);
         }
@@ -336,8 +336,8 @@ fn who_has_its_turn_at_the_next_junction_leaves_its_place_to_who_comes_behind() 
 #[test]
 fn who_stands_behind_one_that_stays_leaves_its_place_to_nobody() {
     for stays in [false, true] {
-        let (mut stand, way) = two_crossings(32.0);
-        let (length, kind) = (stand.ground.length(way[2]), *stand.types.get(0));
+        let (mut stand, lanelets) = two_crossings(32.0);
+        let (length, kind) = (stand.ground.length(lanelets[2]), *stand.types.get(0));
         let room = kind.whole_length + EXIT_GAP;
         assert!(
             (2.0 * room..3.0 * room).contains(&length),
@@ -347,12 +347,12 @@ fn who_stands_behind_one_that_stays_leaves_its_place_to_nobody() {
         // stands behind it and continues.
         let s = length - kind.front - 0.5;
         if stays {
-            stand.car(1, &way[2..3], s, 0.0);
+            stand.car(1, &lanelets[2..3], s, 0.0);
         } else {
-            stand.car(1, &way[2..], s, 0.0);
+            stand.car(1, &lanelets[2..], s, 0.0);
         }
-        let behind = stand.car(2, &way[2..], s - room, 0.0);
-        let comes = stand.car(3, &way, stand.ground.length(way[0]) - 8.0, 4.0);
+        let behind = stand.car(2, &lanelets[2..], s - room, 0.0);
+        let comes = stand.car(3, &lanelets, stand.ground.length(lanelets[0]) - 8.0, 4.0);
         stand.step(1);
         assert_eq!(granted_to(&stand, behind), 2, "it has its turn");
         assert_eq!(stand.refused(comes) == Refusal::NoRoom, stays);
@@ -362,14 +362,14 @@ fn who_stands_behind_one_that_stays_leaves_its_place_to_nobody() {
 #[test]
 fn room_beyond_ends_at_the_stop_line() {
     for sets_lines_back in [false, true] {
-        let (mut stand, way) = two_crossings(32.0);
+        let (mut stand, lanelets) = two_crossings(32.0);
         stand.types.sets_lines_back = sets_lines_back;
-        let (length, kind) = (stand.ground.length(way[2]), *stand.types.get(0));
+        let (length, kind) = (stand.ground.length(lanelets[2]), *stand.types.get(0));
         let room = kind.whole_length + EXIT_GAP;
         let Connection {
             junction: next,
             number: path,
-        } = stand.ground.contested(way[3]).unwrap();
+        } = stand.ground.contested(lanelets[3]).unwrap();
         let before_end = stand.ground.setback(next, path, sets_lines_back);
         assert_eq!(
             length - before_end >= 2.0 * room,
@@ -379,8 +379,8 @@ fn room_beyond_ends_at_the_stop_line() {
         // One vehicle waits at the line of the second junction, which is closed, and another one
         // approaches.
         let s = length - before_end - kind.front - 0.5;
-        let first = stand.car(1, &way[2..], s, 0.0);
-        let second = stand.car(2, &way, stand.ground.length(way[0]) - 14.0, 4.0);
+        let first = stand.car(1, &lanelets[2..], s, 0.0);
+        let second = stand.car(2, &lanelets, stand.ground.length(lanelets[0]) - 14.0, 4.0);
         stand.claims.closing.close(vec![next]);
         stand.step(1);
         assert_eq!(granted_to(&stand, first), 0);
@@ -394,8 +394,8 @@ fn who_may_lose_its_green_before_it_enters_leaves_its_place_to_nobody() {
         control: Some(Control::Signals),
         ..JunctionRules::default()
     };
-    let (mut stand, way) = two_crossings_of(24.0, &rules);
-    let paths = [way[1], way[3]].map(|way| stand.ground.contested(way).unwrap());
+    let (mut stand, lanelets) = two_crossings_of(24.0, &rules);
+    let paths = [lanelets[1], lanelets[3]].map(|lanelet| stand.ground.contested(lanelet).unwrap());
     let shines_green = |stand: &Stand| {
         let light = |path| stand.signals.light(&stand.ground, path);
         paths.iter().all(|&path| light(path) == Light::Green)
@@ -412,9 +412,9 @@ fn who_may_lose_its_green_before_it_enters_leaves_its_place_to_nobody() {
         (1..=end - before_end).for_each(|step| stand.wait_until(step));
         assert!(shines_green(&stand));
         let front = stand.types.get(0).front;
-        let s = stand.ground.length(way[2]) - front - 0.5;
-        let first = stand.car(1, &way[2..], s, 0.0);
-        let second = stand.car(2, &way, stand.ground.length(way[0]) - 8.0, 4.0);
+        let s = stand.ground.length(lanelets[2]) - front - 0.5;
+        let first = stand.car(1, &lanelets[2..], s, 0.0);
+        let second = stand.car(2, &lanelets, stand.ground.length(lanelets[0]) - 8.0, 4.0);
         stand.step(end - before_end);
         assert_eq!(granted_to(&stand, first), 2, "{before_end} steps");
         let refused = stand.refused(second);
