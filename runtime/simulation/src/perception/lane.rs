@@ -181,7 +181,12 @@ impl View<'_> {
     }
 
     /// The way of an agent at every multiple of a distance, m, until one is as far ahead as another, m.
-    fn poses_ahead(&self, agent: AgentIndex, part: f64, ahead: f64) -> impl Iterator<Item = Pose> {
+    pub(super) fn poses_ahead(
+        &self,
+        agent: AgentIndex,
+        part: f64,
+        ahead: f64,
+    ) -> impl Iterator<Item = Pose> {
         let mut stretches = self.ahead(agent);
         let (mut stretch, mut along) = (stretches.next(), 0.0);
         std::iter::from_fn(move || {
