@@ -15,7 +15,7 @@ mod parts;
 
 pub use frame::SavedWorld;
 
-use crate::agents::{Accounts, Agents, Finished};
+use crate::agents::{Accounts, Agents, Deviation, Finished};
 use crate::clock::Clock;
 use crate::demand::{Departure, Departures, FlowProgress};
 use crate::dynamics::{Bodies, Dynamics, StandingTrains};
@@ -37,6 +37,7 @@ use roadwright_agent::{Message, Registry, Slot};
 use roadwright_scenario::Scenario;
 use roadwright_vehicle::PedalCommand;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The modules among `saved` that could not give their state.
@@ -113,6 +114,7 @@ impl World {
         );
         saved.put(parts::AGENTS, &self.agents);
         saved.put(parts::ACCOUNTS, &self.agents.accounts);
+        saved.put(parts::DEVIATIONS, &self.agents.accounts.deviations);
         saved.put(parts::PEDALS, &self.agents.pedals);
         saved.put(parts::ROUTES, &self.routes);
         saved.put(parts::DYNAMICS, &self.dynamics);
@@ -257,6 +259,13 @@ impl World {
         // Worlds that were saved before accounts were kept have none.
         if let Some(accounts) = saved.get_if_any::<Accounts>(parts::ACCOUNTS)? {
             agents.accounts = accounts;
+        }
+        // Worlds that were saved before deviations were summed have none: they count from here.
+        if let Some(deviations) = saved.get_if_any::<BTreeMap<u64, Deviation>>(parts::DEVIATIONS)? {
+            if !deviations.values().all(Deviation::is_sound) {
+                return Err(SaveError::Damaged("a deviation is no number".into()));
+            }
+            agents.accounts.deviations = deviations;
         }
         // Worlds that were saved before controllers could press pedals have none.
         if let Some(pedals) = saved.get_if_any::<Vec<Option<PedalCommand>>>(parts::PEDALS)? {

@@ -50,6 +50,8 @@ parts! {
     AGENTS "agents" 18;
     /// What fitnesses count of a drive.
     ACCOUNTS "accounts" 17;
+    /// Deviations of agents from their paths, kept with accounts.
+    DEVIATIONS "deviations" 1;
     /// The pedals that controllers press.
     PEDALS "pedals" 17;
     /// The routes.
