@@ -8,6 +8,7 @@
 //! | `module.rs` | the traits of the four kinds: [`Planner`], [`Behaviour`], [`Controller`], [`Fitness`] |
 //! | `behaviour.rs` | what behaviours see of others ([`Surroundings`]), and what they can ask for ([`Effect`]) |
 //! | `parameter.rs` | parameters that describe themselves, and their values |
+//! | `path_input.rs` | perception of controllers that follow a path by a model of their vehicle |
 //! | `registry.rs` | the modules to choose from, and instances of them |
 //! | `rate.rs` | how often a slot is asked |
 //!
@@ -72,6 +73,7 @@ mod behaviour;
 mod ground_planner;
 mod module;
 mod parameter;
+mod path_input;
 mod rate;
 mod registry;
 mod signals;
@@ -86,6 +88,7 @@ pub use module::{
     ModuleInfo, Planner, PlannerView, Step, StepBoundary, Swap,
 };
 pub use parameter::{ParameterError, ParameterInfo, ParameterKind, ParameterSet};
+pub use path_input::{BodyInput, PATH_PARTS, PathInput, PathParts, TowedInput, TyreInput};
 pub use rate::Rate;
 pub use registry::{Choosable, ModuleEntry, ModuleError, Registry, set_parameters};
 pub use roadwright_scenario::{HowMany, ModuleKind, Slot};

@@ -2,6 +2,7 @@
 
 use crate::behaviour::{Effects, Surroundings};
 use crate::parameter::ParameterSet;
+use crate::path_input::{PathInput, PathParts};
 use roadwright_geometry::math::mix64;
 use roadwright_plugin_api::{
     BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput, FitnessInput,
@@ -236,6 +237,25 @@ pub trait Controller: Logic {
             *output = PedalsOutput::of(command, &input.drive);
         }
     }
+
+    /// Parts into which it divides the path ahead, if it follows the path by a model of its vehicle. If so,
+    /// [`Controller::follow`] is called instead of [`Controller::step`].
+    fn path_parts(&self, _: &ParameterSet) -> Option<PathParts> {
+        None
+    }
+
+    /// Answers a batch of vehicles that follow paths; `inputs` and `outputs` have the same length. The default
+    /// implementation calls [`Controller::step`].
+    fn follow(
+        &self,
+        parameters: &ParameterSet,
+        step: &Step<'_>,
+        inputs: &[PathInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        let seen: Vec<ControllerInput> = inputs.iter().map(|input| input.seen).collect();
+        self.step(parameters, step, &seen, outputs);
+    }
 }
 
 impl Module<dyn Controller> {
@@ -269,6 +289,17 @@ impl Module<dyn Controller> {
     /// Answers a batch with pedals; `inputs` and `outputs` have the same length.
     pub fn drive(&self, step: &Step<'_>, inputs: &[PedalsInput], outputs: &mut [PedalsOutput]) {
         self.logic.drive(&self.parameters, step, inputs, outputs);
+    }
+
+    /// Parts into which it divides the path ahead. If there are any, [`Module::follow`] is called instead of
+    /// [`Module::step`].
+    pub fn path_parts(&self) -> Option<PathParts> {
+        self.logic.path_parts(&self.parameters)
+    }
+
+    /// Answers a batch of vehicles that follow paths; `inputs` and `outputs` have the same length.
+    pub fn follow(&self, step: &Step<'_>, inputs: &[PathInput], outputs: &mut [ControllerOutput]) {
+        self.logic.follow(&self.parameters, step, inputs, outputs);
     }
 }
 
@@ -351,6 +382,11 @@ pub struct Conduct {
     pub shunts: f64,
     /// Mean angle of a balanced load against the vertical, in radians.
     pub mean_lean: f64,
+    /// Root mean square of the lateral offset of the rear axle from the centre line of its lane or path, from
+    /// 10 s after its departure, in metres. 0 unless a fitness of the run asks for the account.
+    pub path_error: f64,
+    /// Mean speed over the same time, in m/s; 0 unless a fitness of the run asks for the account.
+    pub settled_speed: f64,
 }
 
 impl Default for Conduct {
@@ -373,6 +409,8 @@ impl Default for Conduct {
             segment_time_lost: 0.0,
             shunts: 0.0,
             mean_lean: 0.0,
+            path_error: 0.0,
+            settled_speed: 0.0,
         }
     }
 }

@@ -33,6 +33,7 @@ fn courses_are_listed_and_driven_with_error_bars() {
         "parking",
         "pendulum",
         "trailer-reverse",
+        "follow-path",
     ];
     assert_eq!(names, expected);
     let run = "run arena --use controller=pursuit --runs 6 --threads";

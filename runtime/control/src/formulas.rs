@@ -1,5 +1,7 @@
 //! The laws of the built-in controllers, as text for the documentation.
 
+use crate::PdGains;
+
 /// Text shared by the laws of `idm`, `pursuit` and the fuzzy driver.
 const HALTING: &str = "\
 halting speed, m/s: from it the vehicle can still stop 2 m behind the leader, which may
@@ -18,6 +20,9 @@ pub fn formulas(id: &str) -> Option<String> {
     match id {
         "idm" => Some(idm()),
         "pursuit" => Some(pursuit()),
+        "stanley" => Some(stanley()),
+        "pd_follower" => Some(pd_follower()),
+        "lqr" => Some(lqr()),
         "fuzzy_driver" => Some(fuzzy_driver()),
         "fuzzy_mechanic" => Some(fuzzy_mechanic()),
         "bay_parking" => Some(BAY_PARKING.into()),
@@ -73,16 +78,61 @@ of 0 is one to stand at
     )
 }
 
-fn pursuit() -> String {
-    format!(
-        "\
-{HALTING}
+/// Acceleration of `pursuit` and of controllers that drive at its speeds.
+const SPEED_LAW: &str = "\
 acceleration, m/s^2: v = speed, T = headway
     allowed   = min(road_speed, v_halt)
     cruising  = speed_gain (allowed - v), four times that where allowed < v
     following = gap_gain (leader_gap - 2 - T v) + closing_gain (leader_speed - v)
-    acceleration = min(cruising, following) if following < 0, else cruising
-{PURSUIT_STEERING}"
+    acceleration = min(cruising, following) if following < 0, else cruising";
+
+fn pursuit() -> String {
+    format!("{HALTING}\n{SPEED_LAW}\n{PURSUIT_STEERING}")
+}
+
+fn stanley() -> String {
+    format!(
+        "\
+{HALTING}
+{SPEED_LAW}
+steering, rad: offset and heading error of the front axle, against the path beside it
+    steering = -heading - atan(gain offset / (softening_speed + v))
+within the lock and lateral_acceleration; in reverse of an axle as far behind the rear axle"
+    )
+}
+
+fn pd_follower() -> String {
+    format!(
+        "\
+{HALTING}
+with t = time_constant > 0: k_p = k_theta = 1 / 2t, k_v = k_omega = 2 / t
+acceleration, m/s^2: v = speed
+    wanted = min(road_speed, cruising_speed, v_halt), but at most
+             slow_speed where |waypoint_angle| > turn_angle,
+             k_p stop_distance where stop_distance < goal_distance
+    acceleration = k_v (wanted - v)
+steering, rad: omega = v tan(steering) / wheelbase, T = period of the controller
+    omega    = omega + min(1, k_omega T) (k_theta waypoint_angle - omega), v |omega| <= 4 m/s^2
+    steering = atan(wheelbase omega / v)
+damping ratio = sqrt(k_omega / k_theta) / 2: {:.2} with the printed gains, 1 with a time constant",
+        PdGains::PRINTED.damping_ratio()
+    )
+}
+
+fn lqr() -> String {
+    format!(
+        "\
+{HALTING}
+{SPEED_LAW}
+steering rate, rad/s: x = offset, heading, side slip and yaw rate at levels that have them, steering;
+w(i) = mean curvature of the path in step i ahead; x(k+1) = A x(k) + B u(k) + E w(k)
+    cost = sum of offset_weight offset^2 + course_weight course^2 + rate_weight u^2,
+           course = heading + side slip: the angle between motion and path
+    P = Q + A' P A - A' P B K,  K = (R + B' P B)^-1 B' P A
+    u = -K x - (R + B' P B)^-1 B' sum of ((A - B K)')^i P E w(i)
+the offset counts only as far as it makes the vehicle approach the path at most at the angle
+approach; models and gains are interpolated between multiples of 0.25 m/s
+steering = steering + u T, T = period of the controller, within lock and lateral_acceleration"
     )
 }
 

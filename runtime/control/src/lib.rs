@@ -10,7 +10,10 @@
 //! | `fuzzy_mechanic.rs` | the same author's driver for open ground, with brake, throttle and switches |
 //! | `idm.rs` | the intelligent driver model of [Treiber 2000] |
 //! | `pursuit.rs` | the pursuit point of [Wang 2004] with linear laws for speed and gap |
+//! | `stanley.rs` | the front-axle law of [Hoffmann 2007] |
+//! | `pd_follower.rs` | the proportional-derivative laws of [Kuffner 1998] |
 //! | `bay_parking.rs`, `pole_balance.rs`, `trailer_backing.rs` | drivers for manoeuvring courses |
+//! | `lqr.rs`, `lateral.rs`, [`linear`] | the linear-quadratic regulator, the model of lateral errors, and its mathematics |
 //! | [`laws`] | shared laws: pursuit steering, safe speed and halting speed |
 //! | `formulas.rs` | the laws as plain text, for `roadwright controller show` |
 //!
@@ -58,9 +61,15 @@ pub mod fuzzy;
 mod fuzzy_driver;
 mod fuzzy_mechanic;
 mod idm;
+mod lateral;
 pub mod laws;
+pub mod linear;
+mod lqr;
+mod pd_follower;
 mod pole_balance;
 mod pursuit;
+mod speed_law;
+mod stanley;
 mod term;
 mod trailer_backing;
 
@@ -69,8 +78,12 @@ pub use formulas::formulas;
 pub use fuzzy_driver::FuzzyDriver;
 pub use fuzzy_mechanic::FuzzyMechanic;
 pub use idm::Idm;
+pub use lateral::{Following, LateralModel, LateralWeights};
+pub use lqr::{Lqr, LqrDesign, LqrSolution};
+pub use pd_follower::{PdFollower, PdGains};
 pub use pole_balance::PoleBalance;
 pub use pursuit::Pursuit;
+pub use stanley::Stanley;
 pub use term::Term;
 pub use trailer_backing::TrailerBacking;
 
@@ -82,6 +95,9 @@ pub fn register(registry: &mut Registry) {
     registry.add(FuzzyMechanic::entry());
     registry.add(Idm::entry());
     registry.add(Pursuit::entry());
+    registry.add(Stanley::entry());
+    registry.add(PdFollower::entry());
+    registry.add(Lqr::entry());
     registry.add(BayParking::entry());
     registry.add(PoleBalance::entry());
     registry.add(TrailerBacking::entry());

@@ -1,6 +1,7 @@
 //! Pursuit of a point on the route with proportional cruising and proportional-derivative following.
 
-use crate::laws::{halting_speed, steady_steering};
+use crate::laws::steady_steering;
+use crate::speed_law::{self, SpeedLaw};
 use crate::term::{self, Term};
 use roadwright_agent::{
     Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
@@ -29,110 +30,18 @@ static PARAMETERS: [ParameterInfo; 8] = [
         4.5,
         "Minimum distance of the pursuit point.",
     ),
-    ParameterInfo::number(
-        "speed_gain",
-        "1/s",
-        (0.05, 10.0),
-        0.8,
-        "Acceleration per unit of missing speed.",
-    ),
-    ParameterInfo::number(
-        "gap_gain",
-        "1/s^2",
-        (0.0, 5.0),
-        0.25,
-        "Acceleration per metre of missing gap.",
-    ),
-    ParameterInfo::number(
-        "closing_gain",
-        "1/s",
-        (0.0, 10.0),
-        0.9,
-        "Acceleration per unit of closing speed.",
-    ),
-    ParameterInfo::number("headway", "s", (0.1, 5.0), 1.2, "Time gap to the leader."),
-    ParameterInfo::number(
-        "braking",
-        "m/s^2",
-        (0.5, 10.0),
-        3.0,
-        "Deceleration for planning stops.",
-    ),
-    ParameterInfo::number(
-        "reaction",
-        "s",
-        (0.0, 3.0),
-        0.3,
-        "Reaction time before braking.",
-    ),
+    speed_law::SPEED_GAIN,
+    speed_law::GAP_GAIN,
+    speed_law::CLOSING_GAIN,
+    speed_law::HEADWAY,
+    speed_law::BRAKING,
+    speed_law::REACTION,
 ];
 
 /// Steers towards a pursuit point. Cruises and follows as [Wang 2004] describes: a proportional controller
 /// for the speed, and a proportional-derivative one for the gap that counts only if it asks for less. Stops
 /// before closed junctions.
 pub struct Pursuit;
-
-/// Factor by which braking to the allowed speed is stronger than accelerating to it.
-const BRAKING_FACTOR: f64 = 4.0;
-
-/// Parameters of the speed law.
-struct SpeedLaw {
-    speed_gain: f64,
-    gap_gain: f64,
-    closing_gain: f64,
-    headway: f64,
-    braking: f64,
-    reaction: f64,
-}
-
-impl SpeedLaw {
-    fn new(parameters: &ParameterSet) -> Self {
-        Self {
-            speed_gain: parameters.value("speed_gain"),
-            gap_gain: parameters.value("gap_gain"),
-            closing_gain: parameters.value("closing_gain"),
-            headway: parameters.value("headway"),
-            braking: parameters.value("braking"),
-            reaction: parameters.value("reaction"),
-        }
-    }
-
-    /// Speed from which the vehicle can still stop where it has to, m/s.
-    fn halting(&self, input: &ControllerInput) -> f64 {
-        halting_speed(input, self.braking, self.reaction)
-    }
-
-    /// Acceleration towards the allowed speed, m/s^2.
-    fn cruising(&self, input: &ControllerInput) -> f64 {
-        let allowed = input.road_speed.min(self.halting(input));
-        let cruising = self.speed_gain * (allowed - input.speed);
-        // The allowed speed is the one from which the vehicle can just stop. Above it, braking must be
-        // stronger than the gentle gain of cruising, or the vehicle stops too late.
-        if allowed < input.speed {
-            BRAKING_FACTOR * cruising
-        } else {
-            cruising
-        }
-    }
-
-    /// Acceleration that keeps the gap to the leader, m/s^2.
-    fn following(&self, input: &ControllerInput) -> f64 {
-        let missing_gap =
-            input.leader_gap - crate::laws::STANDSTILL_GAP - self.headway * input.speed;
-        self.gap_gain * missing_gap + self.closing_gain * (input.leader_speed - input.speed)
-    }
-
-    fn acceleration(&self, input: &ControllerInput) -> f64 {
-        let following = self.following(input);
-        // A following law that asks for more than cruising would race to close a gap, so it counts only when
-        // it brakes.
-        self.cruising(input).min(if following < 0.0 {
-            following
-        } else {
-            f64::INFINITY
-        })
-    }
-}
 
 impl Pursuit {
     /// Returns the terms of its acceleration for a row, with the given parameters and defaults for the

@@ -38,7 +38,7 @@ enum Wants {
 
 // Each fitness is a row of this table: its description, and a function of the statistics. None has state, so
 // they share one type.
-static FORMULAS: [Described; 16] = [
+static FORMULAS: [Described; 18] = [
     Described {
         info: ModuleInfo {
             id: "crash_and_speed",
@@ -338,6 +338,28 @@ static FORMULAS: [Described; 16] = [
         wants: Wants::Account,
         is_cost: true,
     },
+    Described {
+        info: ModuleInfo {
+            id: "path_error",
+            name: "Path error",
+            doc: "Root mean square of the rear axle's lateral offset from its lane or path, in m, from 10 s on.",
+        },
+        parameters: &[],
+        score: path_error,
+        wants: Wants::Account,
+        is_cost: true,
+    },
+    Described {
+        info: ModuleInfo {
+            id: "settled_speed",
+            name: "Settled speed",
+            doc: "Mean speed from 10 s on, in m/s.",
+        },
+        parameters: &[],
+        score: settled_speed,
+        wants: Wants::Account,
+        is_cost: false,
+    },
 ];
 
 const ARENA_PARAMETERS: &[ParameterInfo] = &[
@@ -392,6 +414,14 @@ fn safe_arrival(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) 
 
 fn time_above_limit(_: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
     conduct.above_limit
+}
+
+fn path_error(_: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
+    conduct.path_error
+}
+
+fn settled_speed(_: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
+    conduct.settled_speed
 }
 
 fn contacts(_: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {

@@ -14,7 +14,7 @@ mod parts;
 
 pub use frame::SavedWorld;
 
-use crate::agents::{Accounts, Agents, Finished};
+use crate::agents::{Accounts, Agents, Deviation, Finished};
 use crate::clock::Clock;
 use crate::demand::{Departure, Departures, FlowProgress};
 use crate::dynamics::{Bodies, Dynamics, StandingTrains};
@@ -38,6 +38,7 @@ use roadwright_agent::{Message, Registry, Slot};
 use roadwright_scenario::Scenario;
 use roadwright_vehicle::PedalCommand;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -117,6 +118,7 @@ impl World {
         );
         saved.put(parts::AGENTS, &self.agents);
         saved.put(parts::ACCOUNTS, &self.agents.accounts);
+        saved.put(parts::DEVIATIONS, &self.agents.accounts.deviations);
         saved.put(parts::PEDALS, &self.agents.pedals);
         saved.put(parts::ROUTES, &self.routes);
         saved.put(parts::DYNAMICS, &self.dynamics);
@@ -277,6 +279,13 @@ impl World {
         // Saves from before accounts existed have none.
         if let Some(accounts) = saved.get_if_any::<Accounts>(parts::ACCOUNTS)? {
             agents.accounts = accounts;
+        }
+        // Worlds that were saved before deviations were summed have none: they count from here.
+        if let Some(deviations) = saved.get_if_any::<BTreeMap<u64, Deviation>>(parts::DEVIATIONS)? {
+            if !deviations.values().all(Deviation::is_sound) {
+                return Err(SaveError::Damaged("a deviation is no number".into()));
+            }
+            agents.accounts.deviations = deviations;
         }
         // Saves from before pedals existed have none.
         if let Some(pedals) = saved.get_if_any::<Vec<Option<PedalCommand>>>(parts::PEDALS)? {

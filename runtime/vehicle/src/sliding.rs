@@ -30,7 +30,7 @@ use roadwright_scenario::VehicleType;
 use roadwright_scenario::vehicle_file::{Sliding, VehicleFile};
 
 /// Acceleration of gravity in the appendix, m/s^2.
-const GRAVITY: f64 = 9.8;
+pub const GRAVITY: f64 = 9.8;
 /// Force per point of throttle or brake, N.
 const FORCE: f64 = 100.0;
 /// Speed below which the level lets the car roll without slip, m/s.

@@ -16,6 +16,50 @@ pub(crate) struct Accounts {
     pub(crate) of: BTreeMap<u64, Account>,
     /// Number of lines of the collision log that have been counted.
     pub(crate) counted: usize,
+    /// Deviations of agents from their paths, by id; a part of saves of their own, because earlier versions
+    /// saved accounts without them.
+    #[serde(skip)]
+    pub(crate) deviations: BTreeMap<u64, Deviation>,
+}
+
+/// Deviation of an agent from the centre line of its lane or path, summed once it has settled.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Deviation {
+    /// Steps since the agent was first seen.
+    pub(crate) steps: u64,
+    /// Number of summed steps.
+    pub(crate) summed: u64,
+    /// Sum of squared lateral offsets, m^2.
+    pub(crate) squared: f64,
+    /// Sum of speeds, m/s.
+    pub(crate) speeds: f64,
+}
+
+/// Time until deviations are summed, s, so that the start counts for nothing.
+const SETTLED: f64 = 10.0;
+
+impl Deviation {
+    /// Adds a step of a length, s, with a lateral offset, m, and a speed, m/s.
+    pub(crate) fn add(&mut self, dt: f64, offset: f64, speed: f64) {
+        self.steps = self.steps.saturating_add(1);
+        if self.steps as f64 * dt <= SETTLED {
+            return;
+        }
+        self.summed = self.summed.saturating_add(1);
+        self.squared += offset * offset;
+        self.speeds += speed;
+    }
+
+    /// Whether sums that may have been saved are numbers.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.squared.is_finite() && self.squared >= 0.0 && self.speeds.is_finite()
+    }
+
+    fn tell(&self, conduct: &mut Conduct) {
+        let count = self.summed.max(1) as f64;
+        conduct.path_error = (self.squared / count).sqrt();
+        conduct.settled_speed = self.speeds / count;
+    }
 }
 
 /// Account of one agent.
@@ -95,6 +139,9 @@ impl Accounts {
         let Some(account) = self.of.get(&id) else {
             return;
         };
+        if let Some(deviation) = self.deviations.get(&id) {
+            deviation.tell(conduct);
+        }
         conduct.collisions = f64::from(account.collisions);
         conduct.kinetic_energy = account.energy;
         conduct.goal_distance = if has_arrived {
@@ -138,6 +185,22 @@ impl Segments {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn deviations_count_once_an_agent_has_settled() {
+        let mut deviation = Deviation::default();
+        for _ in 0..100 {
+            deviation.add(0.1, 50.0, 1.0);
+        }
+        assert_eq!(deviation.summed, 0);
+        for (offset, speed) in [(3.0, 8.0), (-4.0, 6.0)] {
+            deviation.add(0.1, offset, speed);
+        }
+        let mut conduct = Conduct::default();
+        deviation.tell(&mut conduct);
+        assert!((conduct.path_error - 12.5f64.sqrt()).abs() < 1e-15);
+        assert_eq!(conduct.settled_speed, 7.0);
+    }
 
     #[test]
     fn a_part_is_rated_by_its_length_and_its_time() {

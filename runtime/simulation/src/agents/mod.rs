@@ -9,7 +9,7 @@ mod finished;
 mod lent;
 mod rare;
 
-pub(crate) use accounts::{Account, Accounts, Odometer};
+pub(crate) use accounts::{Account, Accounts, Deviation, Odometer};
 
 pub use finished::{Drive, Status};
 pub(crate) use finished::{Finished, FinishedRow, Score};

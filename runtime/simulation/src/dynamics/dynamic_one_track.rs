@@ -29,6 +29,16 @@ impl SlipState {
     pub(crate) fn drive(&self) -> &DriveState {
         &self.drive
     }
+
+    /// Lateral speed of the rear axle to the left, m/s.
+    pub(super) fn sideways(&self) -> f64 {
+        self.sideways
+    }
+
+    /// Yaw rate, rad/s.
+    pub(super) fn yaw_rate(&self) -> f64 {
+        self.yaw_rate
+    }
 }
 
 impl Level for DynamicOneTrack {

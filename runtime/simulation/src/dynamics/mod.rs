@@ -493,6 +493,25 @@ impl Bodies<'_> {
         }
     }
 
+    /// Lateral speed of the rear axle to the left, m/s, and yaw rate, rad/s, of an agent; without side slip at
+    /// levels that have none, or whose bodies have springs.
+    pub(crate) fn slip(&self, agent: AgentIndex, vehicle_type: &VehicleType) -> [f64; 2] {
+        let index = agent.index();
+        match self.agents.identity[index].level {
+            DynamicsLevel::Lane | DynamicsLevel::OneTrack | DynamicsLevel::Rigid => {
+                [0.0, self.agents.motion[index].yaw_rate]
+            }
+            DynamicsLevel::DynamicOneTrack => {
+                let state = &self.dynamics.dynamic_one_track[index];
+                [state.sideways(), state.yaw_rate()]
+            }
+            DynamicsLevel::Sliding => {
+                let state = &self.dynamics.sliding[index];
+                [state.sideways(&vehicle_type.sliding), state.yaw_rate()]
+            }
+        }
+    }
+
     /// Offset of a body to the left of the centre line of a lane that it is on or leaves, m.
     pub(crate) fn offset_on(&self, agent: AgentIndex, lanelet: LaneletIndex) -> f64 {
         let position = &self.agents.position[agent.index()];

@@ -6,7 +6,7 @@ use roadwright_geometry::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::Grade;
-use roadwright_vehicle::sliding::{SlidingState, Wanted};
+use roadwright_vehicle::sliding::{SlidingModel, SlidingState, Wanted};
 use serde::{Deserialize, Serialize};
 
 /// Level of the sliding car.
@@ -21,6 +21,18 @@ pub(crate) struct SkidState {
     sideways: f64,
     /// Yaw rate, rad/s.
     yaw_rate: f64,
+}
+
+impl SkidState {
+    /// Lateral speed of the rear axle to the left, m/s.
+    pub(super) fn sideways(&self, model: &SlidingModel) -> f64 {
+        self.sideways - model.rear * self.yaw_rate
+    }
+
+    /// Yaw rate, rad/s.
+    pub(super) fn yaw_rate(&self) -> f64 {
+        self.yaw_rate
+    }
 }
 
 impl Level for Sliding {

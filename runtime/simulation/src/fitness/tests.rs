@@ -121,7 +121,10 @@ fn the_score_of_the_arena_is_equation_9_1() {
         .filter(|formula| !formula.is_cost)
         .map(|formula| formula.info.id)
         .collect();
-    assert_eq!(more_is_better, ["arena_score", "arena_score_or_failed"]);
+    assert_eq!(
+        more_is_better,
+        ["arena_score", "arena_score_or_failed", "settled_speed"]
+    );
 }
 
 #[test]

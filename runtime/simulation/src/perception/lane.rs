@@ -181,7 +181,12 @@ impl View<'_> {
     }
 
     /// Poses on an agent's path at every multiple of a distance `part`, m, up to the distance `ahead`, m.
-    fn poses_ahead(&self, agent: AgentIndex, part: f64, ahead: f64) -> impl Iterator<Item = Pose> {
+    pub(super) fn poses_ahead(
+        &self,
+        agent: AgentIndex,
+        part: f64,
+        ahead: f64,
+    ) -> impl Iterator<Item = Pose> {
         let mut stretches = self.ahead(agent);
         let (mut stretch, mut along) = (stretches.next(), 0.0);
         std::iter::from_fn(move || {

@@ -10,6 +10,7 @@
 //! | `grip_ahead.rs` | bends and stopping distances on slippery ground, for its controller |
 //! | `lane.rs` | the route ahead of an agent on a lane, for its controller |
 //! | `open_ground.rs` | a goal or path off the lanes, for its controller |
+//! | `path_ahead.rs` | the path ahead and the vehicle, for a controller that follows by a model of it |
 //! | `obstacles.rs` | the nearest body that is not lane traffic, for its controller |
 //! | `warm.rs` | nothing: it prefetches what a batch is about to read |
 //! | `behaviour.rs` | gaps beside the agent, goal and junction ahead, for its behaviour |
@@ -21,6 +22,7 @@ mod grip_ahead;
 mod lane;
 mod obstacles;
 mod open_ground;
+mod path_ahead;
 mod warm;
 
 pub(crate) use lane::StopCause;
@@ -33,7 +35,7 @@ use crate::route::{Route, Routes};
 use crate::traffic::{Index, LaneEntry};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
-use roadwright_agent::{Controller, Lookahead, Module, Outlook};
+use roadwright_agent::{Controller, Lookahead, Module, Outlook, PathParts};
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, heading_of};
 use roadwright_plugin_api::{ControllerInput, NOTHING};
@@ -92,6 +94,8 @@ pub(crate) struct Look {
     pub(crate) at_way: bool,
     /// Whether its waypoint lies along the bend just ahead instead of on the lane.
     pub(crate) along_bend: bool,
+    /// Parts into which it divides the path ahead, if it follows by a model of its vehicle.
+    pub(crate) parts: Option<PathParts>,
 }
 
 impl Look {
@@ -101,6 +105,7 @@ impl Look {
             ahead: module.lookahead(),
             at_way: module.logic.looks_at_path(),
             along_bend: module.aims_along_bend(),
+            parts: module.path_parts(),
         }
     }
 }

@@ -14,6 +14,7 @@ const LOOK: Look = Look {
     },
     at_way: true,
     along_bend: false,
+    parts: None,
 };
 
 fn near(a: f64, b: f64) -> bool {

@@ -49,6 +49,8 @@ parts! {
     AGENTS "agents" 18;
     /// Accounts of drives for fitnesses.
     ACCOUNTS "accounts" 17;
+    /// Deviations of agents from their paths, kept with accounts.
+    DEVIATIONS "deviations" 1;
     /// Pedals pressed by controllers.
     PEDALS "pedals" 17;
     /// Routes.

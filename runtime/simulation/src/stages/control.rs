@@ -7,7 +7,7 @@ use crate::dynamics::stride;
 use crate::modules::{Due, Modules, Rota, Rows, Sharing, batches};
 use crate::perception::{Look, Surroundings, View};
 use crate::records::{AgentIndex, Order, Statistics};
-use roadwright_agent::{Controller, Module, Step};
+use roadwright_agent::{Controller, Module, PathInput, Step};
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, NOTHING, PedalsInput, PedalsOutput,
 };
@@ -23,7 +23,7 @@ pub(crate) struct Controlling {
 impl Controlling {
     /// Memory used by the rows, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.asking.rows.bytes() + self.asking.pedals.bytes()
+        self.asking.rows.bytes() + self.asking.pedals.bytes() + self.asking.paths.bytes()
     }
 }
 
@@ -33,6 +33,8 @@ struct Asking {
     rows: Rows<ControllerInput, ControllerOutput, Sample>,
     /// The same for controllers that drive by pedals.
     pedals: Rows<PedalsInput, PedalsOutput, Sample>,
+    /// Rows of controllers that follow a path by a model of their vehicle.
+    paths: Rows<PathInput, ControllerOutput, Sample>,
 }
 
 /// Braking above which a vehicle is held back before the place where it has to stand, m/s^2. Controllers that
@@ -94,6 +96,7 @@ impl Asking {
         // Batch by batch, while rows are in the cache. What one batch writes (commands, held agents,
         // statistics) is not perceived by the next.
         let by_pedals = asked.module.wants_pedals();
+        let by_path = asked.module.path_parts().is_some();
         let sharing = Sharing {
             helpers,
             is_whole: asked.module.logic.asks_whole(),
@@ -101,9 +104,10 @@ impl Asking {
         let mut held = 0;
         for due in batches(sharing, asked.due) {
             let batch = Asked { due, ..asked };
-            held += match by_pedals {
-                true => ask_batch(&mut self.pedals, sharing, batch, surroundings, agents),
-                false => ask_batch(&mut self.rows, sharing, batch, surroundings, agents),
+            held += match (by_pedals, by_path) {
+                (true, _) => ask_batch(&mut self.pedals, sharing, batch, surroundings, agents),
+                (_, true) => ask_batch(&mut self.paths, sharing, batch, surroundings, agents),
+                _ => ask_batch(&mut self.rows, sharing, batch, surroundings, agents),
             };
         }
         held
@@ -174,6 +178,31 @@ impl Question for PedalsInput {
 
     fn order(&self, answer: &Self::Answer) -> Order {
         Order::of_pedals(answer, &self.drive)
+    }
+}
+
+impl Question for PathInput {
+    type Answer = ControllerOutput;
+
+    fn perceive(seen: &View<'_>, agent: AgentIndex, look: Look) -> Self {
+        seen.path_input(agent, look)
+    }
+
+    fn common(&mut self) -> &mut ControllerInput {
+        &mut self.seen
+    }
+
+    fn put(
+        module: &Module<dyn Controller>,
+        step: &Step<'_>,
+        all: &[Self],
+        to: &mut [Self::Answer],
+    ) {
+        module.follow(step, all, to);
+    }
+
+    fn order(&self, answer: &Self::Answer) -> Order {
+        (*answer).into()
     }
 }
 

@@ -23,16 +23,21 @@ impl Accounts {
     pub(crate) fn watch(&mut self, scene: AccountInputs<'_>) {
         let agents = scene.bodies.agents;
         for agent in agents.driving() {
-            let account = self
-                .of
-                .entry(agents.identity[agent.index()].id)
-                .or_default();
+            let id = agents.identity[agent.index()].id;
+            let account = self.of.entry(id).or_default();
             account.watch(agent, scene);
+            let deviation = self.deviations.entry(id).or_default();
+            let (motion, position) = (
+                &agents.motion[agent.index()],
+                &agents.position[agent.index()],
+            );
+            deviation.add(scene.dt, position.t, motion.speed.abs());
         }
         // Each driving agent has an account after the loop, so if there are more accounts than agents, some
         // agents have left.
         if self.of.len() > agents.count() {
             self.of.retain(|&id, _| agents.find(id).is_some());
+            self.deviations.retain(|&id, _| agents.find(id).is_some());
         }
         for collision in &scene.collisions[self.counted.min(scene.collisions.len())..] {
             for id in std::iter::once(collision.agent).chain(collision.with.agent()) {

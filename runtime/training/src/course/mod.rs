@@ -3,6 +3,7 @@
 mod arena;
 mod draft;
 mod ends;
+mod follow_path;
 mod forest;
 mod manoeuvre;
 mod obstacle_stream;
@@ -54,6 +55,7 @@ enum Kind {
     Parking,
     Pendulum,
     TrailerReverse,
+    FollowPath,
     /// A user's scenario, the same for all seeds except for the random draws of its run.
     Own(Box<Scenario>),
 }
@@ -150,6 +152,7 @@ impl Course {
             parking::course(),
             pendulum::course(),
             trailer_reverse::course(),
+            follow_path::course(),
         ]
     }
 
@@ -204,6 +207,7 @@ impl Course {
             Kind::Parking => parking::draft(seed),
             Kind::Pendulum => pendulum::draft(seed),
             Kind::TrailerReverse => trailer_reverse::draft(seed),
+            Kind::FollowPath => follow_path::draft(seed),
             Kind::Own(scenario) => return self.own_scenario(scenario, seed, setup),
         };
         self.check_dynamics(setup)?;

@@ -167,9 +167,12 @@ impl Course {
             Kind::Parking => Some(Box::new(parking::begin(beginning))),
             Kind::Pendulum => Some(Box::new(pendulum::begin(beginning))),
             Kind::TrailerReverse => Some(Box::new(trailer_reverse::begin(beginning))),
-            Kind::ObstacleStream | Kind::Arena | Kind::OldTown | Kind::Forest | Kind::Own(_) => {
-                None
-            }
+            Kind::ObstacleStream
+            | Kind::Arena
+            | Kind::OldTown
+            | Kind::Forest
+            | Kind::FollowPath
+            | Kind::Own(_) => None,
         }
     }
 }

@@ -1,0 +1,234 @@
+//! Lateral error dynamics: how a vehicle leaves a path, as a linear system.
+
+use crate::linear::{Cost, Matrix, Plant};
+use roadwright_agent::{ParameterSet, PathInput, TyreInput};
+use roadwright_geometry::math::{atan, tan};
+
+/// Speed below which tyres are taken to roll without slip, m/s. The dynamic one-track model does the same.
+const ROLLING: f64 = 3.0;
+/// Factors on the weights of offset and course of a pushed trailer. With those of a vehicle it would swing to
+/// angles at which the linear model no longer holds, and jackknife.
+const PUSHED: [f64; 2] = [0.01, 0.4];
+
+/// Follower of a path: the vehicle model that its errors obey.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Following {
+    /// Vehicle without slip; state: offset, heading error, tangent of the steering angle.
+    Rolling,
+    /// Vehicle with linear tyres; state: offset, heading error, lateral speed of the rear axle, yaw rate,
+    /// steering angle.
+    Slipping(TyreInput),
+    /// Trailer that a vehicle without slip pushes backwards; state: offset and heading error of the trailer,
+    /// hitch angle, tangent of the steering angle.
+    Pushed {
+        /// Distance from the rear axle of the vehicle back to the coupling, m.
+        coupling: f64,
+        /// Distance from the coupling back to the axle of the trailer, m.
+        to_axle: f64,
+    },
+}
+
+/// Linear model of the lateral errors of a vehicle at a speed. Its control is the rate of the last state, of
+/// the steering; the curvature of the path is known in advance.
+///
+/// ```text
+/// all       offset' = v heading + sideways
+/// rolling   heading' = v tan(steering) / wheelbase - v curvature
+/// slipping  heading' = yaw_rate - v curvature, and the linear single-track model for the other two
+/// pushed    heading' = -(v hitch + coupling turn) / to_axle - v curvature, hitch' = turn - (trailer's turn),
+///           turn = v tan(steering) / wheelbase
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LateralModel {
+    /// Vehicle model.
+    pub following: Following,
+    /// Wheelbase, m.
+    pub wheelbase: f64,
+    /// Speed in the direction of travel, m/s.
+    pub speed: f64,
+}
+
+/// Weights of the lateral errors.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LateralWeights {
+    /// Weight of the squared offset, 1/m^2.
+    pub offset: f64,
+    /// Weight of the squared angle between motion and path, 1/rad^2.
+    pub course: f64,
+    /// Weight of the squared steering rate, s^2/rad^2.
+    pub rate: f64,
+    /// Factor on the weights of the errors at the end of a finite horizon.
+    pub last: f64,
+}
+
+impl LateralWeights {
+    /// Reads the parameters of a module that has them all.
+    pub(crate) fn new(parameters: &ParameterSet) -> Self {
+        Self {
+            offset: parameters.value("offset_weight"),
+            course: parameters.value("course_weight"),
+            rate: parameters.value("rate_weight"),
+            last: parameters.value("last_weight"),
+        }
+    }
+}
+
+impl LateralModel {
+    /// Returns the model of a vehicle at a speed, m/s.
+    pub fn of(input: &PathInput, speed: f64) -> Self {
+        let following = match (input.towed, input.body.tyres) {
+            (Some(towed), _) => Following::Pushed {
+                coupling: towed.coupling,
+                to_axle: towed.to_axle,
+            },
+            (None, Some(tyres)) if speed >= ROLLING => Following::Slipping(tyres),
+            _ => Following::Rolling,
+        };
+        Self {
+            following,
+            wheelbase: input.seen.wheelbase,
+            speed,
+        }
+    }
+
+    /// Names of the states.
+    pub fn states(&self) -> &'static [&'static str] {
+        match self.following {
+            Following::Rolling => &["offset", "heading", "tan_steering"],
+            Following::Slipping(_) => &["offset", "heading", "sideways", "yaw_rate", "steering"],
+            Following::Pushed { .. } => &["offset", "heading", "hitch", "tan_steering"],
+        }
+    }
+
+    /// Returns the state of a vehicle.
+    pub fn state(&self, input: &PathInput) -> Vec<f64> {
+        let wheels = self.wheels(input.seen.steering);
+        match (self.following, input.towed) {
+            (Following::Slipping(_), _) => vec![
+                input.offset,
+                input.heading_error,
+                input.sideways,
+                input.yaw_rate,
+                wheels,
+            ],
+            (Following::Pushed { .. }, Some(towed)) => {
+                vec![towed.offset, towed.heading_error, towed.hitch, wheels]
+            }
+            _ => vec![input.offset, input.heading_error, wheels],
+        }
+    }
+
+    /// Returns the last state for an angle of the wheels, rad.
+    pub fn wheels(&self, steering: f64) -> f64 {
+        match self.following {
+            Following::Slipping(_) => steering,
+            // The turn rate is linear in the tangent, so bends of any radius are followed exactly.
+            _ => tan(steering),
+        }
+    }
+
+    /// Returns the angle of the wheels for the last state, rad.
+    pub fn steering(&self, wheels: f64) -> f64 {
+        match self.following {
+            Following::Slipping(_) => wheels,
+            _ => atan(wheels),
+        }
+    }
+
+    /// Returns the rates of all states: a row for each, a column for each state, then those of the steering
+    /// rate and of the curvature.
+    pub fn rates(&self) -> Matrix {
+        let v = self.speed;
+        let turn = v / self.wheelbase;
+        match self.following {
+            Following::Rolling => Matrix::from_rows(&[
+                [0.0, v, 0.0, 0.0, 0.0],
+                [0.0, 0.0, turn, 0.0, -v],
+                [0.0, 0.0, 0.0, 1.0, 0.0],
+            ]),
+            Following::Slipping(tyres) => slipping(&tyres, v),
+            Following::Pushed { coupling, to_axle } => {
+                // In reverse, with the hitch angle from trailer to vehicle: the coupling turns the trailer
+                // by -(v hitch + coupling turn) / to_axle.
+                let (by_hitch, by_turn) = (-v / to_axle, -coupling * turn / to_axle);
+                Matrix::from_rows(&[
+                    [0.0, v, 0.0, 0.0, 0.0, 0.0],
+                    [0.0, 0.0, by_hitch, by_turn, 0.0, -v],
+                    [0.0, 0.0, -by_hitch, turn - by_turn, 0.0, 0.0],
+                    [0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
+                ])
+            }
+        }
+    }
+
+    /// Returns the model in steps of a time, s, in which steering rate and curvature are constant.
+    pub fn plant(&self, step: f64) -> Plant {
+        let rates = self.rates();
+        let states = rates.rows();
+        let mut whole = Matrix::zeros(states + 2, states + 2);
+        whole.put([0, 0], &rates.scaled(step));
+        let whole = whole.exponential();
+        Plant {
+            state: whole.block([0, 0], [states, states]),
+            control: whole.block([0, states], [states, 1]),
+            known: whole.block([0, states + 1], [states, 1]),
+        }
+    }
+
+    /// Returns the cost of errors in steps of a time, s.
+    pub fn cost(&self, weights: &LateralWeights, step: f64) -> Cost {
+        let states = self.states().len();
+        let mut state = Matrix::zeros(states, states);
+        let [offset, course_weight] = match self.following {
+            Following::Pushed { .. } => [PUSHED[0] * weights.offset, PUSHED[1] * weights.course],
+            _ => [weights.offset, weights.course],
+        };
+        state[[0, 0]] = offset;
+        // Only what moves the vehicle off the path is weighted. Heading, slip and hitch by themselves are not
+        // zero in a bend, and weights on them would pull the vehicle off its path there.
+        let mut course = Matrix::zeros(states, 1);
+        course[[1, 0]] = 1.0;
+        if let Following::Slipping(_) = self.following {
+            course[[2, 0]] = 1.0 / self.speed;
+        }
+        let course = &course * &course.transposed();
+        let state = (&state + &course.scaled(course_weight)).scaled(step);
+        Cost {
+            last: state.scaled(weights.last),
+            state,
+            control: Matrix::identity(1).scaled(weights.rate * step),
+        }
+    }
+}
+
+/// Rates of a vehicle with linear tyres, with the lateral speed at its rear axle.
+fn slipping(tyres: &TyreInput, v: f64) -> Matrix {
+    let &TyreInput {
+        mass,
+        yaw_inertia,
+        front,
+        rear,
+        front_stiffness,
+        rear_stiffness,
+    } = tyres;
+    // In reverse both positions are negative, and wheels turned to the left in the direction of travel point
+    // to the right of the body.
+    let hand = 1.0f64.copysign(front);
+    // Forces of the axles: columns for lateral speed of the rear axle, yaw rate and steering.
+    let steered = [-1.0 / v, -(front + rear) / v, hand].map(|k| front_stiffness * k);
+    let fixed = [-1.0 / v, 0.0, 0.0].map(|k| rear_stiffness * k);
+    let mut result = Matrix::zeros(5, 7);
+    result[[0, 1]] = v;
+    result[[0, 2]] = 1.0;
+    result[[1, 3]] = 1.0;
+    result[[1, 6]] = -v;
+    result[[4, 5]] = 1.0;
+    for column in 0..3 {
+        let turn = (front * steered[column] - rear * fixed[column]) / yaw_inertia;
+        let across = (steered[column] + fixed[column]) / mass;
+        result[[2, column + 2]] = across - rear * turn;
+        result[[3, column + 2]] = turn;
+    }
+    result[[2, 3]] -= v;
+    result
+}

@@ -1,0 +1,151 @@
+//! The path ahead and the vehicle, for controllers that follow by a model of it.
+
+use super::{Look, View};
+use crate::records::AgentIndex;
+use crate::route::GroundPath;
+use crate::vehicle_type::VehicleType;
+use roadwright_agent::{BodyInput, PATH_PARTS, PathInput, TowedInput, TyreInput};
+use roadwright_geometry::Pose;
+use roadwright_geometry::centre_line::CentreLine;
+use roadwright_geometry::math::wrap_angle;
+use roadwright_scenario::DynamicsLevel;
+use std::f64::consts::PI;
+
+impl View<'_> {
+    /// The row of a controller that follows by a model of its vehicle, without the wish of the behaviour.
+    pub(crate) fn path_input(&self, agent: AgentIndex, look: Look) -> PathInput {
+        let seen = self.allowed_input(agent, look);
+        let is_reversing = self.is_reversing(agent);
+        let direction = if is_reversing { -1.0 } else { 1.0 };
+        let [sideways, yaw_rate] = self.bodies().slip(agent, self.vehicle_type(agent));
+        let mut input = PathInput {
+            offset: seen.lane_offset,
+            heading_error: seen.heading_error,
+            sideways: direction * sideways,
+            yaw_rate,
+            body: self.body_input(agent, direction),
+            curvature: [0.0; PATH_PARTS],
+            ..PathInput::of_waypoint(seen)
+        };
+        let Some(part) = look.parts.map(|parts| parts.length(seen.speed)) else {
+            return input;
+        };
+        let (route, reached) = (self.route(agent), self.progress(agent).reached);
+        if self.position(agent).is_on_lane() {
+            self.see_lane(agent, part, &mut input);
+        } else if let Some(path) = route.path_to(reached) {
+            let from = self.position(agent).s;
+            input.towed = self.towed(agent, path).filter(|_| is_reversing);
+            let from = from
+                + input
+                    .towed
+                    .map_or(0.0, |towed| towed.coupling + towed.to_axle);
+            input.curvature = curvatures(path.line(), from, part);
+        } else {
+            // Without a path the vehicle heads straight for its goal.
+            input.heading_error = -seen.waypoint_angle;
+        }
+        input
+    }
+
+    /// Fills the curvatures of the lanes ahead.
+    fn see_lane(&self, agent: AgentIndex, part: f64, input: &mut PathInput) {
+        let position = self.position(agent);
+        let mut before = self.ground.line(position.lanelet).heading(position.s);
+        let reach = (PATH_PARTS as f64 - 0.5) * part;
+        for (to, pose) in input
+            .curvature
+            .iter_mut()
+            .zip(self.poses_ahead(agent, part, reach))
+        {
+            *to = wrap_angle(pose.heading - before) / part;
+            before = pose.heading;
+        }
+    }
+
+    /// Limits and tyres of the vehicle of an agent; `direction` is -1 while it drives backwards.
+    fn body_input(&self, agent: AgentIndex, direction: f64) -> BodyInput {
+        let kind = self.vehicle_type(agent);
+        let limits = &kind.limits;
+        BodyInput {
+            max_steering: limits.max_steering,
+            steering_rate: limits.steering_rate,
+            max_acceleration: limits.max_acceleration,
+            max_braking: limits.max_braking,
+            tyres: tyres(kind, self.level(agent), direction),
+        }
+    }
+
+    /// The first trailer of an agent that reverses along a path.
+    fn towed(&self, agent: AgentIndex, path: &GroundPath) -> Option<TowedInput> {
+        let train = self
+            .types
+            .train(self.agents.identity[agent.index()].vehicle_type);
+        let hitched = train.trailers().first()?;
+        let pose = self.pose(agent);
+        let state = self
+            .dynamics
+            .trailers
+            .of(agent)
+            .and_then(|states| states.first());
+        let heading = state.map_or(pose.heading, |state| state.heading);
+        let coupling = Pose {
+            position: pose.point(hitched.coupling, 0.0),
+            heading,
+        };
+        let axle = coupling.point(-hitched.to_axle, 0.0);
+        let ahead = hitched.to_axle - hitched.coupling;
+        let (s, t) = path.line().project(axle, self.position(agent).s + ahead);
+        let along = path.line().heading(s);
+        Some(TowedInput {
+            coupling: -hitched.coupling,
+            to_axle: hitched.to_axle,
+            hitch: wrap_angle(pose.heading - heading),
+            offset: t,
+            heading_error: wrap_angle(heading + PI - along),
+        })
+    }
+}
+
+/// Linear tyres of a vehicle at a level with side slip, in the direction of travel.
+fn tyres(kind: &VehicleType, level: DynamicsLevel, direction: f64) -> Option<TyreInput> {
+    match level {
+        DynamicsLevel::Lane | DynamicsLevel::OneTrack | DynamicsLevel::Rigid => None,
+        DynamicsLevel::DynamicOneTrack => {
+            let model = &kind.single_track;
+            let [front_load, rear_load] = model.axle_loads(0.0);
+            Some(TyreInput {
+                mass: model.mass,
+                yaw_inertia: model.yaw_inertia,
+                front: direction * model.front,
+                rear: direction * model.rear,
+                front_stiffness: model.stiffness[0] * front_load,
+                rear_stiffness: model.stiffness[1] * rear_load,
+            })
+        }
+        DynamicsLevel::Sliding => {
+            let model = &kind.sliding;
+            let load = 0.5 * model.mass * roadwright_vehicle::sliding::GRAVITY;
+            Some(TyreInput {
+                mass: model.mass,
+                yaw_inertia: model.inertia,
+                front: direction * model.front,
+                rear: direction * model.rear,
+                front_stiffness: -model.front_stiffness * load,
+                rear_stiffness: -model.rear_stiffness * load,
+            })
+        }
+    }
+}
+
+/// Mean curvatures of the parts of a path from a place on, m; straight beyond its end.
+fn curvatures(line: CentreLine<'_>, from: f64, part: f64) -> [f64; PATH_PARTS] {
+    let heading = |s: f64| line.heading(s.clamp(0.0, line.length()));
+    let mut before = heading(from);
+    std::array::from_fn(|at| {
+        let now = heading(from + (at + 1) as f64 * part);
+        let turned = wrap_angle(now - before);
+        before = now;
+        turned / part
+    })
+}

@@ -1,0 +1,68 @@
+//! The course `follow-path`: how closely a controller keeps to its lane.
+//!
+//! Two cars drive the road of the shipped scenario `figure-eight`, one in each direction, at 8 m/s in steps of
+//! 10 ms. They start on their lanes, and the first 10 s are not measured; one lap later the drive ends. All
+//! seeds are the same drive.
+
+use super::draft::{Draft, Trip};
+use super::{Course, Ends, Kind};
+use roadwright_scenario::{DynamicsLevel, Edit, Place, RoadId, Settings, file};
+
+const EIGHT: &str = include_str!("../../../../scenarios/figure-eight.scenario.json");
+/// Speed limit, m/s.
+const SPEED: f64 = 8.0;
+/// Length of a lap along the reference line, m: two straights and two loops. The lanes of a lap are as long,
+/// because the loops turn to opposite sides.
+const LAP: f64 = 606.55;
+/// Time before the lap that is measured, s; the fitness `path_error` leaves it out.
+const BEFORE: f64 = 10.0;
+/// Time step, s.
+const TIME_STEP: f64 = 0.01;
+
+pub(super) fn course() -> Course {
+    Course {
+        name: "follow-path".into(),
+        doc: "Two cars follow the lanes of a figure of eight at 8 m/s, one in each direction, for 10 s and a lap."
+            .into(),
+        vehicle: "car",
+        driver: "lqr",
+        fitness: "path_error",
+        ends: Ends::after(BEFORE + LAP / SPEED),
+        kind: Kind::FollowPath,
+    }
+}
+
+pub(super) fn draft(seed: u64) -> Draft {
+    let scenario = file::from_text(EIGHT).expect("the shipped scenario is sound");
+    let mut draft = Draft::of(scenario);
+    let agents: Vec<_> = draft.scenario.agents().keys().copied().collect();
+    for agent in agents {
+        draft.apply(Edit::Agent(agent, None));
+    }
+    let roads = draft.scenario.network().roads();
+    let roads: Vec<_> = roads.map(|(id, road)| (id, road.clone())).collect();
+    for (id, mut road) in roads {
+        road.speed_limit = SPEED.into();
+        draft.apply(Edit::Road(id, Some(Box::new(road))));
+    }
+    draft.apply(Edit::Settings(Settings {
+        dt: TIME_STEP.into(),
+        seed,
+        duration: (BEFORE + LAP / SPEED).into(),
+        dynamics: DynamicsLevel::OneTrack,
+        ..draft.scenario.settings()
+    }));
+    for lane in [-1, 1] {
+        let place = |road: u32, s: f64| Place::lane(RoadId(road), lane, s);
+        // Two laps, so that no vehicle arrives before its time is over.
+        let (bridge, below) = (place(3, 40.0), place(1, 40.0));
+        draft.trip(Trip {
+            start: place(1, 30.0),
+            starts_by_middle: false,
+            via: vec![bridge, below, bridge, below],
+            destination: bridge,
+            speed: SPEED,
+        });
+    }
+    draft
+}
