@@ -123,7 +123,10 @@ impl RouteFinder {
                 let trip = Trip {
                     agent: AgentIndex::default(),
                     id: 0,
-                    start: (start.0, start.1),
+                    start: LaneSpot {
+                        lanelet: start.0,
+                        s: start.1,
+                    },
                     class,
                 };
                 let goals = vec![Goal::Lane { lanelet, s }];

@@ -39,7 +39,6 @@ use roadwright_scenario::Scenario;
 use roadwright_vehicle::PedalCommand;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The modules among `saved` that could not export their state.

@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn slippery_roads_cost_more_where_drivers_see_it() {
         let mut scenario = Scenario::new("ice");
-        draw_street(&mut scenario, ((0.0, 0.0), (100.0, 0.0)), &street(1, 1));
+        draw_street(&mut scenario, (0.0, 0.0), (100.0, 0.0), &street(1, 1));
         let mut with = |hidden: bool| {
             let class = |share: f64| share.into();
             let grip = GroundGrip {

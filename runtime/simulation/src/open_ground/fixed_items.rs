@@ -132,7 +132,7 @@ mod tests {
                 width: 2.0.into(),
             },
         );
-        draw_street(&mut scenario, ((0.0, 0.0), (100.0, 0.0)), &street(1, 1));
+        draw_street(&mut scenario, (0.0, 0.0), (100.0, 0.0), &street(1, 1));
         let ground = Ground::new(&scenario);
         let mut map = FixedItems::of(&ground).map();
         let jeep = VehicleType::willys_mb();
