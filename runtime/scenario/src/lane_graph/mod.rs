@@ -102,8 +102,8 @@ pub struct Lanelet {
     pub layer: i8,
     /// Mean width, m.
     pub width: f64,
-    /// Distances along the road at its start and at its end, m; the first is the larger one where the lane is
-    /// driven against the reference line. 0 for connections.
+    /// Distances along the road at its start and at its end, m. The start has the larger one if the lane is
+    /// driven against the reference line. Both are 0 for connections.
     pub road_span: (f64, f64),
 }
 
