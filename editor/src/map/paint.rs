@@ -475,7 +475,7 @@ pub(super) struct Frame {
     pub(super) things: Arc<Mesh>,
     pub(super) starts: Option<Arc<Mesh>>,
     pub(super) forests: Shown,
-    /// By figure, from the bottom up.
+    /// Instances of each figure, from the bottom up.
     pub(super) moving: Vec<(Figure, Instances)>,
     pub(super) ink: Ink,
     hidden: BTreeSet<MapPart>,

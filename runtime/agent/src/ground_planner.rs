@@ -6,7 +6,7 @@ use crate::parameter::ParameterSet;
 /// How a map of open ground is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroundSearch {
-    /// Not at all: straight for the goal.
+    /// No search: the path is the straight line to the goal.
     Straight,
     /// The cheapest path to the goal, from the agent ([Kuffner 1998]).
     Whole {

@@ -137,7 +137,7 @@ pub struct Band {
 pub struct Corridor {
     /// The signals in order, at least two.
     pub signals: Vec<WaveSignal>,
-    /// Their cycle, s.
+    /// Common cycle, s.
     pub cycle: f64,
     /// Mean speed at the speed limits of the roads, m/s: length over time.
     pub free_speed: f64,

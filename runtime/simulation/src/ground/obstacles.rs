@@ -599,7 +599,7 @@ impl Stature {
         }
     }
 
-    /// Where its solid begins above the ground, m: what stands goes on below it.
+    /// Height above the ground at which its solid begins, m. The solid of a standing obstacle extends below ground.
     fn foot(&self) -> f64 {
         if self.span.low > 0.0 {
             self.span.low
@@ -629,7 +629,7 @@ impl Stature {
     }
 }
 
-/// From the ground up to a height, m.
+/// Heights from the ground up to `height`, m.
 fn standing(height: f64) -> VerticalSpan {
     VerticalSpan {
         low: 0.0,

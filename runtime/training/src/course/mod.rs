@@ -126,7 +126,7 @@ pub enum CourseError {
         course: String,
         /// Its seed.
         seed: u64,
-        /// Which module failed, when, and why.
+        /// The module that failed, the time, and the reason.
         reason: String,
     },
     /// No agent has driven.
@@ -212,7 +212,7 @@ impl Course {
         draft.finish(self, seed, vehicle, &drivers)
     }
 
-    /// As [`Course::scenario`], including the time step and the level of dynamics of the setup, so that it
+    /// Like [`Course::scenario`], including the time step and the level of dynamics of the setup, so that it
     /// runs like the course without further options.
     ///
     /// # Errors

@@ -261,7 +261,7 @@ impl Study {
     }
 }
 
-/// For each mark the best fitness of the pool, and of the last generation alone.
+/// Best fitness of the pool, and of the last generation alone, at each mark.
 type Curve = Vec<(f64, f64)>;
 
 fn curve(genome: &Genome, line: &Line, seed: u64, marks: &[usize]) -> Curve {
