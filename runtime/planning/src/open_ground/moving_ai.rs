@@ -34,7 +34,7 @@ pub enum MovingAiError {
         found: usize,
     },
     /// A character does not represent any kind of cell.
-    #[error("line {line}: `{found}` is no kind of cell; expected one of . G S @ O T W")]
+    #[error("line {line}: `{found}` is not a kind of cell; expected one of . G S @ O T W")]
     Kind {
         /// Line, from 1.
         line: usize,
@@ -258,7 +258,7 @@ mod tests {
         );
         assert_eq!(
             message(&MAP.replace("STW", "STx")),
-            "line 6: `x` is no kind of cell; expected one of . G S @ O T W"
+            "line 6: `x` is not a kind of cell; expected one of . G S @ O T W"
         );
         assert_eq!(
             message("type octile\nheight 9\nwidth 3\nmap\n...\n"),

@@ -51,7 +51,7 @@ pub enum NoWave {
     NotDrivable,
     /// The cycle of these signals follows the traffic, so they cannot keep step with others.
     #[error(
-        "the signals of {0} are actuated or controlled by a module and keep no step with others; set them to \
+        "the signals of {0} are actuated or controlled by a module and are not coordinated with others; set them to \
          fixed in the Inspector of the node"
     )]
     ByDemand(NodeId),

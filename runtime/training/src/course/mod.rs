@@ -120,7 +120,7 @@ pub enum CourseError {
         score: f64,
     },
     /// A module failed in a run that was needed.
-    #[error("course {course}, seed {seed}: {reason}; this is no result")]
+    #[error("course {course}, seed {seed}: {reason}; no result")]
     Failed {
         /// The course.
         course: String,
@@ -221,7 +221,7 @@ impl Course {
         if self.is_manoeuvre() {
             return Err(CourseError::Setup {
                 course: self.name.clone(),
-                what: "it computes its vehicle itself, outside the simulation, so there is no world to show",
+                what: "it simulates its own vehicle, so there is no world to show",
             });
         }
         let mut draft = Draft::of(self.scenario(seed, setup)?);
@@ -237,7 +237,7 @@ impl Course {
         }
         Err(CourseError::Setup {
             course: self.name.clone(),
-            what: "it computes its vehicle itself, by the kinematic one-track model: use --dynamics one_track, \
+            what: "it simulates its own vehicle with the kinematic one-track model; use --dynamics one_track, \
                    or none",
         })
     }
