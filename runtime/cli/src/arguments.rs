@@ -153,7 +153,7 @@ pub(crate) struct RunOne {
     /// Handler to call; on_start is called first for an agent that has not started
     #[arg(long, default_value = "behave")]
     pub(crate) event: String,
-    /// Take the agent from this scenario [default: an invented agent, at 8 m/s on a free road]
+    /// Take the agent from this scenario [default: a generated agent at 8 m/s on an empty road]
     #[arg(long)]
     pub(crate) scenario: Option<PathBuf>,
     /// Simulate the scenario for this long first, in seconds
