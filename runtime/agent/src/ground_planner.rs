@@ -25,10 +25,10 @@ pub enum GroundSearch {
     Incremental,
 }
 
-/// Obstacles that controllers are told of while they follow a planned path.
+/// Obstacles that controllers perceive while they follow a planned path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Avoid {
-    /// Moving bodies, and what stands in the way of the path.
+    /// Moving bodies, and standing obstacles on the path.
     #[default]
     Path,
     /// Whatever is nearest ahead.
@@ -62,7 +62,7 @@ pub struct GroundPlanning {
     pub forecast: f64,
     /// Cells that the searches for a verdict expand in a step.
     pub verdict_budget: u64,
-    /// Obstacles that controllers are told of.
+    /// Obstacles that controllers perceive.
     pub avoid: Avoid,
 }
 

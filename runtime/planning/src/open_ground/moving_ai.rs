@@ -28,9 +28,9 @@ pub enum MovingAiError {
     Row {
         /// Line, from 1.
         line: usize,
-        /// Cells of a row.
+        /// Expected number of cells.
         expected: u32,
-        /// Cells found.
+        /// Number of cells found.
         found: usize,
     },
     /// A character does not represent any kind of cell.

@@ -262,7 +262,7 @@ enum Role {
     Passes,
 }
 
-/// Areas that are driven over, by rows across the arm.
+/// Areas of the arm that vehicles drive over, in rows across the arm.
 struct Limits {
     /// Right and left limit of entry and exit in each row, m.
     rows: Vec<(f64, f64)>,

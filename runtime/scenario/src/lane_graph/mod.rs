@@ -346,7 +346,7 @@ impl LaneGraph {
         self.left_out
     }
 
-    /// The drivable lanes of a road by growing id, each with its lanelets in the order of lane sections.
+    /// The drivable lanes of a road in ascending order of id, each with its lanelets in the order of lane sections.
     pub fn lanes_of(&self, road: RoadId) -> impl Iterator<Item = (i8, &[LaneletIndex])> {
         self.index.lanes_of(road)
     }
