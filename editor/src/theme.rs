@@ -26,7 +26,7 @@ const DANGER_DARK: Color32 = Color32::from_rgb(0xFF, 0x7B, 0x72);
 /// A line of the grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GridLine {
-    /// Every tenth.
+    /// Every tenth line.
     Tenth,
     /// Any other.
     Plain,

@@ -320,7 +320,7 @@ fn workshop_with_a_trailer() {
     hold(&mut bench, "workshop_trailer");
 }
 
-/// Until the front wheels are on a ridge.
+/// Number of steps after which the front wheels are on a ridge.
 const TRACK_STEPS: usize = 590;
 
 #[test]
@@ -580,7 +580,7 @@ fn modules_and_scripts() {
     hold(&mut bench, "stack");
 }
 
-/// In both themes, light and dark.
+/// Compares pictures in both themes, light and dark.
 fn hold_both(bench: &mut Bench, name: &str) {
     hold(bench, name);
     bench.set(|s| s.dark = true);

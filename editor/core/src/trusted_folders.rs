@@ -42,7 +42,7 @@ fn check_owner(folder: &Path, own: &Path) -> Result<(), String> {
     use std::os::unix::fs::MetadataExt;
     /// Write permission for others or the group.
     const OTHERS_WRITE: u32 = 0o022;
-    /// In a folder with this bit, only owners can move or delete their files.
+    /// Mode bit of a folder in which only the owner of a file can move or delete it.
     const STICKY: u32 = 0o1000;
     /// The administrator can do anything anyway.
     const ROOT: u32 = 0;

@@ -470,12 +470,12 @@ pub(super) struct Frame {
     pub(super) roads: Vec<Arc<Mesh>>,
     /// Fixed obstacles of all tiles in view.
     pub(super) obstacles: Vec<Arc<Mesh>>,
-    /// Loose obstacles: those at rest, and those moving.
+    /// Loose obstacles at rest, and moving ones.
     pub(super) loose: Vec<Arc<Mesh>>,
     pub(super) things: Arc<Mesh>,
     pub(super) starts: Option<Arc<Mesh>>,
     pub(super) forests: Shown,
-    /// By figure, from the bottom up.
+    /// Instances of each figure, from the bottom up.
     pub(super) moving: Vec<(Figure, Instances)>,
     pub(super) ink: Ink,
     hidden: BTreeSet<MapPart>,

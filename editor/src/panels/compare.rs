@@ -43,7 +43,7 @@ enum Order {
     Slower,
     /// Trips that took longer in the first run first.
     Faster,
-    /// By agent.
+    /// Sorted by agent.
     Agent,
 }
 

@@ -26,7 +26,7 @@ const MOST_POINTS: usize = 2000;
 /// Order of the listed trips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Order {
-    /// In order of their ends, newest first.
+    /// Sorted by arrival, newest first.
     #[default]
     Newest,
     /// Longest first.

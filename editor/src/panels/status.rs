@@ -30,7 +30,7 @@ fn ground(scene: &Scene, scenario: &Scenario, point: DVec2) -> Vec<String> {
     parts
 }
 
-/// As files name it.
+/// Returns the name of a road class in files.
 fn name_of(class: RoadClass) -> &'static str {
     match class {
         RoadClass::Path => "path",

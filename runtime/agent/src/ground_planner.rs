@@ -6,7 +6,7 @@ use crate::parameter::ParameterSet;
 /// How a map of open ground is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroundSearch {
-    /// Not at all: straight for the goal.
+    /// No search: the path is the straight line to the goal.
     Straight,
     /// The cheapest path to the goal, from the agent ([Kuffner 1998]).
     Whole {
@@ -28,7 +28,7 @@ pub enum GroundSearch {
 /// Obstacles that controllers perceive while they follow a planned path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Avoid {
-    /// Moving bodies, and what stands in the way of the path.
+    /// Moving bodies, and standing obstacles on the path.
     #[default]
     Path,
     /// Whatever is nearest ahead.

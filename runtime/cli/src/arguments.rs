@@ -114,7 +114,7 @@ pub(crate) struct Simulate {
     /// Add this many cars with random trips
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) populate: usize,
-    /// Where those trips begin and end
+    /// Where the trips of --populate begin and end
     #[arg(long, value_enum, default_value_t = PopulateFrom::Both, value_name = "WHERE")]
     pub(crate) populate_from: PopulateFrom,
     /// Stack of the added cars
@@ -153,7 +153,7 @@ pub(crate) struct RunOne {
     /// Handler to call; on_start is called first for an agent that has not started
     #[arg(long, default_value = "behave")]
     pub(crate) event: String,
-    /// Take the agent from this scenario [default: an invented agent, at 8 m/s on a free road]
+    /// Take the agent from this scenario [default: a generated agent at 8 m/s on an empty road]
     #[arg(long)]
     pub(crate) scenario: Option<PathBuf>,
     /// Simulate the scenario for this long first, in seconds
@@ -312,7 +312,7 @@ pub(crate) enum PopulateFrom {
 /// Side of the road to drive on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum DriveOn {
-    /// As in the country of the data
+    /// The side of the country that the data is from
     Auto,
     /// Left-hand traffic
     Left,
@@ -360,7 +360,7 @@ pub(crate) struct Pack {
     /// The bundle to write, NAME.rwz
     #[arg(long)]
     pub(crate) out: PathBuf,
-    /// Also search this folder for plugins; they are not bundled, but their hashes are
+    /// Also search this folder for plugins; only their hashes are bundled
     #[arg(long, value_name = "DIR")]
     pub(crate) plugins: Vec<PathBuf>,
     /// Search this folder for scripts, before the `scripts` folders beside the scenario and of the user

@@ -46,7 +46,7 @@ struct Claims<'a> {
 
 /// A figure of a table, and its place in the output of the command.
 struct Figure<'a> {
-    /// As written.
+    /// Text of the claim as written.
     words: &'a str,
     /// Whether it has to match to its last digit, or only within [`TIMING`].
     is_exact: bool,

@@ -27,9 +27,7 @@ fn document(output: &Output) -> Value {
 /// Lines of standard error that say that a run is not a result.
 fn named(output: &Output) -> Vec<String> {
     let lines = told(output);
-    let lines = lines
-        .lines()
-        .filter(|line| line.ends_with("this is no result"));
+    let lines = lines.lines().filter(|line| line.ends_with("; no result"));
     lines.map(str::to_owned).collect()
 }
 

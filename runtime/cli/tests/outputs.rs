@@ -23,7 +23,7 @@ struct Case {
     code: i32,
 }
 
-/// All commands that write a file, each as short as possible.
+/// All commands that write a file, with as few arguments as possible.
 const CASES: [Case; 11] = [
     Case {
         words: "run own.scenario.json --restore moment.rwworld --seconds 1.1 --quiet --save OUT",

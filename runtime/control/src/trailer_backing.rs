@@ -162,7 +162,8 @@ impl BackingLaw {
         }
     }
 
-    /// Curvature of the car's path on the way out, 1/m: towards the line, so that the trailer follows.
+    /// Curvature of the car's path while it drives forwards, 1/m. The car steers towards the line, so that the
+    /// trailer follows.
     fn out(&self, input: &ControllerInput) -> f64 {
         // Heading of the car: that of the trailer plus the hitch angle.
         let heading = input.heading_error + input.path_curvature;

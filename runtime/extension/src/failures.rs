@@ -11,7 +11,7 @@ pub(crate) struct Cause<'a> {
     pub(crate) agent: u64,
     /// Reason, for users.
     pub(crate) reason: &'a str,
-    /// As [`Failure::depends_on_machine`].
+    /// See [`Failure::depends_on_machine`].
     pub(crate) depends_on_machine: bool,
 }
 

@@ -145,7 +145,7 @@ pub fn convex_hull(points: &[DVec2]) -> Vec<DVec2> {
     hull
 }
 
-/// For each corner of a counter-clockwise ring the vector that points outward, scaled such that a ring
+/// Outward vector of each corner of a counter-clockwise ring, scaled such that a ring
 /// shifted along them by a distance lies that far outside. At most `limit` long.
 pub fn outward_mitres(ring: &[DVec2], limit: f64) -> Vec<DVec2> {
     let n = ring.len();

@@ -106,7 +106,7 @@ const COSTS: [ParameterInfo; COMMON] = [
         "s",
         (0.0, 20.0),
         3.0,
-        "Time for which the motion of other vehicles is foreseen.",
+        "Time ahead for which the motion of other vehicles is forecast.",
     ),
     ParameterInfo::number(
         "verdict_budget",
@@ -133,7 +133,7 @@ static WITH_BUDGET: [ParameterInfo; COMMON + 1] = with(ParameterInfo::number(
     "",
     (100.0, 1e6),
     4000.0,
-    "Cells that one search expands at most.",
+    "Maximum number of cells that each search expands.",
 ));
 
 /// The common parameters and one more.

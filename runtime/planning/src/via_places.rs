@@ -30,7 +30,7 @@ pub(crate) struct ViaPlaces {
     moves: BTreeMap<(Place, LaneletIndex), Option<Place>>,
     /// Whether each plain place has such moves.
     has_moves: Vec<bool>,
-    /// For lanelets with several places, the place of a vehicle that may have followed any of their via ways.
+    /// Place of a vehicle that may have followed any of several via ways, for lanelets with several places.
     careful: BTreeMap<LaneletIndex, Place>,
 }
 

@@ -37,7 +37,7 @@ fn random_map(seed: u64, is_hilly: bool) -> GridMap {
     map
 }
 
-/// What the steps of a path cost, added up by themselves.
+/// Sum of the costs of the steps of a path, computed independently.
 fn cost_of(map: &GridMap, rules: Rules, cells: &[Cell]) -> u64 {
     let steps = cells.windows(2).map(|pair| {
         let (a, b) = (pair[0], pair[1]);

@@ -65,7 +65,7 @@ impl World {
     }
 }
 
-/// What driving to the goal took.
+/// Effort of driving to the goal.
 #[derive(Debug)]
 struct Drive {
     length: f64,
@@ -73,7 +73,7 @@ struct Drive {
     most_expanded: u64,
 }
 
-/// Drives along plans, `steps` cells of each, until one has been driven to the goal.
+/// Drives `steps` cells along each plan and then plans again, until the goal is reached.
 fn drive(world: &mut World, trip: Trip, budget: u64, steps: usize) -> Option<Drive> {
     let mut planner = HybridPath::new(HybridParameters {
         budget,

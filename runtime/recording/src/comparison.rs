@@ -15,7 +15,7 @@ pub enum Better {
     B,
 }
 
-/// The better direction of a figure.
+/// Whether larger or smaller values of a figure are better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wish {
     Larger,
@@ -358,21 +358,21 @@ fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -
         figure(
             "Mean trip time",
             "s",
-            "Of all trips that arrived.",
+            "Mean over all trips that arrived.",
             of_trips(Trip::seconds),
             Smaller,
         ),
         figure(
             "The same trips",
             "s",
-            "Mean time of the trips that arrived in both runs: long ones that only one run has finished do not count.",
+            "Mean time of the trips that arrived in both runs. Trips that only one run has finished do not count.",
             in_both,
             Smaller,
         ),
         figure(
             "Mean speed",
             "m/s",
-            "Of all vehicles, over the whole time.",
+            "Mean over all vehicles and the whole time.",
             speed,
             Larger,
         ),

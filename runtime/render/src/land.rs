@@ -244,7 +244,7 @@ fn house(painter: &mut impl Painter, id: ObstacleId, outline: &[DVec2], detail: 
     }
 }
 
-/// The edges of a roof as lines, without cuts to courtyards, which run along the same edge twice.
+/// The edges of a roof as lines. Cuts to courtyards are left out; they are the edges that the ring has twice.
 fn walls(ring: &[DVec2]) -> Vec<Vec<DVec2>> {
     let bits = |p: DVec2| [p.x.to_bits(), p.y.to_bits()];
     let all: BTreeSet<_> = polygon::edges(ring)

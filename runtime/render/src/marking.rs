@@ -72,11 +72,11 @@ fn lane_dash(road: &Road) -> (f64, f64) {
 /// Style of a line between two lanes.
 #[derive(Clone, Copy, PartialEq)]
 enum Style {
-    /// Between the directions; solid before stop lines at both ends.
+    /// Line between the directions, solid before stop lines at both ends.
     Centre,
-    /// Between the directions of an avenue: double all along.
+    /// Line between the directions of an avenue, double along its whole length.
     Avenue,
-    /// Between lanes of one direction, with or against growing s.
+    /// Line between lanes of one direction, with or against increasing s.
     Lanes { forward: bool },
     /// The same where a line must not be crossed: solid on the side from which crossing is prohibited.
     Guarded {
@@ -87,7 +87,7 @@ enum Style {
     },
     /// The same style all along.
     Plain { dash: Dash, width: f64 },
-    /// Beside a median, to the very end, because it continues beyond.
+    /// Line beside a median. It extends to the end, because it continues beyond.
     Median,
 }
 
@@ -533,7 +533,7 @@ fn abreast(lanes: &[ArmLane]) -> impl Iterator<Item = &[ArmLane]> {
     })
 }
 
-/// From the left edge of a group of lanes to the right one, `ahead` of the cut and inset by `inset`.
+/// Line from the left to the right edge of a group of lanes, `ahead` of the cut and inset by `inset`, m.
 fn across(lanes: &[ArmLane], ahead: f64, inset: f64) -> [DVec2; 2] {
     let (first, last) = (&lanes[0], &lanes[lanes.len() - 1]);
     [

@@ -278,7 +278,7 @@ pub const HEAT_BY_NIGHT: [u32; 9] = [
 /// Vehicles on heat maps.
 pub const HEAT_VEHICLE: u32 = 0x8D96A1;
 
-/// A colour of heat maps for a share of 0 to 1, opaque.
+/// Returns the opaque colour of heat maps for a fraction from 0 to 1.
 pub fn heat_ramp(share: f64, is_dark: bool) -> Color {
     let stops = if is_dark { HEAT_BY_NIGHT } else { HEAT_BY_DAY };
     let at = share.clamp(0.0, 1.0) * (stops.len() - 1) as f64;

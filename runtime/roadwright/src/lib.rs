@@ -57,7 +57,7 @@ pub use roadwright_scenario::file::{load, save};
 
 /// Checks that name what is wrong with a scenario, and where.
 pub use roadwright_scenario::check;
-/// Waves of green along a street with signals.
+/// Green waves along a street with signals.
 pub use roadwright_scenario::green_wave;
 /// The junctions that follow from roads and rules.
 pub use roadwright_scenario::junction::{Junction, Layout, layout};

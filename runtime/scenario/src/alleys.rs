@@ -122,7 +122,7 @@ impl AlleySide {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Alleys {
     list: Vec<Alley>,
-    /// The sides on each lanelet with alleys, by growing `from`.
+    /// The sides on each lanelet with alleys, in ascending order of `from`.
     of_lanelet: BTreeMap<LaneletIndex, Vec<AlleySide>>,
     /// Whether each lanelet has alleys; empty if there are none at all.
     marked: Vec<bool>,
@@ -221,7 +221,7 @@ impl Alleys {
         self.list.is_empty()
     }
 
-    /// All alleys, by growing road.
+    /// All alleys, in ascending order of road.
     pub fn list(&self) -> &[Alley] {
         &self.list
     }

@@ -122,7 +122,7 @@ pub enum EditError {
         /// The problem.
         message: String,
     },
-    /// More roads meet than a junction can be built from.
+    /// The node has the maximum number of road ends, so no other road can join it.
     #[error("{road}: {node} already has {MAX_ROAD_ENDS} road ends")]
     TooManyEnds {
         /// The road.

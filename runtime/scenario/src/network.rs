@@ -101,21 +101,21 @@ impl RoadNetwork {
         self.road_index.get(&id).map(|&index| &self.graph[index].1)
     }
 
-    /// All nodes by growing id.
+    /// All nodes in ascending order of id.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> + '_ {
         self.node_index
             .iter()
             .map(|(&id, &index)| (id, &self.graph[index].1))
     }
 
-    /// All roads by growing id.
+    /// All roads in ascending order of id.
     pub fn roads(&self) -> impl Iterator<Item = (RoadId, &Road)> + '_ {
         self.road_index
             .iter()
             .map(|(&id, &index)| (id, &*self.graph[index].1))
     }
 
-    /// The roads that differ in another network or exist in only one of the two, by growing id. Roads that
+    /// The roads that differ in another network or exist in only one of the two, in ascending order of id. Roads that
     /// both share are equal without comparing their contents. O(roads of both).
     pub fn differing_roads(&self, other: &Self) -> Vec<RoadId> {
         let is_same = |a: &&Road, b: &&Road| std::ptr::eq(*a, *b) || a == b;
@@ -218,7 +218,7 @@ impl Validate for Node {
     }
 }
 
-/// The ids of entries that differ or are in only one of two lists, both by growing id. O(entries of both).
+/// The ids of entries that differ or are in only one of two lists, both in ascending order of id. O(entries of both).
 fn differing<K: Ord + Copy, T>(
     before: impl Iterator<Item = (K, T)>,
     after: impl Iterator<Item = (K, T)>,

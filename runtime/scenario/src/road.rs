@@ -286,7 +286,7 @@ pub struct Road {
     /// Lateral shift of lane 0 relative to the reference line, m to the left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lane_offset: Vec<Poly3>,
-    /// Lane sections by growing s; the first starts at 0.
+    /// Lane sections in ascending order of s; the first starts at 0.
     #[schemars(length(min = 1))]
     pub lane_sections: Vec<LaneSection>,
 }

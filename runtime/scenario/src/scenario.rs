@@ -428,7 +428,7 @@ impl Scenario {
     }
 }
 
-/// The last of growing ids plus one, starting at 1.
+/// The id after the largest one, starting at 1.
 fn next(ids: impl DoubleEndedIterator<Item = u32>) -> u32 {
     ids.into_iter()
         .next_back()

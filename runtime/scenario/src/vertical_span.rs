@@ -61,7 +61,7 @@ impl VehicleType {
         of_file.unwrap_or(Self::COMMON_CLEARANCE * self.height)
     }
 
-    /// From the ground clearance to the height of the vehicle without its trailers.
+    /// Heights from the ground clearance to the top of the vehicle, without its trailers.
     pub fn vertical_span(&self) -> VerticalSpan {
         VerticalSpan {
             low: self.ground_clearance(),
@@ -75,7 +75,7 @@ impl VehicleType {
         trailers.map(Trailer::vertical_span)
     }
 
-    /// From the lowest ground clearance to the top of the tallest, of the vehicle and its trailers.
+    /// Heights from the lowest ground clearance to the highest top of the vehicle and its trailers.
     pub fn whole_span(&self) -> VerticalSpan {
         self.trailer_spans()
             .fold(self.vertical_span(), VerticalSpan::joined)
@@ -89,7 +89,7 @@ impl Trailer {
         self.ground_clearance.get().unwrap_or(common)
     }
 
-    /// From the ground clearance to the height of the trailer.
+    /// Heights from the ground clearance to the top of the trailer.
     pub fn vertical_span(&self) -> VerticalSpan {
         VerticalSpan {
             low: self.clearance(),

@@ -115,7 +115,7 @@ fn origin(latitude_deg: f64, longitude_deg: f64) -> Edit {
     }))
 }
 
-/// Every number of the objects that a record describes, by its definition in the schema.
+/// Invalid values for each number in the schema, by the definition that contains it.
 fn wrong_numbers() -> Vec<(&'static str, Vec<Wrong>)> {
     let node = |x, y| Edit::Node(NodeId(1), Some(Node::at(DVec2::new(x, y))));
     let nan = f64::NAN;

@@ -1,4 +1,4 @@
-//! Red and amber together before green: in which countries, for how long, and which time it is part of.
+//! Red-amber before green: the countries that have it, its duration, and the interval that contains it.
 
 use crate::common::crossroads;
 use roadwright_scenario::junction::{Conflicts, Junction, Light, Signals, layout};

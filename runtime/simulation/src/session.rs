@@ -20,9 +20,9 @@ pub trait Observer {
 /// Condition that ends a run; times are simulated, s.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Ending {
-    /// At a time.
+    /// At this time, s.
     AtTime(f64),
-    /// At the arrival of the last agent, or at the latest at a time.
+    /// At the arrival of the last agent, or at this time at the latest, s.
     WhenOver(f64),
 }
 

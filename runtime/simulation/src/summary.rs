@@ -142,9 +142,9 @@ pub struct LawCounts {
     /// Rings of full lanes, where each vehicle waits for room on the next lane, whose heads were admitted
     /// together.
     pub rotations: u64,
-    /// Vehicles in such rings that took another route, so that the others could move on.
+    /// Vehicles in rings of full lanes that took another route, so that the others could continue.
     pub sent_round: u64,
-    /// Such rings that had stood for a minute and in which no vehicle could take another route; each counts
+    /// Rings of full lanes that had stood for a minute, with no other route for any vehicle; each ring counts
     /// once for as long as it stands.
     pub gridlocks: u64,
 }

@@ -214,7 +214,7 @@ impl Spans {
 pub(crate) struct VehicleTypes {
     /// Names of the scenario's types, by number; types with fewer trailers have none.
     pub(crate) names: Arc<Vec<String>>,
-    /// For each number, its type and the trailers that it tows.
+    /// Type, and towed trailers, for each number.
     parts: Vec<Part>,
     /// Couplings of the vehicles themselves, if they have one.
     couplings: Vec<Option<OwnCoupling>>,
@@ -225,9 +225,9 @@ pub(crate) struct VehicleTypes {
     missing: Vec<[Vec<&'static str>; DynamicsLevel::ALL.len()]>,
     /// Types as rigid bodies. For files that lack values, as far as they are known.
     rigid: Vec<RigidModel>,
-    /// Their shapes for snapshots.
+    /// Shapes of the rigid bodies, for snapshots.
     rigid_shapes: Vec<Arc<RigidShape>>,
-    /// Their trailers.
+    /// Trailers of each type.
     trains: Vec<Train>,
     /// Outlines and heights on maps of open ground.
     ground_bodies: Vec<GroundBody>,

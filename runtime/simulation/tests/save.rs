@@ -183,7 +183,7 @@ fn busy() -> &'static [u8] {
     })
 }
 
-/// Contents of a file before its checksum, as anyone may write them.
+/// Contents of a saved file before its checksum, to write files with wrong contents.
 #[derive(Serialize, Deserialize)]
 struct Frame {
     format: String,

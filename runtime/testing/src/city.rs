@@ -33,7 +33,7 @@ const BLOCK: f64 = 150.0;
 const STREETS: usize = 5;
 /// How far streets go on beyond the outermost crossing, m.
 const EDGE: f64 = 120.0;
-/// From one carriageway of the wide street to the other, m.
+/// Distance between the carriageways of the wide street, m.
 const APART: f64 = 14.0;
 /// The street with two carriageways, and the crossing with the roundabout (avenue, street).
 const WIDE: usize = 2;
@@ -58,7 +58,7 @@ struct File {
 /// Crossings of one avenue with one street: the nodes that the avenue and the street pass.
 #[derive(Debug, Clone)]
 struct Crossing {
-    /// From south to north; two at the wide street and around a roundabout.
+    /// Nodes from south to north; two at the wide street and around a roundabout.
     along_avenue: Vec<i64>,
     /// Westbound and eastbound carriageway or, elsewhere, from west to east.
     along_street: Vec<i64>,

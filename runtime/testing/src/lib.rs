@@ -55,7 +55,7 @@ pub fn seed(fixed: u64) -> u64 {
     match std::env::var(SEED) {
         Ok(text) => match text.parse() {
             Ok(seed) => seed,
-            Err(error) => panic!("{SEED} is {text:?}, which is no seed: {error}"),
+            Err(error) => panic!("{SEED} is {text:?}, which is not a valid seed: {error}"),
         },
         Err(_) => fixed,
     }

@@ -113,7 +113,7 @@ pub struct Mesh {
     pub vertices: Vec<Vertex>,
     /// Three per triangle.
     pub indices: Vec<u32>,
-    /// In drawing order.
+    /// Batches, in drawing order.
     pub batches: Vec<Batch>,
 }
 

@@ -219,8 +219,8 @@ impl Select {
         vec![Effect::Select(selection)]
     }
 
-    /// The connection selected by a click: a click at the same place takes the next one there, and after the
-    /// last one the object below.
+    /// The connection selected by a click. Repeated clicks at the same place select the connections there one
+    /// after the other, and finally the object below, for which this returns `None`.
     fn next_turn(&mut self, at: DVec2, context: &ToolContext<'_>) -> Option<LaneTurn> {
         let near = turns_at(at, context);
         let index = match &self.last_turns {

@@ -76,7 +76,7 @@ pub enum Ground {
     /// Level, with cones.
     #[default]
     Flat,
-    /// With ridges, waves and a ramp.
+    /// Ground with ridges, waves and a ramp.
     Bumpy,
 }
 

@@ -79,7 +79,7 @@ pub(super) const APPEARANCE: [Property<Agent>; 3] = [
     },
 ];
 
-/// Only a start on open ground has its own heading; on a lane it is the lane's.
+/// Heading at the start. Only a start on open ground has one, because on a lane it is that of the lane.
 const HEADING: Property<Agent> = Property {
     name: "Heading",
     label: "Rotate {object}",

@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 /// Range of a crossing's width in files, m.
 const WIDTHS: RangeInclusive<f64> = 2.0..=20.0;
 
-/// For all crossings at the node.
+/// Pedestrian properties of all crossings at the node.
 const PEOPLE: [Property<Node>; 1] = [Property {
     name: "Pedestrians",
     label: OF,

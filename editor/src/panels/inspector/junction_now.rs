@@ -229,7 +229,7 @@ fn more(ui: &mut Ui, count: usize) {
     }
 }
 
-/// Which vehicle waits for which and why, one sentence each.
+/// Shows which vehicles wait, for what, and why, in one sentence each.
 fn waits(ui: &mut Ui, waits: &[Waiting], actions: &mut Vec<Action>) {
     ui.add_space(4.0);
     ui.label(RichText::new("Waiting").strong());

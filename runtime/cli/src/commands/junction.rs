@@ -30,7 +30,7 @@ struct Report {
     /// Pedestrian crossings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     crossings: Vec<CrossingReport>,
-    /// Only in the report on a single junction.
+    /// Present only in the report on a single junction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     paths: Vec<Path>,
     #[serde(skip_serializing_if = "Option::is_none")]

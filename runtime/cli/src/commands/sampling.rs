@@ -20,7 +20,7 @@ pub(crate) struct SampleFlags {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Number to run again [default: all if possible within 30 s, otherwise as many as 30 s allow, and at
-    /// least enough that a forged tenth escapes with a chance of at most 5 %]
+    /// least enough that a forged tenth is missed with a probability of at most 5 %]
     #[arg(long, value_name = "N", conflicts_with = "all", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rows: Option<u64>,
 }
@@ -142,7 +142,7 @@ impl Sampling {
         )?;
         writeln!(
             out,
-            "a single forged one escapes with a chance of {}, a forged tenth with {}",
+            "a single forged one is missed with a probability of {}, a forged tenth with {}",
             percent(*single_escapes),
             percent(*tenth_escapes)
         )
@@ -229,7 +229,11 @@ mod tests {
         let mut text = Vec::new();
         sampling.print(&mut text, "x", "rows").unwrap();
         let text = String::from_utf8(text).unwrap();
-        for expected in ["--seed 1", "a single forged one escapes", "a forged tenth"] {
+        for expected in [
+            "--seed 1",
+            "a single forged one is missed",
+            "a forged tenth",
+        ] {
             assert!(text.contains(expected), "{text}");
         }
     }

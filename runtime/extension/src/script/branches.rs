@@ -1,6 +1,6 @@
-//! Versions of a script with decided `if` conditions, so that each branch can be taken.
+//! Versions of a script with constant `if` conditions, so that each branch can be taken.
 //!
-//! The conditions are replaced in the text, so that all other positions in it stay the same.
+//! Conditions are replaced by text of the same length, so that all other positions stay the same.
 
 use rhai::{AST, ASTNode, Expr, Position, Stmt, StmtBlock};
 

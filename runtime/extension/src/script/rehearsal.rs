@@ -43,7 +43,7 @@ pub enum Subject {
     },
 }
 
-/// Traffic around an invented agent.
+/// Traffic around a generated agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Company {
     /// A vehicle 10 m ahead, from rear axle to rear axle, and one 10 m behind.
@@ -70,7 +70,7 @@ impl Stage {
         Self::with(agent, &scene)
     }
 
-    /// Creates an invented agent in a situation in which all perceptions are consistent.
+    /// Generates an agent in a situation in which all perceptions are consistent.
     pub(super) fn in_company(compiled: &Compiled, company: Company) -> Self {
         let parameters = compiled.parameters.iter();
         let parameters: Vec<_> = parameters.map(|info| (info.key, info.default)).collect();
@@ -182,7 +182,7 @@ fn driving(
     (agent, scene)
 }
 
-/// Creates an invented agent whose perception of its leader agrees with the vehicles in the scene.
+/// Generates an agent whose perception of its leader agrees with the vehicles in the scene.
 fn in_company(company: Company, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Surroundings>) {
     let (agent, scene) = made_up(1, parameters);
     let own = scene.with_id(1).copied();

@@ -37,7 +37,7 @@ const SETTINGS: [(&str, f64, f64, &str); 3] = [
     ("desired_speed", 0.0, 100.0, "m/s; 100 m/s are 360 km/h"),
     ("lane_offset", -5.0, 5.0, "m; no lane is wider than 10 m"),
 ];
-/// As a desired speed it stands for no wish.
+/// Desired speed that means that the behaviour has no wish.
 const NO_WISH: f64 = 1_000_000.0;
 
 /// Context of a script.

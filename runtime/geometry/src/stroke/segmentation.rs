@@ -49,7 +49,7 @@ struct Sums {
     p: DVec2,
     pp: DVec2,
     xy: f64,
-    /// Of p |p|^2, |p|^2 and |p|^4.
+    /// Sums of p |p|^2, |p|^2 and |p|^4.
     pz: DVec2,
     z: f64,
     zz: f64,

@@ -1,4 +1,4 @@
-//! Cells, and the index that a search gives to each cell that it knows.
+//! Cells, and the indices by which searches refer to them.
 
 use roadwright_geometry::DVec2;
 
@@ -23,7 +23,7 @@ impl Cell {
         Self::new(self.x + x, self.y + y)
     }
 
-    /// Columns and rows between two cells, both positive.
+    /// Numbers of columns and rows between two cells.
     pub fn distance(self, other: Self) -> CellDistance {
         CellDistance {
             columns: self.x.abs_diff(other.x),
@@ -32,7 +32,7 @@ impl Cell {
     }
 }
 
-/// Columns and rows between two cells.
+/// Numbers of columns and rows between two cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellDistance {
     /// Columns.
@@ -58,31 +58,31 @@ impl Direction {
         Self(7),
     ];
 
-    /// Position in [`Self::ALL`].
+    /// Its index in [`Self::ALL`].
     #[inline]
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
 
-    /// The direction at a position of [`Self::ALL`], counted on beyond its end.
+    /// The direction at an index of [`Self::ALL`], modulo its length.
     #[inline]
     pub fn from_index(index: usize) -> Self {
         Self((index & 7) as u8)
     }
 
-    /// Whether a step this way changes both column and row.
+    /// Whether a step in this direction changes both column and row.
     #[inline]
     pub fn is_diagonal(self) -> bool {
         self.0 & 1 == 1
     }
 
-    /// The direction back.
+    /// The opposite direction.
     #[inline]
     pub fn opposite(self) -> Self {
         Self((self.0 + 4) & 7)
     }
 
-    /// Columns and rows of a step.
+    /// Change of column and row by a step.
     #[inline]
     pub fn offset(self) -> (i32, i32) {
         const OFFSETS: [(i32, i32); 8] = [
@@ -99,15 +99,15 @@ impl Direction {
     }
 }
 
-/// Index of a cell within a [`Space`](super::Space). Ties in searches go by it.
+/// Index of a cell within a [`Space`](super::Space). Searches break ties by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeIndex(pub(super) u32);
 
 impl NodeIndex {
-    /// Stands for a cell that does not exist.
+    /// Marks a cell that does not exist.
     pub const NONE: Self = Self(u32::MAX);
 
-    /// The index as a position in an array.
+    /// The index for use with an array.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -119,21 +119,21 @@ impl NodeIndex {
 pub struct CellSize(f64);
 
 impl CellSize {
-    /// For planners that hand on way-points.
+    /// Size for planners that output way-points.
     pub const WAY_POINTS: Self = Self(1.0);
-    /// For vehicles that plan with headings.
+    /// Size for planners that consider headings.
     pub const HEADINGS: Self = Self(0.5);
-    /// For characters on foot.
+    /// Size for characters on foot.
     pub const CHARACTERS: Self = Self(0.2);
-    /// Cells are halved down to this size before a "no path" verdict.
+    /// Size down to which cells are halved before a "no path" verdict.
     pub const FINEST: Self = Self(0.25);
-    /// Half of that, for rooms that are too large to be searched for gaps.
+    /// Half of [`Self::FINEST`], for rooms that are too large to be searched for gaps.
     pub(super) const FINEST_ROOM: Self = Self(0.125);
-    /// Smallest cells that are accepted, m: with smaller ones, columns at the edge of the world would
-    /// no longer fit into 32 bits.
+    /// Smallest size that is accepted. With smaller cells, column numbers at the edge of the world would not
+    /// fit into 32 bits.
     pub const SMALLEST: f64 = 0.02;
 
-    /// A size in metres; `None` unless it is at least [`Self::SMALLEST`] and at most 1,000.
+    /// Creates a size from metres; `None` unless it is between [`Self::SMALLEST`] and 1,000 m.
     pub fn new(metres: f64) -> Option<Self> {
         (Self::SMALLEST..=1000.0)
             .contains(&metres)
@@ -172,7 +172,7 @@ impl CellSize {
 
     /// The cell of a point that is known to lie in the world.
     pub(super) fn nearest_cell(self, point: DVec2) -> Cell {
-        // A cast saturates, so that even a point outside the world gives a cell.
+        // The cast saturates, so even a point outside the world has a cell.
         Cell::new(
             (point.x / self.0).floor() as i32,
             (point.y / self.0).floor() as i32,

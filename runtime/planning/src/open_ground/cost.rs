@@ -1,30 +1,30 @@
-//! Costs of steps, and the lower bound that leads a search.
+//! Costs of steps, and the lower bound that guides a search.
 
 use super::cell::{Cell, Direction};
 
 /// Factor of plain ground.
 pub const PLAIN: i32 = 16;
-/// Smallest factor that a cell is read with, as on paved ground without lanes.
+/// Lower limit of the factor of a cell, as on paved ground without lanes.
 pub const SMALLEST_FACTOR: u32 = 8;
-/// Largest factor that a cell is read with.
+/// Upper limit of the factor of a cell.
 pub const LARGEST_FACTOR: u32 = 65_535;
 /// Factor of carriageways: a path over open ground may cross one, but not run along it.
 pub const CARRIAGEWAY: i32 = 64;
 
-/// How steps to neighbours are weighed against each other.
+/// Costs of straight and diagonal steps relative to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StepCosts {
-    /// 10 straight and 14 diagonally, as [Kuffner 1998] has it. Five diagonals cost as much as seven
-    /// straight steps, so that a path may be 1 % longer than the shortest one.
+    /// 10 for straight and 14 for diagonal steps, as in [Kuffner 1998]. Five diagonal steps cost as much as seven
+    /// straight ones, so the cheapest path may be 1 % longer than the shortest.
     #[default]
     TenFourteen,
-    /// 5741 straight and 8119 diagonally: so close to the square root of two that the cheapest path is
-    /// the shortest one on any map that fits into memory.
+    /// 5741 for straight and 8119 for diagonal steps. Their ratio is so close to the square root of two that the
+    /// cheapest path is the shortest one on any map that fits into memory.
     Octile,
 }
 
 impl StepCosts {
-    /// Both.
+    /// All variants.
     pub const ALL: [Self; 2] = [Self::TenFourteen, Self::Octile];
 
     /// Its name in files.
@@ -35,7 +35,7 @@ impl StepCosts {
         }
     }
 
-    /// Cost of a straight step over cells whose factors sum up to one.
+    /// Cost of a straight step if the sum of the factors of its two cells is 1.
     #[inline]
     pub fn straight(self) -> u64 {
         match self {
@@ -44,7 +44,7 @@ impl StepCosts {
         }
     }
 
-    /// Cost of a diagonal step over cells whose factors sum up to one.
+    /// Cost of a diagonal step if the sum of the factors of its two cells is 1.
     #[inline]
     pub fn diagonal(self) -> u64 {
         match self {
@@ -53,7 +53,7 @@ impl StepCosts {
         }
     }
 
-    /// Cost of a step in a direction over cells whose factors sum up to one.
+    /// Cost of a step in a direction if the sum of the factors of its two cells is 1.
     #[inline]
     pub fn of(self, direction: Direction) -> u64 {
         if direction.is_diagonal() {
@@ -63,7 +63,7 @@ impl StepCosts {
         }
     }
 
-    /// Cost of the shortest path between two cells over free cells whose factors sum up to one for each step.
+    /// Cost of the shortest path between two cells without obstacles, if the sum of the factors is 1 for each step.
     #[inline]
     pub fn between(self, a: Cell, b: Cell) -> u64 {
         let distance = a.distance(b);
@@ -72,7 +72,7 @@ impl StepCosts {
         self.straight() * (long - short) + self.diagonal() * short
     }
 
-    /// Largest number that divides the costs of both kinds of step.
+    /// Greatest common divisor of the costs of straight and diagonal steps.
     pub(super) fn unit(self) -> u64 {
         match self {
             Self::TenFourteen => 2,
@@ -84,19 +84,19 @@ impl StepCosts {
 /// Whether a diagonal step may pass the corner of a blocked cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Corners {
-    /// Both cells beside a diagonal step must be free.
+    /// It may not: both cells beside a diagonal step must be free.
     #[default]
     Keep,
-    /// Only the cells that it leaves and enters must be free.
+    /// It may: only the cells that it leaves and enters must be free.
     Cut,
 }
 
 /// The rules of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rules {
-    /// Weights of straight and diagonal steps.
+    /// Costs of straight and diagonal steps.
     pub costs: StepCosts,
-    /// Diagonal steps past blocked cells.
+    /// Whether diagonal steps may pass the corners of blocked cells.
     pub corners: Corners,
 }
 
@@ -107,15 +107,15 @@ impl Rules {
         corners: Corners::Keep,
     };
 
-    /// A lower bound of the cost between two cells where no factor is below `smallest_factor`.
+    /// Lower bound of the cost between two cells if no factor is below `smallest_factor`.
     #[inline]
     pub fn bound(self, a: Cell, b: Cell, smallest_factor: u32) -> u64 {
-        // Each step has two cells.
+        // The cost of a step includes the factors of two cells.
         self.costs.between(a, b) * 2 * u64::from(smallest_factor)
     }
 }
 
-/// The factor that a cell is read with, from the unclamped sum of its layers.
+/// The factor of a cell: the sum of its layers, clamped.
 #[inline]
 pub fn clamp_factor(sum: i32) -> u32 {
     sum.clamp(SMALLEST_FACTOR as i32, LARGEST_FACTOR as i32) as u32

@@ -1,8 +1,8 @@
-//! `flow_field`: the cost to one goal from everywhere, for all agents that go there.
+//! `flow_field`: the cost to one goal from every cell, shared by all agents with this goal.
 //!
-//! Value iteration ([Pollithy]) and Dijkstra's search from the goal give the same integers. Agents that
-//! share a field see their own bodies and forecasts in it, because one field cannot leave out the share
-//! of each of them.
+//! Value iteration ([Pollithy]) and Dijkstra's algorithm from the goal give the same integers. Agents that
+//! share a field see their own bodies and forecasts in it, because one field cannot leave out the items of
+//! each agent.
 
 use super::cell::{Cell, Direction, NodeIndex};
 use super::cost::Rules;
@@ -10,7 +10,7 @@ use super::grid::GridMap;
 use super::search::{CellPath, NoEstimate, Progress, Search};
 use super::space::{Space, Step, for_each_step};
 
-/// Cost of what cannot be reached.
+/// Cost of a cell from which the goal cannot be reached.
 const UNREACHED: u64 = u64::MAX;
 
 /// The cost to one goal from each cell of a map.
@@ -34,15 +34,15 @@ pub struct FlowField {
 }
 
 impl PartialEq for FlowField {
-    /// Compares goals and costs, not how they were found.
+    /// Compares goals and costs, but not how the costs were computed.
     fn eq(&self, other: &Self) -> bool {
         self.goal == other.goal && self.costs == other.costs
     }
 }
 
 impl FlowField {
-    /// The field by value iteration: sweeps over the map, in turns from its four corners, until nothing
-    /// changes.
+    /// Computes the field by value iteration: sweeps over the map, starting at each of its four corners in
+    /// turn, until no cost changes.
     pub fn by_sweeps(map: &mut GridMap, rules: Rules, goal: Cell) -> Self {
         let mut field = Self::unreached(map, rules, goal);
         let Some(goal) = map.index_of(goal).filter(|goal| map.factor(*goal) > 0) else {
@@ -52,7 +52,7 @@ impl FlowField {
         let (columns, rows) = (map.columns() as i32, map.rows() as i32);
         let mut unchanged = 0;
         let mut corner = 0;
-        // A sweep from each corner without a change: costs follow from their neighbours everywhere.
+        // Once a sweep from each corner has changed nothing, all costs are consistent with their neighbours.
         while unchanged < 4 {
             let is_eastward = corner & 1 == 0;
             let is_northward = corner & 2 == 0;
@@ -75,7 +75,7 @@ impl FlowField {
         field
     }
 
-    /// The field by Dijkstra's search from the goal. Steps cost the same in both directions.
+    /// Computes the field by Dijkstra's algorithm from the goal, because steps cost the same in both directions.
     pub fn by_search(map: &mut GridMap, rules: Rules, goal: Cell) -> Self {
         let mut field = Self::unreached(map, rules, goal);
         let Some(goal) = map.index_of(goal) else {
@@ -102,7 +102,7 @@ impl FlowField {
         }
     }
 
-    /// Lowers the cost of a cell to that by way of its best neighbour; whether it was lowered.
+    /// Lowers the cost of a cell to the cost through its best neighbour. Returns whether it was lowered.
     fn improve(&mut self, map: &mut GridMap, cell: Cell) -> bool {
         let node = map.index_of(cell).filter(|node| map.factor(*node) > 0);
         let Some(node) = node else { return false };
@@ -131,13 +131,13 @@ impl FlowField {
         (cost != UNREACHED).then_some(cost)
     }
 
-    /// Cells looked at to find the field.
+    /// Number of cells visited to compute the field.
     pub fn work(&self) -> u64 {
         self.work
     }
 
-    /// The step that leads to the goal most cheaply; of equal ones the first counter-clockwise from the
-    /// east. `None` at the goal, and where there is no path.
+    /// The first step of the cheapest path to the goal; among equal steps the first one counter-clockwise from
+    /// east. `None` at the goal, and if there is no path.
     pub fn direction(&mut self, cell: Cell) -> Option<Direction> {
         let node = self.map.index_of(cell)?;
         if cell == self.goal || self.costs[node.index()] == UNREACHED {

@@ -1,4 +1,4 @@
-//! Where a body is stopped, measured between outlines.
+//! Finds the gap that is too narrow for a body, measured between outlines.
 
 use super::cell::{Cell, CellSize, Direction};
 use super::ground::OpenGround;
@@ -7,19 +7,19 @@ use super::tile_space::Reader;
 use roadwright_geometry::DVec2;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Cells that are looked at to find a gap. A room of 50 m has 40,000 of 0.25 m.
+/// Maximum number of cells visited to find a gap. A room of 50 m has 40,000 cells of 0.25 m.
 const BUDGET: usize = 60_000;
-/// Number of levels into which the needed room is divided.
+/// Number of levels into which the required clearance is divided.
 const LEVELS: f64 = 256.0;
 
-/// Cosine of the largest angle, 60 degrees, between the sides of a gap and straight opposite. Walls at a right angle
-/// are a corner.
+/// Cosine of 60 degrees, the largest deviation of the two sides of a gap from facing each other. Walls at a right
+/// angle form a corner and not a gap.
 const OPPOSITE: f64 = 0.5;
 
 /// A gap between obstacles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gap {
-    /// Its width between the outlines, m.
+    /// Width between the outlines, m.
     pub width: f64,
     /// Its middle, m.
     pub at: DVec2,
@@ -28,30 +28,30 @@ pub struct Gap {
 /// A cell that the widest path may lead through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Open {
-    /// Room at the narrowest place so far, in levels.
+    /// Clearance at the narrowest place so far, in levels.
     room: u32,
-    /// Distance to the goal, so that of equal ones the nearest to it comes first.
+    /// Distance to the goal, so that among cells with equal clearance the nearest one comes first.
     closeness: i64,
     cell: Cell,
 }
 
-/// How the widest path has come to a cell.
+/// The widest path known to a cell.
 #[derive(Debug, Clone, Copy)]
 struct Arrival {
     before: Cell,
     is_closed: bool,
-    /// Room at the narrowest place so far, in levels.
+    /// Clearance at the narrowest place so far, in levels.
     room: u32,
-    /// Room at the cell itself.
+    /// Clearance at the cell itself.
     own_room: u32,
 }
 
-/// What a body meets on the widest path between two points.
+/// Result of looking for the widest path between two points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Passage {
-    /// There is no path however narrow.
+    /// There is no path, however narrow the body.
     Closed,
-    /// None has been found within bounds.
+    /// No path was found within the limit on cells.
     Unknown,
     /// The narrowest gap of the path.
     Narrowest(Gap),
@@ -61,7 +61,7 @@ pub(super) enum Passage {
 
 /// The widest path between two points, and its narrowest gap.
 ///
-/// A path between the centres of cells does not cross an outline, so that thin walls count.
+/// Steps between the centres of cells may not cross an outline, so that thin walls count.
 pub(super) fn widest(
     ground: &OpenGround,
     reader: &Reader,
@@ -121,7 +121,7 @@ pub(super) fn widest(
                 continue;
             }
             let (a, b) = (size.centre(cell), size.centre(to));
-            // Far from all outlines a step of a cell crosses none.
+            // Far from all outlines a step cannot cross one.
             let is_near = f64::from(there) / LEVELS * half < 2.0 * size.metres();
             if is_near && !ground.line_is_free(reader.profile, reader.owner, a, b) {
                 continue;
@@ -143,8 +143,8 @@ pub(super) fn widest(
     Passage::Closed
 }
 
-/// The narrowest gap of a path. All places where the body might not fit are measured, because the centres of
-/// cells lie in the middle of some gaps and beside that of others.
+/// The narrowest gap of a path. Every place where the body might not fit is measured, because cell centres are
+/// not always in the middle of a gap.
 fn narrowest(
     ground: &OpenGround,
     reader: &Reader,
@@ -183,7 +183,7 @@ fn measure(
 ) -> Option<Gap> {
     let mut at = size.centre(cell);
     let mut gap = None;
-    // From the middle of a gap its sides are seen better than from the centre of a cell.
+    // Measured again from the middle of the gap, which is more exact than from the centre of the cell.
     for _ in 0..4 {
         let pieces = ground.pieces_near(reader.profile, reader.owner, at, needed);
         let Some(found) = across(&pieces, at) else {
@@ -197,7 +197,7 @@ fn measure(
     gap
 }
 
-/// The gap between the piece nearest to a point and the nearest one opposite to it.
+/// The gap at a point: between the nearest piece of an outline, and the nearest piece on the opposite side.
 fn across(pieces: &[Piece], at: DVec2) -> Option<Gap> {
     let nearest = |pieces: &mut dyn Iterator<Item = &Piece>| {
         let distance = |piece: &Piece| (piece.closest(at) - at).length();
@@ -212,7 +212,7 @@ fn across(pieces: &[Piece], at: DVec2) -> Option<Gap> {
         other.dot(toward) < -OPPOSITE * other.length() * toward.length()
     }))?;
     let line = shortest(&first, &second);
-    // Pieces that meet are the sides of a corner.
+    // Pieces that touch form a corner.
     (line.length() > 1e-6).then(|| Gap {
         width: line.length(),
         at: 0.5 * (line.first + line.second),
@@ -232,8 +232,7 @@ impl Line {
     }
 }
 
-/// The shortest line between two pieces. Where there are several, as between parallel edges, it is the one in
-/// their middle.
+/// The shortest line between two pieces. If there are several, as between parallel edges, it is the middle one.
 fn shortest(first: &Piece, second: &Piece) -> Line {
     const EQUAL: f64 = 1e-9;
     let mut lines = Vec::new();
@@ -262,7 +261,7 @@ fn shortest(first: &Piece, second: &Piece) -> Line {
     }
 }
 
-/// The end of a line at a piece, from one of its special points.
+/// End, at a piece, of the shortest line from one of its special points to another piece.
 fn end_toward(piece: &Piece, other: &Piece, special: DVec2) -> DVec2 {
     match piece {
         Piece::Edge(..) => special,
@@ -270,7 +269,7 @@ fn end_toward(piece: &Piece, other: &Piece, special: DVec2) -> DVec2 {
     }
 }
 
-/// The ends of an edge, or the centre of a circle.
+/// Special points of a piece: the ends of an edge, or the centre of a circle.
 fn special_points(piece: &Piece) -> Vec<DVec2> {
     match piece {
         Piece::Edge(a, b) => vec![*a, *b],

@@ -1,4 +1,4 @@
-//! Maps with edges: a rectangle of cells in one array.
+//! Bounded maps: a rectangle of cells in one array.
 
 use super::cell::{Cell, NodeIndex};
 use super::cost::{LARGEST_FACTOR, PLAIN, SMALLEST_FACTOR};
@@ -8,21 +8,21 @@ use thiserror::Error;
 /// Maximum number of cells of a [`GridMap`].
 pub const MOST_CELLS: u64 = 64_000_000;
 
-/// Cells along the edge of a tile.
+/// Number of cells along the edge of a tile.
 pub const TILE: usize = 64;
 
-/// Why a map cannot be made.
+/// Error of creating a map.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum GridError {
-    /// No cell at all.
+    /// The map has no cell.
     #[error("a map needs at least one column and one row")]
     Empty,
-    /// More cells than are accepted.
+    /// The map has more than [`MOST_CELLS`] cells.
     #[error("{columns} x {rows} cells are too many; at most {MOST_CELLS} are accepted")]
     TooLarge {
-        /// Columns asked for.
+        /// Requested number of columns.
         columns: u32,
-        /// Rows asked for.
+        /// Requested number of rows.
         rows: u32,
     },
 }
@@ -35,9 +35,9 @@ pub struct GridMap {
     origin: Cell,
     columns: u32,
     rows: u32,
-    /// Cells from one row to the next, frame included.
+    /// Number of cells in a row, including the frame.
     stride: usize,
-    /// 0 where a cell is blocked.
+    /// Factors of the cells; 0 if blocked.
     factors: Vec<u16>,
     ranges: Vec<FactorRange>,
     tile_columns: usize,
@@ -46,7 +46,7 @@ pub struct GridMap {
 /// Smallest and largest factor of the free cells of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FactorRange {
-    /// To be found when it is asked for.
+    /// Not computed yet.
     Unknown,
     /// No cell is free.
     Blocked,
@@ -134,8 +134,8 @@ impl GridMap {
         self.index_of(cell).map_or(0, |node| self.factor(node))
     }
 
-    /// Sets the factor of a cell, 0 to block it; others are held within [`SMALLEST_FACTOR`] and
-    /// [`LARGEST_FACTOR`]. A cell outside is left alone. Returns the factor before.
+    /// Sets the factor of a cell; 0 blocks it. Other factors are clamped to [`SMALLEST_FACTOR`] and
+    /// [`LARGEST_FACTOR`]. Does nothing if the cell is outside. Returns the previous factor.
     pub fn set(&mut self, cell: Cell, factor: u32) -> Option<u32> {
         let node = self.index_of(cell)?;
         let held = match factor {
@@ -216,7 +216,7 @@ impl Space for GridMap {
 
     #[inline]
     fn cell(&self, node: NodeIndex) -> Cell {
-        // In 32 bits: a search asks for every cell that it reaches, and divisions of 64 take twice as long.
+        // Uses 32 bits, because searches call this for every cell and divisions of 64 bits take twice as long.
         let stride = self.stride as u32;
         Cell::new(
             self.origin.x + (node.0 % stride) as i32 - 1,

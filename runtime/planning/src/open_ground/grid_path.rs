@@ -1,16 +1,16 @@
-//! `grid_path`: the cheapest path over a map, or the certainty that there is none at its resolution.
+//! `grid_path`: finds the cheapest path over a map, or proves that there is none at its resolution.
 
 use super::cell::{Cell, NodeIndex};
 use super::cost::Rules;
 use super::search::{CellPath, DistanceEstimate, Estimate, NoEstimate, Progress, Search};
 use super::space::Space;
 
-/// Estimate that leads the search.
+/// Estimate that guides the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Guide {
-    /// Nothing: Dijkstra's search, which [Kuffner 1998] uses.
+    /// No estimate, which is Dijkstra's algorithm, as in [Kuffner 1998].
     Dijkstra,
-    /// A*, with the distance over free cells.
+    /// A*, with the distance without obstacles.
     #[default]
     AStar,
 }
@@ -20,7 +20,7 @@ pub enum Guide {
 pub enum GridAnswer {
     /// The cheapest path.
     Found(CellPath),
-    /// There is none at this resolution.
+    /// There is no path at this resolution.
     NoPath,
 }
 
@@ -39,7 +39,7 @@ impl GridAnswer {
     }
 }
 
-/// Searches over whole maps, one after the other.
+/// Planner that searches whole maps. It reuses its memory from search to search.
 ///
 /// ```
 /// use roadwright_planning::open_ground::{Cell, GridMap, GridPath, Guide, Rules};
@@ -64,7 +64,7 @@ pub struct GridPath {
 }
 
 impl GridPath {
-    /// A planner without memory of earlier searches.
+    /// Creates a planner.
     pub fn new(rules: Rules, guide: Guide) -> Self {
         Self {
             rules,
@@ -73,7 +73,7 @@ impl GridPath {
         }
     }
 
-    /// The cheapest path between two cells. One that lies outside, or that is blocked, has none.
+    /// Finds the cheapest path between two cells. There is none if either is blocked or outside of the map.
     pub fn find<S: Space>(&mut self, space: &mut S, start: Cell, goal: Cell) -> GridAnswer {
         let (Some(start_node), Some(goal_node)) = (space.node(start), space.node(goal)) else {
             self.search = Search::default();
@@ -112,12 +112,12 @@ impl GridPath {
         path.map_or(GridAnswer::NoPath, GridAnswer::Found)
     }
 
-    /// Cells that the last search expanded.
+    /// Number of cells that the last search expanded.
     pub fn expanded(&self) -> u64 {
         self.search.expanded()
     }
 
-    /// The last search, for pictures of the order in which it expanded cells.
+    /// The last search. Pictures show the order in which it expanded cells.
     pub fn search(&self) -> &Search {
         &self.search
     }

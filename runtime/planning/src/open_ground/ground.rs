@@ -1,4 +1,4 @@
-//! The map: items on the ground, and tiles of cells that are made when they are read.
+//! The map: items on the ground, and tiles of cells that are computed when they are first read.
 
 use super::cell::{Cell, CellSize};
 use super::cost::{PLAIN, clamp_factor};
@@ -12,42 +12,41 @@ use roadwright_geometry::DVec2;
 use roadwright_geometry::oriented_box::OrientedBox;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Memory for tiles that are kept, in bytes, unless the caller says otherwise.
+/// Default memory for cached tiles, bytes.
 pub const TILE_MEMORY: usize = 256 << 20;
-/// Bytes of a tile without moving bodies.
+/// Size of a tile without moving bodies, bytes.
 const TILE_BYTES: usize = TILE_CELLS * 8;
-/// Edge of the squares by which items are found, m.
+/// Edge length of the squares that index the items, m.
 const SQUARE: f64 = 32.0;
-/// An item in more squares than this is looked at wherever items are looked for.
+/// Maximum number of squares that an item is listed in. Larger items are checked in every lookup.
 const MOST_SQUARES: u64 = 4096;
-/// Changes that are remembered. A search that has read its tiles before the oldest of them counts as
-/// outdated.
+/// Number of changes that are remembered. A search that read its tiles before the oldest one counts as outdated.
 const MOST_CHANGES: usize = 65_536;
 
-/// A profile of a map.
+/// Identifier of a profile in a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProfileId(u32);
 
-/// Which items are read.
+/// Kinds of items that a reader of the map sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
     /// All items.
     Everything,
-    /// Only standing items.
+    /// Standing items only.
     Standing,
 }
 
-/// Number of changes so far.
+/// Version of the map: the number of changes so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Stamp(u64);
 
 impl Stamp {
-    /// The number, to be saved.
+    /// The number, for a save.
     pub(super) fn count(self) -> u64 {
         self.0
     }
 
-    /// The stamp of a number that was saved.
+    /// Restores a stamp from a saved number.
     pub(super) fn from_count(count: u64) -> Self {
         Self(count)
     }
@@ -56,18 +55,18 @@ impl Stamp {
 /// How a part of the map has changed since a stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
-    /// Nothing.
+    /// It has not changed.
     Unchanged,
-    /// It costs more in some places, or is blocked there.
+    /// Some cells cost more or are newly blocked, and none costs less.
     Rose,
-    /// It may cost less in some places, or has been freed there: what was learned from it no longer holds.
+    /// Some cells may cost less or be newly free, so values learned from the map may no longer hold.
     Fell,
 }
 
 /// The items on the ground, and the map of each profile.
 ///
-/// Tiles are made when they are read, kept while there is memory, and updated where items come, go and move.
-/// An updated tile equals one made from nothing.
+/// Tiles are computed when they are first read, cached as far as memory allows, and updated when items are added,
+/// removed or moved. An updated tile equals one computed from scratch.
 ///
 /// ```
 /// use roadwright_geometry::{Pose, oriented_box::OrientedBox};
@@ -88,14 +87,14 @@ pub struct OpenGround {
     items: Vec<Slot>,
     free: Vec<u32>,
     squares: BTreeMap<(i32, i32), Vec<u32>>,
-    /// Items that lie in too many squares.
+    /// Items that are too large for the index of squares.
     large: Vec<u32>,
     owned: BTreeMap<Owner, Vec<ItemId>>,
     paintings: BTreeMap<u32, Painting>,
     maps: Vec<TileMap>,
     stamp: Stamp,
     standing_changes: ChangeLog,
-    /// Apart, because bodies that move in every step would soon push everything else out.
+    /// Kept separately, because bodies that move in every step would displace all other changes.
     moving_changes: ChangeLog,
     memory: usize,
 }
@@ -119,7 +118,7 @@ struct LoggedChange {
 #[derive(Debug, Clone, Default)]
 struct ChangeLog {
     changes: VecDeque<LoggedChange>,
-    /// The latest one that has been dropped.
+    /// The latest change that has been dropped.
     forgotten: Stamp,
 }
 
@@ -151,16 +150,16 @@ struct TileMap {
     profile: Profile,
     tiles: BTreeMap<TileKey, Tile>,
     reads: u64,
-    /// Standing items that make some cells cost less than plain ground, in order of their numbers.
+    /// Standing items that make some cells cheaper than plain ground, ordered by their numbers.
     lowering: Vec<u32>,
-    /// Smallest factor of tiles where they lie.
+    /// Smallest factor in each tile in which such items lie.
     smallest: BTreeMap<TileKey, u32>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Tile {
     pub(super) standing: Sums,
-    /// Absent where nothing moves.
+    /// `None` for tiles without moving bodies.
     pub(super) moving: Option<Box<Sums>>,
     last_read: u64,
 }
@@ -172,12 +171,13 @@ impl Default for OpenGround {
 }
 
 impl OpenGround {
-    /// Plain ground without an edge.
+    /// Creates an unbounded map of plain ground.
     pub fn new() -> Self {
         Self::with_memory(TILE_MEMORY)
     }
 
-    /// Plain ground whose tiles may take some memory, in bytes. At least one tile is kept.
+    /// Creates an unbounded map of plain ground with this much memory for tiles, in bytes. At least one tile is
+    /// kept.
     pub fn with_memory(memory: usize) -> Self {
         Self {
             items: Vec::new(),
@@ -215,12 +215,12 @@ impl OpenGround {
         ProfileId((self.maps.len() - 1) as u32)
     }
 
-    /// The profile of an identifier.
+    /// Returns the profile with this identifier.
     pub fn profile(&self, id: ProfileId) -> &Profile {
         &self.maps[id.0 as usize].profile
     }
 
-    /// Puts an item on the ground.
+    /// Adds an item.
     ///
     /// # Errors
     /// If the map cannot hold its shape.
@@ -244,7 +244,7 @@ impl OpenGround {
         Ok(id)
     }
 
-    /// Takes an item off the ground; `None` if it has been removed before.
+    /// Removes and returns an item; `None` if it has already been removed.
     pub fn remove(&mut self, id: ItemId) -> Option<Item> {
         self.item(id)?;
         let item = self.lift(id.index)?;
@@ -334,7 +334,7 @@ impl OpenGround {
             .maps
             .iter()
             .any(|map| raster::lowers(&map.profile, item));
-        // By what the item does, not by the tiles that happen to be in memory.
+        // Depends on the effect of the item only, and not on the tiles that happen to be in memory.
         let change = if lowers || sign == Sign::Remove {
             Change::Fell
         } else {
@@ -358,7 +358,7 @@ impl OpenGround {
         }
     }
 
-    /// The stamp of the map as it is now.
+    /// The stamp of the present map.
     pub fn stamp(&self) -> Stamp {
         self.stamp
     }
@@ -383,8 +383,8 @@ impl OpenGround {
         }
     }
 
-    /// Paints a cell of a painted layer, and returns what was there. Layers are numbered by the caller, and
-    /// all of their cells have the size of the first one that was painted.
+    /// Paints a cell of a painted layer, and returns the previous paint. The caller numbers the layers. All cells
+    /// of a layer have the size of the first one that was painted.
     pub fn paint(&mut self, layer: u32, size: CellSize, cell: Cell, paint: Paint) -> Paint {
         let painting = self
             .paintings
@@ -441,7 +441,7 @@ impl OpenGround {
         indices.filter_map(|index| self.items[index as usize].item.as_ref())
     }
 
-    /// A tile. It is made if it is missing.
+    /// Returns a tile, and computes it if it is not cached.
     pub(super) fn tile(&mut self, profile: ProfileId, key: TileKey) -> &Tile {
         let at = profile.0 as usize;
         if !self.maps[at].tiles.contains_key(&key) {
@@ -452,13 +452,13 @@ impl OpenGround {
         let map = &mut self.maps[at];
         map.reads += 1;
         let reads = map.reads;
-        // It has just been made where it was missing.
+        // The tile exists, because it was just computed if it was missing.
         let tile = map.tiles.entry(key).or_insert_with(Tile::empty);
         tile.last_read = reads;
         tile
     }
 
-    /// A tile from nothing.
+    /// Computes a tile from scratch.
     fn make(&self, profile: ProfileId, key: TileKey) -> Tile {
         let profile = &self.maps[profile.0 as usize].profile;
         let mut tile = Tile::empty();
@@ -473,7 +473,7 @@ impl OpenGround {
         tile
     }
 
-    /// Drops the tiles that have not been read for longest if there is no memory for one more.
+    /// Drops the least recently read tiles if there is no memory for one more.
     fn make_room(&mut self) {
         let most = (self.memory / TILE_BYTES).max(1);
         let kept: usize = self.maps.iter().map(TileMap::weight).sum();
@@ -481,7 +481,7 @@ impl OpenGround {
             return;
         }
         for map in &mut self.maps {
-            // A quarter at once, so that looking for them does not happen at every tile.
+            // A quarter is dropped at once, so that this search does not run for every new tile.
             let mut reads: Vec<u64> = map.tiles.values().map(|tile| tile.last_read).collect();
             reads.sort_unstable();
             let Some(limit) = reads.get(reads.len() / 4).copied() else {
@@ -491,12 +491,12 @@ impl OpenGround {
         }
     }
 
-    /// Number of tiles that are kept, of all profiles. Those with moving bodies count twice.
+    /// Number of cached tiles of all profiles. Tiles with moving bodies count twice.
     pub fn kept_tiles(&self) -> usize {
         self.maps.iter().map(TileMap::weight).sum()
     }
 
-    /// Drops all tiles; they are made again when they are read.
+    /// Drops all cached tiles. They are computed again when they are next read.
     pub fn drop_tiles(&mut self) {
         self.maps.iter_mut().for_each(|map| map.tiles.clear());
     }
@@ -507,7 +507,7 @@ impl OpenGround {
         tile.factor(TileKey::position(cell), reading, None)
     }
 
-    /// The share of an owner's items in a tile; `None` if they add nothing.
+    /// Contribution of an owner's items to a tile; `None` if they contribute nothing.
     pub(super) fn own_share(
         &self,
         profile: ProfileId,
@@ -530,9 +530,8 @@ impl OpenGround {
         share
     }
 
-    /// Calls `each` with the factors of a tile, without the share of the owner's own items; 0 where a cell is
-    /// blocked. Returns whether something that moves, and is not the owner's, makes a
-    /// difference.
+    /// Calls `each` with the factors of a tile without the contribution of the owner's own items; 0 for blocked
+    /// cells. Returns whether moving items of others affect the tile.
     pub(super) fn read_tile(
         &mut self,
         profile: ProfileId,
@@ -552,7 +551,7 @@ impl OpenGround {
         let mut moves = false;
         for at in 0..TILE_CELLS {
             let factor = tile.factor(at, reading, own.as_ref());
-            // By the factors, because sums that have come back to nothing may still be in memory.
+            // Compares factors, because sums that have returned to zero may still be in memory.
             moves |=
                 may_move && factor != tile.factor(at, Reading::Standing, own_standing.as_ref());
             each(factor);
@@ -560,10 +559,10 @@ impl OpenGround {
         moves
     }
 
-    /// A factor that no free cell of a profile is below.
+    /// Lower bound of the factors of all free cells of a profile.
     ///
-    /// Plain ground is everywhere, so that only tiles with something cheaper are looked at. What moves can
-    /// only cost more.
+    /// Only tiles with items cheaper than plain ground are examined, because all other cells are plain ground or
+    /// cost more. Moving items can only add cost.
     pub fn smallest_factor(&mut self, profile: ProfileId) -> u32 {
         let at = profile.0 as usize;
         let map = &self.maps[at];
@@ -595,7 +594,7 @@ impl OpenGround {
                 let tile = self.tile(profile, key);
                 let factors =
                     (0..TILE_CELLS).map(|cell| tile.factor(cell, Reading::Standing, None));
-                // A cell that something standing and owned blocks is free for its owner.
+                // A cell that is blocked by a standing item is free for the owner of this item.
                 let own = tile
                     .standing
                     .costs
@@ -613,7 +612,7 @@ impl OpenGround {
         smallest
     }
 
-    /// A rectangle of the map, as one that planners with arrays can use.
+    /// Copies a rectangle into a [`GridMap`], for planners that need bounded maps.
     ///
     /// # Errors
     /// If it has no cell or too many.
@@ -673,8 +672,8 @@ impl OpenGround {
         })
     }
 
-    /// Whether a body overlaps nothing that stands. Cells are blocked sooner, because the body has to
-    /// stay clear while it follows a path.
+    /// Whether a body overlaps no standing item. Cells are blocked at a larger distance, because the body has to
+    /// keep clear while it follows a path.
     pub fn is_free(&self, profile: ProfileId, owner: Option<Owner>, body: &OrientedBox) -> bool {
         let reach = DVec2::splat(body.radius());
         let area = Bounds {
@@ -685,7 +684,7 @@ impl OpenGround {
             .all(|item| !item.shape.overlaps(body))
     }
 
-    /// Distance from a point to the nearest obstacle that stands, m; `within` if it is no nearer.
+    /// Distance from a point to the nearest standing obstacle, m, at most `within`.
     pub fn clearance(
         &self,
         profile: ProfileId,
@@ -699,7 +698,7 @@ impl OpenGround {
         distances.fold(within, f64::min)
     }
 
-    /// Whether a straight line meets an obstacle that stands.
+    /// Whether a straight line meets a standing obstacle.
     pub(super) fn line_is_free(
         &self,
         profile: ProfileId,
@@ -715,7 +714,7 @@ impl OpenGround {
             .all(|item| !item.shape.meets_line(a, b))
     }
 
-    /// Parts of outlines that come within a distance of a point.
+    /// Parts of outlines within a distance of a point.
     pub(super) fn pieces_near(
         &self,
         profile: ProfileId,
@@ -758,7 +757,7 @@ fn is_lowering(profile: &Profile, item: &Item) -> bool {
     item.mobility == Mobility::Stands && raster::lowers(profile, item)
 }
 
-/// The squares that bounds lie in; `None` if they are too many.
+/// The squares that a rectangle overlaps; `None` if there are too many.
 fn squares_of(bounds: Bounds) -> Option<Range> {
     let square = |point: DVec2| {
         let square = (point / SQUARE).floor();
@@ -785,7 +784,7 @@ impl TileMap {
             .sum()
     }
 
-    /// Draws an item into the tiles that are there, or takes it away.
+    /// Adds an item to the cached tiles, or subtracts it from them.
     fn update(&mut self, item: &Item, sign: Sign) {
         let range = Range::cells(raster::extent(&self.profile, item), self.profile.cell).tiles();
         if item.mobility == Mobility::Stands {
@@ -820,9 +819,9 @@ impl TileMap {
         }
     }
 
-    /// Drops tiles, which are made again when they are read.
+    /// Drops cached tiles. They are computed again when they are next read.
     fn forget(&mut self, bounds: Bounds) {
-        // A cell's centre may lie on the edge.
+        // The centre of a cell may lie exactly on the edge.
         let bounds = bounds.grown(self.profile.cell.metres());
         let range = Range::cells(bounds, self.profile.cell).tiles();
         for (y, x) in in_range(range) {
@@ -852,7 +851,7 @@ impl Tile {
         }
     }
 
-    /// Factor of a cell without the share of an owner; 0 if it is blocked.
+    /// Factor of a cell without the contribution of an owner; 0 if it is blocked.
     #[inline]
     pub(super) fn factor(&self, at: usize, reading: Reading, own: Option<&Sums>) -> u32 {
         let mut cost = self.standing.costs[at];
@@ -875,8 +874,7 @@ impl Tile {
     }
 }
 
-/// Size of cells with which an extent fits into some memory, in bytes, and how often the size that was wanted had to
-/// be doubled for it.
+/// Doubles the size of cells until an extent fits into this much memory, in bytes.
 pub fn fitting_cell_size(extent: Bounds, wanted: CellSize, memory: usize) -> FittingSize {
     let size = extent.high - extent.low;
     let mut fitting = FittingSize {
@@ -902,11 +900,11 @@ pub fn fitting_cell_size(extent: Bounds, wanted: CellSize, memory: usize) -> Fit
 pub struct FittingSize {
     /// The size.
     pub size: CellSize,
-    /// Doublings of the size that was wanted.
+    /// How often the requested size was doubled.
     pub doublings: u32,
 }
 
-/// Heights of something that reaches up into the sky.
+/// Heights of an item without an upper limit.
 pub const WALL: Heights = Heights {
     base: 0.0,
     top: 1e6,

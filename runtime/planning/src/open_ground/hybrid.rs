@@ -1,8 +1,8 @@
-//! `hybrid_fuzzy_path`: plans of bounded work for agents that drive while they plan.
+//! `hybrid_fuzzy_path`: searches of bounded size for agents that drive while they plan.
 //!
 //! A search ends when its budget of expansions is spent, and the agent drives to the cell that looked best
-//! then ([Gerdelan 2011], chapter 6). So that it does not come back to where it has been, it learns: the cost from a cell that a
-//! search has expanded is at least that of leaving the expanded area (RTAA*, [Koenig 2006]).
+//! then ([Gerdelan 2011], chapter 6). To avoid returning to the same place, the planner learns: the cost from an
+//! expanded cell is at least that of leaving the expanded area (RTAA*, [Koenig 2006]).
 
 use super::cell::{Cell, NodeIndex};
 use super::cost::Rules;
@@ -21,13 +21,13 @@ use std::collections::BTreeMap;
 pub struct HybridParameters {
     /// Rules of steps.
     pub rules: Rules,
-    /// Cells that one search may expand.
+    /// Maximum number of cells that each search expands.
     pub budget: u64,
     /// Distance of the way-point from a standing agent, m.
     pub near: f64,
-    /// Time that the agent would take to the way-point beyond that, s.
+    /// Additional driving time to the way-point at the present speed, s.
     pub ahead: f64,
-    /// Least time between two plans that are made because driver and plan disagree, s.
+    /// Minimum time between two plans that are made because the driver has left the plan, s.
     pub pause: f64,
 }
 
@@ -36,7 +36,7 @@ impl Default for HybridParameters {
         Self {
             rules: Rules::default(),
             budget: 4000,
-            // With way-points closer than a few lengths, speed follows a saw-tooth ([Gerdelan 2011],
+            // If way-points are closer than a few vehicle lengths, the speed oscillates ([Gerdelan 2011],
             // section 6.3).
             near: 8.0,
             ahead: 2.0,
@@ -48,47 +48,47 @@ impl Default for HybridParameters {
 /// A trip of an agent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trip {
-    /// Map of the agent's vehicle.
+    /// Profile of the agent's vehicle.
     pub profile: ProfileId,
     /// The agent.
     pub owner: Option<Owner>,
-    /// Where it is.
+    /// Present spot of the agent.
     pub from: Spot,
-    /// Where it is going.
+    /// Goal of the agent.
     pub to: Spot,
 }
 
-/// How a plan ends.
+/// Where a plan ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanEnd {
     /// At the goal.
     Goal,
     /// At the cell that looked best when the budget was spent.
     Budget,
-    /// Nowhere: everything within reach has been expanded. Whether there is no path is for
-    /// [`Reachability`](super::Reachability) to say, which reads finer cells.
+    /// There is no plan, because all reachable cells have been expanded. Only
+    /// [`Reachability`](super::Reachability), which reads finer cells, decides whether there is no path.
     WalledIn,
-    /// Nowhere: the agent or its goal is where it cannot be.
+    /// There is no plan, because the agent or its goal overlaps an obstacle or is outside of the world.
     Spot(SpotError),
 }
 
-/// A path to the goal, or to where the search ended.
+/// A path to the goal, or to the cell at which the search ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HybridPlan {
     /// The path; empty if there is none.
     pub path: CellPath,
     /// Centres of its cells, m.
     pub points: Vec<DVec2>,
-    /// How it ends.
+    /// Where it ends.
     pub end: PlanEnd,
-    /// Cells expanded, those to learn included.
+    /// Number of cells expanded, including those for learning.
     pub expanded: u64,
 }
 
-/// Lower bounds of the cost to a goal that searches have learned.
+/// Learned lower bounds of the cost to a goal.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct Learned {
-    /// Values of tiles, row by row; 0 where nothing has been learned.
+    /// Values of the cells of each tile, row by row; 0 for cells without a learned value.
     tiles: BTreeMap<(i32, i32), Vec<u64>>,
 }
 
@@ -112,7 +112,7 @@ impl Learned {
     }
 }
 
-/// The distance, or what has been learned where that is more.
+/// Estimate of a search: the larger one of the distance and the learned value.
 struct LearnedEstimate<'a> {
     distance: DistanceEstimate,
     learned: &'a Learned,
@@ -126,7 +126,7 @@ impl Estimate for LearnedEstimate<'_> {
     }
 }
 
-/// The planner of one agent. What it has learned is part of the agent's saved state.
+/// The planner of one agent. Its learned values are part of the agent's saved state.
 #[derive(Debug, Clone)]
 pub struct HybridPath {
     parameters: HybridParameters,
@@ -139,7 +139,7 @@ pub struct HybridPath {
 pub struct HybridMemory {
     learned: Learned,
     goal: Option<(i32, i32)>,
-    /// Smallest factor when the first value was learned.
+    /// Smallest factor of the map at the time when the first value was learned.
     smallest_factor: u32,
     stamp: u64,
     /// Time of the last plan, s.
@@ -147,7 +147,7 @@ pub struct HybridMemory {
 }
 
 impl HybridMemory {
-    /// Whether both have learned the same about the same goal, at whatever time.
+    /// Whether both have the same goal and learned values. The times of their plans do not matter.
     pub fn knows_as_much_as(&self, other: &Self) -> bool {
         self.goal == other.goal && self.learned == other.learned
     }
@@ -180,7 +180,7 @@ impl HybridPath {
         &self.memory
     }
 
-    /// Goes on with what a planner has kept.
+    /// Restores a planner from the state that it has kept.
     pub fn restore(&mut self, memory: HybridMemory) {
         self.memory = memory;
     }
@@ -208,12 +208,12 @@ impl HybridPath {
         self.forget_outdated(ground, trip, goal);
     }
 
-    /// Number of tiles of which something has been learned.
+    /// Number of tiles with learned values.
     pub fn learned_tiles(&self) -> usize {
         self.memory.learned.tiles.len()
     }
 
-    /// A plan at a time, s.
+    /// Makes a plan. `time` is the present time, s.
     pub fn plan(&mut self, ground: &mut OpenGround, trip: &Trip, now: f64) -> HybridPlan {
         self.memory.planned_at = Some(now);
         let size = ground.profile(trip.profile).cell;
@@ -221,7 +221,8 @@ impl HybridPath {
         self.forget_outdated(ground, trip, goal);
         let mut seen = self.run(ground, trip, Reading::Everything);
         if seen.has_moving {
-            // Learned values must not depend on what moves: it will be gone, and they would be too large.
+            // Learned values must not depend on moving items, because they would be too large once these
+            // have moved.
             let standing = self.run(ground, trip, Reading::Standing);
             self.learn(&standing);
             seen.plan.expanded += standing.plan.expanded;
@@ -231,7 +232,7 @@ impl HybridPath {
         seen.plan
     }
 
-    /// Drops what has been learned if it is about another goal, or no longer a lower bound.
+    /// Drops the learned values if they belong to another goal or are no longer lower bounds.
     fn forget_outdated(&mut self, ground: &mut OpenGround, trip: &Trip, goal: Option<Cell>) {
         let size = ground.profile(trip.profile).cell;
         let smallest_factor = ground.smallest_factor(trip.profile);
@@ -321,8 +322,8 @@ impl HybridPath {
         }
     }
 
-    /// The point of a plan that an agent should head for: the farthest one within the distance that its
-    /// speed asks for, m/s, that a straight line over free cells leads to. `None` if the plan has no points.
+    /// The point of a plan that an agent should head for. It is the farthest one within the way-point distance
+    /// for this speed, m/s, that a straight line over free cells leads to. `None` if the plan has no points.
     pub fn way_point(
         &self,
         ground: &mut OpenGround,
@@ -353,13 +354,13 @@ impl HybridPath {
         Some(best)
     }
 
-    /// Whether a straight line leads over free cells only. Those around its start do not count, because an
-    /// agent may stand closer to an obstacle than it would drive.
+    /// Whether a straight line passes over free cells only. Cells around its start are ignored, because an agent
+    /// may stand closer to an obstacle than it would drive.
     fn is_visible(&self, ground: &mut OpenGround, trip: &Trip, from: DVec2, to: DVec2) -> bool {
         let profile = ground.profile(trip.profile);
         let (size, radius) = (profile.cell, profile.body.circumscribed_radius());
         let length = (to - from).length();
-        // Four looks for each cell miss no more than its very corner.
+        // Four samples per cell can only miss a cut of its corner.
         let steps = (4.0 * length / size.metres()).ceil().clamp(1.0, 4096.0);
         let reading = Reading::Standing;
         (0..=steps as u32).all(|step| {
@@ -372,7 +373,7 @@ impl HybridPath {
         })
     }
 
-    /// Whether the agent should plan anew in the next step, at a time, s.
+    /// Whether the agent should plan again in the next step. `time` is the present time, s.
     pub fn replans(&self, disagreement: Option<Disagreement>, now: f64) -> bool {
         let since = self.memory.planned_at.map(|planned| now - planned);
         disagreement.is_some() && since.is_none_or(|since| since >= self.parameters.pause)
@@ -407,14 +408,14 @@ struct Lesson {
     cost: u64,
 }
 
-/// Why driver and plan do not agree ([Gerdelan 2011], section 6.2).
+/// Reason for which a driver has left its plan ([Gerdelan 2011], section 6.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disagreement {
     /// The way-point lies behind the vehicle.
     Behind,
-    /// The way-point lies on the other side of the nearest obstacle than the one on which the driver passes.
+    /// The driver passes the nearest obstacle on one side, but the way-point lies on the other.
     OtherSide,
-    /// The vehicle cannot steer as sharply as it would have to.
+    /// The vehicle cannot turn sharply enough to reach the way-point.
     TooSharp,
 }
 
@@ -425,22 +426,21 @@ pub struct Driving {
     pub pose: Pose,
     /// Smallest radius that it can turn with at its speed, m.
     pub turning_radius: f64,
-    /// The nearest obstacle ahead, and the curvature with which the driver steers around it, positive to the
-    /// left, 1/m; `None` if it does not.
+    /// The nearest obstacle ahead that the driver steers around; `None` if it steers around none.
     pub avoiding: Option<Avoiding>,
 }
 
 /// An obstacle that a driver steers around.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Avoiding {
-    /// The point of it that is nearest.
+    /// The nearest point of the obstacle, m.
     pub obstacle: DVec2,
     /// Curvature of the driver's path, 1/m, positive to the left.
     pub curvature: f64,
 }
 
 impl Driving {
-    /// Why the driver disagrees with a way-point; `None` if it does not.
+    /// Why the driver cannot follow the plan to a way-point; `None` if it can.
     pub fn disagreement(&self, way_point: DVec2) -> Option<Disagreement> {
         let local = self.pose.to_local(way_point);
         let distance = local.length();

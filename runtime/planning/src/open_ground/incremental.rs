@@ -1,7 +1,7 @@
 //! `incremental_path`: D* Lite, which repairs its last plan where the map has changed.
 //!
-//! This is the optimised version of [Koenig 2002], searching from the goal. Keys are pairs of exact 64-bit
-//! integers, and ties go by the index of the cell, so that results do not depend on the machine.
+//! This is the optimised version of [Koenig 2002], which searches from the goal. Keys are pairs of 64-bit
+//! integers, and the index of the cell breaks ties, so that results do not depend on the machine.
 
 use super::cell::{Cell, Direction, NodeIndex};
 use super::cost::Rules;
@@ -10,13 +10,13 @@ use super::grid_path::GridAnswer;
 use super::search::CellPath;
 use super::space::{Space, for_each_step};
 
-/// Cost of what cannot be reached.
+/// Cost of a cell from which the goal cannot be reached.
 const UNREACHED: u64 = u64::MAX;
 /// Position of a cell that is not in the queue.
 const ABSENT: u32 = u32::MAX;
-/// Children of an entry of the queue: four lie within a cache line.
+/// Number of children per heap entry. Four of them fit into a cache line.
 const BRANCHES: usize = 4;
-/// Above this share of its cells, changes start the planner anew.
+/// Fraction of changed cells above which the planner plans from scratch.
 const RESTART_SHARE: u64 = 20;
 
 /// Priority of a cell.
@@ -29,33 +29,33 @@ struct Key {
 /// Costs of a cell.
 #[derive(Debug, Clone, Copy)]
 struct Label {
-    /// Cost to the goal as last settled.
+    /// Cost to the goal when the cell was last settled.
     settled: u64,
-    /// Cost to the goal by way of the best neighbour.
+    /// Cost to the goal through the best neighbour.
     ahead: u64,
 }
 
-/// A cell whose factor has to be set.
+/// A change of the factor of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FactorChange {
     /// The cell.
     pub cell: Cell,
-    /// Its factor from now on; 0 blocks it.
+    /// The new factor; 0 blocks the cell.
     pub factor: u32,
 }
 
-/// Why a plan was made from nothing.
+/// Why a plan was made from scratch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Restart {
-    /// It is the first one, or the goal is another.
+    /// It is the first plan, or the goal has changed.
     Goal,
     /// More than a twentieth of the cells have changed.
     ManyChanges,
-    /// A factor has fallen below the smallest one that the estimate builds on.
+    /// A factor has fallen below the smallest factor on which the estimate is based.
     SmallerFactor,
 }
 
-/// Keeps the cheapest path from a moving start to a goal on a map that changes.
+/// Maintains the cheapest path from a moving start to a goal on a changing map.
 ///
 /// ```
 /// use roadwright_planning::open_ground::{Cell, FactorChange, GridMap, IncrementalPath, Rules};
@@ -77,7 +77,7 @@ pub struct IncrementalPath {
     goal_node: Option<NodeIndex>,
     labels: Vec<Label>,
     queue: CellQueue,
-    /// Sum of the estimates between the starts so far: keys of the queue lag behind by it.
+    /// Sum of the estimates between successive starts, by which keys in the queue are too small.
     offset: u64,
     last_start: Option<Cell>,
     smallest_factor: u32,
@@ -89,7 +89,7 @@ pub struct IncrementalPath {
 }
 
 impl IncrementalPath {
-    /// A planner for one goal. The first plan is made from nothing.
+    /// Creates a planner for one goal. The first plan is made from scratch.
     pub fn new(map: GridMap, rules: Rules, goal: Cell) -> Self {
         let nodes = map.len();
         Self {
@@ -109,7 +109,7 @@ impl IncrementalPath {
         }
     }
 
-    /// The map as it is now.
+    /// The present map.
     pub fn map(&self) -> &GridMap {
         &self.map
     }
@@ -119,17 +119,17 @@ impl IncrementalPath {
         self.goal
     }
 
-    /// Cells that the last plan expanded.
+    /// Number of cells that the last plan expanded.
     pub fn expanded(&self) -> u64 {
         self.expanded
     }
 
-    /// Why the last plan was made from nothing; `None` if it repaired the one before.
+    /// Why the last plan was made from scratch; `None` if it repaired the previous plan.
     pub fn restarted(&self) -> Option<Restart> {
         self.last_restart
     }
 
-    /// Plans to another goal from now on.
+    /// Changes the goal.
     pub fn set_goal(&mut self, goal: Cell) {
         if goal != self.goal {
             self.goal = goal;
@@ -138,7 +138,7 @@ impl IncrementalPath {
         }
     }
 
-    /// Changes factors of the map. Cells outside are left alone.
+    /// Changes factors of the map. Cells outside of the map are ignored.
     pub fn change(&mut self, changes: &[FactorChange]) {
         for change in changes {
             let Some(before) = self.map.set(change.cell, change.factor) else {
@@ -164,8 +164,8 @@ impl IncrementalPath {
         }
     }
 
-    /// A cell and its neighbours: steps between two neighbours pass the cell's corner, and without corner
-    /// cutting it opens and closes them.
+    /// A cell and its neighbours. A diagonal step between two neighbours passes the cell's corner, so the cell
+    /// can permit or forbid this step too.
     fn update_around(&mut self, cell: Cell) {
         let around = Direction::ALL.map(|direction| cell.toward(direction));
         for cell in around.into_iter().chain([cell]) {
@@ -202,7 +202,7 @@ impl IncrementalPath {
         self.last_start = Some(start);
         self.changed = 0;
         if self.map.factor(start_node) == 0 || self.map.factor(goal_node) == 0 {
-            // Looking for a way to a blocked cell would settle the whole map.
+            // Searching for a path to a blocked cell would settle the whole map.
             return GridAnswer::NoPath;
         }
         self.settle(start_node, ties);
@@ -219,7 +219,7 @@ impl IncrementalPath {
         self.labels.resize(self.map.len(), unreached);
         self.queue.restart(self.map.len());
         self.offset = 0;
-        // Keys do not survive another estimate, so it stays as it is from here on.
+        // Keys depend on the estimate, so the estimate must not change from here on.
         self.smallest_factor = self.map.smallest_factor();
         self.last_start = Some(start);
         self.labels[goal.index()].ahead = 0;
@@ -243,7 +243,7 @@ impl IncrementalPath {
         Key { estimated, cost }
     }
 
-    /// Brings the queue in line with the costs of a cell.
+    /// Adds a cell to the queue, updates its key, or removes it, according to its costs.
     #[inline]
     fn update(&mut self, node: NodeIndex) {
         let label = self.labels[node.index()];
@@ -255,7 +255,7 @@ impl IncrementalPath {
         }
     }
 
-    /// Derives the cost to the goal anew from the neighbours.
+    /// Recomputes the cost to the goal from the neighbours.
     fn look_ahead(&mut self, node: NodeIndex) {
         if Some(node) == self.goal_node {
             return;
@@ -289,7 +289,7 @@ impl IncrementalPath {
             let key = self.key(node);
             let label = self.labels[node.index()];
             if first.key < key {
-                // The start has moved since.
+                // The start has moved since the key was computed.
                 self.queue.put(node, key);
             } else if label.settled > label.ahead {
                 self.expanded += 1;
@@ -343,7 +343,7 @@ impl IncrementalPath {
 
     fn path_from(&mut self, start: NodeIndex) -> Option<CellPath> {
         let goal = self.goal_node?;
-        // The cost of the start is that by way of its best neighbour: the cell itself need not be settled.
+        // The cost of the start is that through its best neighbour, because the start itself need not be settled.
         let cost = self.labels[start.index()].ahead;
         if cost == UNREACHED {
             return None;
@@ -374,7 +374,7 @@ enum Ties {
     Expanded,
 }
 
-/// Up to eight cells.
+/// List of up to eight cells.
 #[derive(Default)]
 struct Neighbours {
     nodes: [u32; 8],
@@ -396,7 +396,7 @@ impl Neighbours {
 #[derive(Debug, Clone, Default)]
 struct CellQueue {
     heap: Vec<QueueEntry>,
-    /// Where each cell stands in the heap.
+    /// Position of each cell in the heap.
     positions: Vec<u32>,
 }
 
@@ -450,7 +450,7 @@ impl CellQueue {
         }
     }
 
-    /// Puts an entry where another one was.
+    /// Moves an entry to another position of the heap.
     fn place(&mut self, at: usize, entry: QueueEntry) {
         let parent = at.wrapping_sub(1) / BRANCHES;
         if at > 0 && entry.is_before(&self.heap[parent]) {

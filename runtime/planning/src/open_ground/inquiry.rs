@@ -1,4 +1,4 @@
-//! One question about a path, answered at once: for commands and checks rather than for agents that drive.
+//! Answers a single question about a path, for commands and checks rather than for driving agents.
 
 use super::cell::{Cell, CellSize};
 use super::cost::Rules;
@@ -16,11 +16,11 @@ use super::tile_space::{Reader, Spot, TileCache, TileSpace};
 use roadwright_agent::GroundSearch;
 use roadwright_geometry::{DVec2, Pose, heading_of};
 
-/// Cells expanded between two questions whether to continue.
+/// Number of cells expanded between two checks whether to continue.
 const PORTION: u64 = 65_536;
-/// How often cells are halved where they are too coarse for a gap that is wide enough.
+/// Maximum number of times that cells are halved if they are too coarse for a gap that is wide enough.
 const HALVINGS: u32 = 4;
-/// Distance between two places at which a straight drive is looked at, m.
+/// Distance between two positions at which a straight path is checked, m.
 const STRIDE: f64 = 0.25;
 
 /// A question about the path of a trip.
@@ -28,31 +28,31 @@ const STRIDE: f64 = 0.25;
 pub struct Inquiry {
     /// Start, destination and vehicle.
     pub trip: Trip,
-    /// How the path is searched for.
+    /// Planner to use.
     pub search: GroundSearch,
     /// Rules of steps.
     pub rules: Rules,
-    /// Cells that all searches together may expand.
+    /// Maximum number of cells that all searches together expand.
     pub most: u64,
 }
 
 /// Answer to an [`Inquiry`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// There is a path, and this one was found.
+    /// A path was found.
     Found(FoundPath),
     /// There is no path.
     NoPath(Reason),
-    /// `straight` drives against an obstacle near this place, m.
+    /// The path of `straight` is blocked by an obstacle near this position, m.
     InTheWay(DVec2),
-    /// The number of cells did not suffice, or the search was stopped.
+    /// The search reached its maximum number of cells, or was stopped.
     Undecided,
 }
 
 /// A path over open ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundPath {
-    /// Its cells, and its cost.
+    /// Its cells and cost.
     pub path: CellPath,
     /// Size of the cells.
     pub size: CellSize,
@@ -60,17 +60,18 @@ pub struct FoundPath {
     pub points: Vec<DVec2>,
 }
 
-/// An answer, and the work that it took.
+/// An answer, and the number of cells expanded for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answered {
     /// The answer.
     pub answer: Answer,
-    /// Cells expanded by all searches.
+    /// Number of cells expanded by all searches.
     pub expanded: u64,
 }
 
 impl OpenGround {
-    /// Decides whether there is a path, and finds it. `goes_on` is asked between portions of the work.
+    /// Decides whether there is a path, and finds it. Calls `goes_on` between portions of the work, and stops
+    /// once it returns false.
     pub fn answer(&mut self, inquiry: &Inquiry, mut goes_on: impl FnMut() -> bool) -> Answered {
         if inquiry.search == GroundSearch::Straight {
             return self.straight(&inquiry.trip);
@@ -97,7 +98,7 @@ impl OpenGround {
         }
     }
 
-    /// Finds a path that exists, with finer cells where they are too coarse for it.
+    /// Finds a path that is known to exist. Uses finer cells if they are too coarse for it.
     fn find(
         &mut self,
         inquiry: &Inquiry,
@@ -127,13 +128,13 @@ impl OpenGround {
         }
     }
 
-    /// The straight line, if the body may be moved along it.
+    /// Checks the straight line from start to goal for obstacles.
     fn straight(&self, trip: &Trip) -> Answered {
         let profile = self.profile(trip.profile);
         let (from, to) = (trip.from.position, trip.to.position);
         let body = profile.body;
         let length = (to - from).length();
-        // Numbers that are not finite take no step, and the end is asked about below.
+        // If numbers are not finite, the loop makes no step. The end is checked below.
         let steps = (length / STRIDE).ceil().clamp(1.0, 1e7) as u32;
         let at = |step: u32| from.lerp(to, f64::from(step) / f64::from(steps));
         let is_met = |step: &u32| {
@@ -182,7 +183,7 @@ impl Finder {
                 Some(self.found(ground, whole.path))
             }
             GroundSearch::FlowField | GroundSearch::Incremental => {
-                // They work on a map with edges: one that holds all cells that A* has expanded holds the
+                // These planners need a bounded map. A map with all cells that A* has expanded contains the
                 // cheapest path.
                 let mut whole = self.guided(ground, goes_on)?;
                 let (start, goal) = whole.ends()?;
@@ -216,7 +217,7 @@ impl Finder {
         self.whole(ground, estimate, goes_on)
     }
 
-    /// The cheapest path, by one search.
+    /// Finds the cheapest path with one search.
     fn whole(
         &mut self,
         ground: &mut OpenGround,
@@ -250,7 +251,7 @@ impl Finder {
         })
     }
 
-    /// The path of a planner that works on a map with edges.
+    /// Finds the path with a planner that needs a bounded map.
     fn on_map(&mut self, map: &mut GridMap, start: Cell, goal: Cell) -> Option<CellPath> {
         let rules = self.inquiry.rules;
         if self.inquiry.search == GroundSearch::FlowField {
@@ -267,7 +268,7 @@ impl Finder {
         }
     }
 
-    /// Drives each plan of a bounded search to its end, until one ends at the goal.
+    /// Follows each plan of a bounded search to its end and plans again from there, until the goal is reached.
     fn drive(
         &mut self,
         ground: &mut OpenGround,
@@ -328,8 +329,7 @@ impl Whole {
         first.zip(self.path.cells.last().copied())
     }
 
-    /// The cells that the search has expanded, and those around them, as a map with edges; `None` if they are
-    /// too many.
+    /// The expanded cells and their neighbours as a bounded map; `None` if there are too many.
     fn map(&mut self, ground: &mut OpenGround) -> Option<GridMap> {
         let mut space: TileSpace<'_> = self.cache.space(ground);
         let expanded = self.search.closed().iter();
@@ -350,7 +350,7 @@ impl Whole {
         };
         let mut map = GridMap::new(window.origin, window.columns, window.rows).ok()?;
         for cell in map.cells() {
-            // As the search has read them: some are opened, so that the agent can leave its place.
+            // Factors as the search has read them. Some cells are opened so that the agent can leave its spot.
             let factor = space.node(cell).map_or(0, |node| space.factor(node));
             map.set(cell, factor);
         }

@@ -3,11 +3,11 @@
 use super::profile::{Heights, Layer};
 use super::shape::{Shape, ShapeError};
 
-/// The agent that an item belongs to, which does not see it.
+/// The agent that an item belongs to. It ignores the item when it plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Owner(pub u64);
 
-/// An item on the ground. Numbers of removed ones are given away again, under another generation.
+/// Identifier of an item. Numbers of removed items are reused with another generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ItemId {
     pub(super) index: u32,
@@ -17,19 +17,19 @@ pub struct ItemId {
 /// Effect of an item on cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Role {
-    /// Blocks cells that a body cannot be at, if it is between the body's clearance and its height.
+    /// Blocks cells at which a body would overlap it, if it is between the body's ground clearance and height.
     Obstacle(Heights),
-    /// Adds to the factor of those whose centre lies in it.
+    /// Adds to the factor of cells whose centre lies in it.
     Area(i32),
-    /// Adds to the factor of cells that a moving body will reach: this much at the body, and nothing at
-    /// the point of the teardrop.
+    /// Adds to the factor of cells that a moving body will reach. The amount decreases from this value at the
+    /// body to 0 at the tip of the teardrop.
     Forecast(i32),
 }
 
-/// Whether an item may be somewhere else in the next step.
+/// Whether an item may move from step to step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mobility {
-    /// It stands. Planners learn from it, and verdicts are based on it.
+    /// It stands. Planners learn from standing items, and verdicts are based on them.
     Stands,
     /// It moves.
     Moves,
@@ -38,7 +38,7 @@ pub enum Mobility {
 /// Something on the ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// Where it is.
+    /// Its area on the ground.
     pub shape: Shape,
     /// Its effect.
     pub role: Role,

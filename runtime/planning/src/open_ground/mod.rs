@@ -1,20 +1,20 @@
-//! Planning on open ground: off the lanes, around walls, over cells.
+//! Planning on open ground, which is all ground off the lanes, with maps of cells.
 //!
-//! | part | what it holds |
+//! | part | contents |
 //! | --- | --- |
-//! | `cell.rs`, `cost.rs` | cells, directions, what a step costs |
-//! | `ground.rs`, `item.rs`, `profile.rs` | [`OpenGround`]: what lies on the ground, and tiles made of it for each profile |
-//! | `shape.rs`, `raster.rs`, `paint.rs` | shapes and painted layers, drawn into tiles as integers that can be taken away again |
-//! | `space.rs`, `grid.rs` | what searches run on; maps with edges in one array |
-//! | `search.rs`, `queue.rs` | Dijkstra's search and A*, in portions of expansions |
-//! | `grid_path.rs` | [`GridPath`]: the cheapest path, or the certainty that there is none |
-//! | `flow_field.rs` | [`FlowField`]: the cost to one goal from everywhere |
+//! | `cell.rs`, `cost.rs` | cells, directions, costs of steps |
+//! | `ground.rs`, `item.rs`, `profile.rs` | [`OpenGround`]: items on the ground, and tiles of cells for each profile |
+//! | `shape.rs`, `raster.rs`, `paint.rs` | shapes and painted layers, added to tiles as integers that can be subtracted again |
+//! | `space.rs`, `grid.rs` | the interface of maps for searches; bounded maps in one array |
+//! | `search.rs`, `queue.rs` | Dijkstra's algorithm and A*, in portions of expansions |
+//! | `grid_path.rs` | [`GridPath`]: finds the cheapest path, or proves that there is none |
+//! | `flow_field.rs` | [`FlowField`]: the cost to one goal from every cell |
 //! | `pose_field.rs` | [`PoseField`]: the same for poses, with turning radius and reverse |
 //! | `incremental.rs` | [`IncrementalPath`]: D* Lite, which repairs its last plan |
-//! | `tile_space.rs` | the map as searches walk over it where it has no edge |
-//! | `hybrid.rs` | [`HybridPath`]: plans of bounded work that learn |
+//! | `tile_space.rs` | the unbounded map as searches read it |
+//! | `hybrid.rs` | [`HybridPath`]: learning searches of bounded size |
 //! | `reach.rs`, `gap.rs` | [`Reachability`]: whether there is a path, and if not, why |
-//! | `inquiry.rs` | [`Inquiry`]: one question about a path, answered at once |
+//! | `inquiry.rs` | [`Inquiry`]: answers a single question about a path |
 //! | `export.rs` | [`CellMap`]: a part of a map as text and as colours |
 //! | `moving_ai.rs` | maps and problems of the Moving AI benchmarks |
 //! | `samples.rs` | maps made from seeds |

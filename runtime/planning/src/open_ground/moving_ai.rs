@@ -1,19 +1,19 @@
 //! Maps and problems of the Moving AI benchmarks ([Sturtevant 2012]).
 //!
-//! Both are text files from strangers, so every fault is reported as an error with its line.
+//! Both are untrusted text files, so every fault is reported as an error with its line.
 
 use super::cell::Cell;
 use super::grid::{GridError, GridMap};
 use super::search::CellPath;
 use thiserror::Error;
 
-/// Columns or rows that a file may have.
+/// Maximum number of columns or rows in a file.
 const MOST_COLUMNS: u32 = 65_536;
 
 /// A fault of a file.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum MovingAiError {
-    /// A line of the head is missing or says something else.
+    /// A line of the header is missing or wrong.
     #[error("line {line}: expected `{expected}`, found `{found}`")]
     Head {
         /// Line, from 1.
@@ -23,28 +23,28 @@ pub enum MovingAiError {
         /// Text found.
         found: String,
     },
-    /// A row with another number of cells than the head says.
+    /// A row has another number of cells than the header states.
     #[error("line {line}: expected {expected} cells, found {found}")]
     Row {
         /// Line, from 1.
         line: usize,
-        /// Cells of a row.
+        /// Expected number of cells.
         expected: u32,
-        /// Cells found.
+        /// Number of cells found.
         found: usize,
     },
-    /// A character that stands for no kind of cell.
-    #[error("line {line}: `{found}` is no kind of cell; expected one of . G S @ O T W")]
+    /// A character does not represent any kind of cell.
+    #[error("line {line}: `{found}` is not a kind of cell; expected one of . G S @ O T W")]
     Kind {
         /// Line, from 1.
         line: usize,
         /// Text found.
         found: char,
     },
-    /// Fewer rows than the head says.
+    /// There are fewer rows than the header states.
     #[error("the map ends after {found} of {expected} rows")]
     Rows {
-        /// Rows that the head says.
+        /// Number of rows that the header states.
         expected: u32,
         /// Rows found.
         found: u32,
@@ -64,10 +64,10 @@ pub enum MovingAiError {
     Grid(#[from] GridError),
 }
 
-/// A problem of a `.scen` file. Rows count from the north there, and here.
+/// A problem of a `.scen` file. Its rows count from the north, as in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
-    /// Name of the map, as the file has it.
+    /// Name of the map, as in the file.
     pub map: String,
     /// Columns of the map.
     pub columns: u32,
@@ -77,13 +77,13 @@ pub struct Problem {
     pub start: Cell,
     /// Goal.
     pub goal: Cell,
-    /// Length of the shortest path, in edges of cells.
+    /// Length of the shortest path, in cell widths.
     pub length: f64,
 }
 
 impl Problem {
-    /// Whether a path is as short as the file says, within one unit of the sixth digit: files print no
-    /// more than six.
+    /// Whether a path has the optimal length that the file states, within one unit of the sixth digit, because
+    /// files have no more digits.
     pub fn is_optimal(&self, path: &CellPath) -> bool {
         let mut unit = 1e-6;
         while unit * 1e6 <= self.length.abs() {
@@ -97,7 +97,7 @@ impl Problem {
 /// Reads a `.map` file. Row 0 is the first row of the file, and the map's origin is (0, 0).
 ///
 /// # Errors
-/// Says what is wrong with the file, and in which line.
+/// If the file is not valid, with the line.
 pub fn read_map(bytes: &[u8]) -> Result<GridMap, MovingAiError> {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.lines().enumerate();
@@ -122,7 +122,7 @@ pub fn read_map(bytes: &[u8]) -> Result<GridMap, MovingAiError> {
     let columns = head("width COLUMNS")?;
     let columns = number(columns).ok_or_else(|| wrong(3, "width COLUMNS", columns))?;
     head("map")?;
-    // A head may ask for more memory than the file has cells.
+    // The header may state more cells than the file has, so it does not determine the allocated memory.
     if u64::from(columns) * u64::from(rows) > bytes.len() as u64 {
         return Err(MovingAiError::Rows {
             expected: rows,
@@ -167,7 +167,7 @@ pub fn read_map(bytes: &[u8]) -> Result<GridMap, MovingAiError> {
 /// Reads a `.scen` file.
 ///
 /// # Errors
-/// Says what is wrong with the file, and in which line.
+/// If the file is not valid, with the line.
 pub fn read_problems(bytes: &[u8]) -> Result<Vec<Problem>, MovingAiError> {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.lines().enumerate();
@@ -221,7 +221,7 @@ fn number(word: &str) -> Option<u32> {
     value.filter(|value| (1..=MOST_COLUMNS).contains(value))
 }
 
-/// The beginning of a line, as much as fits into a message.
+/// The beginning of a line, shortened for a message.
 fn shortened(line: &str) -> String {
     const MOST: usize = 40;
     match line.char_indices().nth(MOST) {
@@ -258,7 +258,7 @@ mod tests {
         );
         assert_eq!(
             message(&MAP.replace("STW", "STx")),
-            "line 6: `x` is no kind of cell; expected one of . G S @ O T W"
+            "line 6: `x` is not a kind of cell; expected one of . G S @ O T W"
         );
         assert_eq!(
             message("type octile\nheight 9\nwidth 3\nmap\n...\n"),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Paint of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paint {
-    /// Added to the cell's factor; held within 65,535 above and below. 0 is bare ground.
+    /// Amount added to the cell's factor, clamped to ±65,535; 0 is bare ground.
     Cost(i32),
     /// The cell is blocked.
     Block,
@@ -22,7 +22,7 @@ impl Default for Paint {
 }
 
 impl Paint {
-    /// Whether a cell costs more with this than with another paint.
+    /// Whether a cell costs more with this paint than with another one.
     pub(super) fn is_above(self, other: Self) -> bool {
         match (self, other) {
             (Self::Block, Self::Cost(_)) => true,
@@ -42,7 +42,7 @@ pub(super) struct Painting {
 #[derive(Debug, Clone)]
 struct PaintedTile {
     cells: Vec<Paint>,
-    /// Cells that are not bare.
+    /// Painted cells.
     painted: u32,
     /// Cells that cost less than bare ground.
     lowered: u32,
@@ -65,7 +65,7 @@ impl Painting {
         tile.map_or(Paint::default(), |tile| tile.cells[TileKey::position(cell)])
     }
 
-    /// Paints a cell, and returns what was there.
+    /// Paints a cell, and returns the previous paint.
     pub(super) fn paint(&mut self, cell: Cell, paint: Paint) -> Paint {
         let most = LARGEST_FACTOR as i32;
         let paint = match paint {
@@ -89,8 +89,8 @@ impl Painting {
         before
     }
 
-    /// Adds what is painted to a tile of a profile, whose cells may have another size: each takes what is
-    /// painted at its centre.
+    /// Adds the paint to a tile of a profile. Its cells may have another size, so each cell takes the paint at
+    /// its centre.
     pub(super) fn draw(&self, profile: &Profile, key: TileKey, sums: &mut Sums) {
         let effect = profile.effect(Layer::Painted);
         if self.tiles.is_empty() || effect == Effect::Nothing {
@@ -120,7 +120,7 @@ impl Painting {
         }
     }
 
-    /// Tiles of cells of a size that hold lowered cells; `None` if they are too many to be listed.
+    /// Tiles, for cells of this size, that contain lowered cells; `None` if there are too many to list.
     pub(super) fn lowered_tiles(&self, size: CellSize) -> Option<Vec<TileKey>> {
         const MOST: u64 = 4096;
         let mut keys = Vec::new();

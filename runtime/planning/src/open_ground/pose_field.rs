@@ -1,8 +1,8 @@
 //! `flow_field` with `states: poses`: the cost to a goal from every cell, heading and gear.
 //!
-//! A vehicle that steers left, straight or right, forwards or in reverse, is a decision process whose values
-//! follow by iteration ([Pollithy]). Headings are the sixteen directions in which a line passes through the centres of
-//! cells that are at most two columns or rows away, so that every move ends in the centre of a cell.
+//! A vehicle that steers left, straight or right, forwards or in reverse, is a decision process, which value
+//! iteration solves ([Pollithy]). Headings are the sixteen directions from a cell to cells at most two columns
+//! or rows away, so that every move ends at the centre of a cell.
 
 use super::cell::Cell;
 use super::cost::{Rules, StepCosts};
@@ -13,12 +13,12 @@ use thiserror::Error;
 
 /// Number of headings.
 const HEADINGS: usize = 16;
-/// Columns or rows of the largest map.
+/// Maximum number of columns or rows of a map.
 pub const MOST_POSE_EDGE: u32 = 128;
-/// Cost of what cannot be reached.
+/// Cost of a state from which the goal cannot be reached.
 const UNREACHED: u64 = u64::MAX;
 
-/// The steps of the headings, counter-clockwise from the east.
+/// Step of each heading, counter-clockwise from east.
 const STEPS: [(i32, i32); HEADINGS] = [
     (1, 0),
     (2, 1),
@@ -38,7 +38,7 @@ const STEPS: [(i32, i32); HEADINGS] = [
     (2, -1),
 ];
 
-/// Why a field cannot be made.
+/// Error of computing a field: the map is too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
     "{columns} x {rows} cells are too many for poses; at most {MOST_POSE_EDGE} x {MOST_POSE_EDGE} are accepted"
@@ -50,7 +50,7 @@ pub struct PoseFieldError {
     pub rows: u32,
 }
 
-/// In which direction a vehicle drives.
+/// Gear of a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gear {
     /// Forwards.
@@ -59,10 +59,10 @@ pub enum Gear {
     Reverse,
 }
 
-/// How a vehicle drives in a [`PoseField`].
+/// Driving abilities of a vehicle in a [`PoseField`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Steering {
-    /// Smallest radius that it can turn with, in edges of cells.
+    /// Minimum turning radius, in cell widths.
     pub turning_radius: f64,
     /// Cost of a change between forwards and reverse.
     pub gear_change: u64,
@@ -79,14 +79,14 @@ pub enum Reverse {
     Never,
 }
 
-/// A vehicle on the map.
+/// State of a vehicle on the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PoseState {
-    /// Where it is.
+    /// Its cell.
     pub cell: Cell,
-    /// Its heading, in sixteenths of a turn counter-clockwise from the east. They are not quite equal.
+    /// Its heading, in sixteenths of a turn counter-clockwise from east. The angles between them differ slightly.
     pub heading: u8,
-    /// How it has come there.
+    /// The gear in which it arrived.
     pub gear: Gear,
 }
 
@@ -128,14 +128,14 @@ pub struct PoseField {
 /// A move that a vehicle may make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Move {
-    /// Where it ends.
+    /// State at the end of the move.
     pub to: PoseState,
-    /// Its cost, a change of gear included.
+    /// Its cost, including a change of gear.
     pub cost: u64,
 }
 
 impl PoseField {
-    /// The field by value iteration. At the goal any heading will do.
+    /// Computes the field by value iteration. The goal may be reached with any heading.
     ///
     /// # Errors
     /// If the map is larger than 128 x 128 cells.
@@ -166,13 +166,13 @@ impl PoseField {
             }
         }
         let mut cells: Vec<Cell> = map.cells().filter(|c| map.factor_at(*c) > 0).collect();
-        // Values spread from the goal, so that cells near it come first.
+        // Values spread from the goal, so cells near it are updated first.
         cells.sort_by_key(|cell| (rules.costs.between(*cell, goal), *cell));
         while field.sweep(&cells) {}
         Ok(field)
     }
 
-    /// Lowers all values to those by way of the best move; whether any was lowered.
+    /// Lowers all values to those of the best move. Returns whether any was lowered.
     fn sweep(&mut self, cells: &[Cell]) -> bool {
         self.sweeps += 1;
         let mut changed = false;
@@ -217,7 +217,7 @@ impl PoseField {
         (cost != UNREACHED).then_some(cost)
     }
 
-    /// Sweeps until nothing changed any more.
+    /// Number of sweeps until no value changed.
     pub fn sweeps(&self) -> u32 {
         self.sweeps
     }
@@ -291,7 +291,8 @@ impl PoseField {
 
     /// End and cost of a move; `None` if it meets a blocked cell.
     ///
-    /// Turns are as many steps at the heading before and then at the one after as the turning radius asks for.
+    /// A turn consists of steps at the old heading, and then of as many at the new one. The turning radius
+    /// determines their number.
     fn trace(&self, from: Cell, before: usize, after: usize, gear: Gear) -> Option<(Cell, u64)> {
         if before == after {
             return self.advance(from, before, gear);
@@ -342,7 +343,7 @@ impl PoseField {
     }
 }
 
-/// Cost of a step of two columns and one row, whose length is the root of five.
+/// Cost of a step by two columns and one row, whose length is the square root of five.
 fn knight(costs: StepCosts) -> u64 {
     match costs {
         StepCosts::TenFourteen => 22,

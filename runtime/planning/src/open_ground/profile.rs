@@ -1,4 +1,4 @@
-//! For whom a map is made: a vehicle's body, how obstacles are grown, and what layers cost it.
+//! Profiles of maps: a vehicle's body, the growth of obstacles, and the effects of layers on the vehicle.
 
 use super::cell::CellSize;
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -13,7 +13,7 @@ pub struct Body {
     pub width: f64,
     /// Height of the tallest part above the ground, m.
     pub height: f64,
-    /// Height below which it drives over things, m.
+    /// Height of the highest obstacle that it can drive over, m.
     pub ground_clearance: f64,
 }
 
@@ -23,45 +23,44 @@ impl Body {
         OrientedBox::new(pose, self.length, self.width)
     }
 
-    /// Radius of the circle around its centre that holds it, m.
+    /// Radius of its circumscribed circle, m.
     pub fn circumscribed_radius(&self) -> f64 {
         0.5 * DVec2::new(self.length, self.width).length()
     }
 }
 
-/// By how much obstacles are grown, so that a body may be planned for as a point.
+/// Distance by which obstacles are grown, so that a planner can treat the body as a point.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Growth {
-    /// Half of the width: for vehicles that follow the path.
+    /// Half of the width, for vehicles that follow the path.
     #[default]
     HalfWidth,
-    /// The radius of the circle that holds the body: for bodies that turn on the spot.
+    /// Radius of the circumscribed circle, for bodies that turn on the spot.
     Circumscribed,
-    /// The body itself at a heading, rad.
+    /// The outline of the body at this heading, rad.
     Footprint(f64),
 }
 
-/// Between what the growth is measured.
+/// Points between which the growth is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Measure {
-    /// From the outline of the obstacle to the centre of the cell: what is closer than the growth is
-    /// blocked.
+    /// From the outline of the obstacle to the centre of the cell. Cells closer than the growth are blocked.
     #[default]
     Outline,
-    /// From the centre of each occupied cell to the centre of the cell, as in [Kuffner 1998]: what is as
-    /// close as the growth, or closer, is blocked.
+    /// From the centre of each occupied cell to the centre of the cell, as in [Kuffner 1998]. Cells no farther
+    /// than the growth are blocked.
     Cells,
 }
 
-/// When an obstacle occupies a cell that it lies in.
+/// Condition under which an obstacle occupies a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Occupied {
-    /// If anything of it lies in the cell, as in [Kuffner 1998]. The only rule for a verdict that there
-    /// is no path.
+    /// Any part of it lies in the cell, as in [Kuffner 1998]. Only this rule allows the verdict that there is
+    /// no path.
     #[default]
     Anything,
-    /// If more than half of the cell lies in it, as in [Gerdelan 2011]. Walls that lie half in each of
-    /// two rows of cells vanish.
+    /// More than half of the cell lies in it, as in [Gerdelan 2011]. A wall with one half in each of two rows of
+    /// cells vanishes.
     Most,
 }
 
@@ -70,7 +69,7 @@ pub enum Occupied {
 pub enum Layer {
     /// Fixed obstacles.
     Obstacles,
-    /// Loose ones, where they lie now.
+    /// Loose obstacles, at their present positions.
     Loose,
     /// Trees and shrubs.
     Trees,
@@ -84,9 +83,9 @@ pub enum Layer {
     Water,
     /// Carriageways and other paved ground.
     Roads,
-    /// Where moving bodies will be.
+    /// Forecasts of moving bodies.
     Forecast,
-    /// Cells painted by people.
+    /// Cells painted by users.
     Painted,
     /// Cells filled by scripts and plugins.
     Modules,
@@ -129,11 +128,11 @@ impl Layer {
 /// Effect of a layer on a vehicle type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Obstacles block, and areas add what they say.
+    /// Obstacles block, and areas add their full cost.
     AsItIs,
-    /// Costs are multiplied by thousandths, and nothing blocks: shrubs slow a tank.
+    /// Costs are multiplied by this many thousandths, and nothing blocks. For example, shrubs slow a tank.
     Slows(i32),
-    /// Every cell of an area is blocked: shrubs stop a car.
+    /// Every cell of an area is blocked. For example, shrubs stop a car.
     Stops,
     /// The layer is ignored.
     Nothing,
@@ -142,16 +141,16 @@ pub enum Effect {
 /// Costs around obstacles, added to the factors of cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ObstacleCosts {
-    /// How closely vehicles keep to their path, m. Cells that are no farther from a grown obstacle
-    /// cost more.
+    /// Distance from a grown obstacle within which cells cost more, m: the accuracy with which vehicles follow
+    /// their path.
     pub tracking_margin: f64,
-    /// Their extra cost.
+    /// Extra cost of cells within the margin.
     pub margin_cost: i32,
-    /// Where the cost of being close to a grown obstacle has fallen to nothing, m.
+    /// Distance from a grown obstacle at which the cost of being close has decreased to 0, m.
     pub clearance: f64,
-    /// That cost at the grown obstacle. It keeps paths in the middle.
+    /// Cost of being close, at the edge of the grown obstacle. It keeps paths in the middle of gaps.
     pub clearance_cost: i32,
-    /// Cost of cells from which the body would drive over something low.
+    /// Cost of cells at which the body drives over a low obstacle.
     pub low_cost: i32,
 }
 
@@ -168,7 +167,7 @@ impl Default for ObstacleCosts {
 }
 
 impl ObstacleCosts {
-    /// Obstacles block cells and cost nothing beyond, as in [Kuffner 1998].
+    /// Costs with which obstacles only block cells, as in [Kuffner 1998].
     pub const NONE: Self = Self {
         tracking_margin: 0.0,
         margin_cost: 0,
@@ -178,10 +177,10 @@ impl ObstacleCosts {
     };
 }
 
-/// All that a map depends on beside what lies on the ground.
+/// Everything that a map depends on except the items on the ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// The body that plans.
+    /// The body to plan for.
     pub body: Body,
     /// Size of cells.
     pub cell: CellSize,
@@ -189,7 +188,7 @@ pub struct Profile {
     pub growth: Growth,
     /// How the growth is measured.
     pub measure: Measure,
-    /// When a cell is occupied.
+    /// Condition under which an obstacle occupies a cell.
     pub occupied: Occupied,
     /// Costs around obstacles.
     pub costs: ObstacleCosts,
@@ -197,7 +196,7 @@ pub struct Profile {
     pub effects: Vec<LayerEffect>,
 }
 
-/// Effect of one layer.
+/// Effect of one layer on a vehicle type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LayerEffect {
     /// The layer.
@@ -207,7 +206,7 @@ pub struct LayerEffect {
 }
 
 impl Profile {
-    /// A profile with the defaults for a body.
+    /// Creates a profile with the default settings for a body.
     pub fn new(body: Body, cell: CellSize) -> Self {
         Self {
             body,
@@ -226,8 +225,8 @@ impl Profile {
         named.map_or(Effect::AsItIs, |named| named.effect)
     }
 
-    /// Distance from the outline of an obstacle below which a body collides, m. For the oriented
-    /// footprint it is the shortest, half of the width.
+    /// Distance from the outline of an obstacle below which a body collides, m. For the oriented footprint it is
+    /// the smallest such distance, half of the width.
     pub fn growth_radius(&self) -> f64 {
         match self.growth {
             Growth::HalfWidth | Growth::Footprint(_) => 0.5 * self.body.width,
@@ -246,12 +245,12 @@ impl Profile {
         blocked.max(self.growth_radius() + costly) + diagonal
     }
 
-    /// Whether the body would collide with something between two heights.
+    /// Whether the body would collide with an obstacle of these heights.
     pub(super) fn is_in_the_way(&self, heights: Heights) -> bool {
         heights.top > self.body.ground_clearance && heights.base < self.body.height
     }
 
-    /// Whether the body drives over something between two heights.
+    /// Whether the body drives over an obstacle of these heights.
     pub(super) fn is_driven_over(&self, heights: Heights) -> bool {
         heights.top <= self.body.ground_clearance && heights.top > 0.0
     }
@@ -267,7 +266,7 @@ pub struct Heights {
 }
 
 impl Heights {
-    /// From the ground up to a height, m.
+    /// Heights from the ground up to `top`, m.
     pub fn up_to(top: f64) -> Self {
         Self { base: 0.0, top }
     }

@@ -1,10 +1,10 @@
-//! Priority queues for searches whose keys never fall.
+//! Priority queues for searches whose keys never decrease.
 //!
 //! Both queues keep outdated entries, which searches recognise and skip.
-//! Of equal keys the entry that was pushed last comes out first, so that a search continues where it has
-//! got farthest.
+//! Among equal keys the entry that was pushed last comes out first, so that a search continues where it has
+//! advanced farthest.
 
-/// A queue whose keys never fall below the last one that came out.
+/// A queue whose keys are never less than the last key that came out.
 #[derive(Debug, Clone)]
 pub(super) enum MonotoneQueue {
     /// A bucket for each key.
@@ -13,12 +13,12 @@ pub(super) enum MonotoneQueue {
     Radix(RadixQueue),
 }
 
-/// Largest number of buckets, above which the radix queue is used.
+/// Maximum number of buckets. Above it, the radix queue is used.
 const MOST_BUCKETS: u64 = 1 << 16;
 
 impl MonotoneQueue {
-    /// An empty queue for keys that are multiples of `unit`, none below `first`, and of which no two that
-    /// are in the queue at the same time differ by more than `span`. Reuses the memory of `self`.
+    /// Empties the queue for other keys and reuses its memory. Keys are multiples of `unit` and at least `first`.
+    /// Keys that are in the queue at the same time differ by at most `span`.
     pub(super) fn restart(&mut self, unit: u64, span: u64, first: u64) {
         let buckets = span / unit + 1;
         if buckets <= MOST_BUCKETS {
@@ -44,7 +44,7 @@ impl MonotoneQueue {
         }
     }
 
-    /// The entry with the smallest key.
+    /// Removes and returns the entry with the smallest key.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Entry> {
         match self {
@@ -53,7 +53,7 @@ impl MonotoneQueue {
         }
     }
 
-    /// Another entry with the key of the last one that came out.
+    /// Removes and returns another entry with the same key as the last one that came out.
     pub(super) fn pop_equal(&mut self) -> Option<Entry> {
         match self {
             Self::Buckets(queue) => queue.pop_equal(),
@@ -122,7 +122,7 @@ impl BucketQueue {
     #[inline]
     fn push(&mut self, key: u64, value: u32) {
         let scaled = key / self.unit;
-        // A consistent estimate never asks for a key below the base.
+        // With a consistent estimate no key is below the base.
         let bucket = (scaled.max(self.base) as usize) & (self.heads.len() - 1);
         let link = Link {
             value,
@@ -151,7 +151,7 @@ impl BucketQueue {
         let mask = self.heads.len() - 1;
         let from = self.base as usize & mask;
         let bucket = self.next_filled(from);
-        // The ring may have been passed round its end.
+        // The search for the next bucket may have wrapped around the end of the ring.
         self.base += (bucket.wrapping_sub(from) & mask) as u64;
         let at = self.heads[bucket];
         let Link { value, next } = self.entries[at as usize];
@@ -174,7 +174,7 @@ impl BucketQueue {
         (self.heads[bucket] != END).then(|| self.pop())?
     }
 
-    /// The first bucket at or behind one that is not empty, round the ring. The queue is not empty.
+    /// The first bucket at or after `bucket` that is not empty, wrapping around. The queue must not be empty.
     #[inline]
     fn next_filled(&self, from: usize) -> usize {
         let word = from >> 6;
@@ -182,7 +182,7 @@ impl BucketQueue {
         if rest != 0 {
             return (word << 6) + rest.trailing_zeros() as usize;
         }
-        // Words behind the first one, then those from the start of the ring up to and with it.
+        // First the words after the first one, then those from the start of the ring up to and including it.
         let behind = self.next_word(word + 1);
         let word = behind.or_else(|| self.next_word(0)).unwrap_or(word);
         (word << 6) + self.words[word].trailing_zeros() as usize
@@ -258,7 +258,7 @@ impl RadixQueue {
         (!self.buckets[0].is_empty()).then(|| self.pop())?
     }
 
-    /// Distributes the first bucket that is not empty over those before it.
+    /// Distributes the entries of the first bucket that is not empty over the buckets before it.
     fn spread(&mut self) -> Option<()> {
         if self.filled == 0 {
             return None;
@@ -270,7 +270,7 @@ impl RadixQueue {
         for entry in entries.drain(..) {
             self.place(entry);
         }
-        // Its memory is used again.
+        // The memory of the bucket is reused.
         self.buckets[first] = entries;
         Some(())
     }

@@ -1,6 +1,6 @@
-//! Draws what lies on the ground into the tiles of a profile.
+//! Adds items on the ground to the tiles of a profile.
 //!
-//! The share of an item in a cell is an integer that depends on the item, the profile and the cell alone.
+//! The contribution of an item to a cell is an integer that depends on the item, the profile and the cell only.
 //! So the order in which items are added does not matter, and an item that is removed leaves no trace.
 
 use super::cell::{Cell, CellSize};
@@ -12,13 +12,13 @@ use super::shape::{Bounds, Shape};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose};
 
-/// Cells of a tile.
+/// Number of cells of a tile.
 pub(super) const TILE_CELLS: usize = TILE * TILE;
 
 /// A square of 64 by 64 cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct TileKey {
-    /// Row first, so that keys in order go row by row.
+    /// The row comes first, so that ordered keys go row by row.
     pub(super) y: i32,
     pub(super) x: i32,
 }
@@ -58,7 +58,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// The cells whose centre lies within bounds, and those around them.
+    /// The cells whose centre lies within bounds, and their neighbours.
     pub(super) fn cells(bounds: Bounds, size: CellSize) -> Self {
         Self {
             low: size.nearest_cell(bounds.low),
@@ -66,7 +66,7 @@ impl Range {
         }
     }
 
-    /// The tiles that hold these cells.
+    /// The tiles that contain these cells.
     pub(super) fn tiles(self) -> Self {
         let tile = |cell: Cell| Cell::new(cell.x >> 6, cell.y >> 6);
         Self {
@@ -108,7 +108,7 @@ impl Sums {
     }
 }
 
-/// Whether an item comes or goes.
+/// Whether an item is added or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
     Add,
@@ -118,7 +118,7 @@ pub(super) enum Sign {
 impl Sign {
     #[inline]
     fn add(self, share: Share, sums: &mut Sums, at: usize) {
-        // Wrapping sums come back to what they were, and cannot overflow below 30,000 items a cell.
+        // Wrapping sums return to their old values, and cannot overflow below 30,000 items per cell.
         match self {
             Self::Add => {
                 sums.costs[at] = sums.costs[at].wrapping_add(share.cost);
@@ -132,14 +132,14 @@ impl Sign {
     }
 }
 
-/// Share of an item in a cell.
+/// Contribution of an item to a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Share {
     cost: i32,
     blocks: bool,
 }
 
-/// How far an item reaches on the map of a profile.
+/// The area that an item affects on the map of a profile.
 pub(super) fn extent(profile: &Profile, item: &Item) -> Bounds {
     let bounds = item.shape.bounds();
     match item.role {
@@ -173,7 +173,7 @@ fn scaled(profile: &Profile, item: &Item, cost: i32) -> i32 {
         Effect::Stops | Effect::Nothing => 0,
     };
     let most = i64::from(LARGEST_FACTOR);
-    // Moving items never make a cell cheaper, because estimates are based on standing ones.
+    // Moving items never make a cell cheaper, because estimates are based on standing items only.
     let least = match item.mobility {
         Mobility::Stands => -most,
         Mobility::Moves => 0,
@@ -181,7 +181,7 @@ fn scaled(profile: &Profile, item: &Item, cost: i32) -> i32 {
     scaled.clamp(least, most) as i32
 }
 
-/// Adds an item to the sums of a tile, or takes it away.
+/// Adds an item to the sums of a tile, or subtracts it.
 pub(super) fn draw(profile: &Profile, item: &Item, tile: TileKey, sign: Sign, sums: &mut Sums) {
     let effect = profile.effect(item.layer);
     if effect == Effect::Nothing {
@@ -284,7 +284,7 @@ fn draw_obstacle(
         index += 1;
         let share = if is_blocked {
             Share {
-                // An obstacle that only slows a vehicle costs most where it would have stopped others.
+                // An obstacle that only slows this vehicle costs most in the cells that it would block for others.
                 cost: if blocks {
                     0
                 } else {
@@ -320,14 +320,14 @@ fn nearness_cost(profile: &Profile, beyond: f64) -> i32 {
     cost
 }
 
-/// Tells which cells an obstacle blocks.
+/// Determines which cells an obstacle blocks.
 struct Blocked<'a> {
     shape: &'a Shape,
     reach: f64,
     half_cell: f64,
     occupied: Occupied,
     measure: Measure,
-    /// The body, at the origin, where its heading matters.
+    /// The body at the origin, if its heading matters.
     body: Option<OrientedBox>,
 }
 
@@ -348,7 +348,7 @@ impl<'a> Blocked<'a> {
         }
     }
 
-    /// Whether a cell is blocked whose centre is at a distance from the shape.
+    /// Whether a cell whose centre is at this distance from the shape is blocked.
     #[inline]
     fn holds(&self, centre: DVec2, distance: f64) -> bool {
         let is_reached = match &self.body {
@@ -365,7 +365,7 @@ impl<'a> Blocked<'a> {
     /// Whether the shape occupies a cell, before growth.
     #[inline]
     fn occupies(&self, centre: DVec2, distance: f64) -> bool {
-        // Far from the cell's square, or certainly within it.
+        // The shape is far from the cell, or certainly overlaps it.
         let is_far = distance > self.half_cell * std::f64::consts::SQRT_2;
         if is_far {
             return false;
@@ -383,7 +383,7 @@ impl<'a> Blocked<'a> {
     }
 }
 
-/// Which cells of a range are no farther than the growth from a cell that the shape occupies.
+/// Whether each cell of a range is within the growth of a cell that the shape occupies.
 fn grown_cells(profile: &Profile, blocked: &Blocked, cells: Range) -> Vec<bool> {
     debug_assert_eq!(blocked.measure, Measure::Cells);
     let size = profile.cell;

@@ -1,9 +1,9 @@
-//! Whether there is a path at all, and if not, why.
+//! Decides whether there is any path, and if not, why.
 //!
-//! Open ground has no edge, so a search that finds nothing would never end. But of two places that are
-//! not connected at least one lies in a finite room: of two searches in turns, from the start and from the
-//! goal, one runs dry. Cells are halved then, because a gap may be wide enough for the body and too narrow
-//! for the cells.
+//! Open ground is unbounded, so a search that finds no path would never end. But if two places are not connected,
+//! at least one of them lies in a finite room. So of two alternating searches, from the start and from the
+//! goal, one runs out of cells. Cells are then halved, because a gap may be wide enough for the body but too
+//! narrow for the cells.
 
 use super::cell::{CellSize, NodeIndex};
 use super::cost::Rules;
@@ -16,28 +16,28 @@ use super::space::Space;
 use super::tile_space::{Reader, SpotError, TileCache};
 use std::fmt;
 
-/// Expansions of one search before it is the other one's turn.
+/// Number of cells that one search expands before the other one continues.
 const TURN: u64 = 512;
-/// Cells are halved down to this size where the room is too large to be searched for its widest gap.
+/// Size down to which cells are halved if the room is too large to be searched for its widest gap.
 const FINER: CellSize = CellSize::FINEST_ROOM;
 
 /// State of the search that decides whether there is a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
-    /// Nothing yet. A spent budget is no verdict.
+    /// Not decided yet. A spent budget is not a verdict.
     Searching,
-    /// There is one.
+    /// There is a path.
     Reachable,
-    /// There is none.
+    /// There is no path.
     NoPath(Reason),
 }
 
 /// Why there is no path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reason {
-    /// The agent overlaps an obstacle, or is nowhere.
+    /// The agent overlaps an obstacle, or is outside of the world.
     Start(SpotError),
-    /// It would overlap an obstacle at its goal, or the goal is nowhere.
+    /// The agent would overlap an obstacle at its goal, or the goal is outside of the world.
     Goal(SpotError),
     /// The agent cannot leave a room.
     StartWalledIn(WalledIn),
@@ -45,7 +45,7 @@ pub enum Reason {
     GoalWalledIn(WalledIn),
 }
 
-/// A room without a way out.
+/// A room without an exit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WalledIn {
     /// The widest gap that leads out of it, which is too narrow; `None` if there is no gap at all.
@@ -83,10 +83,10 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Two searches in turns that decide whether there is a path.
+/// Two alternating searches that decide whether there is a path.
 ///
-/// They read what stands, with growth by half of the width, or by the circumscribed radius for bodies
-/// that turn on the spot.
+/// They read standing items only. Obstacles are grown by half of the width, or by the circumscribed radius for
+/// bodies that turn on the spot.
 ///
 /// ```
 /// use roadwright_geometry::{DVec2, Pose, oriented_box::OrientedBox};
@@ -133,14 +133,14 @@ pub struct Reachability {
     expanded: u64,
 }
 
-/// A search from one of the two places.
+/// The search from the start or from the goal.
 #[derive(Debug, Clone, Default)]
 struct Side {
     search: Search,
     origin: Option<NodeIndex>,
 }
 
-/// Which of the two searches.
+/// End of the trip from which a search starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Start,
@@ -148,7 +148,7 @@ enum Origin {
 }
 
 impl Reachability {
-    /// Begins to decide about a trip.
+    /// Starts the searches for a trip.
     pub fn new(ground: &mut OpenGround, trip: Trip) -> Self {
         let profile = ground.profile(trip.profile);
         let decisive = Profile {
@@ -174,7 +174,7 @@ impl Reachability {
         searches
     }
 
-    /// Begins both searches with the cells of a profile.
+    /// Starts both searches with the cells of a profile.
     fn begin(&mut self, ground: &mut OpenGround, profile: ProfileId) {
         self.profile = profile;
         self.cache = TileCache::new(ground, reader(&self.trip, profile));
@@ -206,8 +206,8 @@ impl Reachability {
         self.verdict = Verdict::Searching;
     }
 
-    /// Expands at most `budget` cells more, in both searches together. A verdict stands until
-    /// [`Self::is_outdated`] says that the map has changed.
+    /// Expands at most `budget` more cells in both searches together. A verdict is valid until
+    /// [`Self::is_outdated`] returns true.
     pub fn advance(&mut self, ground: &mut OpenGround, budget: u64) -> Verdict {
         let mut left = budget;
         while self.verdict == Verdict::Searching && left > 0 {
@@ -237,7 +237,7 @@ impl Reachability {
         let progress = side.search.advance(&mut space, &estimate, budget);
         let new = &side.search.closed()[before..];
         self.expanded += new.len() as u64;
-        // A cell that both have expanded joins them.
+        // A cell that both searches have expanded connects start and goal.
         if new.iter().any(|node| other.search.is_closed(*node)) {
             return Progress::Found;
         }
@@ -252,7 +252,7 @@ impl Reachability {
         }
     }
 
-    /// Halves the cells after a search has run dry, or gives the verdict.
+    /// Halves the cells after a search has run out of cells, or gives the verdict.
     fn look_closer(&mut self, ground: &mut OpenGround, from: Origin) {
         let profile = ground.profile(self.profile).clone();
         let needed = 2.0 * profile.growth_radius();
@@ -265,7 +265,7 @@ impl Reachability {
             return;
         }
         let gap = match self.widest(ground, from, needed) {
-            // All gaps are wide enough, and only the cells are too coarse for them.
+            // All gaps are wide enough for the body, but the cells are too coarse for them.
             Passage::Wide => {
                 self.verdict = Verdict::Reachable;
                 return;
@@ -290,8 +290,8 @@ impl Reachability {
         });
     }
 
-    /// The widest path out of the room of a search that has run dry. Outside there may be no end to the ground,
-    /// so the path begins in the room.
+    /// The widest path out of the room of a search that has run out of cells. The search begins inside the room,
+    /// because the ground outside may be unbounded.
     fn widest(&self, ground: &OpenGround, from: Origin, needed: f64) -> Passage {
         let reader = reader(&self.trip, self.profile);
         let (start, goal) = (self.trip.from.position, self.trip.to.position);
@@ -306,7 +306,7 @@ impl Reachability {
         self.verdict
     }
 
-    /// Cells expanded so far, by both searches and at all sizes of cells.
+    /// Number of cells expanded so far by both searches, at all cell sizes.
     pub fn expanded(&self) -> u64 {
         self.expanded
     }
@@ -316,14 +316,14 @@ impl Reachability {
         self.cache.cell_size()
     }
 
-    /// Whether something that stands has come, gone or moved in the tiles that the searches have read, so
-    /// that they have to begin anew.
+    /// Whether a standing item was added, removed or moved in the tiles that the searches have read, so that they
+    /// have to start again.
     pub fn is_outdated(&self, ground: &OpenGround) -> bool {
         self.cache.change(ground) != Change::Unchanged
     }
 
-    /// The path that the search from the start has found, in the middle of cells; `None` before it has
-    /// reached the goal.
+    /// The path that the search from the start has found, as centres of cells; `None` before it has reached the
+    /// goal.
     pub fn path(&mut self, ground: &mut OpenGround) -> Option<CellPath> {
         let goal = self.backward.origin?;
         let mut space = self.cache.space(ground);

@@ -1,4 +1,4 @@
-//! Maps made from seeds, for benchmarks and tests.
+//! Random maps for benchmarks and tests, generated from seeds.
 
 use super::cell::Cell;
 use super::grid::GridMap;
@@ -10,9 +10,9 @@ use roadwright_geometry::math::Stream;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose};
 
-/// A map on which rectangles block a share of the cells, or a little more.
+/// Generates a map on which rectangles block at least this fraction of the cells, and little more.
 ///
-/// The rectangles are 1 to `largest` cells wide and high, and lie anywhere.
+/// The rectangles are 1 to `largest` cells wide and high, at random positions.
 pub fn rectangles(columns: u32, rows: u32, share: f64, largest: u32, seed: u64) -> Option<GridMap> {
     let mut map = GridMap::new(Cell::default(), columns, rows).ok()?;
     let mut stream = Stream::new(seed, "rectangles", 0);
@@ -33,7 +33,7 @@ pub fn rectangles(columns: u32, rows: u32, share: f64, largest: u32, seed: u64) 
     Some(map)
 }
 
-/// A free cell of a map, drawn evenly; `None` if none is found in 10,000 draws.
+/// Draws a free cell of a map uniformly; `None` if 10,000 draws find none.
 pub fn free_cell(map: &GridMap, stream: &mut Stream) -> Option<Cell> {
     (0..10_000).find_map(|_| {
         let cell = any_cell(map, stream);
@@ -41,8 +41,8 @@ pub fn free_cell(map: &GridMap, stream: &mut Stream) -> Option<Cell> {
     })
 }
 
-/// The free cells nearest to the south-west and to the north-east corner along the diagonal between them; `None` if
-/// there are not two.
+/// The free cells on the diagonal that are nearest to the south-west and north-east corners; `None` if there are
+/// fewer than two.
 pub fn far_cells(map: &GridMap) -> Option<[Cell; 2]> {
     let (columns, rows) = (u64::from(map.columns()), u64::from(map.rows()));
     let steps = columns.max(rows);
@@ -58,17 +58,17 @@ pub fn far_cells(map: &GridMap) -> Option<[Cell; 2]> {
     (first != last).then_some([first, last])
 }
 
-/// A cell of a map, drawn evenly.
+/// Draws a cell of a map uniformly.
 pub fn any_cell(map: &GridMap, stream: &mut Stream) -> Cell {
     let x = stream.next_index(map.columns() as usize) as i32;
     let y = stream.next_index(map.rows() as usize) as i32;
     Cell::new(map.origin().x + x, map.origin().y + y)
 }
 
-/// Obstacles of a map, and where it lies.
+/// Obstacles in a square.
 #[derive(Debug, Clone)]
 pub struct BoxWorld {
-    /// Boxes of the map.
+    /// The obstacles.
     pub boxes: Vec<WorldBox>,
     /// Edge of the square, m. Its south-west corner is the origin.
     pub edge: f64,
@@ -89,7 +89,7 @@ impl WorldBox {
         Item::obstacle(Shape::Box(self.outline), self.heights)
     }
 
-    /// The same box somewhere else.
+    /// The box, moved.
     pub fn shifted(&self, by: DVec2) -> Self {
         let centre = self.outline.centre + by;
         Self {
@@ -102,15 +102,15 @@ impl WorldBox {
     }
 }
 
-/// Rooms along each edge of the maze.
+/// Number of rooms along each edge of the maze.
 const MAZE_ROOMS: usize = 15;
-/// Rooms along each edge of the office.
+/// Number of rooms along each edge of the office.
 const OFFICE_ROOMS: usize = 6;
-/// Thickness of walls, as a share of a room.
+/// Thickness of walls, as a fraction of the size of a room.
 const MAZE_WALL: f64 = 0.1;
 
-/// A maze without loops of 15 by 15 rooms in a square, with 256 walls: about as many boxes as the maze of
-/// [Kuffner 1998] has, whose 2,780 triangles are 232.
+/// Generates a square maze without loops, of 15 by 15 rooms with 256 walls. The maze of [Kuffner 1998] is about
+/// as large: its 2,780 triangles make 232 boxes.
 pub fn maze(edge: f64, seed: u64) -> BoxWorld {
     let mut stream = Stream::new(seed, "maze", 0);
     let doors = spanning_tree(MAZE_ROOMS, &mut stream);
@@ -124,8 +124,8 @@ pub fn maze(edge: f64, seed: u64) -> BoxWorld {
     BoxWorld { boxes, edge }
 }
 
-/// An office of 6 by 6 rooms of 4.5 m with doors of 1.2 m, tables on four legs and cabinets: 1,296 boxes,
-/// where that of [Kuffner 1998] has 15,320 triangles, which are 1,277.
+/// Generates an office of 6 by 6 rooms of 4.5 m with doors of 1.2 m, four-legged tables and cabinets: 1,296 boxes
+/// in all. The office of [Kuffner 1998] has 15,320 triangles, which make 1,277 boxes.
 pub fn office(seed: u64) -> BoxWorld {
     const ROOM: f64 = 4.5;
     const DOOR: f64 = 1.2;
@@ -160,7 +160,7 @@ pub fn office(seed: u64) -> BoxWorld {
     }
 }
 
-/// A place for a piece of furniture, along one of the walls more often than in the middle.
+/// Draws a place for a piece of furniture, more often along a wall than in the middle of the room.
 fn place_in(corner: DVec2, room: f64, stream: &mut Stream) -> Pose {
     let near_wall = |stream: &mut Stream| {
         let share = stream.next_unit();
@@ -189,7 +189,8 @@ fn table(pose: Pose, boxes: &mut Vec<WorldBox>) {
     }
 }
 
-/// A wall on the west or south side of a room. Rooms beyond the last one have no others.
+/// A wall on the west or south side of a room. The outer walls in the east and north belong to rooms beyond the
+/// last ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Wall {
     column: usize,
@@ -221,7 +222,7 @@ fn for_each_wall(rooms: usize, mut visit: impl FnMut(Wall)) {
     }
 }
 
-/// The part of a wall between two shares of its length.
+/// The part of a wall between two fractions of its length.
 fn wall_box(wall: Wall, room: f64, thickness: f64, part: [f64; 2]) -> WorldBox {
     let corner = DVec2::new(wall.column as f64, wall.row as f64) * room;
     let along = if wall.is_west { DVec2::Y } else { DVec2::X };
@@ -238,8 +239,8 @@ fn wall_box(wall: Wall, room: f64, thickness: f64, part: [f64; 2]) -> WorldBox {
     }
 }
 
-/// Walls that are left out so that every room can be reached in just one way, by a walk that
-/// turns back in dead ends.
+/// Draws the walls to leave out so that exactly one path connects any two rooms, by a random walk with
+/// backtracking.
 fn spanning_tree(rooms: usize, stream: &mut Stream) -> std::collections::BTreeSet<Wall> {
     let mut doors = std::collections::BTreeSet::new();
     let mut is_visited = vec![false; rooms * rooms];

@@ -1,4 +1,4 @@
-//! Dijkstra's search and A*, in portions of expansions.
+//! Dijkstra's algorithm and A*, in portions of expansions.
 
 use super::cell::{Cell, Direction, NodeIndex};
 use super::cost::{LARGEST_FACTOR, Rules};
@@ -7,14 +7,14 @@ use super::space::{Space, for_each_step};
 
 /// A lower bound of the cost from a cell to the goal.
 ///
-/// It has to be consistent: it may fall along a step by no more than the step costs. Then each cell is
-/// expanded once, and the first path found is the cheapest.
+/// It has to be consistent: along a step it may decrease by at most the cost of the step. Then each cell is
+/// expanded only once, and the first path found is the cheapest.
 pub trait Estimate {
     /// The bound for a cell.
     fn cost_to_go(&self, node: NodeIndex, cell: Cell) -> u64;
 }
 
-/// Estimates nothing: with it A* is Dijkstra's search.
+/// Estimate that is always 0, which makes A* Dijkstra's algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NoEstimate;
 
@@ -25,14 +25,14 @@ impl Estimate for NoEstimate {
     }
 }
 
-/// The cost over free cells with the smallest factor.
+/// Estimate that assumes free cells with the smallest factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DistanceEstimate {
     /// The goal.
     pub goal: Cell,
     /// Rules of steps.
     pub rules: Rules,
-    /// A factor that no free cell is below.
+    /// Lower bound of the factors of all free cells.
     pub smallest_factor: u32,
 }
 
@@ -43,28 +43,28 @@ impl Estimate for DistanceEstimate {
     }
 }
 
-/// How far a search has come.
+/// Progress of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// It has neither found the goal nor run dry.
+    /// It has neither found the goal nor run out of cells.
     Searching,
     /// It has found the cheapest path.
     Found,
-    /// All that can be reached from the start has been expanded, and the goal was not there.
+    /// All cells that can be reached from the start have been expanded, without finding the goal.
     Exhausted,
 }
 
 /// A path over cells.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CellPath {
-    /// From the start to the goal, both included.
+    /// Its cells from the start to the goal, both included.
     pub cells: Vec<Cell>,
     /// Sum of the costs of its steps.
     pub cost: u64,
 }
 
 impl CellPath {
-    /// Its length in edges of cells.
+    /// Its length, in cell widths.
     pub fn length(&self) -> f64 {
         let pairs = self.cells.windows(2);
         let diagonal = pairs.filter(|pair| pair[0].x != pair[1].x && pair[0].y != pair[1].y);
@@ -79,8 +79,8 @@ impl CellPath {
 struct Label {
     /// Cost from the start.
     cost: u64,
-    /// The search that wrote this; those of earlier ones count as absent, so that starting a search
-    /// costs nothing.
+    /// Number of the search that wrote this. States of earlier searches count as absent, so they need not be
+    /// cleared.
     run: u32,
     state: LabelState,
     /// Direction of the step that led here.
@@ -95,7 +95,7 @@ enum LabelState {
     ClosedRoot,
 }
 
-/// A search from one cell. Its memory is used again by the next one.
+/// A search from one cell. The next search reuses its memory.
 #[derive(Debug, Clone, Default)]
 pub struct Search {
     labels: Vec<Label>,
@@ -109,10 +109,9 @@ pub struct Search {
 }
 
 impl Search {
-    /// Begins a search. Without a goal it expands all that can be reached.
+    /// Starts a search. Without a goal it expands all cells that can be reached.
     ///
-    /// A start that is blocked is left nevertheless only if `space` gives it a factor; otherwise the search
-    /// is exhausted at once.
+    /// If the start is blocked, which `space` reports by a factor of 0, the search is exhausted at once.
     pub fn begin<S: Space>(
         &mut self,
         space: &mut S,
@@ -147,7 +146,7 @@ impl Search {
         self.queue.push(first, start.0);
     }
 
-    /// Expands at most `budget` cells more.
+    /// Expands at most `budget` more cells.
     pub fn advance<S: Space>(
         &mut self,
         space: &mut S,
@@ -161,7 +160,7 @@ impl Search {
                 continue;
             }
             if Some(node) == self.goal {
-                // So that it is found again when the search is asked once more.
+                // Pushed back, so that another call finds it again.
                 self.queue.push(entry.key, entry.value);
                 return Progress::Found;
             }
@@ -186,17 +185,17 @@ impl Search {
         };
         let cost_here = label.cost;
         let (run, rules) = (self.run, self.rules);
-        // Asking the space for the cell of each neighbour would cost a division each.
+        // Getting the cell of each neighbour from the space would need a division each.
         let cell = space.cell(node);
         let Self { labels, queue, .. } = self;
         for_each_step(space, rules, node, |space, step| {
-            // Reading the neighbours may have made cells.
+            // Reading the neighbours may have added cells to the space.
             if labels.len() < space.len() {
                 grow(labels, space.len());
             }
             let label = &mut labels[step.to.index()];
             let cost = cost_here + step.cost;
-            // A closed cell has its cheapest path, because the estimate is consistent.
+            // The path to a closed cell is already the cheapest, because the estimate is consistent.
             if label.run == run && label.cost <= cost {
                 return;
             }
@@ -215,7 +214,7 @@ impl Search {
         grow(&mut self.labels, len);
     }
 
-    /// Cells expanded so far.
+    /// Number of cells expanded so far.
     pub fn expanded(&self) -> u64 {
         self.expanded
     }
@@ -241,8 +240,8 @@ impl Search {
         })
     }
 
-    /// The cell with the smallest sum of cost and estimate that has not been expanded. Of equal ones it is
-    /// that with the larger cost so far, and then that with the smaller index. `None` if there is none.
+    /// The cell not expanded yet with the smallest sum of cost and estimate. Ties are broken by the larger cost so
+    /// far, and then by the smaller index. `None` if there is none.
     pub fn best_open<S: Space>(
         &mut self,
         space: &S,
@@ -250,7 +249,7 @@ impl Search {
     ) -> Option<NodeIndex> {
         let mut equal: Vec<Candidate> = Vec::new();
         loop {
-            // Entries with a larger key stay where they are: the queue could not take back smaller ones.
+            // Entries with a larger key stay in the queue, because smaller ones could not be pushed back afterwards.
             let entry = match equal.first() {
                 None => self.queue.pop(),
                 Some(_) => self.queue.pop_equal(),
@@ -259,7 +258,7 @@ impl Search {
             let node = NodeIndex(entry.value);
             let Some(cost) = self.cost(node) else { break };
             let key = cost + estimate.cost_to_go(node, space.cell(node));
-            // Entries of closed cells, and entries that a cheaper path has outdated, are skipped.
+            // Entries of closed cells, and entries outdated by a cheaper path, are skipped.
             if !self.is_closed(node) && key == entry.key {
                 equal.push(Candidate { key, cost, node });
             }
@@ -292,7 +291,7 @@ impl Search {
     }
 }
 
-/// A cell at the edge of a search.
+/// A cell at the frontier of a search.
 struct Candidate {
     key: u64,
     cost: u64,
@@ -311,12 +310,12 @@ fn grow(labels: &mut Vec<Label>, len: usize) {
     }
 }
 
-/// The number that divides all keys of a search, and the largest difference between keys that are open at
-/// the same time.
+/// The greatest common divisor of all keys of a search, and the maximum difference between keys that are open
+/// at the same time.
 fn key_scale<S: Space>(space: &mut S, rules: Rules) -> (u64, u64) {
     let uniform = space.uniform_factor();
     let largest = u64::from(uniform.unwrap_or(LARGEST_FACTOR));
-    // A step raises the cost, and the estimate by no more than that.
+    // A step increases the cost, and the estimate by at most the same amount.
     let span = 2 * rules.costs.diagonal() * 2 * largest;
     let unit = uniform.map_or(rules.costs.unit(), |factor| {
         rules.costs.unit() * 2 * u64::from(factor)

@@ -5,16 +5,16 @@ use roadwright_geometry::{DVec2, MAX_COORDINATE, Pose, polygon};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Why a shape is not accepted.
+/// Error of a shape that a map cannot hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ShapeError {
-    /// A number that is not finite, or farther away than the world reaches.
+    /// A number is not finite, or a point is outside of the world.
     #[error("the shape is not within 10,000 km of the origin, or has a number that is not finite")]
     Position,
-    /// A polygon without an area.
+    /// A polygon has no area.
     #[error("a polygon needs at least three corners")]
     Corners,
-    /// Heights in the wrong order.
+    /// Heights are in the wrong order.
     #[error("the lower edge must not be above the top")]
     Heights,
 }
@@ -22,13 +22,13 @@ pub enum ShapeError {
 /// An area on the ground.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
-    /// A rectangle that stands at an angle.
+    /// A rectangle at any angle.
     Box(OrientedBox),
     /// A circle.
     Circle(Circle),
     /// A polygon without crossing edges.
     Polygon(Arc<[DVec2]>),
-    /// The ground ahead of a moving body.
+    /// The ground ahead of a moving body, in the form of a teardrop.
     Teardrop(Teardrop),
 }
 
@@ -41,32 +41,32 @@ pub struct Circle {
     pub radius: f64,
 }
 
-/// The ground that a moving body will cover, widest at the body and ending in a point.
+/// The ground that a moving body will cover: a teardrop, widest at the body, with its tip ahead.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Teardrop {
     /// Centre of the body and direction of its motion.
     pub pose: Pose,
-    /// From the centre to the point, m.
+    /// Distance from the centre to the tip, m.
     pub length: f64,
     /// Half of the width at the body, m.
     pub half_width: f64,
 }
 
 impl Teardrop {
-    /// Share of the whole at a point for a body that reaches `reach` to the sides: one at the moving body,
-    /// zero from the point of the drop on, and outside of it.
+    /// Fraction of the full cost at a point, for a body that extends `reach` to the sides, m: 1 at the moving
+    /// body, decreasing to 0 at the tip and outside of the teardrop.
     pub fn share(&self, point: DVec2, reach: f64) -> f64 {
         let local = self.pose.to_local(point);
         let half_width = self.half_width + reach;
         if local.x <= 0.0 {
-            // Behind the centre the drop is round.
+            // Behind the centre the teardrop is round.
             return f64::from(u8::from(local.length() < half_width));
         }
         if local.x >= self.length {
             return 0.0;
         }
         let left = 1.0 - local.x / self.length;
-        // A root keeps the drop wide near the body.
+        // The square root keeps the teardrop wide near the body.
         if local.y.abs() < half_width * left.sqrt() {
             left
         } else {
@@ -75,7 +75,7 @@ impl Teardrop {
     }
 }
 
-/// Low and high corner of a rectangle along the axes, m.
+/// Axis-aligned rectangle, m.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
     /// South-west corner.
@@ -85,7 +85,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The rectangle with a distance more on all sides.
+    /// The rectangle, extended by a distance on all sides.
     pub fn grown(self, by: f64) -> Self {
         Self {
             low: self.low - DVec2::splat(by),
@@ -120,7 +120,7 @@ impl Piece {
 }
 
 impl Shape {
-    /// A polygon from its corners.
+    /// Creates a polygon from its corners.
     pub fn polygon(corners: &[DVec2]) -> Self {
         Self::Polygon(corners.into())
     }
@@ -128,7 +128,7 @@ impl Shape {
     /// Whether maps can hold the shape.
     ///
     /// # Errors
-    /// Says what is wrong with it.
+    /// If it is not finite, outside of the world, or without an area.
     pub fn check(&self) -> Result<(), ShapeError> {
         if let Self::Polygon(corners) = self
             && corners.len() < 3
@@ -154,7 +154,7 @@ impl Shape {
         }
     }
 
-    /// The smallest rectangle along the axes that holds the shape.
+    /// The smallest axis-aligned rectangle that contains the shape.
     pub fn bounds(&self) -> Bounds {
         let around = |centre: DVec2, reach: DVec2| Bounds {
             low: centre - reach,
@@ -217,7 +217,7 @@ impl Shape {
 
     /// Whether more than half of a body's rectangle lies in the shape.
     pub fn covers_most(&self, body: &OrientedBox) -> bool {
-        /// Corners of the polygon that stands for a circle: its area is 0.6 % too small.
+        /// Number of corners of the polygon that approximates a circle. Its area is 0.6 % too small.
         const SIDES: u32 = 32;
         let area = 4.0 * body.half_length * body.half_width;
         let covered = match self {
@@ -233,7 +233,7 @@ impl Shape {
             Self::Polygon(corners) => covered_area(corners, body),
             Self::Teardrop(_) => 0.0,
         };
-        // Exactly one half, up to rounding, is not most.
+        // Exactly one half, up to rounding, does not count as more than half.
         covered > 0.5 * area * (1.0 + 1e-9)
     }
 
@@ -273,14 +273,14 @@ impl Shape {
     }
 }
 
-/// Points in the frame of a body, so that its sides are along the axes.
+/// Transforms points into the frame of a body, in which its sides are parallel to the axes.
 fn local(body: &OrientedBox, point: DVec2) -> DVec2 {
     let offset = point - body.centre;
     let left = DVec2::new(-body.forward.y, body.forward.x);
     DVec2::new(offset.dot(body.forward), offset.dot(left))
 }
 
-/// Whether the open rectangle of a body meets a polygon of any form.
+/// Whether the interior of a body's rectangle intersects a polygon, which need not be convex.
 fn polygon_overlaps(corners: &[DVec2], body: &OrientedBox) -> bool {
     let half = DVec2::new(body.half_length, body.half_width);
     let crosses = polygon::edges(corners).any(|(a, b)| {
@@ -290,7 +290,7 @@ fn polygon_overlaps(corners: &[DVec2], body: &OrientedBox) -> bool {
     crosses || polygon::contains(corners, body.centre)
 }
 
-/// Whether a straight line has points strictly inside of a rectangle round the origin.
+/// Whether a straight line has points strictly inside a rectangle centred at the origin.
 fn enters(a: DVec2, b: DVec2, half: DVec2) -> bool {
     let (mut from, mut to) = (0.0f64, 1.0f64);
     let chord = b - a;
@@ -308,8 +308,8 @@ fn enters(a: DVec2, b: DVec2, half: DVec2) -> bool {
     from < to
 }
 
-/// Area of a polygon inside of a body's rectangle, m^2, by clipping it along the four sides
-/// ([Sutherland 1974]). Edges that clipping a bent polygon leaves twice cancel out.
+/// Area of a polygon inside a body's rectangle, m^2, by clipping it along the four sides ([Sutherland 1974]).
+/// Clipping a concave polygon can leave edges that are traversed twice, which cancel out.
 fn covered_area(corners: &[DVec2], body: &OrientedBox) -> f64 {
     let mut points: Vec<DVec2> = corners.iter().map(|corner| local(body, *corner)).collect();
     let sides = [

@@ -3,17 +3,17 @@
 use super::cell::{Cell, Direction, NodeIndex};
 use super::cost::{Corners, Rules, SMALLEST_FACTOR};
 
-/// Cells that a search can walk over.
+/// Map of cells that a search can run on.
 pub trait Space {
-    /// Number of indices given away so far. Spaces that make their cells when they are read grow.
+    /// Number of indices assigned so far. It grows in spaces that create their cells when they are read.
     fn len(&self) -> usize;
 
-    /// Whether no index has been given away.
+    /// Whether no index has been assigned.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The cell of an index.
+    /// The cell with this index.
     fn cell(&self, node: NodeIndex) -> Cell;
 
     /// The index of a cell; `None` outside of the space.
@@ -22,11 +22,11 @@ pub trait Space {
     /// Factor of a cell; 0 if it is blocked.
     fn factor(&self, node: NodeIndex) -> u32;
 
-    /// The eight neighbours, in the order of [`Direction::ALL`]. The node is not blocked, and neighbours
-    /// outside of the space are blocked.
+    /// The eight neighbours, in the order of [`Direction::ALL`]. The node itself must be free. Neighbours outside
+    /// of the space are blocked.
     fn neighbours(&mut self, node: NodeIndex) -> [NodeIndex; 8];
 
-    /// A factor that no free cell is below. Estimates are the better the larger it is.
+    /// Lower bound of the factors of all free cells. Estimates are better if it is larger.
     fn smallest_factor(&mut self) -> u32 {
         SMALLEST_FACTOR
     }
@@ -40,7 +40,7 @@ pub trait Space {
 /// A step to a neighbour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Where it leads.
+    /// Its direction.
     pub direction: Direction,
     /// The cell that it enters.
     pub to: NodeIndex,

@@ -1,4 +1,4 @@
-//! The map as searches walk over it where it has no edge.
+//! The unbounded map as searches read it.
 
 use super::cell::{Cell, CellSize, Direction, NodeIndex};
 use super::cost::PLAIN;
@@ -12,22 +12,22 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, MAX_COORDINATE, Pose};
 use std::collections::BTreeMap;
 
-/// A neighbouring tile that has not been looked up.
+/// Marks a neighbouring tile that has not been looked up yet.
 const UNKNOWN: u32 = u32::MAX;
-/// Factor of cells that are too close to an obstacle to be driven over, and are opened so that an agent that
-/// stands there can leave.
+/// Factor of cells that would be blocked by a nearby obstacle, but are opened so that an agent that stands there
+/// can leave.
 const OPENED: u32 = 8 * PLAIN as u32;
-/// How far beyond its own size an agent looks for a free cell, m.
+/// Distance beyond its own size within which an agent looks for a free cell, m.
 const WAY_OUT: f64 = 3.0;
-/// Headings that are tried for a goal without one.
+/// Number of headings that are tried for a goal without a heading.
 const HEADINGS: u32 = 16;
 
-/// Where a body is, or is to be.
+/// Present or future position of a body, with or without a heading.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spot {
     /// Centre of the body, m.
     pub position: DVec2,
-    /// Its heading, rad; any will do if there is none.
+    /// Its heading, rad; `None` for any heading.
     pub heading: Option<f64>,
 }
 
@@ -40,7 +40,7 @@ impl Spot {
         }
     }
 
-    /// A spot for which any heading will do.
+    /// A spot with any heading.
     pub fn anyhow(position: DVec2) -> Self {
         Self {
             position,
@@ -52,24 +52,24 @@ impl Spot {
 /// Why a search cannot begin or end at a spot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpotError {
-    /// It is not within 10,000 km of the origin, or not a number.
+    /// It is not within 10,000 km of the origin, or its coordinates are not finite.
     Outside,
     /// The body overlaps an obstacle there.
     Blocked,
 }
 
-/// For whom a search reads the map.
+/// View of the map that a search reads.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reader {
-    /// Its map.
+    /// Profile of the map.
     pub profile: ProfileId,
-    /// The agent, which does not see its own items.
+    /// The agent, whose own items are ignored.
     pub owner: Option<Owner>,
-    /// Items that it sees.
+    /// Kinds of items that the search sees.
     pub reading: Reading,
 }
 
-/// The tiles that a search has read, as they were then.
+/// Copies of the tiles that a search has read.
 ///
 /// A search that takes several steps keeps them, and [`Self::change`] reports how the map has changed since.
 #[derive(Debug, Clone)]
@@ -86,14 +86,14 @@ pub struct TileCache {
     has_moving: bool,
 }
 
-/// A map of tiles while a search runs on it.
+/// The map while a search runs on it.
 pub struct TileSpace<'a> {
     pub(super) cache: &'a mut TileCache,
     pub(super) ground: &'a mut OpenGround,
 }
 
 impl TileCache {
-    /// A cache without tiles.
+    /// Creates a cache without tiles.
     pub fn new(ground: &mut OpenGround, reader: Reader) -> Self {
         Self {
             reader,
@@ -108,7 +108,7 @@ impl TileCache {
         }
     }
 
-    /// The map, to be searched.
+    /// The map for a search.
     pub fn space<'a>(&'a mut self, ground: &'a mut OpenGround) -> TileSpace<'a> {
         TileSpace {
             cache: self,
@@ -121,7 +121,7 @@ impl TileCache {
         self.size
     }
 
-    /// Whether something moves in one of the tiles.
+    /// Whether one of the tiles has moving items.
     pub fn has_moving(&self) -> bool {
         self.has_moving
     }
@@ -136,12 +136,12 @@ impl TileCache {
         self.change_of(ground, self.reader.reading)
     }
 
-    /// The same for what is read otherwise.
+    /// Like [`Self::change`], for another kind of items.
     pub(super) fn change_of(&self, ground: &OpenGround, reading: Reading) -> Change {
         if ground.stamp() == self.stamp {
             return Change::Unchanged;
         }
-        // One question about the rectangle of all tiles is asked first: mostly nothing has changed.
+        // The rectangle around all tiles is checked first, because mostly nothing has changed.
         let all = self.keys.iter().map(|key| key.bounds(self.size));
         let all = all.reduce(|a, b| Bounds {
             low: a.low.min(b.low),
@@ -198,7 +198,7 @@ impl TileSpace<'_> {
         slot
     }
 
-    /// The slot of the tile beside another one.
+    /// The slot of a neighbouring tile.
     fn linked(&mut self, slot: u32, direction: Direction) -> u32 {
         let known = self.cache.links[slot as usize][direction.index()];
         if known != UNKNOWN {
@@ -215,9 +215,8 @@ impl TileSpace<'_> {
         beside
     }
 
-    /// Makes it possible to leave a spot, or to reach it, although its cell is blocked: a body that
-    /// overlaps nothing there may be moved, without being turned, to the nearest free cell. Returns the
-    /// node of the spot.
+    /// Opens cells so that a spot can be left or reached although its cell is blocked. A body that overlaps
+    /// nothing there may be moved to the nearest free cell without turning. Returns the node of the spot.
     ///
     /// # Errors
     /// If the spot lies outside of the world, or the body overlaps an obstacle there.
@@ -231,7 +230,7 @@ impl TileSpace<'_> {
         }
         let reach = self.ground.profile(self.cache.reader.profile).body;
         let reach = ((reach.circumscribed_radius() + WAY_OUT) / size.metres()).ceil() as u32;
-        // Breadth first over the cells at which the body overlaps nothing.
+        // Breadth-first search over the cells at which the body overlaps nothing.
         let mut opened = vec![cell];
         let mut parents = vec![0];
         let mut at = 0;
@@ -261,12 +260,12 @@ impl TileSpace<'_> {
             }
             at += 1;
         }
-        // Nothing free is near: the search will find that the spot is walled in.
+        // No free cell is near, so the search will find that the spot is walled in.
         self.set(node, OPENED);
         Ok(node)
     }
 
-    /// Opens the cells of a chain, and those beside its diagonal steps, which may not cut corners.
+    /// Opens the cells of a chain, and those beside its diagonal steps, because steps may not cut corners.
     fn open_chain(&mut self, opened: &[Cell], parents: &[usize], last: usize, free: Cell) {
         let mut at = last;
         let mut beyond = free;
@@ -295,8 +294,8 @@ impl TileSpace<'_> {
         self.cache.factors[node.index()] = factor as u16;
     }
 
-    /// The outline of the body at a spot, at a heading at which it overlaps nothing; `None` if there is
-    /// none.
+    /// The outline of the body at a spot, with a heading at which it overlaps nothing; `None` if there is no such
+    /// heading.
     fn body_at(&self, spot: Spot) -> Option<OrientedBox> {
         let body = self.ground.profile(self.cache.reader.profile).body;
         let at = |heading| {
@@ -382,7 +381,7 @@ fn node_at(slot: u32, position: usize) -> NodeIndex {
     NodeIndex(slot * TILE_CELLS as u32 + position as u32)
 }
 
-/// Direction of the tile in which a column and row relative to this one lie; `None` for this tile.
+/// Direction of the tile that contains a column and row relative to this tile; `None` for this tile.
 fn tile_beside(x: i32, y: i32) -> Option<Direction> {
     let offset = (x >> 6, y >> 6);
     Direction::ALL

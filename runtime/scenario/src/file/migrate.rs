@@ -13,7 +13,7 @@ type Migration = fn(&mut Value) -> Result<(), String>;
 // released step is never changed, or files would depend on the version that migrated them.
 const MIGRATIONS: &[Migration] = &[signals_and_restrictions_to_junctions];
 
-/// From 1 to 2: the junction rules of nodes move to a section of their own.
+/// Migrates version 1 to 2: moves the junction rules of nodes to a separate section.
 fn signals_and_restrictions_to_junctions(document: &mut Value) -> Result<(), String> {
     let Some(nodes) = document.get_mut("nodes").and_then(Value::as_object_mut) else {
         return Ok(());

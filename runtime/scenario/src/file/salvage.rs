@@ -237,7 +237,7 @@ impl Reading<'_> {
         }
     }
 
-    /// If no vehicle type or no stack is left, inserts those of a new scenario.
+    /// Inserts the vehicle types or stacks of a new scenario if none is left.
     fn give_standards(&mut self) {
         let standard = Scenario::new("");
         if self.scenario.vehicle_types().is_empty() {

@@ -51,7 +51,7 @@ pub enum NoWave {
     NotDrivable,
     /// The cycle of these signals follows the traffic, so they cannot keep step with others.
     #[error(
-        "the signals of {0} are actuated or controlled by a module and keep no step with others; set them to \
+        "the signals of {0} are actuated or controlled by a module and are not coordinated with others; set them to \
          fixed in the Inspector of the node"
     )]
     ByDemand(NodeId),
@@ -137,7 +137,7 @@ pub struct Band {
 pub struct Corridor {
     /// The signals in order, at least two.
     pub signals: Vec<WaveSignal>,
-    /// Their cycle, s.
+    /// Common cycle, s.
     pub cycle: f64,
     /// Mean speed at the speed limits of the roads, m/s: length over time.
     pub free_speed: f64,

@@ -37,7 +37,7 @@ impl Writer {
         self.entries(key, map.iter());
     }
 
-    /// As [`map`](Self::map), from any entries in the given order.
+    /// Like [`map`](Self::map), but takes any entries in the given order.
     pub(crate) fn entries<K: Serialize, V: Serialize>(
         &mut self,
         key: &str,

@@ -78,7 +78,7 @@ pub(super) enum FarEnd {
 pub struct Arm<'a> {
     /// The road's id.
     pub road_id: RoadId,
-    /// Which end of the road it is.
+    /// End of the road.
     pub end: RoadEnd,
     /// The road itself.
     pub road: &'a Road,

@@ -23,7 +23,7 @@ named! {
         Diverge = "diverge",
         /// They end in the same lane.
         Merge = "merge",
-        /// Their lines cross.
+        /// The connections cross.
         Cross = "cross",
         /// Bodies on them touch, although their lines do not cross.
         Graze = "graze",

@@ -99,7 +99,7 @@ pub struct ArmEnd {
 pub struct LaneEnd {
     /// The road.
     pub road: RoadId,
-    /// Which end of it.
+    /// End of the road.
     pub end: RoadEnd,
     /// The lane's id in the lane section there.
     pub lane: i8,

@@ -128,11 +128,11 @@ pub(super) struct Flow {
 /// How two edges are joined.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Shape {
-    /// By an arc.
+    /// Joined by an arc.
     Arc(Fillet),
     /// They continue into each other at the node.
     Joined,
-    /// By a smooth curve or a line from cut to cut.
+    /// Joined by a smooth curve or a line from cut to cut.
     Free,
 }
 

@@ -263,9 +263,9 @@ enum Role {
     Passes,
 }
 
-/// Areas that are driven over, by rows across the arm.
+/// Areas of the arm that vehicles drive over, in rows across the arm.
 struct Limits {
-    /// For each row the extent of entry and exit: the right limit and the left one, m.
+    /// Right and left limit of entry and exit in each row, m.
     rows: Vec<(f64, f64)>,
     /// Points that other paths cover.
     passed: Vec<DVec2>,

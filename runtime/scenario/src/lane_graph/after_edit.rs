@@ -31,9 +31,9 @@ pub fn copied(copies: &[LaneletIndex], id: LaneletIndex) -> Option<LaneletIndex>
 pub struct Before<'a> {
     /// The roads.
     pub network: &'a RoadNetwork,
-    /// Their layout.
+    /// Layout of the roads.
     pub layout: &'a Layout,
-    /// Their lanelets.
+    /// Lanelets of the roads.
     pub graph: &'a LaneGraph,
 }
 

@@ -1,6 +1,6 @@
 //! Lanelets from roads and junctions.
 //!
-//! In order: the lanelets of each road by growing id, links between the sections of a lane, the
+//! In order: the lanelets of each road in ascending order of id, links between the sections of a lane, the
 //! connections of each junction. The order is fixed, so equal scenarios have equal lanelets.
 
 use super::after_edit::{Before, first_paths};
@@ -517,7 +517,7 @@ impl Builder {
             identity,
         };
         let successors = listed(&mut graph.links, count, &self.links);
-        // Predecessors by growing id. Links are recorded in the order of their starts, and the order of
+        // Predecessors in ascending order of id. Links are recorded in the order of their starts, and the order of
         // predecessors must not depend on what was copied from an earlier graph.
         let mut back: Vec<_> = self.links.iter().map(|&(from, to)| (to, from)).collect();
         back.sort_unstable();

@@ -7,7 +7,7 @@ use std::ops::Range;
 /// The lanelets of each road's lanes, found by binary search over the roads.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LaneIndex {
-    /// The roads that have lanelets, by growing id.
+    /// The roads that have lanelets, in ascending order of id.
     roads: Vec<RoadLanes>,
     lanes: Vec<LaneLanelets>,
     /// The lanelets of each lane, in the order of lane sections.
@@ -20,7 +20,7 @@ struct RoadLanes {
     road: RoadId,
     /// Its lanelets are consecutive because they were added together.
     lanelets: Range<LaneletIndex>,
-    /// Its drivable lanes by growing id.
+    /// Its drivable lanes in ascending order of id.
     lanes: Range<u32>,
 }
 
@@ -86,7 +86,7 @@ impl LaneIndex {
             })
     }
 
-    /// The drivable lanes of a road by growing id, each with its lanelets in the order of lane sections.
+    /// The drivable lanes of a road in ascending order of id, each with its lanelets in the order of lane sections.
     pub(super) fn lanes_of(&self, id: RoadId) -> impl Iterator<Item = (i8, &[LaneletIndex])> {
         let lanes = self.road(id).map(|lanes| lanes.lanes.clone());
         self.named(lanes.unwrap_or_default())
@@ -99,7 +99,7 @@ impl LaneIndex {
         found.map_or(&[], |(_, lanelets)| lanelets)
     }
 
-    /// All lanes by growing road and id.
+    /// All lanes in ascending order of road and id.
     pub(super) fn iter(&self) -> impl Iterator<Item = ((RoadId, i8), &[LaneletIndex])> {
         self.roads.iter().flat_map(|road| {
             let lanes = self.named(road.lanes.clone());

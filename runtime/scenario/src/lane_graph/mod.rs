@@ -102,8 +102,8 @@ pub struct Lanelet {
     pub layer: i8,
     /// Mean width, m.
     pub width: f64,
-    /// Distances along the road at its start and at its end, m; the first is the larger one where the lane is
-    /// driven against the reference line. 0 for connections.
+    /// Distances along the road at its start and at its end, m. The start has the larger one if the lane is
+    /// driven against the reference line. Both are 0 for connections.
     pub road_span: (f64, f64),
 }
 
@@ -346,7 +346,7 @@ impl LaneGraph {
         self.left_out
     }
 
-    /// The drivable lanes of a road by growing id, each with its lanelets in the order of lane sections.
+    /// The drivable lanes of a road in ascending order of id, each with its lanelets in the order of lane sections.
     pub fn lanes_of(&self, road: RoadId) -> impl Iterator<Item = (i8, &[LaneletIndex])> {
         self.index.lanes_of(road)
     }

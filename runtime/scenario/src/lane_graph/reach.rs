@@ -58,8 +58,8 @@ impl LaneGraph {
         before.chain(self.changing_onto(id))
     }
 
-    /// The lanelets that a trip can reach from one, lane changes included; bus lanes and the access of roads
-    /// are respected. The first lanelet is included. O(lanelets).
+    /// Whether a trip from `start` can reach each lanelet, with lane changes. Bus lanes and the access of roads
+    /// are respected. `start` itself is reachable. O(lanelets).
     pub fn reachable_from(&self, start: LaneletIndex, class: VehicleClass) -> Vec<bool> {
         let mut reached = Reached::none(self.lanelets.len());
         reached.note(start, TripPart::Leaving);

@@ -247,7 +247,7 @@ impl<'a> Drawing<'a> {
         node
     }
 
-    /// The crossings of the line with roads on its layer, by growing distance along the line.
+    /// The crossings of the line with roads on its layer, in ascending order of distance along the line.
     fn crossings(&self, line: &ReferenceLine, layer: i8) -> Vec<Crossing> {
         let own = sampled(line);
         let own_box = polygon::bounds(&own.iter().map(|(_, p)| *p).collect::<Vec<_>>());

@@ -184,7 +184,7 @@ struct Reflection<'a> {
     mirror: Mirror,
     /// Roads that are mirrored completely.
     roads: BTreeSet<RoadId>,
-    /// Their mirror images.
+    /// Mirror images of these roads.
     images: BTreeMap<RoadId, Road>,
     /// Roads among them whose direction is reversed.
     turned: BTreeSet<RoadId>,

@@ -1,8 +1,8 @@
 //! Vehicle files: `NAME.vehicle.json`.
 //!
-//! One file contains what every level of dynamics needs of a vehicle. Each level reads its part, and
+//! One file contains the data of a vehicle for all levels of dynamics. Each level reads its part, and
 //! [`VehicleFile::missing`] lists the keys that a level needs but the file lacks. The keys are the rows of
-//! [Gerdelan 2011], table B.2, and those of tyres that slip.
+//! [Gerdelan 2011], table B.2, and parameters of tyre slip.
 
 mod check;
 mod drive_train;

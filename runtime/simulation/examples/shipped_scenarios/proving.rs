@@ -15,7 +15,7 @@ const BEND: f64 = 50.0;
 /// The skid pad: centre and radius, m.
 const PAD: (f64, f64) = (-75.0, 0.0);
 const PAD_RADIUS: f64 = 25.0;
-/// Where the double lane change begins, and its line, m.
+/// Start of the double lane change: x and y, m.
 const CONES: (f64, f64) = (-30.0, -30.0);
 /// Sections of ISO 3888-1: length, m, and whether it is on the left lane, 3.5 m beside the first.
 const SECTIONS: [(f64, bool); 3] = [(0.0, false), (45.0, true), (95.0, false)];

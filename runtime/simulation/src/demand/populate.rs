@@ -22,7 +22,7 @@ const TRIES: usize = 200;
 /// Number of consecutive starts on a lane without a route to any destination after which the lane is given
 /// up.
 const PATIENCE: usize = 8;
-/// With `both`: share of the trips that begin at an edge, and share of the trips that end at an edge.
+/// Fraction of the trips that begin at an edge, and of those ending at one, for `both`.
 const EDGE_SHARE: f64 = 0.5;
 /// Vehicle class of random trips.
 const CLASS: VehicleClass = VehicleClass::Car;
@@ -34,15 +34,15 @@ pub(crate) struct Trip {
     pub(crate) to: LaneSpot,
 }
 
-/// At an edge of the map or inside.
+/// Kind of start or destination of a trip: at an edge of the map, or inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Edge,
     Inside,
 }
 
-/// Up to `count` drivable trips, with statistics. Equal seeds give equal trips, and a larger count begins
-/// with the same ones.
+/// Draws up to `count` drivable trips, with statistics. Equal seeds give equal trips, and a larger count starts
+/// with the same trips.
 pub(crate) fn trips(
     scenario: &Scenario,
     graph: &LaneGraph,

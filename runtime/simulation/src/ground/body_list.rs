@@ -22,7 +22,7 @@ pub(super) struct BodyList {
 /// Difference between the bodies before and after an edit.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// For each old body its new number, or [`GONE`]. Bodies that stay keep their order.
+    /// New number of each old body, or [`GONE`]. Bodies that stay keep their order.
     numbers: Vec<u32>,
     /// Numbers of the added bodies, in ascending order.
     pub(super) added: Vec<u32>,

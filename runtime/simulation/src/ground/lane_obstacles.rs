@@ -20,8 +20,8 @@ const SLACK: f64 = 0.25;
 /// How far vehicles that steer on their own may be off the lane's centre line, m. This is more than they need
 /// to keep to it, in gentle bends as well.
 const ASIDE: f64 = 1.0;
-/// If an edit removes and adds more bodies than this, all lanes are computed again, because each lane is
-/// compared with each changed body.
+/// Maximum number of bodies that an edit removes and adds for a partial update, which compares each lane with each
+/// changed body. After larger edits, all lanes are computed again.
 const MOST_CHANGES: usize = 500;
 
 /// How close obstacles come to one lanelet.
@@ -65,7 +65,7 @@ struct InWays {
 pub(super) struct Known<'a> {
     pub(super) lanes: &'a LaneObstacles,
     pub(super) graph: &'a LaneGraph,
-    /// For each new lanelet the old one that it is a [copy](copied) of; `None` if all are unchanged.
+    /// Old lanelet that each new lanelet is a [copy](copied) of; `None` if all are unchanged.
     pub(super) copies: Option<&'a [LaneletIndex]>,
     /// `None` if all obstacles are unchanged.
     pub(super) changes: Option<&'a Changes>,
@@ -197,14 +197,14 @@ fn sizes(types: &[&VehicleType]) -> [Size; 2] {
 
 /// All that nearness is computed from.
 struct Surroundings<'a> {
-    /// Of cars, and of vehicles of any class.
+    /// Sizes of cars, and of vehicles of any class.
     sizes: [Size; 2],
     /// Length of the longest vehicle, m.
     longest: f64,
     obstacles: &'a Obstacles,
     graph: &'a LaneGraph,
     known: Option<Known<'a>>,
-    /// For each lanelet whether bodies near it have changed; empty if nothing is known.
+    /// Whether bodies near each lanelet have changed; empty if unknown.
     is_near_change: Vec<bool>,
 }
 

@@ -608,7 +608,7 @@ impl Stature {
         }
     }
 
-    /// Lower end of its solid above the ground, m: bodies that stand reach into the ground.
+    /// Height above the ground at which its solid begins, m. The solid of a standing obstacle extends below ground.
     fn foot(&self) -> f64 {
         if self.span.low > 0.0 {
             self.span.low
@@ -638,7 +638,7 @@ impl Stature {
     }
 }
 
-/// From the ground up to a height, m.
+/// Heights from the ground up to `height`, m.
 fn standing(height: f64) -> VerticalSpan {
     VerticalSpan {
         low: 0.0,

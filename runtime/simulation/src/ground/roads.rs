@@ -170,7 +170,7 @@ struct OwnGist {
 #[derive(Clone, Copy)]
 struct Known<'a> {
     roads: &'a Roads,
-    /// For each new lanelet the old one that it is a [copy](copied) of.
+    /// Old lanelet that each new lanelet is a [copy](copied) of.
     copies: &'a [LaneletIndex],
 }
 

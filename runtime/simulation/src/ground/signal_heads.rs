@@ -18,7 +18,7 @@ pub struct SignalHead {
     pub lane: i8,
     /// Centre of the lane at the stop line, in driving direction, m.
     pub stop_line: Pose,
-    /// Most permissive light of all connections from the lane: green if any of them may be used.
+    /// Most permissive light of all connections from the lane, which is green if any connection has green.
     pub light: Light,
 }
 

@@ -201,7 +201,7 @@ impl SignalControllers {
         }
     }
 
-    /// Their settings and states, in the order of programmes.
+    /// Settings and states of the controllers, in the order of programmes.
     pub(super) fn saved(&self) -> impl Iterator<Item = SavedInstance> + '_ {
         let running = self.running.iter().flatten();
         running.map(|running| SavedInstance {

@@ -47,7 +47,7 @@ struct Beside {
     /// The vehicle, with its position projected onto the agent's lane, m.
     entry: LaneEntry,
     speed: f64,
-    /// From the agent's front to its rear, m; negative if the bodies overlap along the lane.
+    /// Distance from the agent's front to its rear, m; negative if the bodies overlap along the lane.
     gap: f64,
     /// How long it has been seeking a gap in the agent's lane, s; 0 if it does not.
     seeking: f32,

@@ -54,14 +54,14 @@ pub enum SaveError {
     OtherGround,
     /// The save belongs to a scenario with other stacks.
     #[error(
-        "the saved world has stacks of other names than this scenario; their modules may be others, \
-         but not their names"
+        "the saved world and this scenario have different stacks; their modules may differ, but their names \
+         must be the same"
     )]
     OtherStacks,
     /// The save belongs to a scenario with other vehicle types.
     #[error(
-        "the saved world has other vehicle types than this scenario, or with other trailers; what they are \
-         may be another, but not which there are"
+        "the saved world and this scenario have different vehicle types or trailers; their data may differ, but \
+         there must be the same ones"
     )]
     OtherVehicleTypes,
     /// The scenario or the options do not match the save.

@@ -201,7 +201,7 @@ impl Progress {
         }
     }
 
-    /// Enters the lanelet that follows one with the given length, if the route continues straight to it.
+    /// Enters the next lanelet of the route, if the present one, whose length is given, leads directly to it.
     #[inline]
     fn enter_next(
         &mut self,

@@ -123,7 +123,7 @@ fn ask(
     )
 }
 
-/// Agents whose turn it is and whose behaviours look at others.
+/// Returns the agents that are due in this step and whose behaviours look at other agents.
 fn who_looks(rota: &mut Rota, step: u64, modules: &Modules) -> Vec<AgentIndex> {
     let mut all = Vec::new();
     for (number, instance) in modules.pools.behaviour.instances.iter().enumerate() {

@@ -211,7 +211,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Enters all bodies into the grid of places, unless this was done in this step.
+    /// Updates the grid index of all bodies, unless it has already been updated in this step.
     pub(super) fn locate_bodies(&mut self) {
         let bodies = Bodies {
             ground: self.ground,

@@ -71,7 +71,7 @@ impl Effecting<'_> {
     /// Drives an agent along the line from its behaviour. Logs a fault if it is not a line.
     pub(super) fn drive_own_path(&mut self, agent: AgentIndex, line: &[(DVec2, f64)]) {
         if !self.drive_path(agent, line, false) {
-            self.complain(agent, "a path needs two different places".into());
+            self.complain(agent, "a path needs two different points".into());
         }
     }
 

@@ -18,7 +18,7 @@ const UNTIL: f64 = 0.2;
 const TURNING: f64 = 0.05;
 /// Factor on the angle at which one track stands still, so that it is reached.
 const BEYOND: f64 = 1.03;
-/// With an obstacle ahead that is closer than this, m, passing it is left to the controller.
+/// Distance to an obstacle ahead below which the controller decides how to pass it, m.
 const CLEAR: f64 = 8.0;
 /// Acceleration that signals the wish to continue, and braking before the turn, m/s^2.
 const GOING: f64 = 0.5;

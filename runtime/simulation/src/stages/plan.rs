@@ -34,9 +34,9 @@ const NEXT_ATTEMPT: f64 = 1.0;
 /// goal is beside the agent, does not count as a missed turn.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Planned {
-    /// For agents that had been standing for long.
+    /// Plans for agents that had been standing for too long.
     pub(crate) stuck: u64,
-    /// For agents that had missed their lane and got another route.
+    /// Plans for agents that had missed their lane and got another route.
     pub(crate) missed_turns: u64,
 }
 

@@ -65,7 +65,7 @@ pub(crate) struct Index {
     is_located: bool,
     /// Agent of each body in the grid.
     located: Vec<AgentIndex>,
-    /// Which body of its agent each body in the grid is: 0 is the vehicle, 1 its first trailer.
+    /// Number of each body in the grid within its agent: 0 is the vehicle, 1 its first trailer.
     parts: Vec<u8>,
     /// Middles of the bodies.
     pub(crate) middles: Vec<DVec2>,

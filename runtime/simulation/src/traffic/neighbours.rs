@@ -58,7 +58,7 @@ struct Followed {
     /// Index of its first pair.
     first: u32,
     vehicle_type: u16,
-    /// Which body of its agent: 0 is the vehicle, 1 its first trailer.
+    /// Number of the body within its agent: 0 is the vehicle, 1 its first trailer.
     part: u8,
     state: State,
 }

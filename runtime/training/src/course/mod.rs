@@ -122,13 +122,13 @@ pub enum CourseError {
         score: f64,
     },
     /// A module failed in a run that was needed.
-    #[error("course {course}, seed {seed}: {reason}; this is no result")]
+    #[error("course {course}, seed {seed}: {reason}; no result")]
     Failed {
         /// The course.
         course: String,
         /// Its seed.
         seed: u64,
-        /// Which module failed, when, and why.
+        /// The module that failed, the time, and the reason.
         reason: String,
     },
     /// No agent has driven.
@@ -216,7 +216,7 @@ impl Course {
         draft.finish(self, seed, vehicle, &drivers)
     }
 
-    /// As [`Course::scenario`], including the time step and the level of dynamics of the setup, so that it
+    /// Like [`Course::scenario`], including the time step and the level of dynamics of the setup, so that it
     /// runs like the course without further options.
     ///
     /// # Errors
@@ -225,7 +225,7 @@ impl Course {
         if self.is_manoeuvre() {
             return Err(CourseError::Setup {
                 course: self.name.clone(),
-                what: "it computes its vehicle itself, outside the simulation, so there is no world to show",
+                what: "it simulates its own vehicle, so there is no world to show",
             });
         }
         let mut draft = Draft::of(self.scenario(seed, setup)?);
@@ -241,7 +241,7 @@ impl Course {
         }
         Err(CourseError::Setup {
             course: self.name.clone(),
-            what: "it computes its vehicle itself, by the kinematic one-track model: use --dynamics one_track, \
+            what: "it simulates its own vehicle with the kinematic one-track model; use --dynamics one_track, \
                    or none",
         })
     }

@@ -80,7 +80,7 @@ pub enum ExperimentError {
     #[error("seed {0}: the results to compare with have no such row; choose others, or fewer runs")]
     NoPartner(u64),
     /// A module failed in every run.
-    #[error("all {runs} runs failed, so there is no result; in the first one {reason}")]
+    #[error("all {runs} runs failed, so there is no result; the first run failed because {reason}")]
     AllFailed {
         /// Runs that were done.
         runs: usize,

@@ -75,7 +75,7 @@ pub struct FailedRun {
 
 impl std::fmt::Display for FailedRun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "seed {}: {}; this is no result", self.seed, self.reason)
+        write!(f, "seed {}: {}; no result", self.seed, self.reason)
     }
 }
 

@@ -78,7 +78,7 @@ pub enum StopError {
     Runs(u64),
     /// The bounds are in the wrong order.
     #[error(
-        "at least {min} and at most {max} runs: the first must not be larger than the second, and be at least 2"
+        "at least {min} and at most {max} runs: the minimum must be at least 2 and not exceed the maximum"
     )]
     Bounds {
         /// Minimum.

@@ -304,7 +304,7 @@ fn rows_that_failed_are_counted_and_are_in_no_figure() {
     assert_eq!((summary.runs, summary.failed, summary.drives), (10, 2, 10));
     assert_eq!(
         summary.failures[0].to_string(),
-        "seed 3: com.example.x failed at 0.2 s (panic); this is no result"
+        "seed 3: com.example.x failed at 0.2 s (panic); no result"
     );
     let kept = |index: &usize| ![2, 5].contains(index);
     let fitnesses = whole.fitnesses();

@@ -168,7 +168,8 @@ impl Problem {
     /// each driver.
     ///
     /// # Errors
-    /// If a course cannot be driven, or a module failed on one that is not left out, or on all.
+    /// If a course cannot be driven, if a module failed on a course that is not left out, or if modules failed on
+    /// all courses.
     pub fn front(
         &self,
         drivers: &[(String, Chromosome)],

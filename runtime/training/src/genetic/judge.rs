@@ -243,7 +243,7 @@ pub fn run_all(
     run_each(evaluate, genes, courses).into_iter().collect()
 }
 
-/// As [`run_all`], with the failures among the runs.
+/// Like [`run_all`], but includes the failed runs.
 pub fn run_each(evaluate: &dyn Evaluate, genes: &[f64], courses: &[u64]) -> Vec<RunOrFailure> {
     let runs = courses
         .par_iter()

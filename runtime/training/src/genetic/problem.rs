@@ -21,7 +21,7 @@ use thiserror::Error;
 const PATIENCE: f64 = 12.0;
 /// Distance that counts as moving, m.
 const SOMEWHERE: f64 = 0.5;
-/// If less than this share of the vehicles move, the individual is unfit; in a jam many stand, but not all.
+/// Fraction of moving vehicles below which an individual is unfit. Even in a jam, some vehicles move.
 const FEW: f64 = 0.1;
 
 /// Share of children equal to their parent above which a warning is given.

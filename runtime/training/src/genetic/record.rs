@@ -154,7 +154,7 @@ pub enum RecordError {
     Other(&'static str),
     /// A generation does not match what the experiment asks for.
     #[error(
-        "generation {generation} is not what the experiment asks for: another version of \
+        "generation {generation} does not match the experiment: another version of \
          Roadwright or of a module has made the record; start again with another --out"
     )]
     Generation {

@@ -203,7 +203,7 @@ pub fn studies() -> Vec<Study> {
 }
 
 impl Study {
-    /// Breeds all lines with a number of seeds, on the threads of the current pool; the result does not
+    /// Trains each line with this number of seeds, on the threads of the current pool. The result does not
     /// depend on the number of threads.
     pub fn run(&self, seeds: usize) -> StudyResult {
         let genome = sum_of_genes::genome();
@@ -261,7 +261,7 @@ impl Study {
     }
 }
 
-/// For each mark the best fitness of the pool, and of the last generation alone.
+/// Best fitness of the pool, and of the last generation alone, at each mark.
 type Curve = Vec<(f64, f64)>;
 
 fn curve(genome: &Genome, line: &Line, seed: u64, marks: &[usize]) -> Curve {

@@ -80,7 +80,7 @@ pub struct FailedIndividual {
 impl fmt::Display for FailedIndividual {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { generation, reason } = self;
-        write!(f, "generation {generation}, {reason}; this is no result")
+        write!(f, "generation {generation}, {reason}; no result")
     }
 }
 

@@ -8,9 +8,9 @@ use serde::Serialize;
 pub struct Accumulated {
     /// Number of observations.
     pub runs: usize,
-    /// Their mean.
+    /// Mean of the values.
     pub mean: f64,
-    /// Their standard deviation; 0 for a single one.
+    /// Standard deviation of the values; 0 for a single value.
     pub standard_deviation: f64,
     /// The standard error of their mean; 0 for a single one, which is no estimate.
     pub standard_error: f64,

@@ -31,12 +31,12 @@ impl Moments {
         self.count
     }
 
-    /// Their mean; 0 without any.
+    /// Mean of the values; 0 without values.
     pub fn mean(&self) -> f64 {
         self.mean
     }
 
-    /// Their variance (n - 1); 0 for fewer than two.
+    /// Variance of the values (n - 1); 0 for fewer than two values.
     pub fn variance(&self) -> f64 {
         if self.count < 2 {
             return 0.0;
@@ -44,7 +44,7 @@ impl Moments {
         self.squares / (self.count - 1) as f64
     }
 
-    /// Their standard deviation (n - 1); 0 for fewer than two.
+    /// Standard deviation of the values (n - 1); 0 for fewer than two values.
     pub fn standard_deviation(&self) -> f64 {
         self.variance().sqrt()
     }

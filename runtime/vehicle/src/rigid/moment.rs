@@ -254,8 +254,8 @@ impl<S: Surface> Moment<'_, S> {
         foot.push(speed, self.dt)
     }
 
-    /// Returns the force of an engine with spinning wheels: it turns with them, up to its limit. Gears follow
-    /// the speed over the ground, so that spinning wheels do not cause an upshift.
+    /// Returns the force of the engine if the wheels spin. The engine speed follows the wheels, up to its limit.
+    /// Gears are selected by the speed over the ground, so that spinning wheels do not cause an upshift.
     fn spun(&self, push: Push, state: &CarState, speed: f64) -> Push {
         let faster = state.spinning(self.model, speed);
         let Some(train) = self.model.train.as_ref().filter(|_| faster != 0.0) else {

@@ -100,9 +100,9 @@ struct Car<'a> {
 
 /// Control of a vehicle.
 enum Role<'a> {
-    /// By its driver, with the towed mass, kg.
+    /// Controlled by its driver. The second value is the towed mass, kg.
     Driven(Controls, f64),
-    /// By its towing vehicle.
+    /// Towed by the vehicle ahead.
     Towed(&'a Joint),
 }
 

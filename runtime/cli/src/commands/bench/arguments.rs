@@ -20,7 +20,7 @@ pub(crate) enum BenchVerb {
     League(League),
     /// Recreate the figures and tables of the source: data, pictures and a report
     Reproduce(Reproduce),
-    /// Saturate junctions of every kind and check their promises
+    /// Saturate junctions of every kind with traffic and check their guarantees
     Junctions(Junctions),
     /// Compare the saturation flow at a green light with the same driver's law alone
     Saturation(Saturation),

@@ -272,8 +272,8 @@ fn difference_rule(arguments: &Run, other: &Results) -> anyhow::Result<Stop> {
     let (min_runs, common) = (arguments.min_runs, after.saturating_sub(seed.max(first)));
     if seed < first || common < min_runs {
         bail!(
-            "--until-difference: from seed {seed} on there are {common} rows to compare with, and --min-runs is \
-             {min_runs}"
+            "--until-difference: the results need a row for each seed from {seed} on, and at least --min-runs \
+             {min_runs} such rows; they have {common}"
         );
     }
     Ok(Stop::Difference {

@@ -1,4 +1,4 @@
-//! `roadwright bench junctions`: promises of junctions under more traffic than they can take.
+//! `roadwright bench junctions`: saturates junctions with traffic and checks their guarantees.
 
 use super::arguments::{Hand, Junctions as Arguments, Kind};
 use super::star::{Plan, Star, StarPlace};

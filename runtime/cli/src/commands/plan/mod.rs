@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "Exit code 1 if there is no path, or if that is not known, with the reason.\nExamples:\n  roadwright plan \
+    after_help = "Exit code 1, with the reason, if there is no path or the search was not decided.\nExamples:\n  roadwright plan \
 town.scenario.json --from -20,5 --to 80,40,1.57\n  roadwright plan town.scenario.json --agent 7 --at 30 --picture plan.png\n  \
 roadwright plan grid maze512-8-0.map --scen maze512-8-0.map.scen"
 )]
@@ -38,9 +38,9 @@ enum PlanVerb {
 /// Arguments of `roadwright plan grid`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Steps cost 1 and the square root of 2, and do not cut corners. Exit code 1 if a problem has no path \
-although the file says so, or a path is longer than the file says.\nWith --edits the map is changed repeatedly \
-while the start moves along its path from one corner to the other; each time D* Lite repairs its plan and A* plans from nothing. Exit code 1 if \
+    after_help = "Steps cost 1 and the square root of 2, and do not cut corners. Exit code 1 if a problem of the file \
+has no path, or if a path is longer than the file states.\nWith --edits the map is changed repeatedly \
+while the start moves along its path from one corner to the other; each time D* Lite repairs its plan and A* plans from scratch. Exit code 1 if \
 they disagree.\nExamples:\n  roadwright plan grid maze512-8-0.map --scen maze512-8-0.map.scen\n  roadwright plan grid \
 --edits 20 --seed 1"
 )]

@@ -30,7 +30,7 @@ pub(super) struct SignalDrive {
     module: String,
     /// Number of arrived vehicles.
     arrived: u64,
-    /// Their mean travel time, s.
+    /// Mean travel time, s.
     mean_time: f64,
     /// Longest wait at the crossing, s.
     longest_wait: f64,

@@ -451,7 +451,7 @@ impl Drive {
         if !self.arrived && self.furthest_off < LOST {
             let longest = MOST_TIMES * built_in.seconds;
             problems.push(format!(
-                "it does not arrive in {longest:.0} s, {MOST_TIMES} times what {} takes",
+                "it does not arrive within {longest:.0} s, which is {MOST_TIMES} times the time of {}",
                 built_in.module
             ));
         }

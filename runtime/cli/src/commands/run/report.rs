@@ -32,8 +32,8 @@ pub(in crate::commands) struct Report {
     pub(super) starts_fresh_when_restored: Vec<String>,
     /// Scripts with faults: id, number of faults, and the last one.
     pub(super) script_faults: Vec<ScriptFaults>,
-    /// For each external module that failed: the number of answers that the built-in module gave instead, and
-    /// of effects that could not be applied.
+    /// For each external module that failed, the number of answers given by the built-in module instead, and the
+    /// number of effects that could not be applied.
     faults: BTreeMap<String, u64>,
     /// Fault messages of modules and of the world, with their counts.
     fault_messages: BTreeMap<String, u64>,

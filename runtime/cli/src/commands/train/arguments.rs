@@ -24,7 +24,7 @@ pub(crate) struct Train {
 /// Commands for trainings.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TrainVerb {
-    /// Train on the sum of the genes and compare the learning curves with the statements of the source
+    /// Train with the sum of the genes as fitness, and compare the learning curves with published ones
     Study(Study),
     /// Compare the trained values with the initial ones, rule by rule; or champions with each other
     Compare(Compare),

@@ -85,10 +85,10 @@ fn tell_failures(training: &Training<'_>, champion: &Champion) -> usize {
     ];
     let judged = judged.into_iter().flat_map(|(who, runs)| {
         let failures = runs.iter().filter_map(|run| run.as_ref().err());
-        failures.map(move |reason| format!("{who}: {reason}; this is no result"))
+        failures.map(move |reason| format!("{who}: {reason}; no result"))
     });
     let chosen = champion.failed_finalists.iter();
-    let chosen = chosen.map(|reason| format!("a finalist: {reason}; this is no result"));
+    let chosen = chosen.map(|reason| format!("a finalist: {reason}; no result"));
     let all: Vec<String> = bred.chain(chosen).chain(judged).collect();
     for failed in all.iter().take(MOST_TOLD) {
         say!("{failed}");

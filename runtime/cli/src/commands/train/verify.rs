@@ -160,7 +160,7 @@ impl Verified {
         }
         for field in &self.not_checked {
             let why = match *field {
-                MODULES => "the record does not say with which builds of modules it was made",
+                MODULES => "the record does not state which builds of modules it was made with",
                 _ => "it is free text",
             };
             writeln!(out, "not checked: {field} ({why})")?;

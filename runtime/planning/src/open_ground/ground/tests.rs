@@ -1,4 +1,4 @@
-//! Tiles that are updated equal tiles made from nothing.
+//! Checks that updated tiles equal tiles computed from scratch.
 
 use super::*;
 use crate::open_ground::profile::{Body, Effect, Growth, Layer, LayerEffect, Measure, Occupied};

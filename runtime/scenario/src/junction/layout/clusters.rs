@@ -63,7 +63,7 @@ impl<'a> Clusters<'a> {
         known.or_else(kept).expect("each node is in a cluster")
     }
 
-    /// The nodes of the cluster with a root, by growing id.
+    /// The nodes of the cluster with this root, in ascending order of id.
     pub(super) fn members(&self, root: NodeId) -> &[NodeId] {
         match self.members.get(&root) {
             Some(members) => members,

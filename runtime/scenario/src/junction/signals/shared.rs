@@ -184,8 +184,8 @@ fn is_between(road: RoadId, group: &[usize], network: &RoadNetwork, layout: &Lay
     road.is_some_and(|road| is_member(road.from) && is_member(road.to))
 }
 
-/// Gives green to traffic from within the group in every stage in which it meets no other green, because
-/// there is little room for it to wait.
+/// Gives green to traffic from within the group in every stage in which it conflicts with no other green,
+/// because there is little room to wait within the group.
 fn let_through(
     signals: &mut Signals,
     junction: &Junction,

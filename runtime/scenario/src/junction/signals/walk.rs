@@ -1,4 +1,4 @@
-//! When pedestrians walk at signals.
+//! Stages in which pedestrians walk at signals.
 //!
 //! Pedestrians cross an arm in the stages in which neither traffic from that arm nor traffic that goes
 //! straight on into it has green. Vehicles that turn into it have green at the same time and give way to
@@ -36,7 +36,7 @@ fn turns_into(crossing: &Crossing, path: &ConnectingPath) -> bool {
     !comes_from_there && path.turn != Turn::Straight
 }
 
-/// Lengthens the stages in which pedestrians walk as far as they need.
+/// Lengthens the stages in which pedestrians walk to the time that they need.
 pub(in crate::junction) fn lengthen(
     programme: &mut Programme,
     greens: &[Vec<bool>],

@@ -57,7 +57,7 @@ impl Level for Rigid {
 pub(crate) struct RigidBodies {
     /// Cars by agent index; `None` before the first step.
     cars: Vec<Option<CarState>>,
-    /// Their trailers by agent index, from front to back.
+    /// States of the trailers of each agent, from front to back.
     towed: Vec<Vec<CarState>>,
     /// Loose obstacles that have been pushed.
     loose: BTreeMap<ObstacleId, LooseState>,

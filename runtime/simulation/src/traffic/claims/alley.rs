@@ -71,12 +71,12 @@ struct Waiter {
     since: u64,
 }
 
-/// Which agents hold which alleys, and which wait for one.
+/// The alleys that agents hold, and the agents that wait for an alley.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Alleys {
-    /// In the order of the grants.
+    /// Held alleys, in the order of the grants.
     held: Vec<Hold>,
-    /// By agent.
+    /// Waiting agents, ordered by index.
     waiting: Vec<Waiter>,
     /// Whether alleys are treated as ordinary roads, as a baseline for tests.
     #[cfg(test)]
@@ -86,7 +86,7 @@ pub(crate) struct Alleys {
     lists: Scratch<AlleyLists>,
 }
 
-/// Lists that each update fills anew.
+/// Lists that each update refills.
 #[derive(Debug, Clone, Default)]
 struct AlleyLists {
     /// Agents that may come to an alley soon.

@@ -99,7 +99,7 @@ pub(crate) struct Detour {
 pub(crate) struct StuckRing {
     /// Smallest id of its heads, by which it is recognised.
     pub(crate) first_id: u64,
-    /// In the order in which they are tried.
+    /// Detours, in the order in which they are tried.
     pub(crate) detours: Vec<Detour>,
 }
 
@@ -196,7 +196,7 @@ pub(crate) struct Gridlock {
     lists: Scratch<RingLists>,
 }
 
-/// Lists that each search for rings fills anew.
+/// Lists that each search for rings refills.
 #[derive(Debug, Clone, Default)]
 struct RingLists {
     stuck: Vec<StuckRing>,

@@ -141,7 +141,7 @@ pub(crate) struct Claims {
     scratch: Scratch<Lists>,
 }
 
-/// Lists that each update fills anew, kept so that an update allocates nothing. They are not state, so all of
+/// Lists that each update refills, kept so that an update allocates nothing. They are not state, so all of
 /// them are equal.
 #[derive(Debug, Clone, Default)]
 struct Scratch<T>(T);

@@ -261,7 +261,7 @@ pub(crate) struct Requests {
     lists: Scratch<RequestLists>,
 }
 
-/// Lists that each update fills anew.
+/// Lists that each update refills.
 #[derive(Debug, Clone, Default)]
 struct RequestLists {
     requests: Vec<Request>,

@@ -43,7 +43,7 @@ const AT_LINE: f64 = 4.0;
 /// Outcome of a request.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Verdict {
-    /// With a ticket before another one, or after all others.
+    /// It is granted, with a ticket before another one or after all others.
     Granted {
         before: Option<u64>,
     },

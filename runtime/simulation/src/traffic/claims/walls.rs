@@ -1,4 +1,4 @@
-//! Where vehicles that have been let into a junction wait: before the places where others pass first.
+//! Positions at which vehicles wait inside a junction: before conflicts at which other vehicles pass first.
 //!
 //! ```text
 //!   ticket 7:  |  |            The car with ticket 8 has been let in and waits before its

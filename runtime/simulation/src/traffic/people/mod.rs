@@ -72,7 +72,7 @@ pub(crate) struct People {
     along: Vec<f64>,
     /// Lateral offset from the middle of the crossing, m.
     beside: Vec<f64>,
-    /// When they began to wait, s; infinite while they walk.
+    /// Time at which each pedestrian began to wait, s; infinite while walking.
     since: Vec<f64>,
     strays: Vec<Stray>,
     sources: Vec<Source>,

@@ -52,7 +52,7 @@ impl PartialEq for Seen {
 enum Stage {
     /// Approaches a place to wait, or stands there, before a stretch of the crossing, m from its kerb.
     Before(Interval),
-    /// On a stretch.
+    /// On a stretch of the crossing.
     On(Interval),
     /// Beyond all stretches.
     Over,

@@ -16,7 +16,7 @@ impl Phase {
 }
 
 impl State {
-    /// State of signals that an edit has changed.
+    /// Initial state after an edit has changed the signals.
     fn closing(time: f64) -> Self {
         Self {
             stage: 0,

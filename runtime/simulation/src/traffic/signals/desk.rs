@@ -36,7 +36,7 @@ struct Request {
 /// The requests to one programme, with their waiting times and detectors.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Desk {
-    /// In the order of their arrival; at most one call and one hold per agent.
+    /// Requests in the order of their arrival, at most one call and one hold per agent.
     requests: Vec<Request>,
     /// When the hold of the present stage began, s.
     held_since: Option<f64>,
