@@ -68,7 +68,7 @@ pub(crate) fn collide(
     sort(contacts, agents.lent());
     traffic
         .contacts
-        .take_in_order(time, &contacts, clock.beat_steps(), agents);
+        .take_in_order(time, contacts, clock.beat_steps(), agents);
 }
 
 impl<'a> CollideInputs<'a> {
