@@ -53,8 +53,8 @@ fn course(level: DynamicsLevel, kind: &VehicleType, heights: Heights) -> Scenari
     let mut scenario = Scenario::new("gate");
     let (start, goal) = match level {
         DynamicsLevel::Lane => {
-            let ends = (DVec2::new(-20.0, 0.0), DVec2::new(120.0, 0.0));
-            draw_street(&mut scenario, ends, &street(1, 1));
+            let (from, to) = (DVec2::new(-20.0, 0.0), DVec2::new(120.0, 0.0));
+            draw_street(&mut scenario, from, to, &street(1, 1));
             let road = scenario.network().roads().next().unwrap().0;
             (Place::lane(road, -1, 10.0), Place::lane(road, -1, 120.0))
         }

@@ -80,6 +80,7 @@ fn field(walls: &[Wall], controller: &str, start: Place, destination: Place) -> 
                 length: wall.along_x.into(),
                 width: wall.along_y.into(),
             },
+            base: 0.0.into(),
             height: 3.0.into(),
             mass: None.into(),
         };
@@ -323,8 +324,8 @@ fn a_destination_beside_a_street_is_reached_by_the_street() {
     let mut scenario = field(&houses, "idm", places.0, places.1);
     let corner = DVec2::ZERO;
     let style = street(1, 1);
-    draw_street(&mut scenario, (DVec2::new(-200.0, 0.0), corner), &style);
-    draw_street(&mut scenario, (corner, DVec2::new(0.0, 200.0)), &style);
+    draw_street(&mut scenario, DVec2::new(-200.0, 0.0), corner, &style);
+    draw_street(&mut scenario, corner, DVec2::new(0.0, 200.0), &style);
     let mut agent = scenario.agents()[&AgentId(1)].clone();
     let road = scenario.network().roads().next().unwrap().0;
     agent.start = Place::Lane(roadwright_scenario::LanePlace {

@@ -179,9 +179,9 @@ fn forbid(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Action>) {
     ui.menu_button("Forbid a turn…", |ui| {
         for from in froms {
             ui.menu_button(format!("from {from}"), |ui| {
-                for &way in ways.iter().filter(|way| way.0 == from) {
-                    if ui.button(format!("to {}", way.1)).clicked() {
-                        let edit = without_turn(scenario, junction, id, way.0, way.1);
+                for &turn in turns.iter().filter(|turn| turn.0 == from) {
+                    if ui.button(format!("to {}", turn.1)).clicked() {
+                        let edit = without_turn(scenario, junction, id, turn.0, turn.1);
                         actions.extend(edit.map(|edit| Action::Apply("Forbid turn".into(), edit)));
                         ui.close();
                     }

@@ -135,7 +135,7 @@ impl Sheet<'_> {
     }
 
     fn slip_lane(&self) -> Action {
-        let (from, to) = self.way;
+        let (from, to) = self.pair;
         match slip_lane(self.model.document.scenario(), self.id, from, to) {
             Ok(edit) => Action::Apply("Add slip lane".into(), edit),
             Err(error) => Action::Say(Tone::Refused, format!("{error}.")),

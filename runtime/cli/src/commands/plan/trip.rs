@@ -286,7 +286,7 @@ fn snapshot_of(
         }
         return Ok(None);
     };
-    let session = session_at((file, scenario), flags, at)?;
+    let session = session_at(file, scenario, flags, at)?;
     Ok(Some(session.world().snapshot()))
 }
 
