@@ -148,7 +148,7 @@ pub fn obstacles<'a>(
     }
 }
 
-/// Something that hangs above the ground: what lies below it is seen through it.
+/// An object that hangs above the ground. Objects below it are visible through it.
 fn hanging(painter: &mut impl Painter, outline: &[DVec2], strength: f32) {
     painter.polygon(outline, faded(ROOF_LINE, HANGING * strength));
     let mut edge = outline.to_vec();
