@@ -23,7 +23,7 @@ const HOUSE_AREA: f64 = 20.0;
 /// Width of the yard around a house, m, and of its soft edge.
 const YARD: f64 = 5.0;
 const YARD_EDGE: f64 = 2.0;
-/// How much what hangs above the ground covers what lies below it, 0 to 1, and the dashes of its edge, m.
+/// Opacity of objects that hang above the ground, 0 to 1, and the dashes of their edges, m.
 const HANGING: f32 = 0.45;
 const DASHES: (f64, f64) = (0.8, 0.6);
 /// Width of a parapet, m.
