@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-/// The time of the wall clock.
+/// Returns the wall-clock time.
 #[expect(
     clippy::disallowed_methods,
     reason = "autosaves and people go by the wall clock; no simulation reads it"

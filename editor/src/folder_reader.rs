@@ -1,4 +1,4 @@
-//! Reads the folder of the question for a path beside the frame.
+//! Reads the folder of the path dialog in the background.
 
 use crate::context::Context;
 use crate::folder_list::{FolderList, read};
@@ -10,16 +10,16 @@ use std::sync::Arc;
 /// Interval between reads of a folder while its list is shown, s.
 const PERIOD: f64 = 2.0;
 
-/// Reads the folder of the question for a path beside the frame.
+/// Reads the folder of the path dialog in the background.
 pub(crate) struct FolderReader(Worker<PathBuf, FolderList>);
 
 impl FolderReader {
-    /// A reader that calls `wake` when it has read a folder.
+    /// Creates a reader that calls `wake` after it has read a folder.
     pub(crate) fn new(wake: impl Fn() + Send + 'static) -> Self {
         Self(Worker::new(|folder: PathBuf| read(&folder), wake))
     }
 
-    /// Requests the contents of the dialog's folder, when it changes and at intervals.
+    /// Requests the contents of the dialog's folder, at intervals and whenever the dialog shows another folder.
     pub(crate) fn look(&mut self, cx: &mut Context, time: f64) {
         if let Some(list) = self.0.take() {
             cx.model.folder.list = Arc::new(list);

@@ -25,7 +25,7 @@ pub(crate) struct Laboratory {
     checker: Worker<Question, Checked>,
     /// The last checked revisions of draft and document.
     asked: (u64, u64),
-    /// The revisions that the ticks belong to.
+    /// The revisions to which the ticks belong.
     ticked: (u64, u64),
     is_checking: bool,
     /// Number of draft revisions so far.
@@ -203,7 +203,7 @@ impl Laboratory {
         );
     }
 
-    /// Returns to the document if nothing is lost.
+    /// Returns to the document if no results would be lost.
     fn end_clean_show(&mut self, cx: &mut Context) {
         if cx.is_showing() && !cx.model.document.is_dirty() {
             cx.end_show();
@@ -221,7 +221,7 @@ impl Laboratory {
             let flows = scenario.flows().values().filter(|flow| flow.stack == *name);
             agents.count() + flows.count()
         };
-        // The first of equals.
+        // If several stacks have the same number of agents, the first one is used.
         let usual = scenario
             .stacks()
             .keys()
@@ -241,7 +241,7 @@ impl Laboratory {
             let experiment = &mut draft.experiment;
             experiment.scenario = course.is_none().then(String::new);
             experiment.course = course;
-            // Entries of the other course may not exist here.
+            // The vehicle type, level and fitness of the other course may not exist for this one.
             (experiment.vehicle, experiment.dynamics, experiment.fitness) = (None, None, None);
             draft.scenario = None;
         });
@@ -338,7 +338,7 @@ impl Laboratory {
             let before = cx.model.experiment.training.as_ref();
             let was_busy = before.is_some_and(|before| before.phase.is_busy());
             let failure = match &picture.phase {
-                // Reported once; the state shows it until another training starts.
+                // Reported once. The panel shows the state until another training starts.
                 Phase::Failed(why) if was_busy => Some(format!("The training ended: {why}")),
                 _ => None,
             };
@@ -364,7 +364,7 @@ impl Laboratory {
             0
         };
         let of = (draft.revision, edits);
-        // At once rather than by the worker, so that ticking several genes causes no delay.
+        // Done here rather than by the worker, so that ticking several genes causes no delay.
         if self.ticked != of {
             let (experiment, scenario) = draft.whole(document, None);
             let registry = &cx.model.modules.registry;
@@ -505,7 +505,7 @@ impl Laboratory {
     }
 }
 
-/// The suggested path.
+/// Returns the suggested path.
 pub(crate) fn suggested_experiment(cx: &Context, file: ExperimentFile) -> String {
     let draft = cx.model.experiment.draft.as_ref();
     let named = draft.and_then(|draft| draft.path.clone());
@@ -532,7 +532,7 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
     written.map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// A name that no stack of a scenario has.
+/// Returns a name that no stack of the scenario has yet.
 fn new_name(scenario: &Scenario) -> String {
     let free = |name: &String| !scenario.stacks().contains_key(name);
     let mut names = std::iter::once("trained".to_owned())

@@ -247,7 +247,7 @@ impl Purpose {
         }
     }
 
-    /// The same without everything before the last dot, as desktop dialogs need it.
+    /// Like `endings`, but without everything before the last dot, as desktop dialogs need it.
     pub(crate) fn extensions(self) -> Vec<&'static str> {
         let last = |ending: &&'static str| ending.rsplit('.').next();
         self.endings().iter().filter_map(last).collect()

@@ -15,7 +15,7 @@ const LOOK_BACK: f64 = 1.0;
 #[derive(Default)]
 struct OwnRun {
     live: Option<Live>,
-    /// The document that it runs, by the number of the context.
+    /// Number of the document that it runs, as counted by the context.
     epoch: u64,
     /// The document revision that the run has received.
     revision: u64,
@@ -25,7 +25,7 @@ struct OwnRun {
     shown_error: u64,
 }
 
-/// Playing: the run, and driving by hand.
+/// The subject for playback: the run, and driving by hand.
 pub(crate) struct Playing {
     own: OwnRun,
     gamepads: Gamepads,
@@ -168,7 +168,7 @@ impl Playing {
         }
         // The vehicle is gone or could not be taken over, so the keys belong to the map again.
         let is_lost = picture.driven.is_none() && cx.model.driving.is_some();
-        // Once all orders are carried out, because an older snapshot shows no driver either.
+        // Checked only after all orders have been carried out, because older snapshots have no driver yet.
         if is_lost && live.is_settled() {
             cx.model.driving = None;
         }
@@ -214,7 +214,7 @@ impl Playing {
         if !has_begun {
             self.live(cx).step();
         }
-        // Driving by hand needs at most real time.
+        // Driving by hand is limited to real time.
         let speed = cx.model.speed.min(1.0);
         self.set_speed(cx, speed);
         self.watch(cx, Some(agent));
@@ -262,7 +262,7 @@ impl Playing {
         self.with_run(cx, |live| live.set_speed(speed));
     }
 
-    /// Moves by some steps along the list of speeds.
+    /// Moves by this many entries in the list of speeds.
     fn change_speed(&mut self, cx: &mut Context, by: isize) {
         // If the speed is not in the list, the next higher one is used instead.
         let now = SPEEDS.iter().position(|s| *s >= cx.model.speed);

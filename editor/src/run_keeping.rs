@@ -1,4 +1,4 @@
-//! Keeping runs, and comparing them.
+//! Keeps runs and compares them.
 
 use crate::context::Context;
 use crate::jobs::Job;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 impl Model {
-    /// A run to compare; `None` if it does not exist.
+    /// Returns a run to compare; `None` if it does not exist.
     pub fn run_of(&self, side: Side) -> Option<&Arc<RunResults>> {
         let live = || self.live.as_ref().map(|live| &live.results);
         match side {
@@ -19,7 +19,7 @@ impl Model {
         }
     }
 
-    /// The name of a run to compare.
+    /// Returns the name of a run to compare.
     pub fn name_of(&self, side: Side) -> String {
         match side {
             Side::Now => "this run".into(),

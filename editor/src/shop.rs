@@ -109,7 +109,7 @@ impl Shop {
                 VehicleFile::from_text(found.text).map_err(|error| error.to_string())
             }
             Source::Type(key) => {
-                // Of the user's document, because on the test track the shown document is the track.
+                // The types of the user's document, because on the test track the shown document is the track.
                 let kind = cx.own_document().scenario().vehicle_types().get(key);
                 let kind = kind.ok_or_else(|| format!("Vehicle type {key} no longer exists."))?;
                 let file = file_of_type(kind);
@@ -145,8 +145,8 @@ impl Shop {
             return None;
         };
         let own = cx.own_document();
-        // With the hash known to the scenario, which tells the version of the file that the numbers on the
-        // bench belong to.
+        // The hash stored in the scenario identifies the version of the file to which the numbers on the bench
+        // belong.
         let reference = own.scenario().vehicle_types().get(key)?.file.clone()?;
         Some(Kept {
             path: own.path()?.parent()?.join(&reference.path),
@@ -155,7 +155,7 @@ impl Shop {
         })
     }
 
-    /// Shows another vehicle and brings the panel to the front.
+    /// Puts another vehicle on the bench and brings the panel to the front.
     fn put_on_bench(&mut self, cx: &mut Context, bench: Bench) {
         // Dropping the old trial stops it, because it tests another vehicle.
         self.trial = Trial::default();
@@ -221,8 +221,8 @@ impl Shop {
                 memory.surrender_focus(focused);
             }
         });
-        // After the document was replaced, which ends the run and the drive; otherwise `take_the_wheel` would
-        // return the vehicle.
+        // This follows the replacement of the document, which ends the run and the drive. Otherwise
+        // `take_the_wheel` would return the vehicle.
         cx.model.watched = Some(u64::from(track::DRIVER.0));
         cx.then(PlayingAction::TakeTheWheel);
     }
@@ -233,7 +233,7 @@ impl Shop {
         if self.is_kept_by_individual(cx) {
             return;
         }
-        // Back to the document first, because the edit below applies to it.
+        // Returns to the document first, because the edit below applies to it.
         cx.leave_track();
         let Some(bench) = &cx.model.workshop.bench else {
             return;
@@ -283,7 +283,7 @@ impl Shop {
         );
     }
 
-    /// Handles the end of saving a vehicle, which may then be used.
+    /// Handles the outcome of saving a vehicle file, and puts it to use if requested.
     fn note_vehicle_saved(
         &mut self,
         cx: &mut Context,
@@ -302,7 +302,7 @@ impl Shop {
     }
 }
 
-/// Suggested path of a vehicle: where it came from, or beside the scenario.
+/// Suggested path of a vehicle file: the file that it was read from, or one in the folder of the scenario.
 pub(crate) fn vehicle_suggestion(cx: &Context) -> String {
     let Some(bench) = &cx.model.workshop.bench else {
         return String::new();

@@ -1,4 +1,4 @@
-//! Keys of the window as the core knows them.
+//! Converts keys of the window to those of the core.
 
 use crate::input::{self, KeyChord};
 use egui::{Key, Modifiers};

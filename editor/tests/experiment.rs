@@ -69,7 +69,7 @@ fn train(bench: &mut Bench) {
     wait_until(bench, "over", |picture| !picture.phase.is_busy());
 }
 
-/// The same without a window; returns the hash of the pool and the champion.
+/// Like `train`, but without a window; returns the hash of the pool and the champion.
 fn trained_in_library(text: &str) -> (String, Vec<f64>) {
     let experiment = Experiment::from_text(text).unwrap();
     let problem = Problem::new(&experiment, None, &builtin_modules()).unwrap();

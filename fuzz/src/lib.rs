@@ -38,7 +38,7 @@ pub fn osm_xml(bytes: &[u8]) {
     }
 }
 
-/// The same as PBF.
+/// Like `osm_xml`, but as PBF.
 pub fn osm_pbf(bytes: &[u8]) {
     import(bytes);
 }

@@ -465,7 +465,7 @@ pub(super) struct Frame {
     pub(super) camera: Camera,
     /// Land of all tiles in view.
     pub(super) land: Vec<Arc<Mesh>>,
-    /// Everything else below the roads, from the bottom up.
+    /// All other layers below the roads, from the bottom up.
     pub(super) ground: Vec<Arc<Mesh>>,
     pub(super) roads: Vec<Arc<Mesh>>,
     /// Fixed obstacles of all tiles in view.

@@ -11,7 +11,7 @@ use roadwright_extension::{Health, ModuleRow};
 
 /// Time per agent that fills a bar, us.
 const BUDGET_US: f64 = 5.0;
-/// The same for scripts, us.
+/// Like `BUDGET_US`, but for scripts, us.
 const SCRIPT_BUDGET_US: f64 = 50.0;
 
 /// A module being dragged onto a stack.

@@ -31,7 +31,7 @@ pub(super) fn plot(ui: &mut Ui, title: &'static str, height: f32, curves: Vec<Cu
     plot_at(ui, title, height, curves, None);
 }
 
-/// The same with a line at a time, s. Returns the clicked time.
+/// Like `plot`, but with a line at a time, s. Returns the clicked time.
 pub(super) fn plot_at(
     ui: &mut Ui,
     title: &'static str,
@@ -46,7 +46,7 @@ pub(super) fn plot_at(
     })
 }
 
-/// The same over any quantity, with labels at least a step apart and with other shapes behind the curves.
+/// Like `plot_at`, but over any quantity, with labels at least a step apart and with other shapes behind the curves.
 /// Returns the clicked position on the axis.
 pub(super) fn plot_with(
     ui: &mut Ui,

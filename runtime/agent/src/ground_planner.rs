@@ -1,4 +1,4 @@
-//! Planners of paths off the lanes.
+//! The interface of ground planners, which plan paths on open ground.
 
 use crate::module::Logic;
 use crate::parameter::ParameterSet;
@@ -10,15 +10,15 @@ pub enum GroundSearch {
     Straight,
     /// The cheapest path to the goal, from the agent ([Kuffner 1998]).
     Whole {
-        /// Whether the distance to the goal leads the search (A*); otherwise it is Dijkstra's.
+        /// Whether the distance to the goal guides the search (A*). Otherwise it is Dijkstra's algorithm.
         is_guided: bool,
     },
-    /// The cheapest paths to the goal from everywhere, for all agents that go there ([Pollithy]).
+    /// The cheapest paths to the goal from every cell, shared by all agents with this goal ([Pollithy]).
     FlowField,
-    /// A* with a bounded number of expansions, which learns from what it has expanded ([Gerdelan 2011],
-    /// [Koenig 2006]).
+    /// A* with a bounded number of expansions, which learns from the cells that it has expanded
+    /// ([Gerdelan 2011], [Koenig 2006]).
     Bounded {
-        /// Cells that one search expands.
+        /// Maximum number of cells that each search expands.
         budget: u64,
     },
     /// The cheapest path, repaired where the map has changed ([Koenig 2002]).
@@ -31,11 +31,11 @@ pub enum Avoid {
     /// Moving bodies, and standing obstacles on the path.
     #[default]
     Path,
-    /// Whatever is nearest ahead.
+    /// All bodies and obstacles ahead.
     All,
 }
 
-/// How paths off the lanes are planned.
+/// Settings for planning on open ground.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GroundPlanning {
     /// The search.
@@ -46,32 +46,32 @@ pub struct GroundPlanning {
     pub is_octile: bool,
     /// Whether diagonal steps may pass corners of blocked cells.
     pub cuts_corners: bool,
-    /// How closely vehicles keep to their path, m.
+    /// Accuracy with which vehicles follow their path, m.
     pub tracking_margin: f64,
     /// Distance from obstacles up to which cells cost more, m.
     pub clearance: f64,
     /// Distance of the way-point from a standing agent, m.
     pub near: f64,
-    /// Time that the agent takes to the way-point beyond that, s.
+    /// Additional driving time to the way-point at the present speed, s.
     pub ahead: f64,
-    /// Least time between two plans because driver and plan disagree, s.
+    /// Minimum time between two plans that are made because the driver has left the plan, s.
     pub pause: f64,
-    /// Time that a change between forwards and reverse costs, s.
+    /// Time added to a path for each change between forwards and reverse, s.
     pub gear_change: f64,
-    /// Time for which moving bodies are foreseen, s.
+    /// Time ahead for which the motion of bodies is forecast, s.
     pub forecast: f64,
-    /// Cells that the searches for a verdict expand in a step.
+    /// Number of cells per step that the search for a verdict expands.
     pub verdict_budget: u64,
     /// Obstacles that controllers perceive.
     pub avoid: Avoid,
 }
 
-/// Finds paths for agents off the lanes.
+/// Plans paths for agents on open ground.
 ///
-/// A planner describes how paths are found, and the host searches: the map and what has been learned of it
-/// belong to the world, where all agents share them, edits change them, and saves hold them. So a planner
-/// that replaces another one goes on with the same map.
+/// A planner only provides settings, and the host searches. The map and the learned values belong to the world,
+/// where all agents share them, edits change them, and saves contain them. So a planner that replaces another
+/// one continues with the same map.
 pub trait GroundPlanner: Logic {
-    /// How paths are planned with some parameters.
+    /// Returns the settings for these parameters.
     fn planning(&self, parameters: &ParameterSet) -> GroundPlanning;
 }

@@ -21,7 +21,7 @@ fn roadwright(folder: &Path, words: &[&str]) -> Option<Output> {
     roadwright_within(MEMORY, folder, words)
 }
 
-/// The same with another memory limit, KiB.
+/// Like `roadwright`, but with another memory limit, KiB.
 fn roadwright_within(memory: u64, folder: &Path, words: &[&str]) -> Option<Output> {
     let script = format!("ulimit -v {memory}; exec \"$0\" \"$@\"");
     let mut child = Command::new("sh")

@@ -322,7 +322,7 @@ fn pictures_and_cells_of_a_trip_are_written() {
     // Inputs and other kinds of files are protected.
     let (code, said, _) = run(&[&trip[..], &["--picture", &path("yard.scenario.json")]].concat());
     assert_eq!(code, Some(2), "{said}");
-    // Calls that cannot be planned are refused in words.
+    // Trips that cannot be planned are rejected with a message.
     for (words, expected) in [
         (vec!["--from", "1", "--to", "2,3"], "X,Y"),
         (

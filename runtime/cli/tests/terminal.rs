@@ -12,7 +12,7 @@ use std::process::Output;
 
 /// Sets the window title, and clears the screen in two ways.
 const EVIL: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}2J";
-/// The same in JSON.
+/// Like `EVIL`, but in JSON.
 const EVIL_JSON: &str = r"\u001b]0;owned\u0007\u001b[2J\u009b2J";
 
 /// A folder with the crossroads, with some of its texts replaced, and a script.

@@ -49,7 +49,7 @@ fn crossing(rates: [f64; 2]) -> (Scenario, NodeId) {
     (scenario, node)
 }
 
-/// The same with a plan.
+/// Like `crossing`, but with a plan.
 fn with_plan(scenario: &mut Scenario, node: NodeId, plan: SignalPlan) {
     let mut changed = scenario.network().node(node).unwrap().clone();
     changed.rules.plan = Some(plan);

@@ -59,7 +59,7 @@ impl CentreLines {
         self.push_with(points, None)
     }
 
-    /// The same for a line with given headings at its start and its end, rad, where chords cannot represent a
+    /// Like `push`, but for a line with given headings at its start and its end, rad, where chords cannot represent a
     /// bend that is shorter than they are.
     pub fn push_between(&mut self, points: &[DVec2], headings: [f64; 2]) -> Option<LineSpan> {
         self.push_with(points, Some(headings))

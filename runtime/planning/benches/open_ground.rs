@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p roadwright-planning --bench open_ground -- moving_ai FOLDER` solves the problems of the
 //! Moving AI files in a folder, and `-- edits [N] [CELLS] [SEED]` repairs a plan on 1000 x 1000 cells N times.
-//! Both hold each answer to what it has to be, and print CPU times as one line of JSON.
+//! Both check each answer, and print CPU times as one line of JSON.
 //! `-- agents [N] [STEPS] [SEED]` lets N agents drive between posts, with forecasts that move in each step of 1/60 s
 //! and six plans of each agent a second, and prints CPU times of the steps.
 
@@ -35,7 +35,7 @@ fn main() {
     }
 }
 
-/// Some values in order.
+/// Sorted values.
 struct Sorted(Vec<f64>);
 
 impl Sorted {
@@ -256,7 +256,7 @@ fn agents(count: u64, steps: u64, seed: u64) {
             expanded += plan.expanded;
             match plan.end {
                 PlanEnd::Goal | PlanEnd::Budget => {}
-                // Drawn into a post, or between bodies.
+                // The random position is inside a post or too close to other bodies.
                 _ => {
                     nowhere += 1;
                     agent.goal = place(&mut stream);

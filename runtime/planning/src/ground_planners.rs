@@ -1,17 +1,17 @@
-//! The planners of paths off the lanes, as modules of stacks. The searches are in `open_ground`.
+//! The ground planners, as modules of stacks. The searches are in `open_ground`.
 
 use roadwright_agent::{
     Avoid, GroundPlanner, GroundPlanning, GroundSearch, Logic, ModuleEntry, ModuleInfo,
     ParameterInfo, ParameterSet,
 };
 
-/// A planner by its search.
+/// A ground planner, defined by its search.
 struct Planner(fn(&ParameterSet) -> GroundSearch);
 
 static STRAIGHT: ModuleInfo = ModuleInfo {
     id: "straight",
     name: "Straight",
-    doc: "Drives straight for the goal, whatever lies between.",
+    doc: "Drives straight to the goal, regardless of obstacles.",
 };
 
 static GRID_PATH: ModuleInfo = ModuleInfo {
@@ -23,19 +23,19 @@ static GRID_PATH: ModuleInfo = ModuleInfo {
 static FLOW_FIELD: ModuleInfo = ModuleInfo {
     id: "flow_field",
     name: "Flow field",
-    doc: "Finds the cheapest paths to a goal from everywhere, once for all agents that go there.",
+    doc: "Finds the cheapest paths to a goal from every cell, once for all agents with this goal.",
 };
 
 static HYBRID: ModuleInfo = ModuleInfo {
     id: "hybrid_fuzzy_path",
     name: "Hybrid fuzzy path",
-    doc: "Searches a bounded number of cells at a time, learns from them, and replans as the world moves.",
+    doc: "Searches a bounded number of cells at a time, learns from them, and replans as other vehicles move.",
 };
 
 static INCREMENTAL: ModuleInfo = ModuleInfo {
     id: "incremental_path",
     name: "Incremental path",
-    doc: "Keeps the cheapest path, and repairs it where the map has changed.",
+    doc: "Finds the cheapest path, and repairs it where the map has changed.",
 };
 
 /// Number of parameters that all planners with a map have.
@@ -64,7 +64,7 @@ const COSTS: [ParameterInfo; COMMON] = [
         "m",
         (0.0, 5.0),
         0.3,
-        "How closely the vehicle keeps to its path.",
+        "Accuracy with which the vehicle follows its path.",
     ),
     ParameterInfo::number(
         "clearance",
@@ -85,21 +85,21 @@ const COSTS: [ParameterInfo; COMMON] = [
         "s",
         (0.0, 10.0),
         1.0,
-        "Driving time to the waypoint beyond that distance.",
+        "Additional driving time to the waypoint at the present speed.",
     ),
     ParameterInfo::number(
         "pause",
         "s",
         (0.0, 10.0),
         0.25,
-        "Minimum time between two plans because the driver has left the path.",
+        "Minimum time between two plans that are made because the driver has left the path.",
     ),
     ParameterInfo::number(
         "gear_change",
         "s",
         (0.0, 60.0),
         2.0,
-        "Time that a change between forwards and reverse costs.",
+        "Time added to a path for each change between forwards and reverse.",
     ),
     ParameterInfo::number(
         "forecast",
@@ -126,7 +126,7 @@ static WITH_MAP: [ParameterInfo; COMMON] = COSTS;
 static WITH_GUIDE: [ParameterInfo; COMMON + 1] = with(ParameterInfo::choice(
     "guide",
     &["a_star", "dijkstra"],
-    "Whether the distance to the goal leads the search.",
+    "Whether the distance to the goal guides the search.",
 ));
 static WITH_BUDGET: [ParameterInfo; COMMON + 1] = with(ParameterInfo::number(
     "budget",
@@ -136,7 +136,7 @@ static WITH_BUDGET: [ParameterInfo; COMMON + 1] = with(ParameterInfo::number(
     "Maximum number of cells that each search expands.",
 ));
 
-/// The common parameters and one more.
+/// The common parameters and an additional one.
 const fn with(last: ParameterInfo) -> [ParameterInfo; COMMON + 1] {
     let mut all = [last; COMMON + 1];
     let mut at = 0;
@@ -177,7 +177,7 @@ impl GroundPlanner for Planner {
     }
 }
 
-/// No planning at all; the other values are never used.
+/// Settings without planning. Only the search is used.
 fn straight() -> GroundPlanning {
     GroundPlanning {
         search: GroundSearch::Straight,

@@ -1,4 +1,4 @@
-//! Planners on maps of cells: they agree with each other, to the last integer.
+//! Planners on maps of cells find exactly the same costs.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_geometry::math::Stream;
@@ -110,7 +110,7 @@ fn flow_fields_by_sweeps_and_by_search_are_equal() {
     }
 }
 
-/// Edits a map at random while the start moves along its path or jumps, and holds D* Lite to A*.
+/// Edits a map at random while the start moves along its path or jumps, and compares D* Lite with A*.
 fn incremental_is_exact(seed: u64, edits: usize) {
     let rules = all_rules().nth(seed as usize % 4).unwrap();
     let is_hilly = seed.is_multiple_of(3);

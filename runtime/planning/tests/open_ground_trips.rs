@@ -1,4 +1,4 @@
-//! Agents that plan on open ground: they get round walls and out of pockets, and say when there is no path.
+//! Agents that plan on open ground get around walls and out of pockets, and report that there is no path.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -227,7 +227,7 @@ fn an_agent_beside_a_wall_drives_off_and_gets_to_a_goal_beside_one() {
     let trip = world.trip([0.0, beside], [0.0, -beside]);
     assert_eq!(world.verdict(trip), Verdict::Reachable);
     assert!(drive(&mut world, trip, 4000, usize::MAX).is_some());
-    // Overlapping is something else.
+    // An overlap is reported differently.
     let inside = world.trip([0.0, beside - 0.2], [0.0, -beside]);
     let verdict = world.verdict(inside);
     assert_eq!(verdict, Verdict::NoPath(Reason::Start(SpotError::Blocked)));

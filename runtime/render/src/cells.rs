@@ -1,16 +1,17 @@
-//! Maps of cells.
+//! Draws maps of cells.
 
 use crate::RenderError;
 use crate::canvas::Canvas;
 use crate::palette::rgb;
 use glam::DVec2;
 
-/// Cells become at most so many pixels wide.
+/// Maximum width of a cell, pixels.
 const LARGEST_CELL: u32 = 16;
-/// Smaller maps have larger cells, up to this width, pixels.
+/// Width or height up to which small maps are enlarged, pixels.
 const USUAL_SIZE: u32 = 1024;
 
-/// Draws columns and rows of cells as PNG, in a colour for each (0xRRGGBB), from the upper left corner.
+/// Draws a grid of cells as PNG. `color` returns the colour (0xRRGGBB) at a column and row, counted from the upper
+/// left corner.
 ///
 /// # Errors
 /// If there are no cells, or the picture cannot be made.

@@ -23,7 +23,7 @@ const HOUSE_AREA: f64 = 20.0;
 /// Width of the yard around a house, m, and of its soft edge.
 const YARD: f64 = 5.0;
 const YARD_EDGE: f64 = 2.0;
-/// How much what hangs above the ground covers what lies below it, 0 to 1, and the dashes of its edge, m.
+/// Opacity of objects that hang above the ground, 0 to 1, and the dashes of their edges, m.
 const HANGING: f32 = 0.45;
 const DASHES: (f64, f64) = (0.8, 0.6);
 /// Width of a parapet, m.
@@ -33,7 +33,7 @@ const LARGE_ROOF: f64 = 120.0;
 
 /// Scales, pixels per metre, at which obstacles start to appear, and at which they are fully visible.
 const HOUSES: (f64, f64) = (0.25, 0.4);
-/// The same for parapets and objects on roofs.
+/// Like `HOUSES`, but for parapets and objects on roofs.
 const PARAPETS: (f64, f64) = (1.25, 1.8);
 /// Roofs with more corners, or with shorter edges, m, have their parapet as a line, because edges moved
 /// inwards would cross.
@@ -44,7 +44,7 @@ const PLAIN: (usize, f64) = (12, 1.2);
 pub struct Detail {
     /// Opacity of obstacles, shadows and yards, 0 to 1; from far away they fade.
     pub strength: f32,
-    /// The same for parapets and objects on roofs, which are in [`Pass::Kerb`].
+    /// Like `strength`, but for parapets and objects on roofs, which are in [`Pass::Kerb`].
     pub parapets: f32,
 }
 
@@ -148,7 +148,7 @@ pub fn obstacles<'a>(
     }
 }
 
-/// Something that hangs above the ground: what lies below it is seen through it.
+/// An object that hangs above the ground. Objects below it are visible through it.
 fn hanging(painter: &mut impl Painter, outline: &[DVec2], strength: f32) {
     painter.polygon(outline, faded(ROOF_LINE, HANGING * strength));
     let mut edge = outline.to_vec();
@@ -300,7 +300,7 @@ pub fn planted(forest: &Forest) -> impl Iterator<Item = Tree> {
     all.map(move |at| Tree::new(at, crown))
 }
 
-/// The same as positions, crown radii, directions and colours.
+/// Like `planted`, but as positions, crown radii, directions and colours.
 pub fn trees(forest: &Forest) -> impl Iterator<Item = (DVec2, f64, f64, u32)> {
     planted(forest).map(|tree| (tree.at, tree.crown, tree.turn, tree.color))
 }

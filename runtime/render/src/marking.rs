@@ -47,7 +47,7 @@ const TRIANGLE: (f64, f64, f64) = (0.6, 0.7, 0.35);
 const MOST_BEND: f64 = 0.8;
 /// Gap between lines along the road and a line across it, m.
 const CLEAR_OF_STOP: f64 = 0.2;
-/// The same for triangles, m.
+/// Like `CLEAR_OF_STOP`, but for triangles, m.
 const CLEAR_OF_YIELD: f64 = 1.2;
 
 /// Opacity of paint on a lane of a width: invisible at four pixels, opaque from seven on.
@@ -78,7 +78,7 @@ enum Style {
     Avenue,
     /// Line between lanes of one direction, with or against increasing s.
     Lanes { forward: bool },
-    /// The same where a line must not be crossed: solid on the side from which crossing is prohibited.
+    /// Like `Lanes`, but where a line must not be crossed: solid on the side from which crossing is prohibited.
     Guarded {
         /// Whether vehicles may cross from the left side to the right one, as seen along the road.
         to_right: bool,

@@ -47,7 +47,7 @@ pub const LAMP_OFF: u32 = 0x3B444D;
 pub const SIGNAL_LAMPS: [u32; 3] = [0xF2493D, 0xF4B533, 0x35C46A];
 /// Ground by its height, from the lowest to the highest.
 pub const TERRAIN_BY_DAY: [u32; 5] = [0xD6E2C2, 0xDDE4C6, 0xE6E3CB, 0xECE3D0, 0xF1EBE0];
-/// The same in the dark theme.
+/// Like `TERRAIN_BY_DAY`, but in the dark theme.
 pub const TERRAIN_BY_NIGHT: [u32; 5] = [0x1E2B2A, 0x222E2C, 0x2A3230, 0x323735, 0x3B3E3D];
 /// Contour lines.
 pub const CONTOUR: u32 = 0xA9855A;
@@ -271,7 +271,7 @@ pub fn contrast(a: u32, b: u32) -> f64 {
 pub const HEAT_BY_DAY: [u32; 9] = [
     0xF8EE9F, 0xFDCA66, 0xFEA243, 0xF9783D, 0xE55455, 0xC33C6A, 0x993275, 0x6D2D72, 0x442761,
 ];
-/// The same in the dark theme, where high values are bright.
+/// Like `HEAT_BY_DAY`, but in the dark theme, where high values are bright.
 pub const HEAT_BY_NIGHT: [u32; 9] = [
     0x4A2D66, 0x723278, 0x9E367A, 0xC8416E, 0xE85858, 0xFC7A40, 0xFFA54A, 0xFECB67, 0xF8EE9F,
 ];

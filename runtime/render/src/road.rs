@@ -52,7 +52,7 @@ impl Stretch<'_> {
         self.part(self.range(), lateral)
     }
 
-    /// The same from one distance along the road to another; empty if nothing is between.
+    /// Like `line`, but from one distance along the road to another; empty if nothing is between.
     pub(crate) fn part(&self, (from, to): (f64, f64), lateral: impl Fn(f64) -> f64) -> Vec<DVec2> {
         if to - from < 1e-6 {
             return Vec::new();

@@ -94,7 +94,7 @@ fn star(bearings: &[f64], lanes: usize, width: f64, control: Option<Control>) ->
     )
 }
 
-/// The same with lanes of any kind between the pavements.
+/// Like `star`, but with lanes of any kind between the pavements.
 fn star_of(bearings: &[f64], section: CrossSection, control: Option<Control>) -> Scenario {
     let style = RoadStyle {
         name: String::new(),

@@ -115,8 +115,8 @@ pub struct Obstacle {
     pub name: String,
     /// Outline on the ground.
     pub shape: Shape,
-    /// Lower edge above the ground, m: 0 for what stands on the ground. What hangs is passed underneath by
-    /// vehicles that are not higher.
+    /// Lower edge above the ground, m; 0 if the obstacle stands on the ground. Vehicles that are not higher than
+    /// the lower edge pass underneath.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub base: Quantity<HeightAboveGround>,
     /// Height of the top above the ground, m.

@@ -1,32 +1,32 @@
-//! Heights between which obstacles and vehicles lie, and which obstacles a vehicle meets.
+//! Vertical extents of obstacles and vehicles, which determine the obstacles that a vehicle can hit.
 
 use crate::objects::Obstacle;
 use crate::vehicle_file::Trailer;
 use crate::vehicle_type::VehicleType;
 
-/// Lower edge and top above the ground below them.
+/// Vertical extent above the ground.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VerticalSpan {
     /// Lower edge, m.
     pub low: f64,
-    /// Top, m. Nothing is between a lower edge and a top that is not above it.
+    /// Top, m. The span is empty unless the top is above the lower edge.
     pub high: f64,
 }
 
 impl VerticalSpan {
-    /// Whether a vehicle collides with an obstacle of this span. An obstacle that ends at the vehicle's ground
-    /// clearance is driven over, and one that begins at its height is passed underneath.
+    /// Whether a vehicle can hit an obstacle of this span. It drives over obstacles no higher than its ground
+    /// clearance, and passes underneath obstacles that begin at its height or above.
     #[inline]
     pub fn is_met_by(self, vehicle: Self) -> bool {
         self.high > vehicle.low && self.low < vehicle.high && self.low < self.high
     }
 
-    /// Whether two spans share any height.
+    /// Whether two spans overlap.
     pub fn overlaps(self, other: Self) -> bool {
         self.low < other.high && other.low < self.high
     }
 
-    /// The span from the lower of two lower edges to the higher of two tops.
+    /// The smallest span that contains two spans.
     pub fn joined(self, other: Self) -> Self {
         Self {
             low: self.low.min(other.low),
@@ -36,7 +36,7 @@ impl VerticalSpan {
 }
 
 impl Obstacle {
-    /// Heights between which the obstacle is.
+    /// Vertical extent of the obstacle.
     pub fn vertical_span(&self) -> VerticalSpan {
         VerticalSpan {
             low: self.base.get(),
@@ -44,7 +44,7 @@ impl Obstacle {
         }
     }
 
-    /// Whether there is nothing below the obstacle.
+    /// Whether the obstacle hangs above the ground.
     pub fn hangs(&self) -> bool {
         self.base > 0.0
     }
@@ -54,7 +54,7 @@ impl VehicleType {
     /// Default ground clearance of vehicles and trailers as a fraction of their height.
     pub const COMMON_CLEARANCE: f64 = 0.12;
 
-    /// Height below which the vehicle drives over things, m: that of its file, or 0.12 of its height.
+    /// Ground clearance of the vehicle, m: that of its file, or 0.12 of its height. It drives over lower obstacles.
     pub fn ground_clearance(&self) -> f64 {
         let file = self.file.as_ref();
         let of_file = file.map(|file| file.vehicle.body.ground_clearance.get());
@@ -69,7 +69,7 @@ impl VehicleType {
         }
     }
 
-    /// The spans of its trailers, from the front.
+    /// The spans of its trailers, from front to back.
     pub fn trailer_spans(&self) -> impl Iterator<Item = VerticalSpan> {
         let trailers = self.file.iter().flat_map(|file| &file.vehicle.trailers);
         trailers.map(Trailer::vertical_span)
@@ -83,7 +83,7 @@ impl VehicleType {
 }
 
 impl Trailer {
-    /// Height below which the trailer is driven over things, m: that of its file, or 0.12 of its height.
+    /// Ground clearance of the trailer, m: that of its file, or 0.12 of its height. It passes over lower obstacles.
     pub fn clearance(&self) -> f64 {
         let common = VehicleType::COMMON_CLEARANCE * self.height;
         self.ground_clearance.get().unwrap_or(common)
@@ -109,14 +109,14 @@ mod tests {
     #[test]
     fn what_only_touches_a_vehicle_is_not_met() {
         let jeep = span(0.2, 1.8);
-        // Above, up to its height, and from just below it.
+        // Obstacles above: at the vehicle's height, and just below it.
         assert!(!span(2.5, 3.0).is_met_by(jeep));
         assert!(!span(1.8, 3.0).is_met_by(jeep));
         assert!(span(1.79, 3.0).is_met_by(jeep));
-        // Below, up to its clearance, and just above it.
+        // Obstacles below: at its ground clearance, and just above it.
         assert!(!span(0.0, 0.2).is_met_by(jeep));
         assert!(span(0.0, 0.21).is_met_by(jeep));
-        // Nothing at all.
+        // An empty span.
         assert!(!span(1.0, 1.0).is_met_by(jeep));
         assert!(!span(1.5, 1.0).is_met_by(jeep));
     }

@@ -45,7 +45,7 @@ fn only_what_hangs_has_a_base_in_its_file() {
     assert!(from_text(&text).unwrap() == scenario);
     let below = refused(&text.replace("\"base\": 2.5", "\"base\": -0.1"));
     assert!(below.contains("expected 0 to 10,000 m"), "{below}");
-    // 0 is what stands, as a file without it says.
+    // 0 is the default: the obstacle stands on the ground.
     let zero = text.replace("\"base\": 2.5", "\"base\": 0.0");
     let scenario = from_text(&zero).unwrap();
     assert!(!to_text(&scenario).contains("\"base\""));

@@ -173,7 +173,7 @@ fn what_somebody_has_decided_counts() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Anything drawn beside a motorway can be undone, and is laid out without a panic.
+    /// Any road drawn beside a motorway can be undone, and is laid out without a panic.
     #[test]
     fn drawing_beside_a_motorway_can_be_undone(
         x in -450.0..450.0f64,

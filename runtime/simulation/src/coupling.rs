@@ -87,7 +87,7 @@ pub enum CouplingError {
 pub enum CouplingOrder {
     /// Uncouple them from this one on, counted from 1 at the front; `None` for only the last.
     Uncouple(Option<u8>),
-    /// Couple what stands at the free coupling.
+    /// Couple the trailers at the free coupling.
     Couple,
 }
 
@@ -137,7 +137,7 @@ impl Couplings<'_> {
         Ok(towed - kept)
     }
 
-    /// Couples what stands at the free coupling of an agent. Returns the number of trailers.
+    /// Couples the trailers at the free coupling of an agent. Returns the number of trailers.
     pub(crate) fn couple(&mut self, agent: AgentIndex) -> Result<usize, CouplingError> {
         self.check_speed(agent)?;
         let bodies = self.bodies();
@@ -184,7 +184,7 @@ impl Couplings<'_> {
         Ok(count)
     }
 
-    /// Reason why what stands within reach of a coupling does not fit; `None` if nothing stands there.
+    /// Reason why the trailers within reach of a coupling do not fit; `None` if there are none.
     fn misfit(&self, free: &FreeCoupling<'_>, layers: u32) -> Option<CouplingError> {
         let is_there = |train: &&StandingTrain| {
             let apart = train.coupling().position - free.pose.position;

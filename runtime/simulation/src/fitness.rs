@@ -476,7 +476,7 @@ fn arena_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduc
         + parameters.value("time_weight") * (ARENA_TIME - input.time)
 }
 
-/// The same with the penalty of figure 9.3.
+/// Like `arena_score`, but with the penalty of figure 9.3.
 fn arena_score_or_failed(
     parameters: &ParameterSet,
     input: &FitnessInput,

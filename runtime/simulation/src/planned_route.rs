@@ -10,7 +10,7 @@ use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::{Agent, Flow, ModuleSetting, Place, Scenario, Slot, VehicleType};
 use std::sync::Arc;
 
-/// Planner of trips whose stack has an external one.
+/// Planner for trips whose stack has an external planner.
 const PLANNER: &str = "route";
 
 /// Finds the routes of trips in a scenario, and follows its edits.
@@ -81,8 +81,8 @@ impl RouteFinder {
         self.scenario = scenario;
     }
 
-    /// Route of an agent; `None` if one of its places, its stack or its vehicle type does not exist, or there
-    /// is no route.
+    /// Route of an agent; `None` if there is no route, or if a place, the stack or the vehicle type of the agent
+    /// does not exist.
     pub fn way(&self, agent: &Agent) -> Option<PlannedRoute> {
         let goals: Vec<_> = agent.goals().copied().collect();
         self.find(&agent.vehicle, &agent.stack, &agent.start, &goals)
@@ -142,7 +142,7 @@ impl RouteFinder {
         best.map_or(OnLanes::Unconnected, OnLanes::Route)
     }
 
-    /// The lanes that a place lies on, the best first.
+    /// The lanes at a place, the best one first.
     fn lanes_at(&self, end: &TripEnd) -> Vec<Spot> {
         let graph = self.ground.graph();
         let finder = self.ground.finder();
@@ -164,7 +164,7 @@ impl RouteFinder {
         spots.into_iter().filter(is_on).collect()
     }
 
-    /// Route with a vehicle and a stack from a place through others.
+    /// Route of a vehicle with a stack through a list of places.
     fn find(
         &self,
         vehicle: &str,

@@ -148,7 +148,7 @@ impl Stand {
         Self::crossing_of(&JunctionRules::default())
     }
 
-    /// The same with a junction that has rules.
+    /// Like `crossing`, but with a junction that has rules.
     pub(crate) fn crossing_of(rules: &JunctionRules) -> Self {
         let roads = [
             ((-100.0, 0.0), (100.0, 0.0), 1, 1),

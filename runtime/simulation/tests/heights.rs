@@ -1,5 +1,5 @@
-//! Obstacles that hang above a vehicle are passed underneath, and those below its clearance are driven over:
-//! neither are seen nor touched, at any level of dynamics.
+//! At all levels of dynamics, a vehicle passes underneath obstacles above its height and drives over obstacles
+//! below its clearance. It neither perceives nor touches them.
 
 use crate::common::*;
 use crate::scenarios::west_to_east;
@@ -16,7 +16,7 @@ struct Heights {
     top: f64,
 }
 
-/// Result of a drive through the obstacle.
+/// Outcome of a drive through the obstacle.
 #[derive(Debug, PartialEq)]
 struct Drive {
     arrived: bool,
@@ -24,14 +24,14 @@ struct Drive {
     touched_it: bool,
 }
 
-/// Past it as if nothing were there.
+/// The vehicle passed without perceiving or touching the obstacle.
 const FREE: Drive = Drive {
     arrived: true,
     saw_it: false,
     touched_it: false,
 };
 
-/// A bar in front of a vehicle that drives straight ahead.
+/// A bar across the path of a vehicle that drives straight ahead.
 fn bar(Heights { base, top }: Heights) -> Obstacle {
     Obstacle {
         name: "bar".into(),
@@ -48,7 +48,7 @@ fn bar(Heights { base, top }: Heights) -> Obstacle {
     }
 }
 
-/// A vehicle of a height that drives through a bar, on a street where its level keeps to lanes.
+/// Drives a vehicle of this height through a bar, on a street if its level keeps to lanes.
 fn course(level: DynamicsLevel, kind: &VehicleType, heights: Heights) -> Scenario {
     let mut scenario = Scenario::new("gate");
     let (start, goal) = match level {
@@ -66,7 +66,7 @@ fn course(level: DynamicsLevel, kind: &VehicleType, heights: Heights) -> Scenari
     scenario.apply(edit).unwrap();
     let agent = Agent {
         vehicle: "tested".into(),
-        // It sees obstacles and does not mind them.
+        // It perceives obstacles but does not react to them.
         stack: "pursuit".into(),
         start,
         destination: Some(goal),
@@ -99,7 +99,7 @@ fn drive(level: DynamicsLevel, kind: &VehicleType, heights: Heights) -> Drive {
     }
 }
 
-/// A jeep of 1.8 m with a clearance of 0.3 m, which has all that levels need.
+/// A jeep 1.8 m high with a clearance of 0.3 m, with the data that all levels need.
 fn jeep() -> VehicleType {
     vehicle("willys-mb", |file| {
         file.body.ground_clearance = 0.3.into();
@@ -117,7 +117,7 @@ fn a_gate_above_a_vehicle_is_passed_underneath_at_every_level() {
             top: 3.0,
         };
         assert_eq!(drive(level, &kind, gate), FREE, "{level}");
-        // Just above the roof: a body on springs rises by less than that.
+        // Just above the roof, because a sprung body rises by less than this margin.
         let low = Heights {
             base: height
                 + if level == DynamicsLevel::Rigid {
@@ -128,7 +128,7 @@ fn a_gate_above_a_vehicle_is_passed_underneath_at_every_level() {
             top: 3.0,
         };
         assert_eq!(drive(level, &kind, low), FREE, "{level} {height}");
-        // And one that the roof runs into.
+        // An obstacle that the roof hits.
         let beam = Heights {
             base: height - 0.1,
             top: 3.0,
@@ -143,7 +143,7 @@ fn a_step_below_the_clearance_is_driven_over_at_every_level() {
     for level in DynamicsLevel::ALL {
         let kind = kind_for(level);
         let clearance = kind.ground_clearance();
-        // A wheel as a sphere climbs what is well below its axle.
+        // A wheel, which is a sphere, climbs obstacles well below its axle.
         let top = match level {
             DynamicsLevel::Rigid => 0.12,
             _ => clearance,
@@ -159,7 +159,7 @@ fn a_step_below_the_clearance_is_driven_over_at_every_level() {
     }
 }
 
-/// The jeep, or for the sliding level, whose values its file lacks, a car of the same height.
+/// The jeep, or a car of the same height for the sliding level, because the jeep's file lacks its values.
 fn kind_for(level: DynamicsLevel) -> VehicleType {
     match level {
         DynamicsLevel::Sliding => VehicleType {
@@ -188,7 +188,7 @@ fn the_tallest_of_a_vehicle_and_its_trailers_counts() {
         top: 4.0,
     };
     assert_eq!(drive(level, &train, high), FREE);
-    // Alone it passes.
+    // Without the caravan it passes.
     let car = VehicleType {
         file: None,
         ..train.clone()

@@ -29,8 +29,7 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// Smallest distance between the couplings of trailers and what they are coupled to, seen from the vehicle's
-/// rear axle.
+/// Checks that the couplings of trailers stay at the couplings of the vehicles that tow them.
 fn hold_together(snapshot: &Snapshot, kind: &VehicleType) {
     let file = &kind.file.as_ref().unwrap().vehicle;
     let (_, rear) = file.axles();

@@ -25,7 +25,7 @@ pub const SEED: &str = "ROADWRIGHT_SEED";
 /// The folder with real data, such as extracts of OpenStreetMap in its subfolder `osm`.
 pub const TEST_DATA: &str = "ROADWRIGHT_TEST_DATA";
 
-/// Share of a long test that a usual run does: one in so many.
+/// Divisor of the length of a long test in an ordinary run.
 const SHARE: u64 = 10;
 
 /// Whether long tests run at full length.

@@ -32,7 +32,7 @@ pub(super) fn of(ui: &Ui, model: &Model, id: NodeId) -> Option<Arc<JunctionLaw>>
     in_context(ui.ctx(), model, id)
 }
 
-/// The same without access to widgets.
+/// Like `of`, but without access to widgets.
 pub(super) fn in_context(context: &Context, model: &Model, id: NodeId) -> Option<Arc<JunctionLaw>> {
     let scene = &model.scene;
     let index = *scene.layout.junction_of.get(&id)?;

@@ -35,7 +35,7 @@ struct Report {
     paths: Vec<Path>,
     #[serde(skip_serializing_if = "Option::is_none")]
     signals: Option<SignalReport>,
-    /// Maximum wait while the lanes beyond drain, s. Only in the report on a single junction.
+    /// Maximum wait while the lanes beyond drain, s. Present only in the report on a single junction.
     #[serde(skip_serializing_if = "Option::is_none")]
     bound: Option<f64>,
 }

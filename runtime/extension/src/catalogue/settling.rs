@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 // With a shorter time, a linker that pauses between two writes is caught in the middle. With a longer one,
 // authors wait for their own changes.
 const REST: Duration = Duration::from_millis(150);
-/// The same for a file that was closed by its writer or moved into place.
+/// Like `REST`, but for a file that was closed by its writer or moved into place.
 // Not zero, because a tool may close a file and reopen it to continue.
 const CLOSED_REST: Duration = Duration::from_millis(30);
 /// Time after which an incomplete file is an error.

@@ -1,6 +1,7 @@
 //! Versions of a script with constant `if` conditions, so that each branch can be taken.
 //!
-//! Conditions are replaced by text of the same length, so that all other positions stay the same.
+//! Each condition is replaced by a constant that is padded with blanks over as many lines, so that the positions of
+//! other statements stay the same.
 
 use rhai::{AST, ASTNode, Expr, Position, Stmt, StmtBlock};
 

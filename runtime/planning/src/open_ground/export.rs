@@ -1,4 +1,4 @@
-//! Parts of a map as text, with one character per cell, and as colours for pictures.
+//! Exports parts of a map as text, with one character per cell, and as colours for pictures.
 
 use super::cell::{Cell, CellSize};
 use super::cost::{PLAIN, SMALLEST_FACTOR};
@@ -13,27 +13,27 @@ const MOST_SHOWN: u64 = 2048 * 2048;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellMap {
     window: Window,
-    /// Row by row from the south-west; 0 where a cell is blocked.
+    /// Factors row by row from the south-west; 0 for blocked cells.
     factors: Vec<u32>,
     marks: BTreeMap<Cell, Mark>,
 }
 
-/// A cell that stands out.
+/// Mark on a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mark {
-    /// A path leads over it.
+    /// A path crosses the cell.
     Path,
-    /// An agent is there.
+    /// An agent is at the cell.
     Agent,
-    /// A goal is there.
+    /// A goal is at the cell.
     Goal,
 }
 
 impl OpenGround {
-    /// The cells of a rectangle as they are read for a profile.
+    /// The factors of the cells of a rectangle for a profile.
     ///
     /// # Errors
-    /// If there are none or too many.
+    /// If the rectangle has no cells or too many.
     pub fn cell_map(
         &mut self,
         profile: ProfileId,
@@ -51,8 +51,8 @@ impl OpenGround {
 }
 
 impl Window {
-    /// The cells of a size between two corners, m, in any order, and some more around them. A rectangle that is too
-    /// large to be shown is cut to 2048 columns and rows.
+    /// The cells of this size between two corners, in any order, with a margin, m. A rectangle that is too large to
+    /// be shown is cut to 2048 columns and rows.
     pub fn around(corners: [roadwright_geometry::DVec2; 2], margin: f64, size: CellSize) -> Self {
         let [a, b] = corners;
         let low = size.nearest_cell(a.min(b) - margin);
@@ -81,7 +81,7 @@ impl CellMap {
         self.window.rows
     }
 
-    /// Marks a cell. Of several marks the agent covers a path, and a goal both. Cells beyond the rectangle are
+    /// Marks a cell. A goal replaces other marks, and an agent replaces a path. Cells outside of the rectangle are
     /// ignored.
     pub fn mark(&mut self, cell: Cell, mark: Mark) {
         let at = self.marks.entry(cell).or_insert(mark);
@@ -141,7 +141,7 @@ impl CellMap {
     }
 }
 
-/// How often a factor is twice that of plain ground, rounded up; 0 for plain ground.
+/// Number of doublings from the factor of plain ground to this one, rounded up; 0 for plain ground.
 fn doublings(factor: u32) -> u32 {
     let more = factor.div_ceil(PLAIN as u32);
     more.next_power_of_two().trailing_zeros()

@@ -77,7 +77,7 @@ pub struct IncrementalPath {
     goal_node: Option<NodeIndex>,
     labels: Vec<Label>,
     queue: CellQueue,
-    /// Sum of the estimates between successive starts, by which keys in the queue are too small.
+    /// Sum of the estimates between successive starts. Older keys in the queue are too small by up to this.
     offset: u64,
     last_start: Option<Cell>,
     smallest_factor: u32,

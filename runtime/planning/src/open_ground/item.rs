@@ -35,7 +35,7 @@ pub enum Mobility {
     Moves,
 }
 
-/// Something on the ground.
+/// An obstacle, area or forecast on the ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     /// Its area on the ground.

@@ -142,7 +142,7 @@ fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
 
 /// Outlines that overlap by less than this only touch, m.
 pub(super) const TOUCHING: f64 = 2e-3;
-/// The same for two fixed obstacles: outlines of houses are surveyed to a decimetre or two, and neither
+/// Like `TOUCHING`, but for two fixed obstacles: outlines of houses are surveyed to a decimetre or two, and neither
 /// moves.
 const WALLS: f64 = 0.2;
 

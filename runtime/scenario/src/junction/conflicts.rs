@@ -176,7 +176,7 @@ impl Conflicts {
         Self::of_bodies(junction, Body::CAR)
     }
 
-    /// The same for other bodies.
+    /// Like `of`, but for other bodies.
     pub fn of_bodies(junction: &Junction, body: Body) -> Self {
         let paths = &junction.paths;
         let mut lines = CentreLines::default();

@@ -30,7 +30,7 @@ const STRAIGHT: f64 = 8.0 * PI / 180.0;
 const GENTLE: f64 = 22.5 * PI / 180.0;
 /// Smallest radius at which cars turn a corner, m: the tightest turn of a car.
 const CAR_RADIUS: f64 = U_TURN_RADIUS;
-/// The same where two bus lanes meet, m: the tightest turn of a bus.
+/// Like `CAR_RADIUS`, but where two bus lanes meet, m: the tightest turn of a bus.
 const BUS_RADIUS: f64 = 6.0;
 /// Radius of a corner with bus lanes, m.
 const BUS_CORNER: f64 = 8.0;

@@ -100,7 +100,7 @@ impl Boxes {
         met.map(|(own, theirs)| (whole(own), whole(theirs)))
     }
 
-    /// The same for one box of this connection.
+    /// Like `meeting`, but for one box of this connection.
     fn meeting_of(
         &self,
         number: usize,

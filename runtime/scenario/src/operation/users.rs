@@ -63,7 +63,7 @@ pub(super) fn with_rules(
     })
 }
 
-/// The same where lane ids change as well; rules about whole roads ask for lane 0.
+/// Like `with_rules`, but where lane ids change as well; rules about whole roads ask for lane 0.
 pub(super) fn with_lane_rules(
     scenario: &Scenario,
     place: impl Fn(NodeId, RoadLane) -> Option<RoadLane>,

@@ -11,7 +11,7 @@ fn scripted(script: &str) -> Stack {
     driven_by_script(script, "idm")
 }
 
-/// The same with a given controller.
+/// Like `scripted`, but with a given controller.
 pub(crate) fn driven_by_script(script: &str, controller: &str) -> Stack {
     let mut behaviour = ModuleSetting::new(&format!("{script}.rhai"));
     behaviour.rate_hz = Some(10.0).into();

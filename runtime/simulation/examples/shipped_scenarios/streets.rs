@@ -91,7 +91,7 @@ fn linden(class: RoadClass) -> RoadStyle {
     }
 }
 
-/// The same with parking bays along it (0) or against it (1).
+/// Like `linden`, but with parking bays along it (0) or against it (1).
 fn with_parking(side: usize) -> CrossSection {
     let mut section = linden(RoadClass::Arterial).section;
     let lanes = if side == 0 {

@@ -16,7 +16,7 @@ pub(crate) struct Departures {
     coming: VecDeque<Departure>,
     /// Due departures in order of arrival, by the lanelet where they wait.
     queues: BTreeMap<LaneletIndex, VecDeque<Departure>>,
-    /// The same for agents off the lanes, which do not queue behind each other.
+    /// Like `queues`, but for agents off the lanes, which do not queue behind each other.
     off_lanes: VecDeque<Departure>,
 }
 

@@ -166,7 +166,7 @@ fn given(state: &mut LaneState, body: &Body<'_>, step: LevelStep<'_>) -> f64 {
     given.clamp(-hardest, hardest)
 }
 
-/// The same on a slope. Lanes are not driven in reverse, so a vehicle that would roll back stands.
+/// Like `given`, but on a slope. Lanes are not driven in reverse, so a vehicle that would roll back stands.
 fn on_slope(grade: &Grade, body: &Body<'_>, dt: f64) -> f64 {
     let speed = body.motion.speed;
     let effort = grade.effort(speed, &body.ask(), dt);

@@ -96,7 +96,7 @@ impl Body<'_> {
         Some(self.climbs(grade, self.mean_grip(ground, pose)))
     }
 
-    /// The same with the slope across its heading.
+    /// Like `grade`, but with the slope across its heading.
     #[inline]
     fn bank_and_grade(&self, ground: &Ground, pose: Pose) -> Option<Grade> {
         let (wheelbase, width) = (self.vehicle_type.limits.wheelbase, self.vehicle_type.width);

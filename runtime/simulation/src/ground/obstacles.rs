@@ -167,7 +167,7 @@ pub(super) struct Stature {
     /// Solid for collisions with rigid vehicles, relative to its centre. Computed when such a vehicle first
     /// comes near.
     solid: OnceLock<Option<(Solid, DVec2)>>,
-    /// The same for a loose body.
+    /// Like `solid`, but for a loose body.
     loose: OnceLock<Option<LooseKind>>,
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct JunctionLaw {
     /// Distance from each connection's stop line to the junction if buses turn there, m. Computed on first
     /// use.
     setbacks: OnceLock<Vec<f32>>,
-    /// The same if only cars drive there.
+    /// Like `setbacks`, but if only cars drive there.
     car_setbacks: Vec<f32>,
     pub(crate) right_of_way: RightOfWay,
     /// Signals that the junction would have on its own. The ones it follows are in the signal plans of the

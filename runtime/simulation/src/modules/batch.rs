@@ -187,7 +187,7 @@ impl Rota {
         self.of[instance].due(step, &mut self.chosen)
     }
 
-    /// The same for agents that are updated where strides begin, with the rate of their updates.
+    /// Like `due`, but for agents that are updated where strides begin, with the rate of their updates.
     pub(crate) fn due_in_strides(&mut self, instance: usize, step: u64) -> (Due<'_>, Rate) {
         let own = &self.in_strides[instance];
         (own.due(step, &mut self.chosen), own.rate)

@@ -470,7 +470,7 @@ impl View<'_> {
         self.merging_in(agent, conflict, connection, next, beyond, distance)
     }
 
-    /// The same for a connection whose junction and number are known.
+    /// Like `merging`, but for a connection whose junction and number are known.
     fn merging_in(
         &self,
         agent: AgentIndex,

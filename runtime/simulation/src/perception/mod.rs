@@ -61,7 +61,7 @@ pub(crate) struct View<'a> {
     pub(crate) dynamics: &'a Dynamics,
 }
 
-/// The same without the agents, for stages that modify agents in between.
+/// Like `View`, but without the agents, for stages that modify agents in between.
 #[derive(Clone, Copy)]
 pub(crate) struct Surroundings<'a> {
     pub(crate) ground: &'a Ground,

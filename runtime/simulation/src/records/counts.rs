@@ -5,7 +5,7 @@ pub(crate) fn are_countable(counts: impl IntoIterator<Item = u64>) -> bool {
     counts.into_iter().all(|count| count <= 1 << 62)
 }
 
-/// The same for 32-bit counts.
+/// Like `are_countable`, but for 32-bit counts.
 pub(crate) fn are_short_counts(counts: impl IntoIterator<Item = u32>) -> bool {
     counts.into_iter().all(|count| count <= 1 << 31)
 }

@@ -324,7 +324,7 @@ impl Order {
         }
     }
 
-    /// The same with an acceleration of its own, which overrides the pedals.
+    /// Like `of_pedals`, but with an acceleration of its own, which overrides the pedals.
     pub(crate) fn with_acceleration(self, acceleration: f64) -> Self {
         Self {
             command: Command {

@@ -31,7 +31,7 @@ impl Controlling {
 #[derive(Default)]
 struct Asking {
     rows: Rows<ControllerInput, ControllerOutput, Sample>,
-    /// The same for controllers that drive by pedals.
+    /// Like `rows`, but for controllers that drive by pedals.
     pedals: Rows<PedalsInput, PedalsOutput, Sample>,
     /// Rows of controllers that follow a path by a model of their vehicle.
     paths: Rows<PathInput, ControllerOutput, Sample>,

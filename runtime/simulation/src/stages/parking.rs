@@ -163,7 +163,7 @@ fn curve(from: Pose, to: Pose, sharpest: f64) -> Option<ReferenceLine> {
     ends.find_map(|end| curve_with_end(from, to, sharpest, end))
 }
 
-/// The same with a straight end of a given length, m.
+/// Like `curve`, but with a straight end of a given length, m.
 fn curve_with_end(from: Pose, to: Pose, sharpest: f64, end: f64) -> Option<ReferenceLine> {
     let before = Pose {
         position: to.point(-end, 0.0),

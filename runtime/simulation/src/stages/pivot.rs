@@ -70,7 +70,7 @@ impl View<'_> {
         }
     }
 
-    /// The same for an agent of level `rigid`.
+    /// Like `pivot`, but for an agent of level `rigid`.
     fn pivot_of_body(&self, agent: AgentIndex, input: &ControllerInput) -> Option<Pivot> {
         let who = &self.agents.identity[agent.index()];
         let kind = self.types.get(who.vehicle_type);

@@ -33,7 +33,7 @@ impl Effecting<'_> {
         Ok(count)
     }
 
-    /// Couples what stands at the free coupling of an agent. Returns the number of trailers.
+    /// Couples the trailers at the free coupling of an agent. Returns the number of trailers.
     pub(crate) fn couple(&mut self, agent: AgentIndex) -> Result<usize, CouplingError> {
         let count = self.couplings().couple(agent)?;
         self.find_all();

@@ -57,7 +57,7 @@ impl LaneRoom<'_> {
         here + self.drift_beyond(self.ground.successors(lanelet), over, |_| (0.0, over))
     }
 
-    /// The same for a first position that may lie before the start.
+    /// Like `drift_ahead`, but for a first position that may lie before the start.
     fn drift_behind(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
         let here = self.drift_on(lanelet, from, to);
         if from >= 0.0 {
@@ -89,7 +89,7 @@ impl LaneRoom<'_> {
         drifts.reduce(f64::max).unwrap_or(f64::INFINITY)
     }
 
-    /// The same between two positions on a lanelet, cut off at its ends.
+    /// Like `drift_beyond`, but between two positions on a lanelet, cut off at its ends.
     fn drift_on(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
         let line = self.ground.line(lanelet);
         let (spacing, last) = (line.spacing(), line.count() - 1);

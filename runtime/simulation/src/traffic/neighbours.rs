@@ -136,7 +136,7 @@ impl Shapes<'_> {
         self.bodies.ground.obstacles.room_around(&covered, most)
     }
 
-    /// The same for a vehicle, from what is known of its lane; 0 or less if nothing is known.
+    /// Like `room_to_obstacles`, but for a vehicle, from what is known of its lane; 0 or less if nothing is known.
     fn room_on_lane(&self, agent: AgentIndex) -> f64 {
         let Bodies { ground, agents, .. } = self.bodies;
         let vehicle_type = agents.identity[agent.index()].vehicle_type;

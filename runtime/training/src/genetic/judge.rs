@@ -100,7 +100,7 @@ pub trait Evaluate: Sync {
     /// The failure of a module, as a message. It costs the candidate, not the training.
     fn run(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String>;
 
-    /// The same for judging a champion: without shortcuts that make breeding cheaper and less exact.
+    /// Like `run`, but for judging a champion: without shortcuts that make breeding cheaper and less exact.
     ///
     /// # Errors
     /// As [`Evaluate::run`].

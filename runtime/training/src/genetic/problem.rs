@@ -247,7 +247,7 @@ impl Problem {
         }
     }
 
-    /// The same with further fitnesses that measure driving behaviour. They score without affecting the
+    /// Like `setup_of`, but with further fitnesses that measure driving behaviour. They score without affecting the
     /// drive.
     fn watched_setup_of(&self, genes: &[f64]) -> Setup {
         let mut setup = self.setup_of(genes);

@@ -47,7 +47,7 @@ pub struct RecordedChampion {
     pub changes: Vec<(String, String)>,
     /// Score on each test course; `None` if a module failed.
     pub held_out: Vec<Option<f64>>,
-    /// The same for the values before training.
+    /// Like `held_out`, but for the values before training.
     pub start: Vec<Option<f64>>,
     /// Driving behaviour of the champion on the test courses; earlier versions did not write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

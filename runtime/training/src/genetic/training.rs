@@ -64,7 +64,7 @@ pub struct Champion {
     pub failed_finalists: Vec<String>,
     /// Its runs on the held-out test courses, in order. A run in which a module failed is no result.
     pub held_out: Vec<RunOrFailure>,
-    /// The same for the values before training.
+    /// Like `held_out`, but for the values before training.
     pub start: Vec<RunOrFailure>,
 }
 

@@ -15,7 +15,7 @@ pub struct Verdict {
     pub champion: Champion,
     /// Its runs on the test courses, as `bench run` reports them.
     pub held_out: Summary,
-    /// The same for the values before training.
+    /// Like `held_out`, but for the values before training.
     pub start: Summary,
     /// Fitness of the champion minus that of the start, course by course, where neither failed.
     pub difference: Estimate,

@@ -17,7 +17,7 @@ use roadwright_planning::open_ground::{
 use serde::Serialize;
 use std::io::Write;
 
-/// One in this many obstacles is moved for each problem.
+/// For each problem, one in this many obstacles is moved.
 const MOVED: usize = 10;
 /// Maximum displacement along each axis, m.
 const FARTHEST: f64 = 0.3;
@@ -29,14 +29,14 @@ const LARGEST_RATIO: f64 = 0.05;
 /// Target for the median of projection and search together, ms.
 const AIM: f64 = 1.5;
 
-/// A scene of the source.
+/// A scene of [Kuffner 1998].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scene {
     Maze,
     Office,
 }
 
-/// A row of the source's table.
+/// A row of the published table.
 struct Printed {
     scene: Scene,
     cells: u32,
@@ -97,7 +97,7 @@ impl Scene {
     }
 }
 
-/// A row, with that of the source.
+/// A measured row, with the published one.
 #[derive(Debug, Serialize)]
 struct Row {
     scene: &'static str,
@@ -113,7 +113,7 @@ struct Row {
     source_project_ms: f64,
     source_search_ms: f64,
     source_total_ms: f64,
-    /// Speed relative to the source.
+    /// Speed relative to the published one.
     faster: f64,
 }
 

@@ -114,12 +114,12 @@ pub(super) struct AlleyRequest {
     pub(super) agent: AgentIndex,
     /// The first alley that it needs.
     first: AlleyNeed,
-    /// Where it waits: index in the route, and position along the lanelet there, m.
+    /// Position at which it waits: index in the route, and distance along the lanelet, m.
     hold: Wall,
 }
 
-/// A vehicle that has waited so long for an alley that vehicles from the other end that requested later
-/// wait for it.
+/// A vehicle that has waited for an alley for long. Vehicles from the other end that requested later must wait
+/// for it.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
     agent: AgentIndex,

@@ -239,8 +239,8 @@ pub(super) enum Reserved {
     Room(LaneletIndex, f64),
 }
 
-/// Whether a vehicle at signals has waited for room beyond them for so long that the next room is its own
-/// even if its signal is red. Otherwise vehicles with green in the stages between would take it each time.
+/// Whether a vehicle at signals has waited so long for room beyond them that the next room is reserved for it,
+/// even while its signal is red. Otherwise vehicles with green in other stages would take the room each time.
 pub(super) fn is_passed_over_for_room(
     request: &Request,
     junction: JunctionIndex,

@@ -27,7 +27,7 @@ const HARDLY_MOVING: f64 = 1.0;
 const LEAST_SPEED: f64 = 3.0;
 /// A vehicle that needs harder braking than this to stop for amber continues, m/s^2.
 const AMBER_BRAKING: f64 = 3.0;
-/// The same for a vehicle that has not been let in and therefore brakes already, m/s^2. With
+/// Like `AMBER_BRAKING`, but for a vehicle that has not been let in and therefore brakes already, m/s^2. With
 /// [`AMBER_BRAKING`] it would be allowed to continue whenever it brakes a little late.
 const BRAKING_FIRMLY: f64 = 4.5;
 
@@ -235,7 +235,7 @@ impl<'a> Situation<'a> {
         time_to_cover(distance, self.speed(agent), top, EXPECTED_ACCELERATION)
     }
 
-    /// The same with its present acceleration, s, because a vehicle that follows another one gains less
+    /// Like `time_for`, but with its present acceleration, s, because a vehicle that follows another one gains less
     /// speed than it could. A vehicle that hardly moves is expected to set out.
     pub(super) fn time_as_it_drives(&self, distance: f64, agent: AgentIndex, at: u32) -> f64 {
         let speed = self.speed(agent);
@@ -293,7 +293,7 @@ impl<'a> Situation<'a> {
         self.is_stopped_by(AMBER_BRAKING, path, agent, distance)
     }
 
-    /// The same for an agent that has not been let in.
+    /// Like `is_called_back_by_light`, but for an agent that has not been let in.
     pub(super) fn is_stopped_by_light(
         &self,
         path: Connection,

@@ -58,7 +58,7 @@ enum Phase {
     Closed,
     /// Red for all, with amber for the connections that get green next.
     RedAmber,
-    /// The same before the first stage of signals that an edit has changed.
+    /// Like `RedAmber`, but before the first stage of signals that an edit has changed.
     Opening,
 }
 
