@@ -423,7 +423,9 @@ fn couplings_on_the_way_are_done_again() {
     // An impossible order is reported and is not part of the run.
     live.coupling(3, CouplingOrder::Uncouple(None));
     let refused = settled(&live).error.clone();
-    assert!(refused.is_some_and(|(_, text)| text.contains("Agent 3: the vehicle tows nothing")));
+    assert!(
+        refused.is_some_and(|(_, text)| text.contains("Agent 3: the vehicle tows no trailers"))
+    );
     let end = play_to(&mut live, 12.0);
     let again = |step: u64| {
         let mut world = world(&scenario);

@@ -13,8 +13,8 @@ use roadwright_editor::workshop::{Ground, Source, WorkshopAction};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::{
-    Control, Edit, LandId, LandUse, NodeId, ObjectId, Obstacle, ObstacleId, RoadId, Scenario,
-    Shape, file,
+    Control, Edit, LandId, LandUse, ModuleSetting, NodeId, ObjectId, Obstacle, ObstacleId, RoadId,
+    Scenario, Shape, Slot, file,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -466,10 +466,20 @@ fn hill_country() -> Bench {
     bench
 }
 
+/// Lets all agents head straight for their goals, so that they push over what lies between.
+fn go_straight(bench: &mut Bench) {
+    for (key, mut stack) in bench.scenario().stacks().clone() {
+        stack.set(Slot::GroundPlanner, vec![ModuleSetting::new("straight")]);
+        let edit = Edit::Stack(key, Some(Box::new(stack)));
+        bench.ask(Action::Apply("Plan no paths".into(), edit));
+    }
+}
+
 /// A bus has driven through a field of posts and left fallen ones behind.
 #[test]
 fn pushed_posts() {
     let mut bench = hill_country();
+    go_straight(&mut bench);
     bench.ask(Action::Speed(0.0));
     bench.look_at(-10.0, -50.0, 30.0);
     bench.step_run(900);
@@ -650,6 +660,7 @@ fn houses_from_far_away() {
 #[test]
 fn driving() {
     let mut bench = hill_country();
+    go_straight(&mut bench);
     // Time advances only by steps taken by hand.
     bench.ask(Action::Speed(0.0));
     bench.step_run(100);

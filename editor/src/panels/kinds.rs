@@ -282,8 +282,9 @@ fn slot_rows(
 
 /// The row that adds a module: selected from a list, or dropped from the Modules panel.
 fn added_module(ui: &mut Ui, model: &Model, key: &str, slot: Slot) -> Option<String> {
-    let label = format!("Add {} to {key}", slot.name());
-    let mut choices = vec![(String::new(), format!("add a {}", slot.name()))];
+    let name = slot.title().to_lowercase();
+    let label = format!("Add {name} to {key}");
+    let mut choices = vec![(String::new(), format!("add a {name}"))];
     choices.extend(known_modules(model, slot));
     let frame = egui::Frame::NONE.inner_margin(2.0);
     let (chosen, dropped) = ui.dnd_drop_zone::<Dragged, _>(frame, |ui| {

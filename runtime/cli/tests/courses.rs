@@ -398,7 +398,10 @@ fn a_rule_stops_when_a_driver_is_known_to_be_better() {
     );
     assert!(same["difference"]["is_better"].is_null());
     for (words, expected) in [
-        ("run arena --until-difference idm.json --seed 58", "3 rows"),
+        (
+            "run arena --until-difference idm.json --seed 58",
+            "they have 3",
+        ),
         (
             "run forest --until-difference idm.json",
             "different courses",
@@ -481,7 +484,7 @@ fn absurd_calls_end_with_two_and_say_why() {
         ("run arena --runs 3 --until-se 1", "cannot be used with"),
         (
             "run arena --until-se 1 --min-runs 9 --max-runs 3",
-            "must not be larger",
+            "must be at least 2 and not exceed the maximum",
         ),
         ("run arena --level 1", "above 0 and below 1"),
         ("run arena --vehicle tank", "willys_mb"),

@@ -198,7 +198,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
         Fails("batches of 1 and 7", "split into slices of 1"),
     ),
     ("hidden state", Fails("state", "saved and restored")),
-    ("shared scratch", Fails("two threads", "as it declares")),
+    ("shared scratch", Fails("two threads", "it declares")),
     // Cost.
     ("200 us a row", Fails("speed", "us per agent, budget 5 us")),
     (

@@ -202,7 +202,7 @@ fn a_sample_is_repeated_by_its_seed_and_says_what_may_escape() {
     for expected in [
         "5 of 30 rows run again",
         "--seed 3 --rows 5",
-        "escapes with a chance of 83.3 %",
+        "is missed with a probability of 83.3 %",
     ] {
         assert!(said.contains(expected), "{said}");
     }
@@ -432,7 +432,7 @@ fn a_stopping_rule_that_cannot_be_is_told_once_and_another_one_in_words() {
     let said = told(&output);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(
-        said.contains("the stopping rule is 30 runs there, and 24 runs here"),
+        said.contains("the stopping rule is 30 runs there, but 24 runs here"),
         "{said}"
     );
 }

@@ -301,10 +301,17 @@ fn run_takes_a_level_of_dynamics() {
     assert_ne!(rigid["state_hash"], steers["state_hash"]);
     let shared = run(&["--dynamics", "rigid", "--threads", "2"]);
     assert_eq!(shared["state_hash"], rigid["state_hash"]);
-    // No obstacle was pushed here; in the hills the bus pushed some.
+    // No obstacle was pushed here; in the hills a bus that does not plan pushes some.
     assert!(rigid["loose"].is_null());
     let hills = scenario("hill-country");
-    let hills = json(&["run", &hills, "--seconds", "25", "--json"]);
+    let without_plans = ["--use", "ground_planner=straight"];
+    let hills = json(
+        &[
+            &["run", &hills, "--seconds", "25", "--json"],
+            &without_plans[..],
+        ]
+        .concat(),
+    );
     assert!(
         hills["loose"]["felled"].as_u64() >= Some(3),
         "{}",
@@ -334,7 +341,7 @@ fn unusable_calls_end_with_two_and_say_why() {
     refused(&["run", &file, "--seconds=-3"], "--seconds");
     refused(
         &["run", &file, "--use", "controller=nobody"],
-        "expected one of: fuzzy_driver, fuzzy_mechanic, idm, pursuit, bay_parking",
+        "expected one of: fuzzy_driver, fuzzy_mechanic, idm, pursuit, stanley,",
     );
     refused(&["run", &file, "--use", "brakes"], "expected SLOT=MODULE");
     refused(
@@ -767,6 +774,8 @@ fn the_page_about_fitnesses_names_them_all() {
             "progress",
             "time_above_limit",
             "time_times_overlap",
+            "path_error",
+            "settled_speed",
         ];
         assert!(!parameters.is_empty() || plain.contains(&info.id));
     }

@@ -293,7 +293,7 @@ fn what_was_asked_for_holds_on_and_what_is_changed_is_told() {
         types.insert("ambulance".into(), types["car"].clone());
     });
     let said = refused(folder, "types.json", "a.rw");
-    assert!(said.contains("other vehicle types"), "{said}");
+    assert!(said.contains("different vehicle types"), "{said}");
 }
 
 #[test]

@@ -693,7 +693,8 @@ fn with_fewer_seeds(words: &[&str]) -> Vec<String> {
     let mut words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
     if let Some(option) = words.iter().position(|word| word == "--seeds") {
         let whole = words[option + 1].parse().unwrap();
-        words[option + 1] = scaled(whole).to_string();
+        // Error bars need two.
+        words[option + 1] = scaled(whole).max(2).to_string();
     }
     words
 }

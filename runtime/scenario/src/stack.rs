@@ -273,8 +273,12 @@ macro_rules! declare_slots {
             }
 
             /// Its name as a title.
+            #[expect(unreachable_patterns, reason = "a title of two words comes first")]
             pub fn title(self) -> &'static str {
-                match self { $(Self::$slot => stringify!($slot)),* }
+                match self {
+                    Self::GroundPlanner => "Ground planner",
+                    $(Self::$slot => stringify!($slot)),*
+                }
             }
 
             /// The kind of its modules.

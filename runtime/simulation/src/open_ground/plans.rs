@@ -650,6 +650,8 @@ impl Planning<'_> {
             true => None,
             false => driver.manoeuvre(begin, &path),
         };
+        // Without parts the vehicle already stands where the path begins.
+        let manoeuvre = manoeuvre.filter(|manoeuvre| !manoeuvre.parts.is_empty());
         let is_found = manoeuvre.is_some();
         let length: f64 = path
             .windows(2)
@@ -738,14 +740,14 @@ impl Manoeuvre {
 
 /// The parts of a manoeuvre as paths; the last one continues along the path.
 fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre, path: &[DVec2]) -> Vec<PlannedPart> {
-    let last = manoeuvre.parts.len() - 1;
     let part = |(at, part): (usize, &super::manoeuvre::Part)| {
-        let beyond = match at == last && manoeuvre.joins < path.len() {
+        let is_last = at + 1 == manoeuvre.parts.len();
+        let beyond = match is_last && manoeuvre.joins < path.len() {
             true => &path[manoeuvre.joins..],
             false => &[][..],
         };
         let mut waypoints = driver.waypoints(&part.track, part.gear, beyond);
-        match at == last {
+        match is_last {
             true => brake_in_time(&mut waypoints),
             false => end_slowly(&mut waypoints),
         }

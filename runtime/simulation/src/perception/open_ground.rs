@@ -18,12 +18,16 @@ const MANOEUVRING_TIME: f64 = 0.6;
 /// Nearest way-point on a planned path, m, and steps in which a nearer one is looked for.
 const NEAREST: f64 = 2.0;
 const NEARER: f64 = 1.0;
+/// Largest distance of a way-point on a planned path, m. The search for it grows with the square of it, and
+/// vehicles of any speed are allowed.
+const FARTHEST: f64 = 100.0;
 /// A straight line to the way-point of a planned path may leave the path by at least this, m.
 const LEAST_ROOM: f64 = 0.1;
 
-/// The largest distance along a path, up to `most`, to a point to which a straight line from a place stays within some room
-/// of the path, m.
+/// The largest distance along a path, up to `most` and [`FARTHEST`], to a point to which a straight line from a
+/// place stays within some room of the path, m.
 fn straight_reach(line: CentreLine<'_>, s: f64, place: DVec2, most: f64, room: f64) -> f64 {
+    let most = most.min(FARTHEST);
     let mut reach = NEAREST.min(most);
     let mut next = reach;
     loop {

@@ -87,7 +87,7 @@ pub(crate) fn plan_ground(
             claim: &mut agents.claim[index],
         }
         .move_to(route);
-        let place = agents.motion[index].pose.position;
+        let place = given.bodies(agents.lent()).pose(one.agent).position;
         let route = routes.get(agents.progress[index].route);
         if let Some(path) = route.path_to(reached) {
             let position = &mut agents.position[index];
