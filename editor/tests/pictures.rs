@@ -469,7 +469,7 @@ fn hill_country() -> Bench {
 /// Lets all agents head straight for their goals, so that they push over what lies between.
 fn go_straight(bench: &mut Bench) {
     for (key, mut stack) in bench.scenario().stacks().clone() {
-        stack.set(Slot::GroundPlanner, vec![ModuleSetting::new("straight")]);
+        assert!(stack.set(Slot::GroundPlanner, vec![ModuleSetting::new("straight")]));
         let edit = Edit::Stack(key, Some(Box::new(stack)));
         bench.ask(Action::Apply("Plan no paths".into(), edit));
     }

@@ -530,14 +530,14 @@ fn trailers_are_let_go_and_joined_on_again() {
     let log: Vec<String> = world.log().map(|line| line.text.clone()).collect();
     let expected = [
         "tows 1",
-        "uncouple: the vehicle tows 1: there is no trailer 7",
+        "there is no trailer 7 to uncouple, because the vehicle tows 1",
         "uncoupled 1, which stands with its brakes on",
         "tows 0",
         "coupled 1",
         "tows 1 of car",
         "uncoupled 1, which stands with its brakes on",
         "couple: the vehicle moves at ",
-        "uncouple: there is no trailer 0",
+        "there is no trailer 0",
     ];
     assert_eq!(log.len(), expected.len(), "{log:#?}");
     for (line, expected) in log.iter().zip(expected) {

@@ -196,6 +196,7 @@ fn wrong_numbers() -> Vec<(&'static str, Vec<Wrong>)> {
         (
             "Obstacle",
             vec![
+                ("base", obstacle(|o| o.base = (-1.0).into())),
                 ("height", obstacle(|o| o.height = 0.0.into())),
                 ("mass", obstacle(|o| o.mass = Some(0.0).into())),
             ],

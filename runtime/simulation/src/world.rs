@@ -713,7 +713,9 @@ impl World {
             .census()
             .find(id)
             .ok_or(CouplingError::NotDriving(id))?;
-        self.effecting().0.uncouple(agent, from)
+        let count = self.effecting().0.uncouple(agent, from)?;
+        self.update_ground_map();
+        Ok(count)
     }
 
     /// Couples the trailers that stand at the free coupling of an agent's vehicle, or of its last trailer.
@@ -728,7 +730,9 @@ impl World {
             .census()
             .find(id)
             .ok_or(CouplingError::NotDriving(id))?;
-        self.effecting().0.couple(agent)
+        let count = self.effecting().0.couple(agent)?;
+        self.update_ground_map();
+        Ok(count)
     }
 
     /// Calls [`World::uncouple`] or [`World::couple`], as ordered.

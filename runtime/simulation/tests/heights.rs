@@ -81,7 +81,7 @@ fn drive(level: DynamicsLevel, kind: &VehicleType, heights: Heights) -> Drive {
     let options = RunOptions {
         dynamics: Some(level),
         dt: Some(0.02),
-        ..RunOptions::default()
+        ..straight()
     };
     let scenario = course(level, kind, heights);
     let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
@@ -224,7 +224,7 @@ fn a_mass_that_hangs_stays_where_it_is() {
     let options = RunOptions {
         dynamics: Some(level),
         dt: Some(0.02),
-        ..RunOptions::default()
+        ..straight()
     };
     let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
     (0..800).for_each(|_| world.step());

@@ -2,7 +2,6 @@
 //! obstacles push back.
 
 use crate::common::*;
-use roadwright_agent::Slot;
 use roadwright_geometry::math::{cos, sin};
 use roadwright_geometry::{DVec2, HeightField};
 use roadwright_scenario::vehicle_file::{VehicleFile, WheelShape};
@@ -10,7 +9,7 @@ use roadwright_scenario::{
     Agent, DynamicsLevel, Edit, Forest, ForestId, Obstacle, ObstacleId, Scenario, Shape,
 };
 use roadwright_simulation::{
-    Ground, ModuleOverrides, RunOptions, SavedWorld, Status, Summary, World, builtin_modules,
+    Ground, RunOptions, SavedWorld, Status, Summary, World, builtin_modules,
 };
 use roadwright_testing::is_slow;
 use std::collections::BTreeSet;
@@ -36,17 +35,6 @@ fn rigid(dt: f64) -> RunOptions {
         dynamics: Some(DynamicsLevel::Rigid),
         dt: Some(dt),
         ..straight()
-    }
-}
-
-/// Agents head straight for their goals: bodies that are pushed are met only without a planner.
-fn straight() -> RunOptions {
-    let mut modules = ModuleOverrides::default();
-    let before = modules.set(Slot::GroundPlanner, vec!["straight".into()]);
-    assert_eq!(before, Ok(None));
-    RunOptions {
-        modules,
-        ..RunOptions::default()
     }
 }
 

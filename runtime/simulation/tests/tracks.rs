@@ -27,7 +27,7 @@ fn options(level: DynamicsLevel, threads: usize) -> RunOptions {
         dynamics: Some(level),
         dt: Some(0.02),
         threads,
-        ..RunOptions::default()
+        ..straight()
     }
 }
 

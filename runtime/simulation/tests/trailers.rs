@@ -21,7 +21,7 @@ fn at(level: DynamicsLevel) -> RunOptions {
     RunOptions {
         dynamics: Some(level),
         dt: Some(0.02),
-        ..RunOptions::default()
+        ..straight()
     }
 }
 

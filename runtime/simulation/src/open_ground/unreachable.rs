@@ -210,7 +210,7 @@ mod tests {
         let wall = [40.0, 0.0, 1.0, 9999.0];
         let found = found(DVec2::new(80.0, 0.0), &[wall]);
         assert_eq!(found[0].0, Severity::Warning);
-        assert!(found[0].1.contains("not decided"), "{found:?}");
+        assert!(found[0].1.contains("was stopped"), "{found:?}");
     }
 
     #[test]

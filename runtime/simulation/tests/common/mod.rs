@@ -9,6 +9,7 @@ use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
 use roadwright_scenario::{
     CrossSection, Edit, Flow, Place, RoadClass, Scenario, VehicleType, file,
+use roadwright_simulation::{ModuleOverrides, RunOptions};
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -117,4 +118,15 @@ pub(crate) fn without_stack(mut scenario: Scenario, stack: &str) -> Scenario {
     }
     scenario.apply(Edit::Stack(stack.into(), None)).unwrap();
     scenario
+}
+
+/// Agents head straight for their goals: bodies that are pushed are met only without a planner.
+pub(crate) fn straight() -> RunOptions {
+    let mut modules = ModuleOverrides::default();
+    let before = modules.set(Slot::GroundPlanner, vec!["straight".into()]);
+    assert_eq!(before, Ok(None));
+    RunOptions {
+        modules,
+        ..RunOptions::default()
+    }
 }

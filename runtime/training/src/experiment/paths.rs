@@ -198,6 +198,6 @@ mod tests {
         assert!(error(&results, true).contains("do not contain their scenario"));
         results.head.is_own = false;
         results.head.course = "pendulum".into();
-        assert!(error(&results, true).contains("computes its vehicle"));
+        assert!(error(&results, true).contains("simulates its own vehicle"));
     }
 }

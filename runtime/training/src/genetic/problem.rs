@@ -492,7 +492,7 @@ mod tests {
             .scenario_of(&problem.genome().start(), 1)
             .unwrap_err();
         assert!(
-            error.to_string().contains("computes its vehicle"),
+            error.to_string().contains("simulates its own vehicle"),
             "{error}"
         );
     }
