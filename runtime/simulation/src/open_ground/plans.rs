@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Farther beside its path than this, m, or more askew, rad, driver and plan disagree.
+/// Offset from the path, m, and difference in heading, rad, beyond which the driver is no longer on its plan.
 const BESIDE: f64 = 1.0;
 const ASKEW: f64 = 1.0;
 /// Difference in heading from which the start of a path is reached by a manoeuvre, rad.
@@ -42,7 +42,7 @@ const LONGEST: f64 = 1e5;
 /// Number of cells that the reachability search expands per turn.
 const TURN: u64 = 512;
 
-/// An agent off the lanes as it is now.
+/// Current state of an agent off the lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Planner<'a> {
     pub(crate) id: u64,
