@@ -101,7 +101,7 @@ fn action_of(effect: Effect) -> Action {
 }
 
 impl Hand {
-    /// Creates it with a tool.
+    /// Creates a hand that holds the given tool.
     pub(crate) fn new(kind: ToolKind) -> Self {
         Self {
             tool: kind.tool(),

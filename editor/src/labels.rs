@@ -25,7 +25,7 @@ const LEAST_ROOM: f64 = 40.0;
 const LEAST_LAND: f64 = 3_000.0;
 /// Width of the halo around letters, points.
 const HALO: f32 = 2.0;
-/// A road wider than capital letters by this much has its name on the asphalt, points.
+/// Minimum margin of the road width over the height of capital letters for a name on the asphalt, points.
 const ROOM_AROUND: f32 = 5.0;
 
 impl Board<'_> {

@@ -87,7 +87,8 @@ impl Shop {
         }
     }
 
-    /// Whether an individual is shown in place of the document, which has to be left first.
+    /// Returns whether an individual is shown in place of the document. If so, tells the user to go back to
+    /// the scenario first.
     fn is_kept_by_individual(&mut self, cx: &mut Context) -> bool {
         let is_showing = cx.is_showing();
         if is_showing {

@@ -12,7 +12,7 @@ fn next_frame(bench: &Bench) -> Duration {
     bench.harness.output().viewport_output[&ViewportId::ROOT].repaint_delay
 }
 
-/// Draws only requested frames until a condition holds, for at most some seconds.
+/// Draws only requested frames until `holds` returns true, or for at most `seconds`. Returns whether it did.
 fn draws_until(bench: &mut Bench, seconds: u32, holds: impl Fn(&Bench) -> bool) -> bool {
     for _ in 0..20 * seconds {
         let is_asked = bench.harness.ctx.has_requested_repaint();

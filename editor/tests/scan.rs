@@ -1,4 +1,4 @@
-//! Overlapping, cut-off and too small text: checks all panels at three window sizes and two letter sizes.
+//! Checks all panels for overlapping, cut-off and undersized text, at three window sizes and two font sizes.
 
 use crate::common::Bench;
 use egui::epaint::{ClippedShape, Shape};

@@ -359,7 +359,7 @@ fn attitude(bench: &Bench) -> (f64, f64) {
     (attitude.pitch, attitude.roll)
 }
 
-/// Continues driving for some seconds with keys held.
+/// Continues driving for the given number of seconds with keys held.
 fn drive(bench: &mut Bench, keys: &[Key], seconds: f64) {
     for key in keys {
         bench.harness.key_down(*key);

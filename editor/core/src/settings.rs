@@ -38,7 +38,7 @@ impl Heat {
         Self::Collisions,
     ];
 
-    /// Name on the screen.
+    /// Display name.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "No heat map",

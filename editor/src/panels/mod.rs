@@ -85,7 +85,7 @@ struct PanelMemory {
     green_wave: green_wave::GreenWavePanel,
 }
 
-/// Access of a panel while it is drawn.
+/// What a panel can access while it is drawn.
 struct PanelFrame<'a> {
     model: &'a Model,
     memory: &'a mut PanelMemory,

@@ -8,7 +8,7 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::check::Severity;
 use roadwright_scenario::{RoadClass, Scenario};
 
-/// Width of the rest of the line, points, and of a job in it.
+/// Widths reserved in the status line, points: for everything except job and position, and for a job.
 const OTHERS: f32 = 250.0;
 const JOB: f32 = 260.0;
 

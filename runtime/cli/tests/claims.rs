@@ -180,7 +180,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// The n-th number of the cell whose row and column start like this.
+    /// The n-th number in the cell whose row and column headings start with the given texts.
     fn claimed(&self, row: &str, column: &str, n: usize) -> Result<Claimed<'a>, String> {
         let plain = |cell: &str| cell.replace('`', "");
         let (head, rows) = self.rows.split_first().ok_or("the table is empty")?;

@@ -5,7 +5,7 @@ use crate::program::{call, code, json};
 use roadwright_testing::city;
 use std::path::Path;
 
-/// Random trips in a town, and how many of them have to arrive within how many seconds.
+/// Number of random trips in a town, and the minimum number of arrivals within the given time.
 struct Traffic {
     trips: u64,
     seconds: u64,

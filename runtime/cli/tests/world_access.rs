@@ -42,7 +42,7 @@ fn only_tests_are_left_out() {
     assert_eq!(without_tests(text), ["a", "b", "c", "d"]);
 }
 
-/// Files of library and program code with the lines that contain one of some texts.
+/// Files of library and program code with the lines that contain one of the given texts.
 fn lines_with(texts: &[&str]) -> Vec<(String, String)> {
     let root = crate::common::root();
     let mut files = Vec::new();

@@ -56,7 +56,7 @@ impl Watch {
         }
     }
 
-    /// Returns the hints that arrive within a time.
+    /// Returns the hints that arrive within the given time.
     pub(crate) fn hints(&self, patience: Duration) -> Vec<Hint> {
         let first = self.hints.recv_timeout(patience);
         if let Err(std::sync::mpsc::RecvTimeoutError::Disconnected) = first {

@@ -99,7 +99,7 @@ fn lights(world: &World) -> [Light; 2] {
     })
 }
 
-/// How often each street got green within some seconds.
+/// Number of times each street turned green within the given number of seconds.
 fn greens(world: &mut World, seconds: f64) -> [u32; 2] {
     let mut count = [0; 2];
     let mut before = lights(world);

@@ -264,7 +264,7 @@ fn timeline_as_csv([a, b]: [&RunResults; 2]) -> String {
     text
 }
 
-/// The trips that have ended by a time.
+/// The trips that have ended by the given time.
 fn ended(run: &RunResults, until: f64) -> impl Iterator<Item = &Trip> {
     run.trips.iter().filter(move |trip| trip.ended <= until)
 }
@@ -309,7 +309,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| sum / f64::from(count))
 }
 
-/// The figures of two runs up to a time.
+/// The figures of two runs up to the given time.
 fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -> Vec<Figure> {
     let rows = |run: &RunResults| -> Vec<TimeRow> {
         let rows = run.rows.iter();

@@ -249,7 +249,7 @@ impl Rewind {
     }
 }
 
-/// Number of steps in a time.
+/// Returns the number of steps of `dt` in `time`, rounded to the nearest.
 pub fn steps(time: f64, dt: f64) -> u64 {
     (time / dt).round().max(0.0) as u64
 }

@@ -14,7 +14,7 @@ use roadwright_scenario::junction::{Crossing, Junction};
 const BAR: f64 = 0.5;
 /// Lane width on which the fading of paint is based, m.
 const LANE: f64 = 3.25;
-/// Draws the bars of all crossings of some junctions.
+/// Draws the bars of all crossings of the given junctions.
 pub(crate) fn zebras(painter: &mut impl Painter, junctions: &[&Junction]) {
     let alpha = opacity(painter.scale(), LANE);
     if alpha == 0.0 {

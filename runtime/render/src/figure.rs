@@ -40,7 +40,7 @@ pub enum Figure {
     Tracked,
     /// The turret of a leaning tracked vehicle.
     Turret,
-    /// A vehicle of some ten pixels: body and windscreen.
+    /// A vehicle about ten pixels long: body and windscreen.
     Pill,
     /// A vehicle of a few pixels.
     Dot,
@@ -67,7 +67,7 @@ pub struct Part {
     pub fade: Option<Vec<Corner>>,
     /// Its colour; `None` for that of the instance.
     pub color: Option<Color>,
-    /// Shift to the east and to the north, whatever the figure's heading, half widths.
+    /// Offset to the east and north, in half widths, independent of the figure's heading.
     pub shift: Corner,
 }
 

@@ -27,7 +27,7 @@ const LANE: f64 = 3.6;
 /// Number of points of the nose.
 const NOSE: u32 = 12;
 
-/// Draws the asphalt of the gores of some junctions.
+/// Draws the asphalt of the gores of the given junctions.
 pub(crate) fn surfaces(painter: &mut impl Painter, junctions: &[&Junction]) {
     for gore in junctions.iter().flat_map(|junction| &junction.gores) {
         painter.polygon(&surface(gore), rgb(ASPHALT));
@@ -54,7 +54,7 @@ fn surface(gore: &Gore) -> Vec<DVec2> {
         .collect()
 }
 
-/// Draws chevrons across the gores of some junctions.
+/// Draws chevrons across the gores of the given junctions.
 pub(crate) fn chevrons(painter: &mut impl Painter, junctions: &[&Junction]) {
     let alpha = opacity(painter.scale(), LANE);
     if alpha == 0.0 {

@@ -26,7 +26,7 @@ const HEAD: (f64, f64) = (1.1, 0.4);
 /// Distance of arrows from the island, m.
 const BESIDE: f64 = 0.9;
 
-/// Draws the islands of some junctions, with arrows.
+/// Draws the islands of the given junctions, with arrows.
 pub(crate) fn islands(painter: &mut impl Painter, junctions: &[&Junction]) {
     let alpha = opacity(painter.scale(), LANE);
     if alpha == 0.0 {

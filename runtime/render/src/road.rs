@@ -264,8 +264,9 @@ fn pavements(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[
     }
 }
 
-/// Draws kerbs between pavements and carriageways. They are twice as wide as visible, because carriageways
-/// cover their inner halves. From far away they are as grey as the pavement, and only close the hairline.
+/// Draws kerbs between pavements and carriageways. They are drawn at twice their visible width, because
+/// carriageways cover their inner halves. From far away they have the grey of the pavement and only fill the
+/// hairline gap.
 fn kerbs(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[&Junction]) {
     canvas.begin(Pass::Kerb);
     let (color, least) = if canvas.scale() >= MIN_KERB_SCALE {

@@ -9,7 +9,7 @@ use tiny_skia::Color;
 
 /// Maximum number of samples along a side for contours; heights between samples are interpolated.
 const MOST_SAMPLES: f64 = 512.0;
-/// One contour line in this many is stronger and labelled with its height.
+/// Interval, in contour lines, between the bolder lines that are labelled with their height.
 const STRONG: i64 = 5;
 
 /// A line of one height.

@@ -1,4 +1,5 @@
-//! Lines between lanes that must not be crossed: their effect on lanelets, and that they are kept.
+//! Tests of lane lines that must not be crossed: their effect on lanelets, and that edits and files preserve
+//! them.
 
 use crate::common::draw;
 use roadwright_scenario::junction::layout;

@@ -1,4 +1,4 @@
-//! Lane turns and corners set by the user: their effects, and that they are kept.
+//! Lane turns and corners set by the user: their effects, and that edits and files preserve them.
 
 use crate::common::{crossroads, draw, street};
 use roadwright_scenario::check::{Code, check};

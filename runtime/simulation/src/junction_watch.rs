@@ -24,7 +24,8 @@ pub struct JunctionFigures {
     pub approaches: Vec<ApproachFigures>,
     /// Longest time that any vehicle has waited for it, s.
     pub longest_wait: f64,
-    /// Upper bound of the waiting time of a requesting vehicle, while the lanes beyond drain, s.
+    /// Upper bound on the waiting time of a requesting vehicle, provided that the lanes beyond the junction
+    /// keep draining, s.
     pub bound: f64,
 }
 

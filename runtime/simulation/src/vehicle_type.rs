@@ -231,7 +231,7 @@ pub(crate) struct VehicleTypes {
     trains: Vec<Train>,
     /// Outlines and heights on maps of open ground.
     ground_bodies: Vec<GroundBody>,
-    /// Heights between which they and their trailers are.
+    /// Vertical extents of the vehicles and their trailers.
     spans: Vec<Spans>,
     /// Whether any of them has trailers.
     pub(crate) has_trailers: bool,

@@ -109,7 +109,7 @@ impl Measured {
     }
 }
 
-/// Handling during a run, where bodies lean and push each other and the course limits their lean.
+/// Roll margin and felled obstacles of a run, on a course that limits roll and where bodies collide.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Handling {
     /// How much further the vehicle that leaned most could have leaned to either side before tipping over,

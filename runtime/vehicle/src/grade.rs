@@ -128,7 +128,8 @@ impl Grade {
         }
     }
 
-    /// Sets the maximum accelerations of the engine and, as on level ground, of the tyres, m/s^2.
+    /// Sets the maximum acceleration of the engine and that of the tyres on level ground, m/s^2. The latter
+    /// is scaled by the share of the weight that presses on the slope.
     pub fn with(self, engine: f64, hardest: f64) -> Self {
         Self {
             engine,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const FOLDER: &str = "/dev/input";
 /// Interval between searches for new devices, in seconds.
 const PERIOD: f64 = 1.0;
-/// Links to joysticks and pads in the folders below [`FOLDER`] end like this.
+/// Suffix of the links to joysticks and gamepads in the folders below [`FOLDER`].
 const LINK_END: &str = "-event-joystick";
 
 /// Input devices of the kernel.

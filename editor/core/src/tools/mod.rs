@@ -86,7 +86,7 @@ impl ToolKind {
         Self::Overlay,
     ];
 
-    /// Name on the screen.
+    /// Display name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Select => "Select",

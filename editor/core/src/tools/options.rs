@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// A cross-section to draw with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoadPreset {
-    /// Name on the screen.
+    /// Display name.
     pub name: String,
     /// Importance of the road.
     pub class: RoadClass,

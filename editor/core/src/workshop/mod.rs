@@ -84,7 +84,7 @@ impl Ground {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Flat, Self::Bumpy];
 
-    /// Title on the screen.
+    /// Display title.
     pub fn title(self) -> &'static str {
         match self {
             Self::Flat => "flat",

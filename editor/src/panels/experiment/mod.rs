@@ -149,7 +149,7 @@ fn beside(ui: &mut Ui, mut show: impl FnMut(&mut Ui, Part)) {
     });
 }
 
-/// Shows an error at one of some keys of the experiment, where the key is set.
+/// Shows the experiment's error if it concerns one of the given keys. Without keys, shows any error.
 fn fault(ui: &mut Ui, model: &Model, keys: &[&str]) {
     let checked = model.experiment.checked.as_ref();
     let fault = checked.and_then(|checked| checked.fault.as_ref());

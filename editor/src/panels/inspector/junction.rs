@@ -227,8 +227,8 @@ fn title(control: Control) -> &'static str {
     }
 }
 
-/// All controllers of signals: the modes, and the available modules, including a missing one that the plan
-/// names.
+/// Choices for what controls the signals: the modes and the available modules. A missing module is included
+/// if the plan names it.
 fn deciders(model: &Model, node: &Node) -> Choices<Decides> {
     let modes = [
         (Decides::Unsaid, "fixed, automatic times"),

@@ -63,8 +63,8 @@ fn derive(model: &Model, index: usize) -> JunctionLaw {
     }
 }
 
-/// The signals of some junctions. Of the others, only those nearby are derived, because they may share
-/// programmes; the rest have none here.
+/// The signals of the given junctions. Of the other junctions, only nearby ones are included, because they
+/// may share programmes.
 pub(in crate::panels) fn plans_near(model: &Model, junctions: &[usize]) -> SignalPlans {
     let layout = &model.scene.layout;
     let has_signals =

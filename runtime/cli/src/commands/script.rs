@@ -150,7 +150,7 @@ fn subject(arguments: &RunOne) -> anyhow::Result<Subject> {
     })
 }
 
-/// Returns the first of some words.
+/// Returns the first [`MOST_WORDS`] words as text, and the number of the remaining ones.
 fn shortened(words: &[String]) -> String {
     match words {
         [] => "nobody".to_owned(),

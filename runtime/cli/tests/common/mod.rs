@@ -43,7 +43,7 @@ fn toolchain_home() -> Option<(&'static str, std::ffi::OsString)> {
     Some((name, known.or_else(usual)?))
 }
 
-/// All files of the project below a folder with one of some extensions.
+/// All files of the project below a folder that have one of the given extensions.
 pub(crate) fn files_below(folder: PathBuf, extensions: &[&str], found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -41,7 +41,7 @@ pub(crate) struct Noted {
 }
 
 impl Noted {
-    /// Directs last words to a file from now on; the newest file is used.
+    /// Redirects last words to the given file until a newer file replaces it.
     #[cfg(unix)]
     pub(crate) fn new(words: LastWords) -> Self {
         use std::os::fd::AsRawFd;

@@ -45,8 +45,8 @@ pub(super) fn read(tags: &Tags, section: &CrossSection) -> (ChangeLanes, Option<
     (ChangeLanes { along, against }, wrong)
 }
 
-/// Permitted changes from a number of lanes of one direction, given the keys that list lanes and those for
-/// all lanes.
+/// Permitted lane changes from each of the `lanes` of one direction. `of_each` are the keys whose value lists
+/// the lanes, `of_all` the keys whose value applies to all lanes.
 fn changes(
     tags: &Tags,
     [of_each, of_all]: [&[&str]; 2],

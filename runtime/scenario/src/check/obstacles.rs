@@ -85,7 +85,7 @@ fn may_be_met(scenario: &Scenario, obstacle: &Obstacle) -> bool {
     kinds.is_empty() || kinds.values().any(|kind| span.is_met_by(kind.whole_span()))
 }
 
-/// Finds the first of some points, by its number, whose lane reaches an obstacle.
+/// Returns the lanelet with the lowest index that an obstacle reaches, and the point on it.
 fn first_on_lane<'a>(
     grid: &GridIndex,
     lanelets: &[&'a Lanelet],

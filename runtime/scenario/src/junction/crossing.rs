@@ -310,7 +310,8 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
     taken
 }
 
-/// The corners of a body whose rear axle is at `s` of a curve, or on the lanes in line with it.
+/// The corners of a body whose rear axle is at `s` on a curve, or on the straight continuation of the curve
+/// if `s` lies beyond its ends.
 fn outline(curve: &ReferenceLine, length: f64, s: f64, body: Body) -> [DVec2; 4] {
     let (on_curve, beyond) = on_curve(curve, length, s);
     let half = 0.5 * body.width + BESIDE;

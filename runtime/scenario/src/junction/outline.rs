@@ -114,8 +114,7 @@ pub(super) fn polygon(outline: &[OutlineEdge], tolerance: f64) -> Vec<DVec2> {
 /// Distance by which the lane of a path may reach beyond the outline, m; a kerb is not a wall.
 const BAND_SLACK: f64 = 0.6;
 
-/// Lanes that leave the outline are widened on either side, m, so that they overlap without gaps between
-/// chords.
+/// Width added on either side of lanes that leave the outline, m, so that no gaps appear between chords.
 const STRIP_BEYOND: f64 = 0.1;
 
 /// The edge of the carriageway between an arm and the next one, from cut to cut.

@@ -169,8 +169,8 @@ fn pose(curve: &ReferenceLine, length: f64, s: f64) -> Pose {
     }
 }
 
-/// Returns the pose at `s`, clamped to the curve, and how far ahead of that pose `s` is on the lanes in line
-/// with it, m.
+/// Returns the pose at `s`, clamped to the curve, and the distance from there to `s` along its straight
+/// continuation, m; negative before the start of the curve.
 pub(super) fn on_curve(curve: &ReferenceLine, length: f64, s: f64) -> (Pose, f64) {
     let nearest = s.clamp(0.0, length);
     (curve.pose(nearest), s - nearest)

@@ -84,7 +84,7 @@ pub enum OperationError {
     /// The new shape has no valid geometry.
     #[error("the road cannot take this shape: {0}")]
     Geometry(#[from] GeometryError),
-    /// The road cannot be drawn or cut like this.
+    /// The road cannot be drawn or cut in this way.
     #[error(transparent)]
     Draw(#[from] DrawError),
 }

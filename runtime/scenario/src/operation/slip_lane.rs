@@ -36,7 +36,7 @@ const WIDTH: f64 = 4.5;
 const BEYOND: [f64; 8] = [15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 50.0, 60.0];
 /// Length that has to remain of the roads behind, and of the lane between its ends, m.
 const BEHIND: f64 = 5.0;
-/// An existing cut may be nearer by this much, m.
+/// Tolerance by which an existing cut may be nearer, m.
 const SHORTER: f64 = 5.0;
 /// Sharpest bend at its ends, m.
 const RADIUS: f64 = 10.0;

@@ -59,9 +59,9 @@ impl Departures {
         }
     }
 
-    /// Offers waiting agents to `admit`, which returns an agent that finds no room. Each queue is offered
-    /// from the front until an agent finds none; off the lanes all agents are offered. However long the
-    /// queues are, this costs O(queues + admitted agents).
+    /// Offers waiting agents to `admit`, which hands an agent back if there is no room for it. Each queue is
+    /// processed from the front until an agent is handed back, whereas off the lanes every agent is tried.
+    /// O(queues + admitted agents + agents off the lanes), however long the queues are.
     pub(crate) fn offer(&mut self, mut admit: impl FnMut(Departure) -> Option<Departure>) {
         self.queues.retain(|_, queue| {
             while let Some(first) = queue.pop_front() {

@@ -88,8 +88,8 @@ impl Body<'_> {
         0.5 * (ground.grip_on(pose.position, layers) + ground.grip_on(front, layers))
     }
 
-    /// Slope below it from the heights of both axles, with the limits of its engine and of the grip; `None`
-    /// if it is level.
+    /// Slope under the vehicle from the heights of both axles, with the limits set by engine and grip; `None`
+    /// if the ground is level.
     #[inline]
     fn grade(&self, ground: &Ground, pose: Pose) -> Option<Grade> {
         let grade = ground.grade(pose, self.vehicle_type.limits.wheelbase)?;

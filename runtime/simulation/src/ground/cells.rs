@@ -158,7 +158,7 @@ impl Cells {
         }
     }
 
-    /// Sorts the entries of some cells by number.
+    /// Sorts the entries of the given cells by number.
     fn sort(&mut self, cells: &[u32]) {
         for &cell in cells {
             let range = [cell, cell + 1].map(|cell| self.starts[cell as usize] as usize);

@@ -185,7 +185,7 @@ impl Displaced {
         self.0.is_empty()
     }
 
-    /// The numbers of the bodies, and what they cover now.
+    /// The bodies' numbers and their current footprints.
     pub(crate) fn shapes(&self) -> impl Iterator<Item = (u32, GroundShape)> {
         self.0.iter().map(|(&number, body)| (number, body.shape()))
     }
@@ -322,7 +322,7 @@ impl Obstacles {
         self.cells = Cells::after(before, &boxes, self.touches());
     }
 
-    /// Cells of the boxes of some bodies, sorted by number.
+    /// Cells of the boxes of the given bodies, sorted by number.
     pub(super) fn cells_of(&self, numbers: &[u32]) -> Cells {
         let boxes = numbers.iter().map(|&number| (number, self.bounds(number)));
         Cells::new(&boxes.collect::<Vec<_>>(), self.touches())

@@ -135,7 +135,7 @@ pub(crate) struct Rota {
     of: Vec<Turns>,
     /// Agents that are updated where strides begin.
     in_strides: Vec<Turns>,
-    /// Agents of a list shared by several steps whose turn it is now.
+    /// Agents that are due in this step, from a list that is spread over several steps.
     chosen: Turn,
 }
 

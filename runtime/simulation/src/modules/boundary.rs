@@ -129,7 +129,7 @@ impl Membership {
     }
 }
 
-/// The agents of a list that concern an instance.
+/// Returns the agents in `list` whose module in `slot` belongs to the given instance.
 fn concerned(list: &[(AgentIndex, Instances)], slot: Slot, instance: usize) -> Vec<u32> {
     let concerns = list
         .iter()

@@ -227,7 +227,8 @@ impl SignalControllers {
             .collect()
     }
 
-    /// Restores the state of the modules. Those that start fresh are appended.
+    /// Restores the state of the modules. Modules that cannot be restored start fresh and are appended to
+    /// `anew`.
     pub(super) fn load(
         &mut self,
         saved: &[SavedInstance],

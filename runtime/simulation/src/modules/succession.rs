@@ -239,7 +239,7 @@ fn stays(
         || known.any(|who| who.modules.of(slot) == number && !is_left_by(who.stack as usize))
 }
 
-/// Modules of some settings.
+/// Modules of the given settings.
 fn ids(settings: &[ModuleSetting]) -> Vec<&str> {
     let ids = settings.iter().map(|setting| setting.module.as_str());
     ids.collect()

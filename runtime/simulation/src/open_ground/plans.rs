@@ -20,29 +20,29 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Farther beside its path than this, m, or more askew, rad, driver and plan disagree.
+/// Offset from the path, m, and difference in heading, rad, beyond which the driver is no longer on its plan.
 const BESIDE: f64 = 1.0;
 const ASKEW: f64 = 1.0;
-/// A path that begins in another direction is reached by a manoeuvre, rad.
+/// Difference in heading from which the start of a path is reached by a manoeuvre, rad.
 const BEHIND: f64 = 1.05;
-/// A vehicle that has stood for so long before a free path looks for a manoeuvre, s.
+/// Time for which a vehicle has to stand in front of a free path before it looks for a manoeuvre, s.
 const STUCK_AFTER: f64 = 4.0;
-/// This close to its end a part of a manoeuvre has been driven, m.
+/// Distance from the end of a part of a manoeuvre at which the part counts as driven, m.
 const PART_END: f64 = 0.3;
 /// Near the end of the last one the agent plans on, m.
 const LAST_PART_END: f64 = 3.0;
 /// Length of the path on which a vehicle without a path comes to a stand, m.
 const HALT: f64 = 3.0;
-/// A manoeuvre that was not found is looked for again after so long, s.
+/// Time after which a failed search for a manoeuvre is repeated, s.
 const TRIES_AGAIN: f64 = 1.0;
 /// Cells that the searches for a verdict expand at most. Without a verdict then, the agent is still searching.
 const MOST_SPENT: u64 = 20_000_000;
 /// Longest manoeuvre that is read from a save, m.
 const LONGEST: f64 = 1e5;
-/// Reachability takes turns of so many cells.
+/// Number of cells that the reachability search expands per turn.
 const TURN: u64 = 512;
 
-/// An agent off the lanes as it is now.
+/// Current state of an agent off the lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Planner<'a> {
     pub(crate) id: u64,
@@ -53,7 +53,7 @@ pub(crate) struct Planner<'a> {
     pub(crate) speed: f64,
     /// How long it has been standing, s.
     pub(crate) standing: f64,
-    /// Where on its planned path it is, and how far beside it; 0 without one.
+    /// Position along the planned path and offset to its left, m; both 0 without a path.
     pub(crate) s: f64,
     pub(crate) t: f64,
     /// Its planned path.

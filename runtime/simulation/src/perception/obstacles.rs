@@ -14,7 +14,7 @@ const PAST_FRONT: f64 = 0.5;
 /// Obstacles on a planned path are seen up to the braking distance: deceleration, m/s^2, and room beyond it, m.
 const BRAKING: f64 = 2.0;
 const STANDSTILL: f64 = 3.0;
-/// Distance along a planned path within which a vehicle beside it comes back to it, m.
+/// Distance along a planned path within which a vehicle beside the path is expected to return to it, m.
 const RETURN: f64 = 8.0;
 /// Number of lanelets ahead on which a point is located.
 const LANELETS: usize = 4;

@@ -32,7 +32,7 @@ pub(crate) use people::{People, Roadside};
 pub use signals::StagePhase;
 pub(crate) use signals::{Shown, SignalStates, Wish as StageWish, look as look_at_signals};
 
-/// The state that concerns agents in relation to each other.
+/// State of the interactions between agents.
 pub(crate) struct Traffic {
     /// Positions of agents.
     pub(crate) index: Index,

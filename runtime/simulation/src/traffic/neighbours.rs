@@ -31,7 +31,7 @@ const MARGIN: f64 = 8.0;
 const OBSTACLE_MARGIN: f64 = 1.0;
 /// Moves are added up once they reach this, m, so that none is lost to rounding.
 const LEAST_MOVE: f64 = 1e-3;
-/// Safety margin on room, m: more than the moves that have not been added up yet, and rounding to single
+/// Safety margin on room, m. It covers moves that have not been added up yet and rounding to single
 /// precision.
 const SLACK: f64 = 0.01;
 

@@ -353,7 +353,7 @@ fn hash_of(rows: &[RunRow]) -> String {
     digits(json(&rows).as_bytes())
 }
 
-/// The first 16 hexadecimal digits of the hash of some bytes.
+/// The first 16 hexadecimal digits of the hash of the given bytes.
 pub(crate) fn digits(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..16].to_owned()
 }

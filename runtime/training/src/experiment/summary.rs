@@ -27,7 +27,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The mean of some values, with an interval by Student's t.
+    /// The mean of the given values, with an interval by Student's t.
     pub fn of(values: &[f64], level: f64) -> Self {
         let moments = Moments::of(values);
         Self::new(&moments, student_t(&moments, level), level)

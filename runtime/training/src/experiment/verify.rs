@@ -196,8 +196,8 @@ impl RunSeries<'_> {
         None
     }
 
-    /// Runs some rows of results again and returns those that differ in any bit, in the order of `rows`. Rows
-    /// that the watcher stopped are left out.
+    /// Runs the given rows of results again and returns the rows that differ in any bit, in the order of
+    /// `rows`. Rows that the watcher stopped are left out.
     ///
     /// # Errors
     /// If the rows were made with other builds of modules, or cannot be run.

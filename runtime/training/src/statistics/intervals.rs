@@ -1,4 +1,4 @@
-//! Intervals for a number of values that is fixed in advance.
+//! Confidence intervals for a sample size that is fixed in advance.
 
 use super::distributions::{normal_quantile, student_t_quantile};
 use super::moments::Moments;

@@ -284,7 +284,7 @@ mod tests {
         RigidModel::of_file(&shipped("t-28")).expect("it has a suspension")
     }
 
-    /// Drives for some seconds at steps of `dt`.
+    /// Drives for the given number of seconds in steps of `dt`.
     fn drive(
         model: &RigidModel,
         state: &mut CarState,

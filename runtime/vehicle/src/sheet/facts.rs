@@ -15,8 +15,8 @@ pub struct Fact {
 }
 
 impl Sheet<'_> {
-    /// Returns the key figures: first those of every file, then those of tyres, drive train and springs, if
-    /// there are any.
+    /// Returns the key figures. Figures that every vehicle has come first, followed by those of the tyres,
+    /// the drive train and the springs if the file describes them.
     pub fn facts(&self) -> Vec<Fact> {
         let kind = self.file.vehicle_type();
         let mut facts = Vec::new();

@@ -17,7 +17,7 @@ pub struct Outline {
     pub steers: Vec<bool>,
     /// Radius of the wheels.
     pub radius: f64,
-    /// Height of the centre of gravity, if the file states it; seen from above it is in the middle.
+    /// Height of the centre of gravity, if the file states it. In plan view it is in the middle.
     pub centre: Option<f64>,
     /// Whether the hull has springs.
     pub is_sprung: bool,

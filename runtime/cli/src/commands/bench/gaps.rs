@@ -21,9 +21,9 @@ use std::io::Write;
 
 const LEG: f64 = 300.0;
 const SPEED_LIMIT: f64 = 13.9;
-/// The leg that gives way.
+/// The arm that yields.
 const ENTRY: usize = 3;
-/// Demand on the entering leg, vehicles/h.
+/// Demand on the yielding arm, vehicles/h.
 const QUEUE: f64 = 2000.0;
 /// Total passing flow, vehicles/h.
 const PASSING: [f64; 4] = [200.0, 400.0, 600.0, 800.0];

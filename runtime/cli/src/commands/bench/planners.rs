@@ -17,7 +17,7 @@ use roadwright_planning::open_ground::{
 use serde::Serialize;
 use std::io::Write;
 
-/// For each problem, one in this many obstacles is moved.
+/// Ratio of all obstacles to the moved obstacles in each problem.
 const MOVED: usize = 10;
 /// Maximum displacement along each axis, m.
 const FARTHEST: f64 = 0.3;

@@ -35,9 +35,11 @@ const MARK_COLORS: [RGBColor; 4] = [
     RGBColor(90, 50, 150),
     RGBColor(120, 80, 40),
 ];
-/// Colour of closed forms, whose dashes lie on the lines that they are compared with.
+/// Colour of closed-form solutions. They are dashed because they overlap the lines that they are compared
+/// with.
 const CLOSED: RGBColor = RGBColor(20, 20, 20);
-/// Distance of a mark in spans of the lines beyond which it is only named, because it would flatten them.
+/// Distance of a mark from the lines, in spans of the lines, beyond which it only appears in the legend,
+/// because including it would flatten the lines.
 const FAR: f64 = 1.5;
 /// Maximum number of error bars of a line; more would blur.
 const BARS: usize = 30;
@@ -226,7 +228,7 @@ fn draw_mark(
     Ok(())
 }
 
-/// Extends a range by marks that are not far outside.
+/// Extends a range to include marks that lie at most [`FAR`] spans outside it.
 fn with_marks(range: Range<f64>, marks: impl Iterator<Item = f64>) -> Range<f64> {
     let width = range.end - range.start;
     let near = range.start - FAR * width..range.end + FAR * width;

@@ -138,7 +138,7 @@ fn flaw(output: &SignalOutput, status: u8, input: &SignalInput) -> Option<String
     }
 }
 
-/// Converts the state of some signals to a row.
+/// Converts the state of the given signals to a row.
 fn row(view: &SignalView<'_>, facts: &SignalFacts) -> SignalInput {
     let mut input = SignalInput {
         node: facts.node,

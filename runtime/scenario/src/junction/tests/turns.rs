@@ -51,7 +51,7 @@ fn two_lanes_turn_from_their_own_side() {
     assert_eq!(normal(Turn::Straight).count(), 8);
 }
 
-/// Turns of a left lane and of the right one beside it.
+/// Turn arrows of two adjacent lanes, the left lane first.
 type OfLanes<'a> = [&'a [Turn]; 2];
 
 /// The turns of the lanes of road 1, from left to right, at a crossroads with two lanes in each direction and

@@ -11,11 +11,11 @@ use crate::route::{Route, place_to_wait};
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// A vehicle that has sought a gap for this long, s, within this distance of the end of its lane, m, gets
+/// Minimum time spent seeking a gap, s, and maximum distance from the end of the lane, m, for a vehicle to get
 /// the room that becomes free on the adjacent lane.
 const SEEKS_FOR: f32 = 10.0;
 const AT_END: f64 = 12.0;
-/// A vehicle that is faster than this inside a junction leaves it soon, m/s.
+/// Speed above which a vehicle inside a junction is expected to leave it soon, m/s.
 const DRIVES_OUT: f64 = 3.0;
 /// Additional time that a vehicle may need to enter while its signal is green, compared with an empty lane,
 /// s.

@@ -332,8 +332,9 @@ pub(super) fn is_stopped(
     Ok(())
 }
 
-/// The ticket before which a vehicle finds a place among those inside, `None` for after all of them, or a
-/// refusal if others block it or are no longer passed over.
+/// Finds the ticket before which a requesting vehicle can be inserted among the vehicles that have been let
+/// in; `None` to come after all of them. Refuses if they block it, or if it would overtake an earlier request
+/// that has reserved the connection.
 pub(super) fn find_place(
     request: &Request,
     need: &Need,
@@ -358,8 +359,8 @@ pub(super) fn find_place(
     }
 }
 
-/// The ticket before which there is a place for a vehicle among the vehicles that have been let in:
-/// `Some(None)` for after all of them, `None` if there is no place.
+/// The ticket before which a vehicle can be inserted among the vehicles that have been let in. `Some(None)`
+/// means after all of them, `None` that there is no place.
 ///
 /// Usually a vehicle comes after all others. But a vehicle that was let in early may still be so far away
 /// that it is not disturbed if another one passes first. On a major road, where vehicles follow each other,

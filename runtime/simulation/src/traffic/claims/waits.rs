@@ -218,8 +218,8 @@ impl Alleys {
         })
     }
 
-    /// The alleys that an agent needs at once and does not hold from where it stands, on the open road or
-    /// at a junction.
+    /// The alleys that an agent needs all at once to proceed from its current position, on the open road or
+    /// at a junction, and does not hold yet.
     fn needed_by(&self, agent: AgentIndex, situation: &Situation<'_>) -> Vec<AlleySide> {
         let claim = &situation.agents.claim[agent.index()];
         let mut needs = Vec::new();

@@ -29,8 +29,8 @@ impl State {
 }
 
 impl SignalStates {
-    /// Takes over the state from other ground. Signals that have changed close first, and continue to close
-    /// if they have already begun.
+    /// Takes over the signal state from the previous ground. Edited signals close before they start their new
+    /// programme. If they are already closing, they continue to do so.
     pub(crate) fn take_over(&mut self, before: &Ground, after: &Ground, time: f64) {
         let both = (0..after.programmes().count()).map(|group| {
             let same = before.group_like(after, group);
@@ -61,7 +61,7 @@ impl SignalStates {
         })
     }
 
-    /// Closes the signals of some junctions until an edit has been applied. Other closed signals continue
+    /// Closes the signals of the given junctions until an edit has been applied. Other closed signals continue
     /// as after an edit.
     pub(crate) fn close(&mut self, ground: &Ground, junctions: &[JunctionIndex], time: f64) {
         let groups = junctions.iter().filter_map(|&j| ground.signals(j));

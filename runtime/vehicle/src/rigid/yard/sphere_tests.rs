@@ -74,7 +74,7 @@ fn full_brake_and_full_lock_shed_no_wheel() {
     }
 }
 
-/// Drives against a kerb of a height at 5 m/s for some seconds.
+/// Drives against a kerb of the given height at 5 m/s for a few seconds.
 fn over_a_kerb(model: &RigidModel, height: f64) -> (CarState, f64) {
     let mut state = CarState::at_rest(model, Place::default(), &Flat);
     state.roll(5.0);
