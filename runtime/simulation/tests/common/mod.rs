@@ -9,8 +9,8 @@ use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
 use roadwright_scenario::{
     CrossSection, Edit, Flow, Place, RoadClass, Scenario, VehicleType, file,
-use roadwright_simulation::{ModuleOverrides, RunOptions};
 };
+use roadwright_simulation::{ModuleOverrides, RunOptions};
 use std::path::PathBuf;
 use std::sync::Arc;
 
