@@ -494,14 +494,14 @@ fn absurd_calls_end_with_two_and_say_why() {
         ("run arena --use fitness=none", "nothing to measure"),
         ("run arena --dt 7", "time step"),
         ("run arena --threads 0", "--threads"),
-        ("run arena --seed 18446744073709551615", "no 30 seeds"),
+        ("run arena --seed 18446744073709551615", "there are not 30 seeds"),
         ("run arena --out empty.json", "empty.json"),
         (
             "run arena --runs 1 --out no/such/folder.json",
             "folder.json",
         ),
         ("verify missing.json", "missing.json"),
-        ("verify empty.json", "no results"),
+        ("verify empty.json", "cannot be read as results"),
         ("compare empty.json", "required"),
         ("compare missing.json empty.json", "missing.json"),
     ] {

@@ -320,7 +320,7 @@ fn run_takes_a_level_of_dynamics() {
     let output = call(&["run", &file, "--dynamics", "dense"]);
     assert_eq!(code(&output), 2);
     assert!(
-        stderr(&output).contains("there are one_track, lane, dynamic_one_track, rigid, sliding")
+        stderr(&output).contains("use one of one_track, lane, dynamic_one_track, rigid, sliding")
     );
 }
 
