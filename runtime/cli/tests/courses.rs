@@ -494,7 +494,10 @@ fn absurd_calls_end_with_two_and_say_why() {
         ("run arena --use fitness=none", "nothing to measure"),
         ("run arena --dt 7", "time step"),
         ("run arena --threads 0", "--threads"),
-        ("run arena --seed 18446744073709551615", "there are not 30 seeds"),
+        (
+            "run arena --seed 18446744073709551615",
+            "there are not 30 seeds",
+        ),
         ("run arena --out empty.json", "empty.json"),
         (
             "run arena --runs 1 --out no/such/folder.json",

@@ -48,7 +48,7 @@ fn options(threads: usize) -> RunOptions {
         dynamics: Some(DynamicsLevel::OneTrack),
         dt: Some(0.02),
         threads,
-        ..RunOptions::default()
+        ..straight()
     }
 }
 
