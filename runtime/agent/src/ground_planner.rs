@@ -13,7 +13,7 @@ pub enum GroundSearch {
         /// Whether the distance to the goal guides the search (A*). Otherwise it is Dijkstra's algorithm.
         is_guided: bool,
     },
-    /// The cheapest paths to the goal from every cell, shared by all agents with this goal ([Pollithy]).
+    /// The cheapest paths to the goal from every cell, shared by all agents with this goal (Pollithy).
     FlowField,
     /// A* with a bounded number of expansions, which learns from the cells that it has expanded
     /// ([Gerdelan 2011], [Koenig 2006]).

@@ -167,7 +167,7 @@ fn seen_alone(gains: Gains) -> Gains {
 }
 
 /// Steers by u = -K x + sum of F(i) curvature(i), where x has the errors of a linear model of the vehicle at
-/// its level and u is the steering rate ([Pollithy]). Speeds are those of `pursuit`.
+/// its level and u is the steering rate (Pollithy). Speeds are those of `pursuit`.
 ///
 /// Errors that would need steeper approaches, faster steering or harder bends than allowed are clamped, so
 /// far from the path it is no longer optimal.

@@ -2,7 +2,7 @@
 
 use super::{Cost, Gains, LinearError, Matrix, Plant};
 
-/// Largest horizon of a batch solution, in steps. With the matrices of [Pollithy] its condition number
+/// Largest horizon of a batch solution, in steps. With the matrices of Pollithy its condition number
 /// is 1e8 at 100 steps and 1e9 here; longer horizons lose the precision of doubles.
 pub const LONGEST_BATCH: usize = 200;
 

@@ -10,7 +10,7 @@
 //! | [`Regulator`] | the constant gain of an infinite horizon |
 //! | [`Batch`] | all controls of a finite horizon by one system of equations |
 //!
-//! [Pollithy] describes all three. Its printed recursion transposes A in some places, and its batch
+//! Pollithy describes all three. Its printed recursion transposes A in some places, and its batch
 //! matrices pair the k-th power of A with the controls of the next step and omit the final weight; here x(k)
 //! follows from the k-th power of A, and the final weight counts.
 //!

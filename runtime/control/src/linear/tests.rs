@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The system of [Pollithy]: a double integrator whose second control acts on the speed.
+/// The system of Pollithy: a double integrator whose second control acts on the speed.
 fn published() -> (Plant, Cost) {
     let plant = Plant {
         state: Matrix::from_rows(&[[1.0, 1.0], [0.0, 1.0]]),

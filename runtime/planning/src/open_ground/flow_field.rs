@@ -1,6 +1,6 @@
 //! `flow_field`: the cost to one goal from every cell, shared by all agents with this goal.
 //!
-//! Value iteration ([Pollithy]) and Dijkstra's algorithm from the goal give the same integers. Agents that
+//! Value iteration (Pollithy) and Dijkstra's algorithm from the goal give the same integers. Agents that
 //! share a field see their own bodies and forecasts in it, because one field cannot leave out the items of
 //! each agent.
 

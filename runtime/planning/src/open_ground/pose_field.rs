@@ -1,7 +1,7 @@
 //! `flow_field` with `states: poses`: the cost to a goal from every cell, heading and gear.
 //!
 //! A vehicle that steers left, straight or right, forwards or in reverse, is a decision process, which value
-//! iteration solves ([Pollithy]). Headings are the sixteen directions from a cell to cells at most two columns
+//! iteration solves (Pollithy). Headings are the sixteen directions from a cell to cells at most two columns
 //! or rows away, so that every move ends at the centre of a cell.
 
 use super::cell::Cell;
