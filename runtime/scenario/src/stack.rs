@@ -14,17 +14,17 @@ use std::fmt;
 /// Calls a macro with the table of slots, in the order in which a step calls them. Everything that has a part
 /// for each slot is generated from this table: fields of [`Stack`], [`Slot`], and the pools of a world.
 ///
-/// The columns: name, field and key in files, kind of its modules, number of modules, default modules,
+/// The columns: name, title, field and key in files, kind of its modules, number of modules, default modules,
 /// default rate in Hz, and purpose. Planner's and controller's rates: [Gerdelan 2011], section 8.2.
 #[macro_export]
 macro_rules! for_each_slot {
     ($callback:ident) => {
         $callback! {
-            Planner planner Planner One ["route"] 6.0 "Finds a route.";
-            Behaviour behaviour Behaviour One ["lane_keeper"] 4.0 "Chooses lanes and speeds.";
-            GroundPlanner ground_planner GroundPlanner Optional [] 6.0 "Finds paths off the lanes; `hybrid_fuzzy_path` if absent.";
-            Controller controller Controller One ["idm"] 30.0 "Steers and accelerates.";
-            Fitness fitness Fitness Many ["crash_and_speed"] 1.0 "Rates the driving.";
+            Planner "Planner" planner Planner One ["route"] 6.0 "Finds a route.";
+            Behaviour "Behaviour" behaviour Behaviour One ["lane_keeper"] 4.0 "Chooses lanes and speeds.";
+            GroundPlanner "Ground planner" ground_planner GroundPlanner Optional [] 6.0 "Finds paths off the lanes; `hybrid_fuzzy_path` if absent.";
+            Controller "Controller" controller Controller One ["idm"] 30.0 "Steers and accelerates.";
+            Fitness "Fitness" fitness Fitness Many ["crash_and_speed"] 1.0 "Rates the driving.";
         }
     };
 }
@@ -253,7 +253,7 @@ macro_rules! settings_type {
 }
 
 macro_rules! declare_slots {
-    ($($slot:ident $field:ident $kind:ident $count:ident $modules:tt $rate:literal $doc:literal;)*) => {
+    ($($slot:ident $title:literal $field:ident $kind:ident $count:ident $modules:tt $rate:literal $doc:literal;)*) => {
         /// A slot for modules in a stack.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Slot {
@@ -273,12 +273,8 @@ macro_rules! declare_slots {
             }
 
             /// Its name as a title.
-            #[expect(unreachable_patterns, reason = "a title of two words comes first")]
             pub fn title(self) -> &'static str {
-                match self {
-                    Self::GroundPlanner => "Ground planner",
-                    $(Self::$slot => stringify!($slot)),*
-                }
+                match self { $(Self::$slot => $title),* }
             }
 
             /// The kind of its modules.

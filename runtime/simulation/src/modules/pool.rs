@@ -291,7 +291,7 @@ fn named_twice(settings: &[ModuleSetting]) -> Option<&str> {
 }
 
 macro_rules! declare_pools {
-    ($($slot:ident $field:ident $kind:ident $count:ident $modules:tt $rate:literal $doc:literal;)*) => {
+    ($($slot:ident $title:literal $field:ident $kind:ident $count:ident $modules:tt $rate:literal $doc:literal;)*) => {
         /// Instances of all slots.
         pub(crate) struct Pools {
             $(pub(crate) $field: ModulePool<dyn $kind>,)*
