@@ -25,6 +25,8 @@ enum Wish {
 /// A figure of two runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
+    /// Its key in `figures.csv`, which stays when the name changes.
+    key: &'static str,
     /// Name of the figure.
     pub name: &'static str,
     /// Its unit; empty for numbers.
@@ -39,16 +41,6 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Name in the first column of `figures.csv`: programs look figures up by it, so it stays where the name that
-    /// is shown gets better words.
-    fn csv_name(&self) -> String {
-        match self.name {
-            "Standing per trip" => "standing a trip".to_owned(),
-            "Without a route" => "without a way".to_owned(),
-            name => name.to_lowercase(),
-        }
-    }
-
     /// The second value minus the first.
     pub fn difference(&self) -> Option<f64> {
         Some(self.b? - self.a?)
@@ -166,7 +158,7 @@ impl Comparison {
                 None => "",
             };
             line([
-                figure.csv_name(),
+                figure.key.to_owned(),
                 figure.unit.to_owned(),
                 number(figure.a),
                 number(figure.b),
@@ -339,7 +331,8 @@ fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -
         in_both(|pair| pair.b.as_ref()),
     ];
     use Wish::{Larger, Smaller};
-    let figure = |name, unit, hint, [a, b]: [Option<f64>; 2], wish| Figure {
+    let figure = |key, name, unit, hint, [a, b]: [Option<f64>; 2], wish| Figure {
+        key,
         name,
         unit,
         hint,
@@ -349,6 +342,7 @@ fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -
     };
     vec![
         figure(
+            "arrived",
             "Arrived",
             "",
             "Agents that have arrived.",
@@ -356,6 +350,7 @@ fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -
             Larger,
         ),
         figure(
+            "mean trip time",
             "Mean trip time",
             "s",
             "Mean over all trips that arrived.",
@@ -363,6 +358,7 @@ fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -
             Smaller,
         ),
         figure(
+            "the same trips",
             "The same trips",
             "s",
             "Mean time of the trips that arrived in both runs. Trips that only one run has finished do not count.",
@@ -370,6 +366,7 @@ fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -
             Smaller,
         ),
         figure(
+            "mean speed",
             "Mean speed",
             "m/s",
             "Mean over all vehicles and the whole time.",
@@ -377,6 +374,7 @@ fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -
             Larger,
         ),
         figure(
+            "standing a trip",
             "Standing per trip",
             "s",
             "Mean time in queues of the trips that arrived.",
@@ -384,6 +382,7 @@ fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -
             Smaller,
         ),
         figure(
+            "queue",
             "Queue",
             "vehicles",
             "Vehicles slower than 1 m/s, on average over time.",
@@ -391,6 +390,7 @@ fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -
             Smaller,
         ),
         figure(
+            "waiting",
             "Waiting",
             "agents",
             "Agents that wait for a free place to start, on average over time.",
@@ -398,6 +398,7 @@ fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -
             Smaller,
         ),
         figure(
+            "without a way",
             "Without a route",
             "",
             "Agents without a route to their destination.",
@@ -405,6 +406,7 @@ fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -
             Smaller,
         ),
         figure(
+            "contacts",
             "Contacts",
             "",
             "Contacts of vehicles.",
@@ -412,6 +414,7 @@ fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -
             Smaller,
         ),
         figure(
+            "faults",
             "Faults",
             "",
             "Faults of modules.",
