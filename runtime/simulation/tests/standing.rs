@@ -5,8 +5,8 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::junction::layout;
 use roadwright_scenario::*;
 use roadwright_simulation::{
-    CouplingError, Ground, HandControls, PERSON_RADIUS, PersonRecord, RunOptions, SavedWorld,
-    World, builtin_modules,
+    CouplingError, Ground, HandControls, ModuleOverrides, PERSON_RADIUS, PersonRecord, RunOptions,
+    SavedWorld, World, builtin_modules,
 };
 use std::collections::BTreeSet;
 
@@ -76,8 +76,8 @@ fn speed(world: &World) -> f64 {
 
 /// The first vehicle uncouples its trailers from `from` on and drives off; the second one is spawned and
 /// backs up to them.
-fn backed_up(scenario: &Scenario, from: u8, ahead: f64, threads: usize) -> World {
-    let mut world = World::new(scenario, &builtin_modules(), &options(threads)).unwrap();
+fn backed_up(scenario: &Scenario, from: u8, ahead: f64, options: &RunOptions) -> World {
+    let mut world = World::new(scenario, &builtin_modules(), options).unwrap();
     world.step();
     let tows = world.snapshot().trailers.len();
     assert_eq!(
@@ -111,13 +111,57 @@ fn backed_up(scenario: &Scenario, from: u8, ahead: f64, threads: usize) -> World
 /// Coupling of the caravan's car, m ahead of its rear axle.
 const BALL: f64 = -2.25 + 1.50876;
 
-fn restored(world: &World, scenario: &Scenario) -> World {
+fn restored(world: &World, scenario: &Scenario, options: &RunOptions) -> World {
     let saved = SavedWorld::from_bytes(&world.save(false).unwrap().to_bytes()).unwrap();
     let ground = Ground::new(scenario);
-    let made = World::restore(ground, scenario, &builtin_modules(), &options(1), &saved);
+    let made = World::restore(ground, scenario, &builtin_modules(), options, &saved);
     let (restored, notes) = made.unwrap();
     assert!(notes.is_empty() && restored.snapshot() == world.snapshot());
     restored
+}
+
+#[test]
+fn worlds_saved_right_after_a_change_between_two_steps_plan_on_alike() {
+    let (truck, tractor) = (
+        vehicle("semi-trailer-truck", |_| {}),
+        vehicle("semi-trailer-tractor", |_| {}),
+    );
+    let scenario = yard(&truck, &tractor);
+    let options = RunOptions {
+        modules: ModuleOverrides::default(),
+        ..options(1)
+    };
+    let standing = || {
+        let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+        world.step();
+        world
+    };
+    let mut uncoupled = standing();
+    assert_eq!(uncoupled.uncouple(1, None), Ok(1));
+    let mut coupled = backed_up(&scenario, 1, 0.0, &options);
+    assert_eq!(coupled.couple(2), Ok(1));
+    let controls = HandControls {
+        pedals: 0.0,
+        steering: 0.0,
+    };
+    let mut by_hand = standing();
+    assert!(by_hand.drive_by_hand(1, controls));
+    let mut given_back = standing();
+    assert!(given_back.drive_by_hand(1, controls));
+    run(&mut given_back, 1.0);
+    assert!(given_back.give_back(1));
+    for (change, mut world) in [
+        ("uncoupled", uncoupled),
+        ("coupled", coupled),
+        ("by hand", by_hand),
+        ("given back", given_back),
+    ] {
+        let mut saved = restored(&world, &scenario, &options);
+        for world in [&mut world, &mut saved] {
+            run(world, 8.0);
+        }
+        assert_eq!(world.state_hash(), saved.state_hash(), "{change}");
+    }
 }
 
 #[test]
@@ -128,12 +172,12 @@ fn a_tractor_takes_the_trailer_of_a_truck() {
     );
     let scenario = yard(&truck, &tractor);
     let runs = [1, 2].map(|threads| {
-        let mut world = backed_up(&scenario, 1, 0.0, threads);
+        let mut world = backed_up(&scenario, 1, 0.0, &options(threads));
         let stood = world.snapshot().standing[0].trailer.body;
         assert_eq!(world.couple(2), Ok(1));
         assert_eq!(world.couple(2), Err(CouplingError::NoFreeCoupling));
         let mut hashes = vec![world.state_hash()];
-        let mut saved = restored(&world, &scenario);
+        let mut saved = restored(&world, &scenario, &options(1));
         drive(&mut world, 0.6, 8.0);
         drive(&mut saved, 0.6, 8.0);
         assert_eq!(world.state_hash(), saved.state_hash());
@@ -168,7 +212,7 @@ fn a_tractor_takes_the_trailer_of_a_truck() {
 fn what_does_not_fit_is_said() {
     let truck = vehicle("semi-trailer-truck", |_| {});
     let car = vehicle("escort-caravan", |file| file.trailers.clear());
-    let mut world = backed_up(&yard(&truck, &car), 1, BALL, 1);
+    let mut world = backed_up(&yard(&truck, &car), 1, BALL, &options(1));
     let before = world.state_hash();
     let Err(CouplingError::OtherHeight { own, theirs }) = world.couple(2) else {
         panic!("{:?}", world.couple(2))
@@ -188,14 +232,14 @@ fn what_does_not_fit_is_said() {
             file.articulation.as_mut().unwrap().anchor[2] -= lower;
         });
         // Both together, of which the first one belongs behind a car.
-        let mut world = backed_up(&yard(&pair, &car), 1, BALL, 1);
+        let mut world = backed_up(&yard(&pair, &car), 1, BALL, &options(1));
         let joined = world.couple(2);
         assert_eq!(joined == Ok(2), fits, "{joined:?}");
         assert_eq!(world.snapshot().trailers.len(), if fits { 2 } else { 0 });
     }
     // One that belongs behind a trailer.
     let car = vehicle("escort-caravan", |file| file.trailers.clear());
-    let mut world = backed_up(&yard(&pair, &car), 2, BALL, 1);
+    let mut world = backed_up(&yard(&pair, &car), 2, BALL, &options(1));
     assert_eq!(world.couple(2), Err(CouplingError::BelongsElsewhere));
     let said = CouplingError::BelongsElsewhere.to_string();
     assert!(said.contains("a vehicle that tows nothing"), "{said}");
@@ -218,7 +262,7 @@ fn an_edit_that_makes_them_unfit_parts_them() {
         ("the height", &truck, &lower, 0),
         ("the trailer", &bare, &tractor, 0),
     ] {
-        let mut world = backed_up(&scenario, 1, 0.0, 1);
+        let mut world = backed_up(&scenario, 1, 0.0, &options(1));
         assert_eq!(world.couple(2), Ok(1));
         drive(&mut world, 0.3, 1.0);
         let new = yard(first, second);
@@ -227,7 +271,7 @@ fn an_edit_that_makes_them_unfit_parts_them() {
         let snapshot = world.snapshot();
         let of_it = snapshot.trailers.iter().filter(|one| one.agent == 2);
         assert_eq!(of_it.count(), left, "{what}");
-        restored(&world, &new);
+        restored(&world, &new, &options(1));
     }
 }
 
