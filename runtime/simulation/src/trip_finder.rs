@@ -6,11 +6,10 @@ use crate::planned_route::{LaneQuestion, OnLanes, RouteFinder, TripEnd};
 use crate::snapshot::Snapshot;
 use roadwright_agent::GroundPlanning;
 use roadwright_geometry::oriented_box::OrientedBox;
-use roadwright_geometry::{DVec2, Pose, heading_of};
+use roadwright_geometry::{DVec2, Pose, heading_of, polyline};
 use roadwright_planning::open_ground::{
-    Answer, Bounds, CellSize, Corners, FoundPath, Heights, Inquiry, Item, Layer, Mark,
-    ObstacleCosts, OpenGround, PLAIN, Profile, ProfileId, Reading, Rules, Shape, Spot, StepCosts,
-    Trip, Window,
+    Answer, Bounds, CellSize, FoundPath, Heights, Inquiry, Item, Layer, Mark, OpenGround, PLAIN,
+    Profile, ProfileId, Reading, Rules, Shape, Spot, Trip, Window,
 };
 use roadwright_planning::open_ground::{CellMap, CellPath};
 use roadwright_scenario::{Scenario, VehicleType};
@@ -189,7 +188,7 @@ impl TripFinder {
                 to: spot(vehicle, &question.to),
             },
             search: planning.search,
-            rules: rules(planning),
+            rules: planning.into(),
             most: question.most,
         };
         let answered = self.map.answer(&inquiry, goes_on);
@@ -208,9 +207,9 @@ impl TripFinder {
     fn plan(&self, question: &TripQuestion<'_>, found: &FoundPath) -> TripPlan {
         let vehicle = question.vehicle;
         let speed = vehicle.max_speed.min(OPEN_GROUND_SPEED);
-        let length = length_of(&found.points);
+        let length = polyline::length(&found.points);
         // Cost of the path relative to the same path over plain ground.
-        let plain = plain_cost(&found.path, rules(&question.planning));
+        let plain = plain_cost(&found.path, (&question.planning).into());
         let factor = if plain > 0 {
             found.path.cost as f64 / plain as f64
         } else {
@@ -231,11 +230,7 @@ impl TripFinder {
         let planning = &question.planning;
         let cell = CellSize::new(planning.cell).unwrap_or(CellSize::WAY_POINTS);
         self.map.add_profile(Profile {
-            costs: ObstacleCosts {
-                tracking_margin: planning.tracking_margin,
-                clearance: planning.clearance,
-                ..ObstacleCosts::default()
-            },
+            costs: planning.into(),
             ..profile_of(question.vehicle, cell)
         })
     }
@@ -307,31 +302,11 @@ fn spot(vehicle: &VehicleType, end: &TripEnd) -> Spot {
     }
 }
 
-fn rules(planning: &GroundPlanning) -> Rules {
-    Rules {
-        costs: if planning.is_octile {
-            StepCosts::Octile
-        } else {
-            StepCosts::TenFourteen
-        },
-        corners: if planning.cuts_corners {
-            Corners::Cut
-        } else {
-            Corners::Keep
-        },
-    }
-}
-
 /// Cost that a path would have if all its cells were plain ground.
 fn plain_cost(path: &CellPath, rules: Rules) -> u64 {
     let steps = path.cells.windows(2);
     let costs = steps.map(|pair| rules.bound(pair[0], pair[1], PLAIN as u32));
     costs.sum()
-}
-
-fn length_of(points: &[DVec2]) -> f64 {
-    let pairs = points.windows(2);
-    pairs.map(|pair| (pair[1] - pair[0]).length()).sum()
 }
 
 /// The first and last point of a line and the points at which it bends, each with the heading of the segment

@@ -1,6 +1,7 @@
 //! Costs of steps, and the lower bound that guides a search.
 
 use super::cell::{Cell, Direction};
+use roadwright_agent::GroundPlanning;
 
 /// Factor of plain ground.
 pub const PLAIN: i32 = 16;
@@ -98,6 +99,21 @@ pub struct Rules {
     pub costs: StepCosts,
     /// Whether diagonal steps may pass the corners of blocked cells.
     pub corners: Corners,
+}
+
+impl From<&GroundPlanning> for Rules {
+    fn from(planning: &GroundPlanning) -> Self {
+        Self {
+            costs: match planning.is_octile {
+                true => StepCosts::Octile,
+                false => StepCosts::TenFourteen,
+            },
+            corners: match planning.cuts_corners {
+                true => Corners::Cut,
+                false => Corners::Keep,
+            },
+        }
+    }
 }
 
 impl Rules {

@@ -1,6 +1,7 @@
 //! Profiles of maps: a vehicle's body, the growth of obstacles, and the effects of layers on the vehicle.
 
 use super::cell::CellSize;
+use roadwright_agent::GroundPlanning;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose};
 
@@ -162,6 +163,16 @@ impl Default for ObstacleCosts {
             clearance: 2.0,
             clearance_cost: 16,
             low_cost: 16,
+        }
+    }
+}
+
+impl From<&GroundPlanning> for ObstacleCosts {
+    fn from(planning: &GroundPlanning) -> Self {
+        Self {
+            tracking_margin: planning.tracking_margin,
+            clearance: planning.clearance,
+            ..Self::default()
         }
     }
 }

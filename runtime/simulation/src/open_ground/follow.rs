@@ -13,7 +13,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 /// Straight pieces of a smoothed path are no longer than this, m.
 const LONGEST_CHORD: f64 = 30.0;
 /// Part of a path that is made to be driven, m. What lies beyond is planned again before it is reached.
-const DRIVEN: f64 = 40.0;
+pub(super) const DRIVEN: f64 = 40.0;
 /// Length of the steps in which a vehicle is moved along a path, m.
 const STEP: f64 = 0.5;
 /// Radius of planned bends, as a multiple of the smallest one of the vehicle.
@@ -56,6 +56,16 @@ pub(super) struct Track {
     pub(super) poses: Vec<Pose>,
     /// Distance that is kept from obstacles, m.
     pub(super) margin: f64,
+}
+
+impl Track {
+    /// Length, m.
+    pub(super) fn length(&self) -> f64 {
+        let pairs = self.poses.windows(2);
+        pairs
+            .map(|pair| (pair[1].position - pair[0].position).length())
+            .sum()
+    }
 }
 
 impl Driver<'_> {

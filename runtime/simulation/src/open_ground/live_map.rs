@@ -183,14 +183,17 @@ fn exchange(map: &mut OpenGround, placed: &mut Placed, item: Item) {
 fn mobile_items(shown: &OnGround<'_>) -> BTreeMap<Mobile, Item> {
     let mut items = BTreeMap::new();
     let (bodies, types) = (&shown.bodies, shown.types);
-    let places: Vec<DVec2> = shown
-        .planning
-        .iter()
-        .map(|&agent| bodies.pose(agent).position)
-        .collect();
+    let planning = shown.planning.iter();
+    let mut places: Vec<DVec2> = planning.map(|&agent| bodies.pose(agent).position).collect();
+    // From west to east, so that only agents about as far east as a body are compared with it.
+    places.sort_unstable_by(|a, b| a.x.total_cmp(&b.x));
     let is_near = |place: DVec2| {
-        let near = |own: &DVec2| (*own - place).length_squared() < REACH * REACH;
-        places.iter().any(near)
+        let from = places.partition_point(|own| own.x < place.x - REACH);
+        let abreast = places[from..]
+            .iter()
+            .take_while(|own| own.x <= place.x + REACH);
+        let mut abreast = abreast.map(|own| (*own - place).length_squared());
+        abreast.any(|squared| squared < REACH * REACH)
     };
     for agent in bodies.agents.driving() {
         let pose = bodies.pose(agent);

@@ -116,7 +116,7 @@ impl Driver<'_> {
 
     fn manoeuvre_with(&mut self, begin: Begin, path: &[DVec2], margin: f64) -> Option<Manoeuvre> {
         let ends = Ends::along(path)?;
-        let to_go = self.times_to(ends.last, begin.pose.position);
+        let to_go = self.times_to(ends.last, begin.pose.position)?;
         let estimate = |pose: &Pose| to_go.at(pose.position);
         let tightest = 1.0 / self.radius();
         let step = (TURN * self.radius()).max(STEP);
@@ -163,16 +163,11 @@ impl Driver<'_> {
                 }
                 for share in [0.0, 1.0, -1.0, 0.5, -0.5] {
                     let curvature = share * tightest;
-                    let Some(pose) = self.stepped(
-                        &node,
-                        gear,
-                        curvature,
-                        Room {
-                            margin,
-                            pieces,
-                            is_first: at == 0,
-                        },
-                    ) else {
+                    let room = Room {
+                        is_first: at == 0,
+                        ..room
+                    };
+                    let Some(pose) = self.stepped(&node, gear, curvature, room) else {
                         continue;
                     };
                     let speed = if gear > 0 { FORWARDS } else { BACKWARDS };
@@ -219,21 +214,17 @@ impl Driver<'_> {
         Some(pose)
     }
 
-    /// Times from cells around a place to another one, without regard to headings.
-    fn times_to(&mut self, goal: DVec2, around: DVec2) -> TimesToGo {
-        let size = self.map.profile(self.profile).cell;
+    /// Times from cells around a place to another one, without regard to headings; `None` off the map.
+    fn times_to(&mut self, goal: DVec2, around: DVec2) -> Option<TimesToGo> {
+        let of_map = self.map.profile(self.profile).cell;
         // Fine cells would only make it slower.
-        let step = size.metres().max(CELL);
-        let middle = size_of(step).and_then(|size| size.cell_of(0.5 * (goal + around)));
+        let step = of_map.metres().max(CELL);
+        let size = CellSize::new(step)?;
+        let middle = size.cell_of(0.5 * (goal + around))?;
+        let start = size.cell_of(goal)?;
         let mut times = TimesToGo {
-            step,
+            size,
             times: BTreeMap::new(),
-        };
-        let (Some(middle), Some(size)) = (middle, size_of(step)) else {
-            return times;
-        };
-        let Some(start) = size.cell_of(goal) else {
-            return times;
         };
         let mut queue = BinaryHeap::new();
         queue.push(Reverse((0u64, start)));
@@ -250,7 +241,7 @@ impl Driver<'_> {
                     continue;
                 }
                 let centre = size.centre(next);
-                let Some(fine) = self.map.profile(self.profile).cell.cell_of(centre) else {
+                let Some(fine) = of_map.cell_of(centre) else {
                     continue;
                 };
                 // A blocked cell is slow, not closed: the body may fit there with another heading.
@@ -265,23 +256,19 @@ impl Driver<'_> {
                 queue.push(Reverse((time + cost, next)));
             }
         }
-        times
+        Some(times)
     }
-}
-
-fn size_of(metres: f64) -> Option<CellSize> {
-    CellSize::new(metres)
 }
 
 /// Times from cells to the end of a manoeuvre, in thousandths of a second.
 struct TimesToGo {
-    step: f64,
+    size: CellSize,
     times: BTreeMap<Cell, u64>,
 }
 
 impl TimesToGo {
     fn at(&self, place: DVec2) -> Option<f64> {
-        let cell = size_of(self.step)?.cell_of(place)?;
+        let cell = self.size.cell_of(place)?;
         self.times.get(&cell).map(|time| *time as f64 / UNITS)
     }
 }

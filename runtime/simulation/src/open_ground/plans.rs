@@ -1,6 +1,6 @@
 //! The plans of all agents off the lanes, and the map that they share.
 
-use super::follow::{Driver, Track, brake_in_time, end_slowly};
+use super::follow::{DRIVEN, Driver, Track, brake_in_time, end_slowly};
 use super::live_map::{LiveMap, OnGround};
 use super::manoeuvre::{Begin, Manoeuvre};
 use super::search::{Fields, Found, SavedWindow, Seeker};
@@ -11,10 +11,10 @@ use crate::route::{PlannedPath, Waypoint};
 use crate::vehicle_type::VehicleType;
 use roadwright_agent::{Avoid, GroundPlanning, GroundSearch};
 use roadwright_geometry::math::wrap_angle;
-use roadwright_geometry::{DVec2, Pose, heading_of};
+use roadwright_geometry::{DVec2, Pose, heading_of, polyline};
 use roadwright_planning::open_ground::{
-    Body, CellSize, HybridMemory, HybridParameters, HybridPath, IncrementalPath, ObstacleCosts,
-    OpenGround, Owner, PlanEnd, Profile, Reachability, Spot, Stamp, Trip, Verdict,
+    Body, CellSize, HybridMemory, HybridParameters, HybridPath, IncrementalPath, OpenGround, Owner,
+    PlanEnd, Profile, Reachability, Spot, Stamp, Trip, Verdict,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -37,6 +37,8 @@ const HALT: f64 = 3.0;
 const TRIES_AGAIN: f64 = 1.0;
 /// Cells that the searches for a verdict expand at most. Without a verdict then, the agent is still searching.
 const MOST_SPENT: u64 = 20_000_000;
+/// Speed at which tracks and manoeuvres are compared, m/s.
+const COMPARED_SPEED: f64 = 4.0;
 /// Longest manoeuvre that is read from a save, m.
 const LONGEST: f64 = 1e5;
 /// Number of cells that the reachability search expands per turn.
@@ -62,7 +64,6 @@ pub(crate) struct Planner<'a> {
     pub(crate) planning: GroundPlanning,
     /// Speed off the roads, m/s.
     pub(crate) top_speed: f64,
-    pub(crate) steering: Steering,
     /// Simulation time, s.
     pub(crate) now: f64,
     /// Whether it is its turn.
@@ -96,12 +97,18 @@ impl Planner<'_> {
     fn profile(&self, cell: f64) -> Profile {
         let cell = CellSize::new(cell).unwrap_or(CellSize::WAY_POINTS);
         Profile {
-            costs: ObstacleCosts {
-                tracking_margin: self.planning.tracking_margin,
-                clearance: self.planning.clearance,
-                ..ObstacleCosts::default()
-            },
+            costs: (&self.planning).into(),
             ..Profile::new(self.body, cell)
+        }
+    }
+
+    /// A trip to its goal over cells of a size, m.
+    fn trip(&self, map: &mut OpenGround, cell: f64, from: Pose) -> Trip {
+        Trip {
+            profile: map.add_profile(self.profile(cell)),
+            owner: Some(self.owner()),
+            from: Spot::at(from),
+            to: Spot::anyhow(self.goal),
         }
     }
 
@@ -297,8 +304,9 @@ impl GroundPlans {
         }
     }
 
-    /// Lets an agent plan. `update_map` has been called in this step.
-    pub(crate) fn plan(&mut self, agent: &Planner<'_>) -> Step {
+    /// Lets an agent plan, whose steering is only asked for where a path is laid. `update_map` has been called in
+    /// this step.
+    pub(crate) fn plan(&mut self, agent: &Planner<'_>, steering: &dyn Fn() -> Steering) -> Step {
         let Some(live) = &mut self.live else {
             return Step::Stays;
         };
@@ -318,6 +326,7 @@ impl GroundPlans {
             hybrid: &mut self.hybrid,
             fields: &mut self.fields,
             agent,
+            steering,
             plan,
         };
         planning.step()
@@ -329,22 +338,15 @@ impl AgentPlan {
         self.cell.unwrap_or(agent.planning.cell)
     }
 
-    fn trip(&self, map: &mut OpenGround, agent: &Planner<'_>, from: Pose) -> Trip {
-        Trip {
-            profile: map.add_profile(agent.profile(self.cell(agent))),
-            owner: Some(agent.owner()),
-            from: Spot::at(from),
-            to: Spot::anyhow(agent.goal),
-        }
+    /// The trip that its planner searches a path for.
+    fn trip(&self, map: &mut OpenGround, agent: &Planner<'_>) -> Trip {
+        agent.trip(map, self.cell(agent), agent.centre())
     }
 
     /// Makes the searches for a verdict again as they were when the world was saved.
     fn resume_searches(&mut self, map: &mut OpenGround, agent: &Planner<'_>) {
         let Some(saved) = self.verdict else { return };
-        let trip = Trip {
-            profile: map.add_profile(agent.profile(agent.planning.cell)),
-            ..self.trip(map, agent, saved.from)
-        };
+        let trip = agent.trip(map, agent.planning.cell, saved.from);
         let mut searches = Reachability::new(map, trip);
         searches.advance(map, saved.spent.min(MOST_SPENT));
         self.live.searches = Some(searches);
@@ -359,7 +361,7 @@ impl AgentPlan {
         agent: &Planner<'_>,
     ) {
         if since != map.stamp() && matches!(agent.planning.search, GroundSearch::Bounded { .. }) {
-            let trip = self.trip(map, agent, agent.centre());
+            let trip = self.trip(map, agent);
             let mut memory = std::mem::take(&mut self.memory);
             memory.set_stamp(since);
             hybrid.restore(memory);
@@ -385,6 +387,7 @@ struct Planning<'a> {
     hybrid: &'a mut HybridPath,
     fields: &'a mut Fields,
     agent: &'a Planner<'a>,
+    steering: &'a dyn Fn() -> Steering,
     plan: &'a mut AgentPlan,
 }
 
@@ -453,12 +456,7 @@ impl Planning<'_> {
             return;
         }
         let from = self.agent.centre();
-        let trip = Trip {
-            profile: self
-                .map
-                .add_profile(self.agent.profile(self.agent.planning.cell)),
-            ..self.plan.trip(self.map, self.agent, from)
-        };
+        let trip = self.agent.trip(self.map, self.agent.planning.cell, from);
         self.plan.verdict = Some(SavedSearch { from, spent: 0 });
         self.plan.live.searches = Some(Reachability::new(self.map, trip));
     }
@@ -530,7 +528,7 @@ impl Planning<'_> {
             margin,
             near: self.agent.planning.near,
             ahead: self.agent.planning.ahead,
-            sharpest: self.agent.steering.sharpest,
+            sharpest: (self.steering)().sharpest,
             sees_all: self.agent.planning.avoid == Avoid::All,
         }))
     }
@@ -552,13 +550,14 @@ impl Planning<'_> {
 
     fn driver(&mut self) -> Driver<'_> {
         let profile = self.agent.profile(self.plan.cell(self.agent));
+        let steering = (self.steering)();
         Driver {
             profile: self.map.add_profile(profile),
             map: self.map,
             owner: self.agent.owner(),
             kind: self.agent.kind,
-            tightest: self.agent.steering.tightest,
-            margin: self.agent.planning.tracking_margin * self.agent.steering.looseness,
+            tightest: steering.tightest,
+            margin: self.agent.planning.tracking_margin * steering.looseness,
             speed: self.agent.top_speed,
         }
     }
@@ -574,7 +573,7 @@ impl Planning<'_> {
     }
 
     fn find(&mut self) -> Found {
-        let trip = self.plan.trip(self.map, self.agent, self.agent.centre());
+        let trip = self.plan.trip(self.map, self.agent);
         let scale = self.agent.planning.cell / self.plan.cell(self.agent);
         let mut seeker = Seeker {
             map: self.map,
@@ -653,15 +652,9 @@ impl Planning<'_> {
         // Without parts the vehicle already stands where the path begins.
         let manoeuvre = manoeuvre.filter(|manoeuvre| !manoeuvre.parts.is_empty());
         let is_found = manoeuvre.is_some();
-        let length: f64 = path
-            .windows(2)
-            .map(|pair| (pair[1] - pair[0]).length())
-            .sum();
         let is_sooner = |manoeuvre: &Manoeuvre| {
             driven.as_ref().is_none_or(|track| {
-                is_stuck
-                    || manoeuvre.is_complete
-                        && manoeuvre.full_time(&path, length) < track_time(track)
+                is_stuck || manoeuvre.is_complete && manoeuvre.full_time(&path) < track_time(track)
             })
         };
         if let Some(manoeuvre) = manoeuvre.filter(is_sooner) {
@@ -718,23 +711,15 @@ fn along(driver: &Driver<'_>, track: &Track, path: &[DVec2]) -> Vec<Waypoint> {
 
 /// How long a track takes at the speed with which manoeuvres are compared, s.
 fn track_time(track: &Track) -> f64 {
-    let length: f64 = track
-        .poses
-        .windows(2)
-        .map(|pair| (pair[1].position - pair[0].position).length())
-        .sum();
-    length / 4.0
+    track.length() / COMPARED_SPEED
 }
 
 impl Manoeuvre {
     /// Its time and that of the path beyond it, as far as a track would go, s.
-    fn full_time(&self, path: &[DVec2], length: f64) -> f64 {
-        let joined: f64 = path
-            .windows(2)
-            .take(self.joins.min(path.len()))
-            .map(|pair| (pair[1] - pair[0]).length())
-            .sum();
-        self.time + (length.min(40.0) - joined).max(0.0) / 4.0
+    fn full_time(&self, path: &[DVec2]) -> f64 {
+        let joined = polyline::length(&path[..path.len().min(self.joins.saturating_add(1))]);
+        let whole = polyline::length(path).min(DRIVEN);
+        self.time + (whole - joined).max(0.0) / COMPARED_SPEED
     }
 }
 
@@ -751,16 +736,10 @@ fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre, path: &[DVec2]) -> Vec<P
             true => brake_in_time(&mut waypoints),
             false => end_slowly(&mut waypoints),
         }
-        let until = part
-            .track
-            .poses
-            .windows(2)
-            .map(|pair| (pair[1].position - pair[0].position).length())
-            .sum();
         PlannedPart {
             waypoints,
             margin: part.track.margin,
-            until,
+            until: part.track.length(),
         }
     };
     manoeuvre.parts.iter().enumerate().map(part).collect()

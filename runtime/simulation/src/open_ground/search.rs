@@ -3,10 +3,9 @@
 use roadwright_agent::{GroundPlanning, GroundSearch};
 use roadwright_geometry::DVec2;
 use roadwright_planning::open_ground::{
-    Cell, CellPath, CellSize, Change, Corners, DistanceEstimate, FactorChange, GridAnswer, GridMap,
+    Cell, CellPath, CellSize, Change, DistanceEstimate, FactorChange, GridAnswer, GridMap,
     HybridMemory, HybridParameters, HybridPath, IncrementalPath, NoEstimate, OpenGround, PlanEnd,
-    ProfileId, Progress, Reader, Reading, Rules, Search, Space, Stamp, StepCosts, TileCache, Trip,
-    Window,
+    ProfileId, Progress, Reader, Reading, Rules, Search, Space, Stamp, TileCache, Trip, Window,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -98,16 +97,14 @@ impl Seeker<'_> {
     }
 
     fn rules(&self) -> Rules {
-        Rules {
-            costs: match self.planning.is_octile {
-                true => StepCosts::Octile,
-                false => StepCosts::TenFourteen,
-            },
-            corners: match self.planning.cuts_corners {
-                true => Corners::Cut,
-                false => Corners::Keep,
-            },
-        }
+        self.planning.into()
+    }
+
+    /// The cells of the agent and its goal; `None` if one of them is off the map.
+    fn ends(&self) -> Option<(Cell, Cell)> {
+        let size = self.size();
+        let start = size.cell_of(self.trip.from.position)?;
+        Some((start, size.cell_of(self.trip.to.position)?))
     }
 
     fn size(&self) -> CellSize {
@@ -179,20 +176,13 @@ impl Seeker<'_> {
     fn along_field(&mut self) -> Found {
         let size = self.size();
         let profile = self.trip.profile;
-        let places = (
-            size.cell_of(self.trip.from.position),
-            size.cell_of(self.trip.to.position),
-        );
-        let (Some(start), Some(goal)) = places else {
+        let Some((start, goal)) = self.ends() else {
             return Found::none(PlanEnd::WalledIn);
         };
         let rules = self.rules();
-        let goal = nearest_free(goal, |cell| {
-            self.map.factor(profile, cell, Reading::Everything) > 0
-        });
-        let start = nearest_free(start, |cell| {
-            self.map.factor(profile, cell, Reading::Everything) > 0
-        });
+        let mut is_free = |cell| self.map.factor(profile, cell, Reading::Everything) > 0;
+        let goal = nearest_free(goal, &mut is_free);
+        let start = nearest_free(start, &mut is_free);
         let (Some(start), Some(goal)) = (start, goal) else {
             return Found::none(PlanEnd::WalledIn);
         };
@@ -227,11 +217,7 @@ impl Seeker<'_> {
         incremental: &mut Option<IncrementalPath>,
     ) -> Found {
         let size = self.size();
-        let places = (
-            size.cell_of(self.trip.from.position),
-            size.cell_of(self.trip.to.position),
-        );
-        let (Some(start), Some(goal)) = places else {
+        let Some((start, goal)) = self.ends() else {
             return Found::none(PlanEnd::WalledIn);
         };
         let beyond = (BEYOND / size.metres()).ceil() as i32;

@@ -72,7 +72,9 @@ pub(crate) fn plan_ground(
         let index = one.agent.index();
         let is_due = rota.is_due(one.agent, given.clock.step);
         let had_path = plans.has_path(one.id);
-        let step = plans.plan(&given.planner(one, is_due, routes, agents.lent()));
+        let step = plans.plan(&given.planner(one, is_due, routes, agents.lent()), &|| {
+            given.steering(one.agent, agents.lent())
+        });
         if had_path && !plans.has_path(one.id) {
             without_path.push(one.id);
         }
@@ -198,7 +200,6 @@ impl OffRoad<'_> {
             goal: one.goal,
             planning: one.planning,
             top_speed: OPEN_GROUND_SPEED.min(limits.max_speed),
-            steering: self.steering(one.agent, agents),
             now: self.clock.time(),
             is_due,
         }

@@ -19,8 +19,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Planner for stacks that do not name one.
-const DEFAULT_PLANNER: &str = "hybrid_fuzzy_path";
 /// Margin around a trip in its picture, as a fraction of the size of the trip, and its minimum, m.
 const FRAME: f64 = 0.15;
 const LEAST_FRAME: f64 = 15.0;
@@ -255,8 +253,10 @@ fn planner_of(
             same.cloned().unwrap_or_else(|| ModuleSetting::new(id))
         }
         None => {
-            let first = own.first().cloned();
-            first.unwrap_or_else(|| ModuleSetting::new(DEFAULT_PLANNER))
+            let usual = Slot::GroundPlanner.module_if_absent();
+            let usual = usual.map(ModuleSetting::new);
+            let setting = own.first().cloned().or(usual);
+            setting.context("the stack names no planner; choose one with --planner")?
         }
     };
     let stack = agent.map_or("", |agent| &agent.stack);
