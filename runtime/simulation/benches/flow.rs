@@ -42,7 +42,7 @@ fn main() {
     }
 }
 
-/// The scenario with endless flows of half the rate.
+/// Returns the scenario with its flows made endless, at half their rate.
 fn endless(scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
     for (id, flow) in scenario.flows().clone() {

@@ -78,7 +78,7 @@ impl Options {
     }
 }
 
-/// `copies` copies of the roads of a scenario in a square grid, each with its share of the vehicles.
+/// Returns `copies` copies of a scenario's roads in a square grid, each with its share of the vehicles.
 fn side_by_side(scenario: &Scenario, copies: usize, vehicles: usize) -> Scenario {
     let roads = scenario.network().roads();
     let mut piece = copied(scenario, &roads.map(|(id, _)| ObjectId::Road(id)).collect());
@@ -169,7 +169,7 @@ impl StageTimes {
         }
     }
 
-    /// Members of the line of JSON.
+    /// The figures as members of a JSON object.
     fn members(&self) -> String {
         let sum: f64 = self.seconds.values().sum();
         let planning = self.seconds.get(&Stage::Plan).copied().unwrap_or_default();
@@ -246,7 +246,7 @@ fn measure(scenario: &Scenario, options: &Options, round: usize) {
     );
 }
 
-/// CPU time of saving and restoring, and the size of a save, as members of the line of JSON.
+/// Measures the CPU time of saving and restoring and the size of a save, as members of a JSON object.
 fn measure_saving(world: &World, scenario: &Scenario, run: &RunOptions) -> String {
     let agents = world.counts().active.max(1) as f64;
     // The ground is hashed once, at the first save.

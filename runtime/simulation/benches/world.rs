@@ -1,8 +1,8 @@
-//! Cost of a world that is made on a shared ground, as training does thousands of times.
+//! Cost of a world on a shared ground. Training creates thousands of them.
 //!
 //! `cargo bench -p roadwright-simulation --bench world -- [FILE]` puts 40 agents with built-in modules on the
-//! roads of a scenario. It prints the CPU time of creating a world, the mean of a thousand, and that of its
-//! first step. Without arguments: crossroads.
+//! roads of a scenario. It prints the CPU times of creating a world (mean of a thousand) and of its first
+//! step. Without arguments: crossroads.
 
 mod allocator;
 
@@ -40,7 +40,7 @@ fn main() {
     println!("{{\"agents\": {AGENTS}, \"ready_us\": {ready:.1}, \"first_step_us\": {step:.1}}}");
 }
 
-/// The roads of a scenario with agents spread over them.
+/// Spreads agents over the roads of a scenario.
 fn with_agents(scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
     for id in scenario.flows().keys().copied().collect::<Vec<_>>() {

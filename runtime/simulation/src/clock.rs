@@ -5,11 +5,12 @@ use roadwright_agent::{Rate, Step};
 use roadwright_scenario::Settings;
 use serde::{Deserialize, Serialize};
 
-/// Beats per second: what changes no faster than drivers react is updated at this rate instead of in each
-/// step. Drivers take half a second and more.
+/// Update rate, per second, of everything that need not change faster than drivers react. Drivers take half a
+/// second or more.
 const BEATS: f64 = 5.0;
 
-/// Largest number of steps in a save. Up to it each step has an exact double value, and nothing overflows.
+/// Largest number of steps in a save. Up to this number, every step has an exact double value and nothing
+/// overflows.
 const LAST_STEP: u64 = 1 << 53;
 
 /// Time of a run, and the seed of all its random streams.
@@ -28,7 +29,7 @@ impl Clock {
     /// Clock of a run before its first step. Options override the settings.
     ///
     /// # Errors
-    /// If time step or time of day are out of range.
+    /// If the time step or the time of day is out of range.
     pub(crate) fn new(settings: &Settings, options: &RunOptions) -> Result<Self, SimulationError> {
         let dt = options.dt.unwrap_or(settings.dt.get());
         if !(1e-4..=1.0).contains(&dt) {

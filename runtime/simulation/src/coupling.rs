@@ -1,8 +1,8 @@
 //! Uncoupling and coupling of trailers, between two steps or by a behaviour.
 //!
 //! A vehicle can couple trailers of its own type, and those of another type whose coupling has the same
-//! height. Uncoupled trailers stand from that moment on ([`crate::dynamics::StandingTrains`]). Their vehicle
-//! becomes one of the same type with fewer trailers, so length, mass and tail match what it tows.
+//! height. Uncoupled trailers then stand still ([`crate::dynamics::StandingTrains`]). Their vehicle becomes
+//! one of the same type with fewer trailers, so length, mass and tail match what it tows.
 
 use crate::agents::Agents;
 use crate::dynamics::{Bodies, Dynamics, FreeCoupling, MOST_ANGLE, REACH, StandingTrain};
@@ -18,18 +18,18 @@ const WALK: f64 = 1.4;
 /// Reason why trailers cannot be uncoupled or coupled.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum CouplingError {
-    /// The agent does not drive.
+    /// The agent is not driving.
     #[error("agent {0} does not drive now")]
     NotDriving(u64),
-    /// It is too fast.
+    /// The vehicle is too fast.
     #[error(
         "the vehicle moves at {0:.1} m/s; slow down to walking speed ({WALK} m/s) or stop, and try again"
     )]
     Moves(f64),
-    /// It has no trailers.
+    /// The vehicle has no trailers.
     #[error("the vehicle tows no trailers")]
     TowsNothing,
-    /// It has no such trailer.
+    /// The vehicle has no such trailer.
     #[error(
         "there is no trailer {wanted} to uncouple, because the vehicle tows {towed} (counted from 1 at the front)"
     )]
@@ -82,10 +82,10 @@ pub enum CouplingError {
     },
 }
 
-/// Order concerning the trailers of an agent.
+/// Order to uncouple or couple the trailers of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CouplingOrder {
-    /// Uncouple them from this one on, counted from 1 at the front; `None` for only the last.
+    /// Uncouple the trailers from this one on, counted from 1 at the front; `None` for only the last.
     Uncouple(Option<u8>),
     /// Couple the trailers at the free coupling.
     Couple,
@@ -100,8 +100,8 @@ pub(crate) struct Couplings<'a> {
 }
 
 impl Couplings<'_> {
-    /// Uncouples the trailers of an agent from `from` on, counted from 1; with `None` only the last. Returns
-    /// how many.
+    /// Uncouples the trailers of an agent from `from` on, counted from 1, or only the last one with `None`.
+    /// Returns the number uncoupled.
     pub(crate) fn uncouple(
         &mut self,
         agent: AgentIndex,

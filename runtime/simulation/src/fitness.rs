@@ -380,8 +380,8 @@ const fn weight(key: &'static str, unit: &'static str, doc: &'static str) -> Par
 
 /// [Gerdelan 2011], equation 10.1: weighted crash rating plus weighted shortfall from the allowed speed.
 ///
-/// The crash rating is already a mean of squared penetrations and is not squared again. The allowed speed is
-/// set by road, bends and vehicle; a lower choice of the behaviour does not count. Driving faster gains
+/// The crash rating is already a mean of squared penetrations and is not squared again. The allowed speed
+/// follows from road, bends and vehicle, even if the behaviour chooses a lower one. Driving faster gains
 /// nothing.
 fn crash_and_speed(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct) -> f64 {
     let share = if input.mean_road_speed > 0.0 {
@@ -397,8 +397,8 @@ fn crash_and_speed(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct)
 const FAR: f64 = 100.0;
 
 /// With the default weights, every drive that arrives is better than any that does not (at most 4, at least
-/// 4), and one contact costs as much as losing all of the time. Time is lost moment by moment, so speeding on
-/// one stretch does not compensate for another. The weights have no source.
+/// 4), and one contact costs as much as losing all of the time. Lost time is summed step by step, so speeding
+/// on one stretch does not compensate for another. The weights have no source.
 fn safe_arrival(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
     let touched = conduct.collisions / (1.0 + conduct.collisions);
     let missed = if conduct.has_arrived {
@@ -467,7 +467,7 @@ fn time_times_overlap(_: &ParameterSet, input: &FitnessInput, conduct: &Conduct)
 /// Points without any overlap, m s, and without any time, s ([Gerdelan 2011], equation 9.1).
 const ARENA_OVERLAP: f64 = 200.0;
 const ARENA_TIME: f64 = 60.0;
-/// Points of a drive that does not arrive (figure 9.3, the lower plot).
+/// Score of a drive that does not arrive (figure 9.3, the lower plot).
 const ARENA_FAILED: f64 = -1.0;
 
 /// [Gerdelan 2011], equation 9.1.
@@ -489,8 +489,9 @@ fn arena_score_or_failed(
     }
 }
 
-/// [Gerdelan 2011], equation 12.1. There, actual over ideal time grows with the time, so one minus it would
-/// fall. Ideal over actual time makes the term 0 at the ideal time, as the text requires.
+/// [Gerdelan 2011], equation 12.1. The printed ratio of actual to ideal time grows with time, so one minus
+/// the ratio would fall. The ratio of ideal to actual time makes the term 0 at the ideal time, as the text
+/// requires.
 fn segments(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
     parameters.value("crash_weight") * conduct.segment_crash
         + parameters.value("time_weight") * conduct.segment_time_lost
@@ -511,13 +512,13 @@ fn forest_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Condu
     }
 }
 
-/// A pole that falls early leaves much time missing. Between poles held for the whole time, the more upright
-/// one is better.
+/// Scores a balanced pole. If the pole falls early, the missing time dominates. Among poles held for the
+/// whole time, the more upright one is better.
 fn balance_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     (parameters.value("time_limit") - input.time).max(0.0) + conduct.mean_lean
 }
 
-/// A failed manoeuvre is ranked by its distance from the target, behind all that succeed.
+/// A failed manoeuvre is ranked by its distance from the target, after all successful ones.
 fn manoeuvre_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     let time = if conduct.has_arrived {
         input.time
@@ -528,8 +529,8 @@ fn manoeuvre_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Co
         + parameters.value("shunt_weight") * conduct.shunts
 }
 
-/// Score of [Singh 2009]. Its sum of kinetic energies over frames is an integral over time here, so that it
-/// does not depend on the time step.
+/// Score of [Singh 2009]. The sum of kinetic energies over frames is replaced by an integral over time, so
+/// that it does not depend on the time step.
 fn steer_bench(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     parameters.value("collision_weight") * conduct.collisions
         + parameters.value("time_weight") * input.time

@@ -1,8 +1,8 @@
 //! Manual control of vehicles: the controls of a user override those of controllers.
 //!
-//! A user is not a module: nothing is asked for an answer, and controls stay where they were left. They only
-//! change between two steps, as edits do, so the same movements before the same steps give the same run. They
-//! are part of the state, so they are saved and hashed.
+//! A user is not a module: the step never waits for an answer, and controls keep their last position. Like
+//! edits, they change only between two steps, so the same inputs before the same steps give the same run.
+//! They are part of the state, so they are saved and hashed.
 
 use crate::agents::ControlColumns;
 use crate::records::{Command, Order};
@@ -12,19 +12,19 @@ use roadwright_vehicle::{OneTrackLimits, PedalCommand, Pedals};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Speed below which a vehicle counts as standing, so that the other gear is engaged, m/s.
+/// Speed below which a vehicle counts as standing, so that the direction can change, m/s.
 const STANDING: f64 = 0.1;
-/// Engine drag without a pedal, m/s^2.
+/// Deceleration by engine drag when no pedal is pressed, m/s^2.
 const DRAG: f64 = 0.4;
 /// Lateral acceleration that limits the wheel angle of a fast vehicle, m/s^2. It is about the grip of tyres
-/// on dry asphalt, so the vehicle can lose grip, but not by the touch of a key.
+/// on dry asphalt, so the vehicle can lose grip, but not from a single key press.
 const SIDEWAYS: f64 = 8.0;
 
-/// Positions of a user's controls of a vehicle.
+/// Positions of the controls that a user operates.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct HandControls {
-    /// Pedals, -1 to 1: positive is throttle. Negative is the brake, and reverse once the vehicle stands.
-    /// Half throttle is half of the engine's torque.
+    /// Pedals, -1 to 1. Positive is throttle, where half throttle is half of the engine's torque. Negative is
+    /// the brake, or reverse once the vehicle stands.
     pub pedals: f64,
     /// Steering wheel, -1 (right) to 1 (left). A fast vehicle uses only part of it.
     pub steering: f64,
@@ -56,7 +56,7 @@ struct Hand {
 }
 
 impl Hand {
-    /// Order for a vehicle at a speed, m/s, with the pedals as pedal controllers give them.
+    /// Order for a vehicle at a speed, m/s, with pedals in the form that pedal controllers use.
     fn order(&mut self, speed: f64, limits: &OneTrackLimits) -> Order {
         // In a damaged save they may have any value.
         let HandControls { pedals, steering } = self.controls.checked();
@@ -106,7 +106,7 @@ impl Hands {
         !self.0.is_empty() && self.0.contains_key(&id)
     }
 
-    /// Whether an agent is to reverse, if it is under manual control.
+    /// Whether an agent under manual control is to reverse.
     #[inline]
     pub(crate) fn reverses(&self, id: u64) -> Option<bool> {
         // Nearly always there are none.
@@ -116,7 +116,7 @@ impl Hands {
         self.0.get(&id).map(|hand| hand.is_reversing)
     }
 
-    /// Controls of an agent, if it is under manual control.
+    /// Controls of an agent under manual control.
     pub(crate) fn controls(&self, id: u64) -> Option<HandControls> {
         self.0.get(&id).map(|hand| hand.controls)
     }
@@ -149,7 +149,7 @@ impl Hands {
         self.0.remove(&id).is_some()
     }
 
-    /// Replaces the orders of controllers by those of users. Agents that are gone are released.
+    /// Replaces the orders of controllers by those of users. Agents that no longer exist are released.
     pub(crate) fn order(&mut self, types: &VehicleTypes, agents: &mut ControlColumns<'_>) {
         self.0.retain(|&id, hand| {
             let Some(agent) = agents.find(id) else {

@@ -15,14 +15,14 @@ const STANDING: f64 = 1.0;
 /// Reference speed for open ground, which has no limit, m/s: the limit of most town roads.
 const GROUND_SPEED: f64 = 50.0 / 3.6;
 
-/// A lane by its road and its id there.
+/// A lane, given by its road and its id there.
 pub type HeatLane = (RoadId, i8);
 
 /// A place of a [`HeatMap`]. Roads and lanes are identified by their ids, so that counts stay in place when
 /// an edit changes other roads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HeatPlace {
-    /// A cell of open ground, for vehicles off the lanes: its column and row. Cell (0, 0) has its
+    /// A cell of open ground, for vehicles off the lanes, given by column and row. Cell (0, 0) has its
     /// south-western corner at the origin.
     Ground(i32, i32),
     /// A stretch of a lane: stretch 0 covers 0 to 10 m along the reference line of the road.
@@ -43,7 +43,7 @@ pub struct HeatCell {
     pub collisions: u32,
     /// Sum of the observed speeds, m/s.
     pub speed: f64,
-    /// Sum of the allowed speeds at the same times, m/s; 50 km/h on open ground.
+    /// Sum of the allowed speeds at the times of observation, m/s; 50 km/h on open ground.
     pub allowed: f64,
 }
 
@@ -58,13 +58,13 @@ impl HeatCell {
         (self.seen > 0).then(|| self.speed / f64::from(self.seen))
     }
 
-    /// Mean speed relative to the allowed speed: 0 for standing, above 1 for too fast. `None` if no vehicle
-    /// was seen.
+    /// Mean speed relative to the allowed speed: 0 for standing vehicles, above 1 for speeding. `None` if no
+    /// vehicle was seen.
     pub fn share_of_limit(&self) -> Option<f64> {
         (self.seen > 0 && self.allowed > 0.0).then(|| self.speed / self.allowed)
     }
 
-    /// Share of the time there that vehicles stood, 0 to 1; `None` if no vehicle was seen.
+    /// Fraction of the time during which vehicles there stood, 0 to 1; `None` if no vehicle was seen.
     pub fn standing_share(&self) -> Option<f64> {
         (self.seen > 0).then(|| f64::from(self.standing) / f64::from(self.seen))
     }
@@ -73,8 +73,9 @@ impl HeatCell {
 /// Counts vehicles by stretches of lanes, twice a second. An observer of a [`Session`](crate::Session); it
 /// starts again with [`begin`](Observer::begin).
 ///
-/// The place of a vehicle is that of its rear axle, on the lane that it follows. A vehicle that follows none,
-/// such as one on open ground or under manual control, is counted in square cells by the centre of that axle.
+/// The place of a vehicle is that of its rear axle, on the lane that it follows. A vehicle that follows no
+/// lane, such as one on open ground or under manual control, is counted in square cells by the centre of that
+/// axle.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HeatMap {
     cells: BTreeMap<HeatPlace, HeatCell>,
@@ -85,7 +86,7 @@ pub struct HeatMap {
 }
 
 impl HeatMap {
-    /// Length of a stretch of lane, m. The last one of a road or connection is shorter.
+    /// Length of a stretch of lane, m. The last stretch of a road or connection is shorter.
     pub const STRETCH: f64 = 10.0;
     /// Size of a cell of open ground, m.
     pub const CELL: f64 = 8.0;
@@ -187,9 +188,9 @@ fn lane_place(graph: &LaneGraph, id: LaneletIndex, s: f64) -> Option<HeatPlace> 
 }
 
 /// Places with their statistics as CSV, with a header and units. Lanes have `road`, `lane` and the start and
-/// end of the stretch along the road. Connections have also `to_road` and `to_lane`, with start and end along
-/// the connection. Cells of open ground have their south-western corner instead. Places that no vehicle has
-/// driven through have no mean.
+/// end of the stretch along the road. Connections also have `to_road` and `to_lane`, with start and end along
+/// the connection. Cells of open ground have their south-western corner instead. Places without vehicles have
+/// no mean.
 pub fn heat_as_csv(cells: impl IntoIterator<Item = (HeatPlace, HeatCell)>) -> String {
     let mut text = String::from(
         "road,lane,to_road,to_lane,from_m,to_m,x_m,y_m,vehicle_seconds,mean_speed_mps,\

@@ -1,4 +1,4 @@
-//! Inspection of one agent: its inputs, its wishes, its route; and of junctions and roads.
+//! Inspection of one agent, with its inputs, wishes and route, and of junctions and roads.
 
 pub(crate) mod junction;
 pub(crate) mod road;
@@ -42,14 +42,14 @@ impl World {
         self.waits_of(self.agents.census().find(id)?)
     }
 
-    /// Inspects the junction of a node: control, signals, queues, tickets, and which vehicles wait for which.
-    /// `None` if there is no such node. Built on demand: O(vehicles before and in it).
+    /// Inspects the junction of a node: control, signals, queues, tickets, and which vehicles wait for which
+    /// others. `None` if there is no such node. Built on demand: O(vehicles in it and approaching it).
     pub fn inspect_junction(&self, node: NodeId) -> Option<JunctionInspection> {
         junction::inspect(self, node)
     }
 
-    /// Inspects a road: its lanes with their cells, the vehicles on them and where they go. `None` if it has
-    /// no drivable lane. Built on demand: O(cells and vehicles of the road).
+    /// Inspects a road: its lanes with their cells, its vehicles and their routes. `None` if it has no
+    /// drivable lane. Built on demand: O(cells and vehicles of the road).
     pub fn inspect_road(&self, road: RoadId) -> Option<RoadInspection> {
         road::inspect(self, road)
     }
@@ -70,11 +70,11 @@ pub struct Inspection {
     pub input: ControllerInput,
     /// Last output of its controller.
     pub command: ControllerOutput,
-    /// Its route from here on, at most 400 m, as points, m.
+    /// Points of the next 400 m of its route, m.
     pub path: Vec<DVec2>,
-    /// The point that it steers at, m.
+    /// The point that it steers towards, m.
     pub pursuit: Option<DVec2>,
-    /// Line from its front to the nearest point of the nearest obstructing obstacle, m.
+    /// Line from its front to the nearest point of the nearest obstacle that obstructs it, m.
     pub obstacle: Option<(DVec2, DVec2)>,
     /// Its remaining goals, m.
     pub goals: Vec<DVec2>,

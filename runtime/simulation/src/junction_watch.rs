@@ -22,7 +22,7 @@ pub struct JunctionFigures {
     pub control: Control,
     /// Roads from which vehicles have passed or queued.
     pub approaches: Vec<ApproachFigures>,
-    /// Longest time that any vehicle has waited for it, s.
+    /// Longest time for which a vehicle has waited at it, s.
     pub longest_wait: f64,
     /// Upper bound on the waiting time of a requesting vehicle, provided that the lanes beyond the junction
     /// keep draining, s.
@@ -38,9 +38,9 @@ pub struct ApproachFigures {
     pub end: RoadEnd,
     /// Number of vehicles that have entered the junction.
     pub passed: u64,
-    /// Mean time that they lost on their last lane before it, compared with the allowed speed, s.
+    /// Mean time that vehicles lost on their last lane before it, compared with the allowed speed, s.
     pub delay_mean: f64,
-    /// Largest time that one vehicle lost there, s.
+    /// Largest time that a vehicle lost there, s.
     pub delay_max: f64,
     /// Largest number of vehicles that stood there at once.
     pub queue_max: u32,
@@ -61,7 +61,7 @@ struct Tally {
 pub struct JunctionWatch {
     /// Counters by junction and road end.
     tallies: BTreeMap<(JunctionIndex, RoadId, RoadEnd), Tally>,
-    /// Approach where each agent was last seen, and the time that it has lost there, s.
+    /// Approach where each agent was last seen, and the time that the agent has lost there, s.
     seen: BTreeMap<u64, (Approach, f64)>,
     /// Time of the next sample, s.
     due: f64,
@@ -171,7 +171,7 @@ impl Observer for JunctionWatch {
     }
 }
 
-/// Time of the next sample, after one that was due and was taken at a time, s.
+/// Time of the next sample, given that a due sample was taken at a time, s.
 fn due_after(due: f64, time: f64) -> f64 {
     // Counted from when it was due and not from when it was taken. Otherwise samples would be farther apart
     // if a second is not a whole number of steps. With steps of more than a second each step is a sample.

@@ -9,14 +9,14 @@ use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind, NO_LANELET};
 
 /// Distance from which a turn is signalled, m.
 const TURN_DISTANCE: f64 = 30.0;
-/// A vehicle farther than this from the centre line of its lane is still changing to it, m.
+/// Distance from the centre line of its lane beyond which a vehicle counts as still changing to the lane, m.
 const OFF_LANE: f64 = 0.5;
-/// Acceleration below which the brake lamps are lit, m/s^2; milder deceleration comes from releasing the
+/// Acceleration below which the brake lamps are lit, m/s^2; milder deceleration results from releasing the
 /// accelerator.
 const BRAKING: f64 = -0.5;
 
-/// Turn signal of an agent: as its behaviour chooses, else for the lane change that it makes or seeks, else
-/// for the turn that it approaches or makes.
+/// Turn signal of an agent: the choice of its behaviour, otherwise that for the lane change that it makes or
+/// seeks, otherwise that for the turn that it approaches or makes.
 pub(crate) fn indicator(world: &World, agent: AgentIndex) -> Indicator {
     let index = agent.index();
     let wished = world.agents.wish[index].indicator;
@@ -55,7 +55,7 @@ fn side(is_left: bool) -> Indicator {
     }
 }
 
-/// Lane change that an agent makes or waits to make: 1 to the left, -1 to the right, 0 for none.
+/// Lane change that an agent makes or waits for: 1 to the left, -1 to the right, 0 for none.
 fn lane_change(world: &World, route: &Route, index: usize) -> f64 {
     let (progress, position) = (&world.agents.progress[index], &world.agents.position[index]);
     let graph = world.ground.graph();
@@ -90,7 +90,7 @@ fn turn_ahead(world: &World, route: &Route, index: usize) -> Option<(LaneletInde
     None
 }
 
-/// Whether an agent's brake lamps are lit, because it brakes or is held by its brakes.
+/// Whether the brake lamps of an agent are lit because it brakes or its brakes hold it.
 pub(crate) fn brakes(motion: &Motion, commanded: f64) -> bool {
     motion.acceleration < BRAKING || (motion.speed == 0.0 && commanded < 0.0)
 }

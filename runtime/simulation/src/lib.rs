@@ -21,10 +21,9 @@
 //!
 //! # Parts
 //!
-//! [`World`] owns the parts and takes a step. Each stage of a step is a function of the parts that it
-//! reads and writes; the table of stages is in `stages/mod.rs`. [`Session`] is the loop that steps a
-//! world, and [`Observer`]s watch it. Renderers read [`Snapshot`]s, and runs are resumed from a
-//! [`SavedWorld`].
+//! [`World`] owns the parts and takes a step. Each stage of a step is a function of the parts that it reads
+//! and writes; `stages/mod.rs` has the table of stages. [`Session`] is the loop that steps a world, and
+//! [`Observer`]s watch it. Renderers read [`Snapshot`]s, and runs are resumed from a [`SavedWorld`].
 //!
 //! # Words
 //!

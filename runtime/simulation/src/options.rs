@@ -12,7 +12,7 @@ pub struct RunOptions {
     pub seed: Option<u64>,
     /// Time step, s; `None` uses that of the scenario.
     pub dt: Option<f64>,
-    /// Number of threads; 0 and 1 mean no helpers.
+    /// Number of threads; 0 and 1 mean no helper threads.
     pub threads: usize,
     /// Number of cars with random trips to add.
     pub populate: usize,
@@ -22,24 +22,24 @@ pub struct RunOptions {
     pub populate_stack: Option<String>,
     /// Time of day at the beginning, h; `None` uses that of the scenario.
     pub time_of_day: Option<f64>,
-    /// Pedestrians who arrive at each side of a crossing per hour, unless the crossing has its own number;
-    /// `None` uses the settings of the scenario.
+    /// Pedestrians per hour at each side of a crossing, unless the crossing sets its own number; `None` uses
+    /// the settings of the scenario.
     pub pedestrians: Option<f64>,
-    /// Level of dynamics of all agents; `None` uses that of agents, flows and settings.
+    /// Level of dynamics of all agents; `None` uses the levels of agents, flows and settings.
     pub dynamics: Option<DynamicsLevel>,
-    /// Whether the bodies of all agents are compared for contacts in every step. Otherwise, that is only done
-    /// near bodies whose level can leave the lanes. Vehicles that follow their lanes then only touch those
-    /// ahead along their route, and contacts on crossing or merging connections are not detected.
+    /// Whether all bodies are compared for contacts in every step. Otherwise, this happens only near bodies
+    /// whose level can leave the lanes. Among vehicles that follow lanes, contacts are then detected only
+    /// with the vehicle ahead on the route, not on crossing or merging connections.
     pub verify: bool,
-    /// Modules for all stacks instead of their own.
+    /// Modules that all stacks use instead of their own.
     pub modules: ModuleOverrides,
-    /// Whether agents without a goal, or with a place that does not exist, are refused while the rest runs,
-    /// which suits a scenario that is being drawn. Otherwise the whole run is an error.
+    /// Whether to refuse agents without a goal, or with a place that does not exist, and run the others. This
+    /// suits a scenario that is still being drawn. Otherwise the whole run fails.
     pub lenient: bool,
 }
 
 impl RunOptions {
-    /// Pedestrians who arrive at each side of a crossing per hour.
+    /// Pedestrians per hour at each side of a crossing.
     pub(crate) fn pedestrians_in(&self, scenario: &Scenario) -> Result<f64, SimulationError> {
         let rate = self
             .pedestrians
@@ -52,7 +52,7 @@ impl RunOptions {
     }
 }
 
-/// Maximum number of pedestrians who arrive at one side of a crossing per hour: one per second.
+/// Maximum number of pedestrians per hour at one side of a crossing: one per second.
 const MOST_PEOPLE: f64 = 3600.0;
 
 /// Where random trips begin and end.
@@ -61,7 +61,7 @@ const MOST_PEOPLE: f64 = 3600.0;
 pub enum PopulateFrom {
     /// Anywhere on the lanes, uniformly by length.
     Inside,
-    /// Where roads end at the edge of the map, like through traffic.
+    /// Where roads end at the edge of the map, as for through traffic.
     Edges,
     /// Half of the starts and half of the destinations at edges, the others inside.
     #[default]
@@ -73,7 +73,7 @@ pub enum PopulateFrom {
 pub struct Population {
     /// Number of trips requested.
     pub wanted: usize,
-    /// Number of trips made: as many as requested, unless there are no routes between the places left.
+    /// Number of trips made: as many as requested, unless no routes are left between the possible places.
     pub made: usize,
     /// Number of trips that begin at an edge of the map.
     pub from_edges: usize,
@@ -91,7 +91,7 @@ impl ModuleOverrides {
     /// Sets the modules of a slot. Returns the previous ones.
     ///
     /// # Errors
-    /// The number of modules that the slot takes, if it differs.
+    /// If the number of modules is wrong; the error is the number that the slot takes.
     pub fn set(
         &mut self,
         slot: Slot,
@@ -109,7 +109,7 @@ impl ModuleOverrides {
         slots.filter_map(|(slot, modules)| Some((slot, modules.as_deref()?)))
     }
 
-    /// Sets the slots that are not set here to those of `others`.
+    /// Sets the slots that are unset here to those of `others`.
     pub(crate) fn fill_in(&mut self, others: Self) {
         for (own, other) in self.0.iter_mut().zip(others.0) {
             if own.is_none() {
@@ -168,15 +168,15 @@ pub enum SimulationError {
     /// A place does not exist.
     #[error("{who}: {place} is not a drivable place; run `roadwright check` for details")]
     NoSuchPlace {
-        /// The agent or flow.
+        /// Name of the agent or flow.
         who: String,
         /// The place.
         place: String,
     },
-    /// More random trips are requested than a run may have.
+    /// More random trips are requested than the maximum of a run.
     #[error("{0} random trips are too many; at most {1} are possible")]
     TooManyTrips(usize, usize),
-    /// There is no place for random trips.
+    /// There is no suitable place for random trips.
     #[error("none of {wanted} vehicles can be placed: {why}")]
     NoRoom {
         /// Number of vehicles requested.
@@ -213,7 +213,7 @@ pub enum SimulationError {
     NoSuchStack(String),
 }
 
-/// Helper threads besides the calling one, if there are to be any.
+/// Helper threads besides the calling one, if any are wanted.
 pub(crate) fn helpers(threads: usize) -> Result<Option<rayon::ThreadPool>, SimulationError> {
     if threads <= 1 {
         return Ok(None);

@@ -10,7 +10,7 @@ use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::{Agent, Flow, ModuleSetting, Place, Scenario, Slot, VehicleType};
 use std::sync::Arc;
 
-/// Planner for trips whose stack has an external planner.
+/// Planner that is used for trips whose stack has an external planner.
 const PLANNER: &str = "route";
 
 /// Finds the routes of trips in a scenario, and follows its edits.
@@ -31,23 +31,23 @@ pub struct PlannedRoute {
     pub points: Vec<DVec2>,
     /// Length, m.
     pub length: f64,
-    /// Time at the speeds that the roads allow and the vehicle can reach, without waiting, s.
+    /// Travel time without waiting, at the speeds that roads allow and the vehicle can reach, s.
     pub time: f64,
 }
 
 /// Where a trip begins or ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TripEnd {
-    /// Middle of the rear axle, m; without a heading, of the body.
+    /// Centre of the rear axle, m; without a heading, the centre of the body.
     pub position: DVec2,
-    /// Heading, rad; `None` if any will do.
+    /// Heading, rad; `None` if any heading is allowed.
     pub heading: Option<f64>,
 }
 
-/// A question about lanes from one place to another.
+/// A request for a route on lanes from one place to another.
 pub(crate) struct LaneQuestion<'a> {
     pub(crate) vehicle: &'a VehicleType,
-    /// Stack whose route planner is asked.
+    /// Stack whose route planner is used.
     pub(crate) stack: &'a str,
     pub(crate) from: TripEnd,
     pub(crate) to: TripEnd,
@@ -55,7 +55,7 @@ pub(crate) struct LaneQuestion<'a> {
 
 /// Whether lanes lead from one place to another.
 pub(crate) enum OnLanes {
-    /// One of the places lies beside the lanes.
+    /// One of the places lies off the lanes.
     Beside,
     /// Both are on lanes, and no route leads from one to the other.
     Unconnected,
@@ -81,14 +81,14 @@ impl RouteFinder {
         self.scenario = scenario;
     }
 
-    /// Route of an agent; `None` if there is no route, or if a place, the stack or the vehicle type of the agent
+    /// Route of an agent; `None` if there is no route, or if one of its places, its stack or its vehicle type
     /// does not exist.
     pub fn way(&self, agent: &Agent) -> Option<PlannedRoute> {
         let goals: Vec<_> = agent.goals().copied().collect();
         self.find(&agent.vehicle, &agent.stack, &agent.start, &goals)
     }
 
-    /// Route of each agent of a flow; `None` as for [`Self::way`].
+    /// Route of each agent of a flow; `None` under the same conditions as for [`Self::way`].
     pub fn way_of_flow(&self, flow: &Flow) -> Option<PlannedRoute> {
         self.find(
             &flow.vehicle,

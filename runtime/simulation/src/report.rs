@@ -1,4 +1,4 @@
-//! Reports of a world: snapshot, counts, summary, hash.
+//! Reports about a world: snapshot, counts, summary, hash.
 
 use crate::agents::{Drive, Status, pedals_of};
 use crate::dynamics::loose_record;
@@ -16,14 +16,14 @@ use crate::world::World;
 use roadwright_geometry::Pose;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Angle above which a leaning body lies on its side, rad: 60 degrees.
+/// Lean angle above which a body counts as tipped over, rad: 60 degrees.
 const TIPPED: f64 = std::f64::consts::FRAC_PI_3;
-/// Time after which a standing vehicle is stuck, s. No common signal stays red that long.
+/// Time after which a standing vehicle counts as stuck, s. No common signal stays red that long.
 const STUCK: f64 = 120.0;
 
 impl World {
     /// Hash of all state that is carried from step to step, for comparing runs. It does not depend on agent
-    /// indices. The internal state of modules is not included; it shows in the motion of their agents.
+    /// indices. The internal state of modules is not included; it affects the motion of their agents.
     /// O(agents ever seen).
     pub fn state_hash(&self) -> u64 {
         state_hash(self)
@@ -34,9 +34,8 @@ impl World {
         snapshot(self, 1.0)
     }
 
-    /// The driving vehicles, in the order of their ids, at a share of the last step: 0 at its start, 1 at its
-    /// end. Meant for rendering between steps; vehicles that have just been spawned or have arrived are not
-    /// in place.
+    /// The driving vehicles, in the order of their ids, at a fraction of the last step: 0 at its start, 1 at
+    /// its end. Meant for rendering between steps; vehicles that have just spawned or arrived are misplaced.
     pub fn snapshot_within_step(&self, share: f64) -> Snapshot {
         snapshot(self, share.clamp(0.0, 1.0))
     }
@@ -51,7 +50,7 @@ impl World {
         summary(self)
     }
 
-    /// The drive so far of a driving agent. Calls its fitnesses.
+    /// The drive of a driving agent so far. Calls its fitnesses.
     pub fn drive_so_far(&self, id: u64) -> Option<Drive<'_>> {
         let agent = self.agents.census().find(id)?;
         Some(drive_so_far(self, agent))
@@ -138,7 +137,7 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     hasher.finish()
 }
 
-/// The driving vehicles, in the order of their ids, at a share of the last step.
+/// The driving vehicles, in the order of their ids, at a fraction of the last step.
 pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
     let bodies = world.bodies();
     let record = |agent: AgentIndex| {
@@ -216,7 +215,7 @@ pub(crate) fn counts(world: &World) -> AgentCounts {
     }
 }
 
-/// Number of agents that were removed while they drove and have not departed again. O(finished + waiting).
+/// Number of agents that were removed while driving and have not departed again. O(finished + waiting).
 fn removed(world: &World) -> usize {
     let mut removed = BTreeSet::new();
     for agent in &world.finished.rows {
@@ -237,7 +236,7 @@ fn removed(world: &World) -> usize {
     removed.len()
 }
 
-/// Drives of all agents, for driving ones so far.
+/// Drives of all agents; those of driving agents so far.
 pub(crate) fn drives(world: &World) -> Vec<Drive<'_>> {
     // Finished drives are in the order of their ends, the others by id, so these lists are the same in every
     // run and only grow during it.
@@ -246,7 +245,7 @@ pub(crate) fn drives(world: &World) -> Vec<Drive<'_>> {
     world.finished.iter().chain(so_far).collect()
 }
 
-/// The drive of an agent that is under way.
+/// The drive of a driving agent so far.
 pub(crate) fn drive_so_far(world: &World, agent: AgentIndex) -> Drive<'_> {
     let index = agent.index();
     let (who, statistics) = (
@@ -270,7 +269,7 @@ pub(crate) fn drive_so_far(world: &World, agent: AgentIndex) -> Drive<'_> {
     }
 }
 
-/// Reason why a driving vehicle gets no farther.
+/// Reason why a driving vehicle cannot continue.
 fn mishap(world: &World, agent: AgentIndex) -> Mishap {
     let index = agent.index();
     let rigid = &world.dynamics.rigid;
@@ -282,7 +281,7 @@ fn mishap(world: &World, agent: AgentIndex) -> Mishap {
     }
 }
 
-/// Driving vehicles that get no farther.
+/// Driving vehicles that cannot continue.
 fn mishaps(world: &World) -> MishapCounts {
     let mut counts = MishapCounts::default();
     for agent in world.agents.census().driving() {

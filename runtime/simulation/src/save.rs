@@ -1,12 +1,13 @@
 //! Saving a world at a step boundary, and resuming from there.
 //!
 //! A save is a set of named parts, each with a version ([`parts`]), so that a new part affects no others. It
-//! holds everything that is carried from step to step; derived data (indices, grids, landmarks) is rebuilt.
-//! The ground is not included: a world is restored on the ground of its scenario, which must be equal.
+//! contains everything that is carried from step to step; derived data (indices, grids, landmarks) is
+//! rebuilt. The ground is not included: a world is restored on the ground of its scenario, which must be
+//! equal.
 //!
-//! A save may be damaged or made by hand. Each part is read on its own, then all indices from one part into
-//! another are checked in one place ([`World::check_indices`]) before they are used. A save with invalid
-//! indices gives an error and never a panic.
+//! A save may be damaged or forged. Each part is read on its own, then all indices from one part into another
+//! are checked in one place ([`World::check_indices`]) before they are used. A save with invalid indices
+//! gives an error and never a panic.
 
 mod frame;
 mod origin;
@@ -164,8 +165,8 @@ impl World {
         Ok(saved)
     }
 
-    /// Restores a world that continues exactly where a saved one was, with notes on modules that could not.
-    /// One save restores any number of worlds.
+    /// Restores a world that continues exactly where a saved one was, with notes on modules that could not
+    /// resume. A save can be restored any number of times.
     ///
     /// `scenario`, `modules` and `options` are those of the saved run. Its seed, time step, time of day,
     /// level of dynamics, pedestrians and module overrides are in the save. Seed and time step of `options`
@@ -173,15 +174,15 @@ impl World {
     /// they set.
     ///
     /// Other modules, whether set by `options` or named by stacks of `scenario`, apply to all agents except
-    /// those that have chosen their own. Such modules start fresh, as does another build of a module, which
-    /// is noted ([`Summary::started_fresh`](crate::Summary)); this makes the run a branch. A module that
-    /// differs only in parameters or rate keeps its memory, which is noted as well. Routes stay until a new
-    /// one is requested. Other vehicle types with the same names, other flows, and another level or number of
+    /// those that have chosen their own. Such modules start fresh, and so do other builds of a module. This
+    /// is noted ([`Summary::started_fresh`](crate::Summary))and makes the run a branch. A module that differs
+    /// only in parameters or rate keeps its memory, which is also noted. Routes stay until a new one is
+    /// requested. Other vehicle types with the same names, other flows, and another level or number of
     /// pedestrians in the options also make a branch, and are noted.
     ///
     /// # Errors
     /// If the save is damaged, or has parts of another version; if the ground differs, or stacks or vehicle
-    /// types have other names; or as [`World::new`].
+    /// types have other names; or for the reasons of [`World::new`].
     pub fn restore(
         ground: Arc<Ground>,
         scenario: &Scenario,

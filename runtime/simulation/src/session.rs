@@ -9,8 +9,8 @@ pub trait Observer {
     /// Called before the first observed step.
     fn begin(&mut self, _: &World) {}
 
-    /// Called when a part of a step begins, to measure its cost. A step begins with [`Stage::Boundary`], and
-    /// its last part ends with [`Observer::after_step`].
+    /// Called when a part of a step begins, for measuring its cost. A step begins with [`Stage::Boundary`],
+    /// and its last part ends with [`Observer::after_step`].
     fn at_stage(&mut self, _: Stage) {}
 
     /// Called after each step.
@@ -20,9 +20,9 @@ pub trait Observer {
 /// Condition that ends a run; times are simulated, s.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Ending {
-    /// At this time, s.
+    /// Ends at this time, s.
     AtTime(f64),
-    /// At the arrival of the last agent, or at this time at the latest, s.
+    /// Ends when the last agent arrives, or at this time at the latest, s.
     WhenOver(f64),
 }
 
@@ -48,7 +48,7 @@ pub enum Ending {
 /// ```
 pub struct Session {
     world: World,
-    /// Pending orders with their times, s, the latest first.
+    /// Pending orders with their times, s, in descending order.
     orders: Vec<(f64, u64, CouplingOrder)>,
     carried_out: Vec<CarriedOut>,
 }
@@ -62,7 +62,7 @@ pub struct CarriedOut {
     pub agent: u64,
     /// The order.
     pub order: CouplingOrder,
-    /// Number of trailers or an error; `None` if the run ended before.
+    /// Number of trailers, or an error; `None` if the run ended before.
     pub result: Option<Result<usize, CouplingError>>,
 }
 
@@ -86,7 +86,7 @@ impl Session {
         &mut self.world
     }
 
-    /// Schedules an order about an agent's trailers for the first step that begins at a time, s, or later.
+    /// Schedules an order about an agent's trailers for the first step that begins at or after a time, s.
     pub fn order(&mut self, time: f64, agent: u64, order: CouplingOrder) {
         self.orders.push((time, agent, order));
         // The sort is stable and reversed, so of two orders at the same time the one given first comes last.
@@ -95,7 +95,7 @@ impl Session {
         self.orders[place..].rotate_right(1);
     }
 
-    /// Results of all orders so far, in order, followed by the orders that the run has not reached.
+    /// Results of all orders so far, in order, followed by orders that the run has not reached.
     pub fn carried_out(&self) -> Vec<CarriedOut> {
         let waiting = self.orders.iter().rev();
         let waiting = waiting.map(|&(time, agent, order)| CarriedOut {
@@ -168,7 +168,7 @@ mod tests {
     use crate::options::RunOptions;
     use std::path::PathBuf;
 
-    /// Records the stages of each step.
+    /// Test observer that records the stages of each step.
     #[derive(Default)]
     struct Ears {
         now: Vec<Stage>,

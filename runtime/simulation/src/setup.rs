@@ -10,13 +10,14 @@ use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{Agent, AgentId, LaneletIndex, Place, Scenario};
 
-/// The planner of agents that head straight for goals off the lanes.
+/// Planner of agents that drive straight to goals off the lanes.
 const STRAIGHT: &str = "straight";
-/// A vehicle leaves its lane so far before the place that is nearest to its destination, m: it has to turn.
+/// Distance before the place nearest to its destination at which a vehicle leaves its lane, m. It needs the
+/// distance to turn.
 const EXIT_BEFORE: f64 = 30.0;
 /// Vehicle type of random trips.
 const POPULATION_VEHICLE: &str = "car";
-/// Maximum number of random trips of a run, more than any city has cars.
+/// Maximum number of random trips of a run, more than the number of cars in any city.
 const MOST_TRIPS: usize = 1_000_000;
 /// Stack of random trips, unless the options name one.
 const POPULATION_STACK: &str = "idm";
@@ -31,8 +32,8 @@ pub(crate) struct Sources<'a> {
 }
 
 impl Sources<'_> {
-    /// Agents, flows and random trips of a run. Agents without a valid place are refused if the options are
-    /// lenient.
+    /// Agents, flows and random trips of a run. With lenient options, agents without a valid place are
+    /// refused.
     pub(crate) fn demand(
         &self,
         options: &RunOptions,
@@ -62,7 +63,7 @@ impl Sources<'_> {
         Ok(demand)
     }
 
-    /// Agents that depart again whenever they have arrived, except those whose places no longer exist.
+    /// Agents that depart again whenever they have arrived, except agents whose places no longer exist.
     pub(crate) fn repeats(&self) -> Repeats {
         let agents = self.scenario.agents().iter();
         let again = agents.filter_map(|(id, agent)| {
@@ -174,9 +175,9 @@ pub(crate) fn trip(
     demand::places(scenario, ground, &id.to_string(), &agent.start, &goals)
 }
 
-/// A trip along lanes as far as they lead, from a start on a lane to a destination beside the lanes: the last
-/// goal on a lane is the place where it leaves them. `None` for other trips, if no lane near the destination
-/// can be reached, or if the stack drives straight.
+/// A trip from a start on a lane to a destination off the lanes, along lanes as far as possible. Its last
+/// goal on a lane is the place where it leaves the lanes. `None` for other trips, if no lane near the
+/// destination can be reached, or if the stack drives straight.
 fn by_road(
     scenario: &Scenario,
     ground: &Ground,

@@ -1,4 +1,5 @@
-//! Snapshots of a world for renderers, recorders and tests: plain records, one for each vehicle.
+//! Snapshots of a world for renderers, recorders and tests: plain records of vehicles, trailers and
+//! pedestrians.
 
 mod rigid_shape;
 
@@ -18,19 +19,19 @@ use std::sync::Arc;
 pub struct Attitude {
     /// Height of its centre of gravity, m.
     pub height: f64,
-    /// Pitch angle, rad, positive with its front raised.
+    /// Pitch angle, rad, positive if the front is raised.
     pub pitch: f64,
-    /// Roll angle, rad, -pi to pi, positive with its left side raised. Beyond a right angle it lies on its
-    /// roof.
+    /// Roll angle, rad, -pi to pi, positive if the left side is raised. Beyond a right angle, the body lies
+    /// on its roof.
     pub roll: f64,
 }
 
-/// Reasons why a vehicle gets no farther; all `false` if there are none.
+/// Reasons why a vehicle cannot continue; all `false` if it can.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Mishap {
     /// It lies on a side or on the roof: a rigid body that leans by more than 60 degrees.
     pub tipped_over: bool,
-    /// It has been standing for two minutes or longer before its goal, tipped over or not.
+    /// It has been standing for at least two minutes before its goal, tipped over or not.
     pub stuck: bool,
 }
 
@@ -72,7 +73,7 @@ pub struct VehicleRecord {
     pub s: f64,
     /// Distance to the left of that lanelet's centre, m.
     pub t: f64,
-    /// Turn signal: as its behaviour chooses, else for its next turn or lane change.
+    /// Turn signal: the choice of its behaviour, otherwise that for its next turn or lane change.
     pub indicator: Indicator,
     /// Whether its brake lamps are lit.
     pub brakes: bool,
@@ -80,7 +81,7 @@ pub struct VehicleRecord {
     pub status: Status,
     /// Attitude at the end of the step; `None` on levels without heights.
     pub attitude: Option<Attitude>,
-    /// Reasons why it gets no farther, if any.
+    /// Reasons why it cannot continue, if any.
     pub mishap: Mishap,
 }
 
@@ -125,24 +126,24 @@ impl VehicleRecord {
     }
 }
 
-/// A wheel, on levels that model wheels.
+/// State of a wheel, on levels that model wheels.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct WheelRecord {
-    /// Position on the vehicle as it stands on level ground: ahead of the centre of the rear axle and to the
-    /// left, m.
+    /// Position relative to the centre of the rear axle of a vehicle on level ground: ahead and to the left,
+    /// m.
     pub place: DVec2,
     /// Its radius, m.
     pub radius: f64,
     /// Angle to the body, rad, positive to the left.
     pub steering: f64,
-    /// Compression of its spring from the rest position, m; negative if it hangs.
+    /// Compression of its spring from the rest position, m; negative if the wheel hangs.
     pub travel: f64,
     /// Load on the ground, N; 0 in the air.
     pub load: f64,
-    /// Excess of its circumferential speed over the ground speed, relative to the larger one: -1 for a locked
-    /// wheel, 1 for one that spins on the spot.
+    /// Excess of its circumferential speed over the ground speed, relative to the larger of the two: -1 for a
+    /// locked wheel, 1 for a wheel that spins on the spot.
     pub slip_ratio: f64,
-    /// Angle between its heading and its direction of motion, rad, positive if it drifts to the left.
+    /// Angle between its heading and its direction of motion, rad, positive if the wheel drifts to the left.
     pub slip_angle: f64,
     /// Rotational speed, rad/s; positive forwards.
     pub spin: f64,
@@ -154,8 +155,9 @@ impl WheelRecord {
     /// Slip angle beyond which a wheel slides, rad: 8.6 degrees.
     pub const SLIDING_ANGLE: f64 = 0.15;
 
-    /// Whether it slides over the ground instead of rolling. That is so if it touches the ground and a slip
-    /// is beyond the maximum force of tyres on asphalt, at a ratio of 0.1 to 0.2 and at 6 to 9 degrees.
+    /// Whether the wheel slides over the ground instead of rolling: it touches the ground, and a slip exceeds
+    /// the value at which tyres on asphalt reach their maximum force, a ratio of 0.1 to 0.2 or 6 to 9
+    /// degrees.
     pub fn slides(&self) -> bool {
         let is_beyond = self.slip_ratio.abs() > Self::SLIDING_RATIO
             || self.slip_angle.abs() > Self::SLIDING_ANGLE;
@@ -191,7 +193,7 @@ pub struct TrailerRecord {
     pub width: f64,
     /// Place of its coupling.
     pub coupling: DVec2,
-    /// Angle from the heading of what tows it to its own, rad, positive to the left.
+    /// Angle of its heading to that of the body that tows it, rad, positive to the left.
     pub angle: f64,
     /// Orientation of its body in space, at level `rigid`.
     pub attitude: Option<Attitude>,
@@ -202,7 +204,7 @@ pub struct TrailerRecord {
 pub struct StandingTrailer {
     /// Number of its train, from 1 on. Trailers uncoupled together share it.
     pub train: u32,
-    /// Its record as towed by the agent that uncoupled it; the angle is 0 if nothing is ahead of it.
+    /// Its record, as if towed by the agent that uncoupled it. The angle is 0 if nothing is ahead of it.
     pub trailer: TrailerRecord,
 }
 
@@ -215,7 +217,7 @@ pub struct Snapshot {
     pub step: u64,
     /// Driving vehicles, in the order of their ids.
     pub vehicles: Vec<VehicleRecord>,
-    /// Engines and wheels of vehicles on levels that model them, in the order of their ids.
+    /// Engines and wheels of vehicles on levels that model them, in the order of agent ids.
     pub mechanics: Vec<MechanicsRecord>,
     /// Towed trailers, in the order of the ids of their agents and from front to back.
     pub trailers: Vec<TrailerRecord>,
@@ -246,9 +248,9 @@ impl Snapshot {
         place.ok().map(|place| &self.mechanics[place])
     }
 
-    /// Hash of the step and everything visible: id, x, y, heading and speed of each vehicle, bit by bit, in
-    /// the order of ids, then trailers, number and place of each pedestrian, and loose obstacles. Two runs
-    /// that look the same in one step have the same hash, however they are stored.
+    /// Hash of the step and everything visible: the exact bits of id, x, y, heading and speed of each
+    /// vehicle, in the order of ids, then trailers, number and place of each pedestrian, and loose obstacles.
+    /// Two runs that look the same in one step have the same hash, however they are stored.
     pub fn hash(&self) -> u64 {
         // Only what is visible: a change of structure may change the hash of the state, but never this one.
         let mut vehicles: Vec<&VehicleRecord> = self.vehicles.iter().collect();

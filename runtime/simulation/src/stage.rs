@@ -4,24 +4,23 @@ use serde::Serialize;
 
 /// A part of a step.
 ///
-/// The world announces which one begins ([`Observer::at_stage`]) and never receives anything in return, so
-/// measuring time changes nothing.
+/// The world announces the part that begins ([`Observer::at_stage`]) and receives nothing in return, so
+/// measuring time has no effect on a run.
 ///
 /// [`Observer::at_stage`]: crate::Observer::at_stage
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// Edits are applied, and modules are notified of agents that came and left.
+    /// Edits are applied, and modules are notified of added and removed agents.
     Boundary,
-    /// Due departures look for a free place.
+    /// Due departures are spawned where there is room.
     Appear,
-    /// Junctions, signals and pedestrians decide.
+    /// Junctions, signals and pedestrians make their decisions.
     GiveWay,
     /// Planners are called: for spawned agents, for agents that have stood for long or missed their lane, and
-    /// for rings of full lanes.
+    /// to resolve rings of full lanes.
     Plan,
-    /// Behaviours are updated, and what they request is carried out, including routes to goals that they
-    /// choose.
+    /// Behaviours are updated and their requests carried out, including routes to goals that they choose.
     Behave,
     /// Controllers are updated.
     Control,

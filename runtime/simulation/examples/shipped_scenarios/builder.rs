@@ -46,7 +46,7 @@ impl Builder {
         }));
     }
 
-    /// Draws a road through points, bends rounded by up to `radius` metres.
+    /// Draws a road through points, with bends rounded by up to `radius` metres.
     pub(crate) fn road(&mut self, points: &[(f64, f64)], radius: f64, style: &RoadStyle) {
         let points: Vec<_> = points.iter().map(|&p| DVec2::from(p)).collect();
         let options = FilletOptions { radius, miss: 1e3 };
@@ -71,7 +71,7 @@ impl Builder {
         (id, node.clone())
     }
 
-    /// Adds vehicle types that ship with the scenarios, by key and file.
+    /// Adds shipped vehicle types, by key and file.
     pub(crate) fn vehicles<'n>(&mut self, types: impl IntoIterator<Item = (&'n str, &'n str)>) {
         for (key, file) in types {
             let kind = Box::new(from_file(file));
@@ -133,7 +133,7 @@ impl Builder {
     }
 }
 
-/// A trip of a vehicle.
+/// Returns the trip of a vehicle between two places.
 pub(crate) fn trip(
     vehicle: &str,
     stack: &str,
@@ -210,7 +210,7 @@ pub(crate) fn footway(name: &str) -> RoadStyle {
     style(name, RoadClass::Path, 6.0, section)
 }
 
-/// An agent with a name.
+/// Returns an agent with a name.
 pub(crate) fn named(name: &str, agent: Agent) -> Agent {
     Agent {
         name: name.into(),
@@ -218,7 +218,7 @@ pub(crate) fn named(name: &str, agent: Agent) -> Agent {
     }
 }
 
-/// A vehicle that ships with the scenarios.
+/// A vehicle type from a shipped file.
 fn from_file(name: &str) -> VehicleType {
     let path = format!("vehicles/{name}.vehicle.json");
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");

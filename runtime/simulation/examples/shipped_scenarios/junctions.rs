@@ -218,7 +218,7 @@ fn builder_on(side: DrivingSide, name: &str, description: &str) -> Builder {
     b
 }
 
-/// Sets the rules of the junction at a place.
+/// Sets the control of the junction at a place.
 pub(crate) fn rule(b: &mut Builder, at: DVec2, rules: JunctionRules) {
     let (id, node) = b.node_at(at);
     b.apply(Edit::Node(id, Some(Node { rules, ..node })));
@@ -237,7 +237,7 @@ fn roundabout(b: &mut Builder, centre: DVec2, radius: f64, arms: u32, rate: f64)
     all_to_all(b, &ends, rate);
 }
 
-/// A ring with streets of a given length that lead to it; returns their outer ends.
+/// Draws a ring with streets of a given length that lead to it, and returns their outer ends.
 pub(crate) fn ring_of_streets(
     b: &mut Builder,
     centre: DVec2,
@@ -286,7 +286,7 @@ pub(crate) fn all_to_all(b: &mut Builder, ends: &[DVec2], rate: f64) {
     }
 }
 
-/// A flow from the outer end of a road to that of another, on lanes counted from the middle.
+/// A flow from the outer end of one road to that of another, with lanes counted from the middle.
 pub(crate) fn flow(
     b: &mut Builder,
     from: DVec2,

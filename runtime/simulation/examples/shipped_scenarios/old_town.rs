@@ -287,7 +287,7 @@ fn traffic(b: &mut Builder) {
     }
 }
 
-/// A place on a lanelet given by its road, rounded to centimetres.
+/// A place on a lane of a road, rounded to centimetres.
 fn place_on(graph: &LaneGraph, id: LaneletIndex, s: f64) -> Place {
     let lanelet = graph.lanelet(id);
     let (from, to) = lanelet.road_span;

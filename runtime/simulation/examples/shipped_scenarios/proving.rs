@@ -17,7 +17,7 @@ const PAD: (f64, f64) = (-75.0, 0.0);
 const PAD_RADIUS: f64 = 25.0;
 /// Start of the double lane change: x and y, m.
 const CONES: (f64, f64) = (-30.0, -30.0);
-/// Sections of ISO 3888-1: length, m, and whether it is on the left lane, 3.5 m beside the first.
+/// Sections of the ISO 3888-1 track: length, m, and whether the section is offset by 3.5 m to the left.
 const SECTIONS: [(f64, bool); 3] = [(0.0, false), (45.0, true), (95.0, false)];
 const OFFSET: f64 = 3.5;
 /// Positions of the ridges and of the hill, m north.
@@ -61,7 +61,7 @@ pub(crate) fn proving_ground() -> Scenario {
     b.scenario
 }
 
-/// Points of an arc around a centre, counter-clockwise from an angle by another angle.
+/// Points of an arc around a centre, counter-clockwise, from a start angle over a given angle.
 fn arc(x: f64, y: f64, radius: f64, from: f64, by: f64) -> Vec<(f64, f64)> {
     let middle = (x, y);
     (0..=12)

@@ -44,7 +44,7 @@ fn town(name: &str, description: &str) -> Builder {
 }
 
 impl Builder {
-    /// The place on a lane nearest to a point, m; lanes are counted from the middle of the road.
+    /// The place nearest to a point on a lane; lanes are counted from the middle of the road.
     fn lane_at(&self, x: f64, y: f64, number: i8) -> Place {
         let point = DVec2::new(x, y);
         let nearest = self.scenario.network().roads().map(|(id, road)| {

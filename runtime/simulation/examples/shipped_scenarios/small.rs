@@ -140,7 +140,7 @@ fn loop_line(start: Pose, side: f64) -> ReferenceLine {
     ReferenceLine::new(start, segments).expect("plain numbers")
 }
 
-/// The fuzzy driver with a nearer waypoint and stronger steering, for streets.
+/// The fuzzy driver with a nearer waypoint and stronger steering, tuned for streets.
 pub(crate) fn calibrated_fuzzy() -> Stack {
     let mut stack = Stack::with_controller("fuzzy_driver");
     stack.controller = ModuleSetting::new("fuzzy_driver")

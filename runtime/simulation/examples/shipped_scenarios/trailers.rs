@@ -99,7 +99,7 @@ fn traffic(b: &mut Builder) {
     }
 }
 
-/// Each train drives around a row of posts of its own.
+/// Each vehicle with trailers drives around its own row of posts.
 fn slaloms(b: &mut Builder) {
     for (number, (key, _)) in TRAINS.into_iter().enumerate() {
         let y = 55.0 + 46.0 * number as f64;

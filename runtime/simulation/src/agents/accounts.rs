@@ -1,20 +1,20 @@
-//! Statistics of a drive that only some fitnesses need: collisions, energy, remaining distance, and each
-//! segment of the route. They are kept only while a fitness uses them. `traffic/accounts.rs` updates them in
-//! each step.
+//! Statistics of drives that only some fitnesses need: collisions, energy, remaining distance and route
+//! segments. They are kept only while a fitness uses them. `traffic/accounts.rs` updates them in each step.
 
 use crate::records::{Statistics, are_short_counts};
 use roadwright_agent::Conduct;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Minimum length of a segment when it is used as a divisor, m.
+/// Minimum segment length when dividing by it, m.
 const SHORTEST_SEGMENT: f64 = 1.0;
 
 /// Accounts of the driving agents, by id.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Accounts {
     pub(crate) of: BTreeMap<u64, Account>,
-    /// Number of lines of the collision log that have been counted.
+    /// Deviations of agents from their paths, by id. They are a separate part of saves because earlier
+    /// versions saved accounts without them.
     pub(crate) counted: usize,
     /// Deviations of agents from their paths, by id; a part of saves of their own, because earlier versions
     /// saved accounts without them.
@@ -35,11 +35,11 @@ pub(crate) struct Deviation {
     pub(crate) speeds: f64,
 }
 
-/// Time until deviations are summed, s, so that the start counts for nothing.
+/// Time before deviations are summed, s, so that the start does not count.
 const SETTLED: f64 = 10.0;
 
 impl Deviation {
-    /// Adds a step of a length, s, with a lateral offset, m, and a speed, m/s.
+    /// Adds a step with its duration, s, the lateral offset, m, and the speed, m/s.
     pub(crate) fn add(&mut self, dt: f64, offset: f64, speed: f64) {
         self.steps = self.steps.saturating_add(1);
         if self.steps as f64 * dt <= SETTLED {
@@ -50,7 +50,7 @@ impl Deviation {
         self.speeds += speed;
     }
 
-    /// Whether sums that may have been saved are numbers.
+    /// Whether all sums, possibly from a save, are finite numbers.
     pub(crate) fn is_sound(&self) -> bool {
         self.squared.is_finite() && self.squared >= 0.0 && self.speeds.is_finite()
     }
@@ -65,7 +65,7 @@ impl Deviation {
 /// Account of one agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Account {
-    /// Number of collisions that it was in.
+    /// Number of collisions in which it was involved.
     pub(crate) collisions: u32,
     /// Integral of half the squared speed, m^2/s: kinetic energy of a unit mass over time.
     pub(crate) energy: f64,
@@ -87,7 +87,7 @@ pub(crate) struct Segments {
     haste: f64,
 }
 
-/// Accumulated sums of an agent at a moment.
+/// Accumulated sums of an agent at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Odometer {
     distance: f64,
@@ -98,7 +98,7 @@ pub(crate) struct Odometer {
 }
 
 impl Accounts {
-    /// Whether the account of an agent, possibly from a save, began before the given sums.
+    /// Whether the account of an agent, possibly from a save, began before the given sums were reached.
     pub(crate) fn begin_before(&self, id: u64, now: &Statistics) -> bool {
         self.of.get(&id).is_none_or(|account| {
             account.begin.samples <= now.samples
@@ -121,7 +121,7 @@ impl Odometer {
 }
 
 impl Accounts {
-    /// Whether no accounts have been requested.
+    /// Whether no fitness needs accounts.
     pub(crate) fn is_empty(&self) -> bool {
         self.of.is_empty() && self.counted == 0
     }

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-/// Stage in the life of an agent.
+/// Stages in the life of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It drives.
     #[default]
     Active,
-    /// It has reached its destination and left.
+    /// It has reached its destination and despawned.
     Arrived,
     /// It cannot reach its destination and was never spawned.
     Refused,
@@ -43,7 +43,7 @@ pub(crate) struct FinishedRow {
 // Long runs keep one for each agent.
 const _: () = assert!(size_of::<FinishedRow>() + size_of::<Score>() <= 200);
 
-/// The drive of one agent, either finished or so far.
+/// The drive of one agent, finished or in progress.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Drive<'a> {
     /// Its id.
@@ -54,7 +54,7 @@ pub struct Drive<'a> {
     pub stack: &'a str,
     /// Spawn time, s; 0 if it was never spawned.
     pub started: f64,
-    /// Time at which it left, was refused or was deleted, s; the current time if it drives.
+    /// Time at which it left, was refused or was deleted, s; the current time if it still drives.
     pub ended: f64,
     /// Distance driven, m.
     pub distance: f64,
@@ -71,12 +71,12 @@ fn as_map<S: Serializer>(scores: &[(&str, f64)], serializer: S) -> Result<S::Ok,
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Finished {
     pub(crate) rows: Vec<FinishedRow>,
-    /// Names of stacks and fitnesses, each once. They may have been deleted from the scenario.
+    /// Names of stacks and fitnesses, each stored once. The scenario may no longer contain them.
     names: Vec<String>,
 }
 
 impl Finished {
-    /// Number of a name.
+    /// Number of a name; unknown names are added.
     pub(crate) fn number(&mut self, name: &str) -> u16 {
         let known = self.names.iter().position(|known| known == name);
         let number = known.unwrap_or_else(|| {
@@ -87,7 +87,7 @@ impl Finished {
         number.min(usize::from(u16::MAX)) as u16
     }
 
-    /// Name with a number.
+    /// Name with the given number.
     pub(crate) fn name(&self, number: u16) -> &str {
         self.names.get(number as usize).map_or("", String::as_str)
     }
@@ -106,7 +106,7 @@ impl Finished {
         });
     }
 
-    /// The rows with their names.
+    /// Iterates over the rows with their names.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = Drive<'_>> {
         self.rows.iter().map(|row| Drive {
             id: row.id,

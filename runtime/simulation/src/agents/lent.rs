@@ -1,8 +1,8 @@
-//! Columns lent to stages by name: the types of references state what a stage may write.
+//! Columns that stages borrow by name. The reference types state what a stage may write.
 //!
-//! Most of a step only reads, which is [`AgentsRef`]. A stage that writes takes a struct of its own, which
-//! names the columns that it reads and writes, so it cannot write any others. `docs/stages.md` lists the
-//! stages that take the whole of [`Agents`].
+//! Most of a step only reads, through [`AgentsRef`]. A stage that writes takes its own struct, which names
+//! the columns that it reads and writes, so it cannot write any others. `docs/stages.md` lists the stages
+//! that take all of [`Agents`].
 
 use super::{Agents, Rare};
 use crate::records::{
@@ -14,7 +14,7 @@ use roadwright_vehicle::PedalCommand;
 use std::collections::HashMap;
 use std::ops::Deref;
 
-/// Identities of all agents, and how to find them.
+/// Identities of all agents, with look-up by id.
 #[derive(Clone, Copy)]
 pub(crate) struct Census<'a> {
     pub(crate) identity: &'a [Identity],
@@ -31,17 +31,17 @@ impl<'a> Census<'a> {
         self.identity.len()
     }
 
-    /// Number of agents that drive, or are about to.
+    /// Number of agents that drive or are about to.
     pub(crate) fn count(self) -> usize {
         self.count.iter().sum()
     }
 
-    /// Number of these agents on a level of dynamics.
+    /// Number of agents on a level of dynamics that drive or are about to.
     pub(crate) fn count_of(self, level: DynamicsLevel) -> usize {
         self.count[level as usize]
     }
 
-    /// Revision number, which changes when an agent comes, leaves or gets other modules.
+    /// Revision number, which changes when an agent is added, leaves or gets other modules.
     pub(crate) fn revision(self) -> u64 {
         self.revision
     }
@@ -100,8 +100,8 @@ impl<'a> Deref for AgentsRef<'a> {
     }
 }
 
-/// Lends the census of agents besides their columns. It is a macro because a function would borrow
-/// everything.
+/// Borrows the census of agents beside their columns. It is a macro because a function would borrow all of
+/// `self`.
 macro_rules! census_of {
     ($agents:expr) => {
         Census {
@@ -121,7 +121,7 @@ impl Agents {
         census_of!(self)
     }
 
-    /// The columns that most of a step reads.
+    /// Borrows the columns that most of a step reads.
     #[inline]
     pub(crate) fn lent(&self) -> AgentsRef<'_> {
         AgentsRef {
@@ -176,7 +176,7 @@ macro_rules! lends {
                 }
             }
 
-            /// All that the rest of a step reads, in its current state.
+            /// Borrows everything that the rest of a step reads, in its current state.
             #[inline]
             pub(crate) fn lent(&self) -> AgentsRef<'_> {
                 AgentsRef {
@@ -240,7 +240,7 @@ lends! {
 }
 
 impl ControlColumns<'_> {
-    /// Sets the order of an agent from now on.
+    /// Replaces the order of an agent.
     #[inline]
     pub(crate) fn give(&mut self, index: usize, order: Order) {
         self.command[index] = order.command;

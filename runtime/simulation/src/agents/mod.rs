@@ -1,8 +1,8 @@
 //! The driving agents: one column for each concern, indexed by agent index.
 //!
 //! Indices are dense and reused. When an agent leaves, its modules are notified at the next step boundary,
-//! and its index is free at the one after that. No result of a run depends on indices; where an order
-//! matters, it is that of ids.
+//! and its index is free at the one after that. No result of a run depends on indices; where order matters,
+//! agents are processed by id.
 
 mod accounts;
 mod finished;
@@ -32,9 +32,9 @@ use std::collections::HashMap;
 
 /// Declares the columns once: storage, the row of one agent, and its size.
 ///
-/// There are columns instead of a list of agents because each stage reads few of them: moving 100,000 bodies
-/// should not load the counters for their fitness. A column that is added here is stored, saved, hashed, and
-/// checked when a save is read, without further code; `lent.rs` states what stages may access.
+/// Columns are used instead of a list of agents because each stage reads only a few of them. For example,
+/// moving 100,000 bodies should not load their fitness counters. A column added here is stored, saved, hashed
+/// and checked on loading without further code; `lent.rs` states what stages may access.
 ///
 /// `pedals` and `accounts` are kept separate from the columns:
 ///
@@ -56,18 +56,18 @@ macro_rules! columns {
             /// Indices of agents that have left, until they are free again.
             #[serde(skip)]
             leaving: Vec<AgentIndex>,
-            /// Number of agents that drive, or are about to, by level of dynamics.
+            /// Number of agents that drive or are about to, by level of dynamics.
             count: [usize; DynamicsLevel::ALL.len()],
-            /// Pedals of the agents that drive by pedals; may be shorter than the columns.
+            /// Pedals of agents that are driven by pedals; may be shorter than the columns.
             #[serde(skip)]
             pub(crate) pedals: Vec<Option<PedalCommand>>,
             /// Data for some fitnesses; empty if none needs it.
             #[serde(skip)]
             pub(crate) accounts: Accounts,
-            /// Incremented whenever an agent comes or leaves, or changes its modules or level.
+            /// Incremented when an agent is added, leaves, or changes its modules or level.
             #[serde(skip)]
             revision: u64,
-            /// Index by id; only used for look-ups and never iterated.
+            /// Index by id; used for look-ups only, never iterated.
             #[serde(skip)]
             by_id: HashMap<u64, AgentIndex>,
         }
@@ -148,12 +148,13 @@ impl Agents {
         self.touch();
     }
 
-    /// Records that an agent has other modules or another phase.
+    /// Records that the modules or the phase of an agent have changed.
     pub(crate) fn touch(&mut self) {
         self.revision += 1;
     }
 
-    /// Makes indices be assigned in this order from now on. They are all those below the length of the order.
+    /// Sets the order in which free indices are assigned. The order must contain all indices below its
+    /// length.
     #[cfg(test)]
     pub(crate) fn scatter(&mut self, order: &[AgentIndex]) {
         for index in 0..order.len() {
@@ -218,7 +219,7 @@ impl Agents {
         free[first..].sort_unstable();
     }
 
-    /// Called at a step boundary after modules have been notified.
+    /// Records that modules have been notified. Called at a step boundary.
     pub(crate) fn note_told(&mut self) {
         for &index in &self.leaving {
             self.identity[index.index()].phase = Phase::Told;
@@ -264,8 +265,8 @@ impl Agents {
             })
     }
 
-    /// Whether the free indices are those without an agent, each listed once. Otherwise a free index could be
-    /// assigned while an agent still has it.
+    /// Whether the free indices are those without an agent, each listed once. Otherwise an index could be
+    /// assigned while an agent still uses it.
     fn free_are_sound(&self) -> bool {
         let is_free = |who: &&Identity| who.phase == Phase::Free;
         let identity = |index: &AgentIndex| self.identity.get(index.index());
@@ -283,7 +284,7 @@ impl Agents {
         self.by_id.len() == self.identity.iter().filter(|who| who.is_known()).count()
     }
 
-    /// Rebuilds derived data after loading.
+    /// Rebuilds derived data after a load.
     pub(crate) fn index_ids(&mut self) {
         let known = self.identity.iter().enumerate();
         let known = known.filter(|(_, identity)| identity.is_known());
@@ -298,7 +299,7 @@ impl Agents {
     }
 }
 
-/// Pedals of an agent, if it drives by pedals, from a column that may be shorter than others.
+/// Pedals of an agent, if it is driven by pedals. The column may be shorter than others.
 #[inline]
 pub(crate) fn pedals_of(pedals: &[Option<PedalCommand>], index: usize) -> Option<PedalCommand> {
     pedals.get(index).copied().flatten()
@@ -311,7 +312,7 @@ impl Identity {
         matches!(self.phase, Phase::Driving | Phase::AtGoal)
     }
 
-    /// Whether its modules know of it.
+    /// Whether its modules have been notified of it.
     #[inline]
     pub(crate) fn is_known(&self) -> bool {
         self.drives() || self.phase == Phase::Planning

@@ -30,7 +30,7 @@ impl<T> Index<usize> for Rare<T> {
 }
 
 impl<T: Copy + Default> IndexMut<usize> for Rare<T> {
-    /// Extends the column to the row. Code that may leave it unchanged should use [`Column::put`].
+    /// Extends the column to the row. Where the row may stay unchanged, use [`Column::put`] instead.
     fn index_mut(&mut self, index: usize) -> &mut T {
         if self.rows.len() <= index {
             self.rows.resize(index + 1, T::default());
@@ -41,10 +41,10 @@ impl<T: Copy + Default> IndexMut<usize> for Rare<T> {
 
 /// A column: rows by agent index.
 pub(crate) trait Column<T> {
-    /// Stores a row, which may be one after the last.
+    /// Stores a row, which may be appended after the last one.
     fn put(&mut self, index: usize, row: T);
 
-    /// Whether it is a valid column for a number of agents.
+    /// Whether it is a valid column for the given number of agents.
     fn is_of(&self, agents: usize) -> bool;
 }
 

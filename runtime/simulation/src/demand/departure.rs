@@ -1,4 +1,4 @@
-//! Agents before they are spawned: their places, and whether there is room.
+//! Agents before they are spawned: their starts and goals, and the check for room.
 
 use crate::dynamics::Bodies;
 use crate::ground::Ground;
@@ -17,16 +17,16 @@ use std::collections::BTreeMap;
 
 /// Clearance between a spawned vehicle and others, m.
 const ROOM: f64 = 2.0;
-/// Braking that is expected of vehicles behind, m/s^2.
+/// Deceleration that is expected of vehicles behind, m/s^2.
 const BRAKING: f64 = 3.0;
 /// Minimum distance between the bounding circles of two bodies off the lanes, m.
 const APART: f64 = 0.2;
 /// Search distance for bodies off the lanes, and for vehicles ahead on lanes, m.
 const REACH: f64 = 30.0;
-/// Maximum number of lanelets, all too short to stand on, that are searched for vehicles that come through
+/// Maximum number of lanelets, each too short to stand on, that are searched for vehicles coming through
 /// alleys.
 const MOST_WITHOUT_PLACE: usize = 200;
-/// Vehicles farther behind on lanes than this have enough room to brake for a spawned vehicle, m.
+/// Distance beyond which vehicles behind on lanes have enough room to brake for a spawned vehicle, m.
 const SIGHT: f64 = 60.0;
 
 /// An agent before it is spawned.
@@ -46,7 +46,7 @@ pub(crate) struct Departure {
 }
 
 impl Departure {
-    /// Whether start and goals are on existing lanelets or at valid places, and all quantities are numbers.
+    /// Whether start and goals are on existing lanelets or at valid places, and all quantities are finite.
     pub(crate) fn is_sound(&self, lanelets: usize) -> bool {
         let start = match self.start {
             Start::Lane { lanelet, s } => (lanelet.index()) < lanelets && s.is_finite(),
@@ -121,13 +121,13 @@ pub(crate) fn places(
     ))
 }
 
-/// Continuation of a road beyond an alley.
+/// What follows an alley on a road.
 enum Beyond {
     /// A vehicle that comes through another alley.
     Oncoming,
-    /// A place to stand.
+    /// A place where a vehicle can stand.
     Place,
-    /// No place; the length of the last lane that is clear of alleys, m.
+    /// No such place; the length of the last lane that is clear of alleys, m.
     Clear(f64),
 }
 
@@ -137,7 +137,7 @@ pub(crate) struct Room<'a> {
     pub(crate) types: &'a VehicleTypes,
     pub(crate) index: &'a Index,
     pub(crate) claims: &'a Claims,
-    /// Agents admitted in this step, by lanelet; off the lanes under `None`.
+    /// Agents admitted in this step, by lanelet; `None` for agents off the lanes.
     pub(crate) appeared: &'a BTreeMap<Option<LaneletIndex>, Vec<AgentIndex>>,
 }
 
@@ -147,7 +147,7 @@ impl Room<'_> {
             .get(self.bodies.agents.identity[agent.index()].vehicle_type)
     }
 
-    /// Whether the place of a departure is free, and no other vehicle would have to brake hard.
+    /// Whether the place of a departure is free and no other vehicle would have to brake hard.
     pub(crate) fn is_there(&self, departure: &Departure) -> bool {
         let own_type = self.types.get(departure.vehicle_type);
         if !self.is_clear_of_standing(departure, own_type) {
@@ -177,7 +177,7 @@ impl Room<'_> {
         }
     }
 
-    /// Whether no uncoupled trailer stands there.
+    /// Whether the place is clear of uncoupled trailers.
     fn is_clear_of_standing(&self, departure: &Departure, own_type: &VehicleType) -> bool {
         let (ground, standing) = (self.bodies.ground, &self.bodies.dynamics.standing);
         if standing.is_empty() {
@@ -207,8 +207,8 @@ impl Room<'_> {
         here.map(|entry| entry.agent).chain(appeared.copied())
     }
 
-    /// Whether vehicles that were admitted to a junction because there is room for them on a lane still find
-    /// that room with one more vehicle there.
+    /// Whether vehicles already admitted to a junction still have room on the lane beyond it if one more
+    /// vehicle is spawned there.
     fn leaves_what_is_promised(&self, lanelet: LaneletIndex, own_type: &VehicleType) -> bool {
         let lanes = Lanes {
             ground: self.bodies.ground,
@@ -222,8 +222,8 @@ impl Room<'_> {
             .may_appear(lanes, lanelet, appeared.copied(), space(own_type))
     }
 
-    /// Whether no vehicle comes towards one that would be spawned in an alley: through that alley, or through
-    /// others that follow without a place to stand in between. Neither of the two could give way.
+    /// Whether no oncoming vehicle would meet the spawned vehicle in an alley, or in further alleys that
+    /// follow without a place to stand in between. Neither of the two could give way.
     fn meets_nobody_in_alleys(&self, lanelet: LaneletIndex, s: f64, own: &VehicleType) -> bool {
         let alleys = self.bodies.ground.alleys();
         let body = (s - own.rear_overhang, s + own.front);
@@ -238,8 +238,8 @@ impl Room<'_> {
         })
     }
 
-    /// Whether no oncoming vehicle is in the alleys on any route from a position on a lanelet, m, up to the
-    /// first stretch clear of alleys that is as long as a vehicle. O(lanelets up to those places).
+    /// Whether no oncoming vehicle is in the alleys on any route from a position on a lanelet, m. The search
+    /// ends at the first stretch without alleys that is as long as a vehicle. O(lanelets searched).
     fn meets_nobody_beyond(&self, lanelet: LaneletIndex, s: f64, own: &VehicleType) -> bool {
         let from = (lanelet, s);
         // Each with the length before it that is clear of alleys, m.
@@ -303,8 +303,8 @@ impl Room<'_> {
         }
     }
 
-    /// Whether no vehicle that this one cannot pass holds an alley in the opposite direction, is in it, or
-    /// was admitted there in this step.
+    /// Whether the alley is free of oncoming vehicles that this one cannot pass: none holds it in the
+    /// opposite direction, is in it, or was admitted there in this step.
     fn is_empty_of_oncoming(&self, side: AlleySide, own: &VehicleType) -> bool {
         let other = side.opposite();
         let passing = self.bodies.ground.alleys().passing(other);
@@ -324,8 +324,8 @@ impl Room<'_> {
             && !self.appeared.contains_key(&Some(facing.lanelet))
     }
 
-    /// Whether a departure at a position, m, with a speed, m/s, and another vehicle on the same lane are so
-    /// far apart that neither has to brake hard.
+    /// Whether a departure and another vehicle on the same lane are far enough apart that neither has to
+    /// brake hard. Takes position, m, and speed, m/s.
     fn is_apart_on_lane(
         &self,
         agent: AgentIndex,
@@ -351,8 +351,8 @@ impl Room<'_> {
         (middle - other_middle).length() > own.1 + theirs.1 + APART
     }
 
-    /// Whether vehicles on the preceding and following lanelets, which are not in the list of this one, leave
-    /// room for a departure.
+    /// Whether vehicles on the preceding and following lanelets leave room for a departure. They are not in
+    /// the list of its own lanelet.
     fn has_room_at_seams(
         &self,
         lanelet: LaneletIndex,
@@ -365,7 +365,7 @@ impl Room<'_> {
             && self.is_clear_behind(lanelet, s - own_type.rear_overhang)
     }
 
-    /// Whether no turning vehicle reaches the place from an adjacent lane. Long vehicles swing over other
+    /// Whether no turning vehicle in an adjacent lane reaches the place. Long vehicles swing over other
     /// lanes.
     fn is_clear_of_turning(&self, lanelet: LaneletIndex, s: f64, own_type: &VehicleType) -> bool {
         if s - own_type.rear_overhang > REACH {
@@ -443,8 +443,8 @@ mod tests {
     use super::*;
     use crate::testing::Stand;
 
-    /// Whether a car may be spawned at a position with a speed on the first of three roads in line, of which
-    /// the second is 3 m long, or on the last one, while there is a car on the other one.
+    /// Whether a car may be spawned on the first of three roads in line, of which the second is 3 m long, or
+    /// on the last one, while there is a car on the other.
     fn may_appear(on_first: bool, s: f64, speed: f64, other_s: f64, other_speed: f64) -> bool {
         let other = (other_s, other_speed);
         let mut stand = Stand::on(&[

@@ -1,8 +1,8 @@
-//! Agents that have not been spawned: future departures, and due ones that wait for room in a queue at their
-//! lane.
+//! Agents that have not been spawned: future departures, and due ones that wait for room in the queue of
+//! their lane.
 //!
-//! A jam that reaches back to the start of a flow makes its queue grow for as long as it lasts. In each step
-//! only the first agent of each queue is examined, so long queues cost nothing.
+//! A jam that reaches back to the start of a flow makes its queue grow for as long as it lasts. Each step
+//! examines only the first agent of each queue, so long queues cost nothing.
 
 use super::{Departure, Start};
 use roadwright_scenario::lane_graph::LaneletIndex;
@@ -46,7 +46,7 @@ impl Departures {
         all.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.id.cmp(&b.id)));
     }
 
-    /// Moves due departures into the queues. Agents of a flow queue behind others.
+    /// Moves due departures into the queues. An agent of a flow queues behind earlier ones.
     pub(crate) fn come(&mut self, time: f64, of_flows: Vec<Departure>) {
         let due = self.coming.partition_point(|next| next.time <= time);
         for departure in self.coming.drain(..due).chain(of_flows) {
@@ -59,9 +59,9 @@ impl Departures {
         }
     }
 
-    /// Offers waiting agents to `admit`, which hands an agent back if there is no room for it. Each queue is
-    /// processed from the front until an agent is handed back, whereas off the lanes every agent is tried.
-    /// O(queues + admitted agents + agents off the lanes), however long the queues are.
+    /// Offers waiting agents to `admit`, which returns an agent if there is no room for it. Each queue is
+    /// processed from the front until an agent is returned. Off the lanes, every agent is tried. O(queues +
+    /// admitted agents + agents off the lanes), however long the queues are.
     pub(crate) fn offer(&mut self, mut admit: impl FnMut(Departure) -> Option<Departure>) {
         self.queues.retain(|_, queue| {
             while let Some(first) = queue.pop_front() {
@@ -92,7 +92,7 @@ impl Departures {
         coming.chain(&mut self.off_lanes)
     }
 
-    /// Keeps those for which `stays` is true.
+    /// Keeps the departures for which `stays` is true.
     pub(crate) fn retain(&mut self, mut stays: impl FnMut(&Departure) -> bool) {
         self.coming.retain(&mut stays);
         self.off_lanes.retain(&mut stays);
@@ -113,7 +113,7 @@ impl Departures {
         at_lanes.sum::<usize>() + self.off_lanes.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no departures.
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// 2^40 + flow * 2^32 + number        number-th agent of a flow
 /// ```
 ///
-/// So the ids of one flow do not depend on what other flows or scripts do.
+/// The ids of one flow do not depend on what other flows or scripts do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AgentKey {
     /// An agent of the scenario, or a random trip.
@@ -66,15 +66,15 @@ fn ordinal(number: u64) -> &'static str {
     }
 }
 
-/// Greatest delay of the next agent of a saved flow, s.
+/// Greatest delay of a saved flow's next agent, s.
 const LATEST: f64 = 10.0;
-/// Maximum number of agents of a saved flow, because their ids have 32 bits for it.
+/// Maximum number of agents of a saved flow, because the number takes 32 bits of an id.
 const MOST_AGENTS: u64 = 1 << 32;
 
 /// A running flow.
 pub(crate) struct RunningFlow {
     pub(crate) flow: Flow,
-    /// Its places on lanelets, located once.
+    /// Its start and goals on lanelets, located once.
     pub(crate) start: Start,
     pub(crate) goals: Vec<Goal>,
     progress: FlowProgress,
@@ -108,7 +108,7 @@ impl RunningFlow {
         running
     }
 
-    /// Continues the same flow from before an edit, with the same upcoming agents.
+    /// Continues this flow as it was before an edit, with the same upcoming agents.
     pub(crate) fn continue_from(&mut self, before: &FlowProgress) {
         let now = &mut self.progress;
         // The same random numbers and ids continue, so an edit elsewhere changes nothing here. If the rate
@@ -138,7 +138,7 @@ impl RunningFlow {
         &self.progress
     }
 
-    /// Resumes the flow exactly at its saved progress, at a time, s. If its rate or begin has changed, it
+    /// Resumes the flow exactly at its saved progress at a time, s. If its rate or start time has changed, it
     /// continues as after an edit. Returns `false` if the progress is invalid.
     pub(crate) fn resume(&mut self, progress: FlowProgress, time: f64) -> bool {
         if !progress.is_sound() {
@@ -171,7 +171,7 @@ impl RunningFlow {
 }
 
 impl FlowProgress {
-    /// Whether a save can contain these numbers.
+    /// Whether these numbers are valid in a save.
     pub(crate) fn is_sound(&self) -> bool {
         !self.next_time.is_nan() && self.count <= MOST_AGENTS
     }

@@ -9,7 +9,7 @@ use roadwright_scenario::{
 };
 use std::collections::BTreeMap;
 
-/// Shortest lane that gets a start or a destination, m.
+/// Length of the shortest lane on which a trip may start or end, m.
 const MIN_LANE: f64 = 12.0;
 /// Minimum distances from the ends of a lane, m, because a vehicle would otherwise reach into the adjoining
 /// lanelet.
@@ -46,7 +46,7 @@ impl Pool {
         self.lanes.is_empty()
     }
 
-    /// Draws a lane and a share of its length, 0 to 1.
+    /// Draws a lane and a fraction of its length, 0 to 1.
     pub(super) fn draw(&self, stream: &mut Stream) -> Option<(LaneletIndex, f64)> {
         let total = *self.sums.last()?;
         // One number determines both: the lane whose part of the sum it falls into, and by the remainder the
@@ -112,8 +112,8 @@ impl Pools {
     }
 }
 
-/// Whether random trips may begin and end on a lanelet. Its lane must admit cars, and its road must be open to
-/// all traffic or to trips that begin or end there.
+/// Whether random trips may begin and end on a lanelet. The lane must admit cars, and its road must be open
+/// to all traffic or to trips that begin or end there.
 fn is_usable(graph: &LaneGraph, id: LaneletIndex) -> bool {
     let lanelet = graph.lanelet(id);
     let is_open = matches!(
@@ -125,7 +125,7 @@ fn is_usable(graph: &LaneGraph, id: LaneletIndex) -> bool {
     is_lane && is_open && is_for_cars && lanelet.length() >= MIN_LANE
 }
 
-/// Relative amount of traffic that enters and leaves over the edge on one lane of a road.
+/// Relative volume of traffic that enters or leaves the map on one lane of a road.
 fn weight(class: RoadClass) -> f64 {
     match class {
         RoadClass::Path | RoadClass::Service => 1.0,
@@ -135,7 +135,7 @@ fn weight(class: RoadClass) -> f64 {
     }
 }
 
-/// Place at a share of the length of a lane, a few metres away from its ends.
+/// Place at a fraction of a lane's length, a few metres away from its ends.
 pub(super) fn spot_inside(graph: &LaneGraph, lane: LaneletIndex, share: f64) -> LaneSpot {
     let length = graph.lanelet(lane).length();
     LaneSpot {
@@ -160,7 +160,7 @@ pub(super) fn exit(graph: &LaneGraph, lane: LaneletIndex) -> LaneSpot {
     }
 }
 
-/// Range of distances along each road that its lanelets cover, m.
+/// Range of distances that the lanelets of each road cover, m.
 fn spans(graph: &LaneGraph) -> BTreeMap<RoadId, (f64, f64)> {
     let mut spans = BTreeMap::new();
     for lanelet in graph.lanelets() {
@@ -174,9 +174,8 @@ fn spans(graph: &LaneGraph) -> BTreeMap<RoadId, (f64, f64)> {
     spans
 }
 
-/// Road ends where traffic enters and leaves the map, with their nodes. They are the only road end at their
-/// node and near the border of the map. Elsewhere only one-way roads count, since such a road would not be
-/// built to end there.
+/// Road ends where traffic enters and leaves the map, with their nodes: the only road end at a node near the
+/// border of the map. Elsewhere only one-way roads count, since such a road would not be built to end there.
 fn edges(scenario: &Scenario) -> BTreeMap<(RoadId, RoadEnd), NodeId> {
     let network = scenario.network();
     let side = scenario.about().driving_side;
@@ -217,7 +216,7 @@ fn hull(network: &RoadNetwork) -> Vec<DVec2> {
     polygon::convex_hull(&places.collect::<Vec<_>>())
 }
 
-/// Distance of a place from the edge of a polygon, m.
+/// Distance of a place from the boundary of a polygon, m.
 fn distance_to(polygon: &[DVec2], place: DVec2) -> f64 {
     let next = polygon.iter().cycle().skip(1);
     let sides = polygon.iter().zip(next).map(|(&a, &b)| {

@@ -1,4 +1,4 @@
-//! Agents with random trips: over the edges of the map, and inside it.
+//! Random trips of agents: over the edges of the map, and inside it.
 
 use super::pools::{Pool, Pools, entry, exit, spot_inside};
 use crate::ground::Ground;
@@ -15,14 +15,14 @@ use std::collections::BTreeMap;
 const SPACING: f64 = 14.0;
 /// Minimum distance between start and destination, m, if the network is large enough.
 const MIN_TRIP: f64 = 250.0;
-/// Minimum distance in any network, m, because an agent that starts at its destination would not drive.
+/// Minimum distance of a trip in any network, m. An agent that starts at its destination would not drive.
 const SHORTEST: f64 = 20.0;
 /// Maximum number of attempts to find a free start, and a destination far enough away.
 const TRIES: usize = 200;
-/// Number of consecutive starts on a lane without a route to any destination after which the lane is given
-/// up.
+/// Number of consecutive starts on a lane without a route to any destination after which the lane is no
+/// longer used.
 const PATIENCE: usize = 8;
-/// Fraction of the trips that begin at an edge, and of those ending at one, for `both`.
+/// Fraction of the trips that begin at an edge, and of those that end at one, for `both`.
 const EDGE_SHARE: f64 = 0.5;
 /// Vehicle class of random trips.
 const CLASS: VehicleClass = VehicleClass::Car;
@@ -80,18 +80,18 @@ pub(crate) fn trips(
     (trips, population)
 }
 
-/// A trip between two places on lanes.
+/// A random trip between two places on lanes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RandomTrip {
     /// Start of the trip.
     pub start: Place,
-    /// End of the trip.
+    /// Destination of the trip.
     pub destination: Place,
 }
 
-/// Random trips of cars, up to the requested number, with statistics. They equal those of a run with
-/// [`RunOptions::populate`](crate::RunOptions) and the same seed. There are fewer only if no remaining start
-/// has a route to a destination.
+/// Random trips of cars, up to the requested number, with statistics. A run with
+/// [`RunOptions::populate`](crate::RunOptions) and the same seed has the same trips. There are fewer only if
+/// no remaining start has a route to a destination.
 pub fn random_trips(
     scenario: &Scenario,
     ground: &Ground,
@@ -117,7 +117,7 @@ pub fn random_trips(
     (trips.collect(), population)
 }
 
-/// A trip as it was drawn.
+/// A random trip with the circumstances of its start.
 struct Drawn {
     trip: Trip,
     kinds: (Kind, Kind),
@@ -125,7 +125,7 @@ struct Drawn {
     is_queued: bool,
 }
 
-/// State for drawing trips.
+/// State of the generator of trips.
 struct Draw<'a> {
     graph: &'a LaneGraph,
     /// Starts at edges and inside, without dead ends.
@@ -137,14 +137,14 @@ struct Draw<'a> {
     stream: Stream,
     /// Starts so far, by lane.
     taken: BTreeMap<LaneletIndex, Vec<f64>>,
-    /// Number of starts that led nowhere since the last successful one, by lane.
+    /// Number of consecutive failed starts, by lane.
     failures: BTreeMap<LaneletIndex, usize>,
     /// Whether no free place was found inside. Further searches are skipped, because each would fail.
     is_full: bool,
 }
 
 impl Draw<'_> {
-    /// The next trip; `None` if no remaining start leads anywhere.
+    /// Draws the next trip; `None` if no remaining start has a route.
     fn trip(&mut self, from: PopulateFrom) -> Option<Drawn> {
         loop {
             let starts = self.kinds(from);
@@ -178,8 +178,8 @@ impl Draw<'_> {
         }
     }
 
-    /// Records that a start led nowhere. It may have been too far along its lane, so the place counts as
-    /// taken. After a few such starts, the lane is no longer drawn.
+    /// Records that no route begins at a start. The start may be too far along its lane, so its place counts
+    /// as taken. After several such starts, the lane is no longer drawn.
     fn give_up(&mut self, start: LaneSpot) {
         let LaneSpot { lanelet: lane, s } = start;
         self.taken.entry(lane).or_default().push(s);
@@ -301,7 +301,7 @@ fn far_spot(
     best.map(|(_, spot)| spot)
 }
 
-/// Whether a vehicle that begins there can change to any adjacent lane before its lane ends.
+/// Whether a vehicle that starts there can change to any adjacent lane before its lane ends.
 fn has_room(graph: &LaneGraph, spot: LaneSpot) -> bool {
     let LaneSpot { lanelet: lane, s } = spot;
     // This includes the farthest lane of either side, because the route is not known yet and may need any of
@@ -337,7 +337,8 @@ fn beside(graph: &LaneGraph, lane: LaneletIndex) -> Vec<LaneletIndex> {
 /// Reachability between lanelets.
 struct Reachability<'a> {
     graph: &'a LaneGraph,
-    /// Lanelets that lead to a central lanelet, and lanelets that can be reached from it.
+    /// A central lanelet's predecessors and successors: lanelets that lead to it, and lanelets that can be
+    /// reached from it.
     hub: Option<(Vec<bool>, Vec<bool>)>,
     /// Lanelets that can be reached from the last start that was queried.
     last: Option<(LaneletIndex, Vec<bool>)>,

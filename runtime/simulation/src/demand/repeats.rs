@@ -4,8 +4,8 @@ use super::{Departure, Departures};
 use crate::agents::{FinishedRow, Status};
 use std::collections::BTreeMap;
 
-/// Agents that depart repeatedly, in their initial state. The list follows from the scenario alone. Agents
-/// that wait for their next start are among the departures, which are saved.
+/// Repeating agents in their initial state. The list follows from the scenario alone. While they wait for
+/// their next start, they are among the departures, which are saved.
 #[derive(Debug, Default)]
 pub(crate) struct Repeats {
     /// Agents by id; `time` is the pause after an arrival, s.
@@ -26,8 +26,8 @@ impl Repeats {
         self.again.contains_key(&id)
     }
 
-    /// Schedules the next departure of agents that arrived in a step that ended at a time, s. Agents that
-    /// were refused or removed by an edit do not depart again.
+    /// Schedules the next departures of the agents that arrived in a step, which ended at a given time, s.
+    /// Agents that were refused or removed by an edit do not depart again.
     pub(crate) fn after(&self, ended: &[FinishedRow], time: f64, departures: &mut Departures) {
         // Nearly always there are none.
         if self.again.is_empty() || ended.is_empty() {

@@ -1,4 +1,4 @@
-//! Random trips: their starts and ends, and that each can be driven.
+//! Random trips: their starts and ends, and whether each can be driven.
 
 use super::populate::{Trip, random_trips, trips};
 use crate::ground::Ground;
@@ -46,7 +46,7 @@ fn drawn(roads: &[Straight]) -> Scenario {
     scenario
 }
 
-/// Two crossing streets of 400 m, and a dead end of 40 m inside.
+/// Two crossing streets of 400 m, and a dead end of 40 m within the map.
 fn crossroads() -> Scenario {
     drawn(&[
         ((-200.0, 0.0), (200.0, 0.0), 1, 1),
@@ -115,7 +115,7 @@ fn trips_between_edges_begin_and_end_where_the_map_does() {
     }
 }
 
-/// Trips kept in a scenario equal those of a run.
+/// Trips that are kept in a scenario equal the trips of a run.
 #[test]
 fn trips_as_places_are_those_of_a_run() {
     for scenario in [crossroads(), shipped("old-town")] {

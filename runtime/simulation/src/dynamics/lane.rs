@@ -1,7 +1,7 @@
 //! Level `lane`: a point that follows its lane, for traffic at scale.
 //!
 //! It keeps lanelet, s, t and speed; a pose is computed on demand. Steering is ignored. A lane change is a
-//! smooth profile of t that is completed where a connection begins: there t is 0.
+//! smooth profile of t that ends with t = 0 where a connection begins.
 
 use super::{Body, Level, LevelStep, STANDING};
 use crate::ground::Ground;
@@ -15,14 +15,14 @@ use roadwright_vehicle::{Effort, Grade, at_rest, moving_time};
 use serde::{Deserialize, Serialize};
 
 /// Maximum time for which a command is held, s: less than the reaction time of drivers, and less than 3 m at
-/// 50 km/h. In between, a body rolls on without access to the ground or its route.
+/// 50 km/h. In between, a body rolls without access to the ground or its route.
 const STRIDE: f64 = 0.2;
 /// Duration of a lane change, s, and its minimum length as a multiple of the distance from rear axle to
-/// front. It is shorter only before a junction.
+/// front. Only lane changes before a junction are shorter.
 const CHANGE_TIME: f64 = 3.0;
 const CHANGE_LENGTHS: f64 = 4.0;
-/// Closer to the end of a lane no lane change begins, m. A vehicle that has stopped with its front at the end
-/// can still change.
+/// Minimum distance to the end of a lane at which a lane change may begin, m. A vehicle that has stopped with
+/// its front at the end can still change.
 pub(super) const CHANGE_ROOM: f64 = 4.0;
 
 /// Level of bodies that follow their lane.
@@ -35,20 +35,19 @@ pub(crate) struct LaneState {
     // the place where rolling stops is rounded down.
     /// Acceleration in this stride, m/s^2.
     acceleration: f32,
-    /// Offset at which its lane change began, m to the left of the new lane.
+    /// Lateral offset at which the lane change began, m to the left of the new lane.
     from: f32,
     /// Completed share of the lane change, 0 to 1.
     done: f32,
     /// Direction during the lane change: metres to the left for each metre along the lane.
     slope: f32,
-    /// Curvature of the lane at the start of this stride, 1/m. It is the same whether the body rolls or is
-    /// computed in full.
+    /// Curvature of the lane at the start of this stride, 1/m. It is the same for rolling and for fully
+    /// computed bodies.
     curvature: f32,
-    /// Lanelet on which it rolls until its stride ends, and the position up to which it may roll, m; 0 if it
-    /// may not.
+    /// Position up to which the body may roll on its lanelet until its stride ends, m; 0 if it may not roll.
     rolls_to: f32,
     rolls_on: LaneletIndex,
-    /// Whether it wanted to accelerate in this stride but the slope was stronger.
+    /// Whether the slope was too steep for the vehicle to accelerate as its driver wanted in this stride.
     is_too_steep: bool,
 }
 
@@ -145,7 +144,7 @@ impl Level for Lane {
     }
 }
 
-/// Acceleration that results from a command, engine, brakes, grip and slope, m/s^2.
+/// Acceleration that results from command, engine, brakes, grip and slope, m/s^2.
 #[inline]
 fn given(state: &mut LaneState, body: &Body<'_>, step: LevelStep<'_>) -> f64 {
     let (ground, limits) = (step.ground, &body.vehicle_type.limits);
@@ -166,7 +165,8 @@ fn given(state: &mut LaneState, body: &Body<'_>, step: LevelStep<'_>) -> f64 {
     given.clamp(-hardest, hardest)
 }
 
-/// Like `given`, but on a slope. Lanes are not driven in reverse, so a vehicle that would roll back stands.
+/// Like `given`, but on a slope. Lanes are not driven in reverse, so a vehicle that would roll back stands
+/// still.
 fn on_slope(grade: &Grade, body: &Body<'_>, dt: f64) -> f64 {
     let speed = body.motion.speed;
     let effort = grade.effort(speed, &body.ask(), dt);
@@ -182,17 +182,17 @@ fn on_slope(grade: &Grade, body: &Body<'_>, dt: f64) -> f64 {
 }
 
 impl LaneState {
-    /// Stops rolling because its place or roads have changed. It is computed in full in the next step.
+    /// Stops rolling because the place or the roads have changed. The next step computes the body in full.
     pub(super) fn stop_rolling(&mut self) {
         self.rolls_to = 0.0;
     }
 
-    /// Whether the slope is too steep for what its driver wants.
+    /// Whether the slope is too steep for the wish of the driver.
     pub(super) fn is_held(&self) -> bool {
         self.is_too_steep
     }
 
-    /// Next lateral offset, m to the left, of a body at `t` that moves on by `way` and has to be on the
+    /// Next lateral offset, m to the left, of a body at `t` that advances by `way` and has to be on the
     /// centre line within `room` metres. `front` is the distance from rear axle to front, m.
     fn drift(&mut self, t: f64, distance: f64, speed: f64, front: f64, room: f64) -> f64 {
         // The profile is defined by its start and its progress. A t that it did not produce begins a new one.
@@ -211,7 +211,7 @@ impl LaneState {
         self.t()
     }
 
-    /// Points the body along its guided line at a speed, m/s.
+    /// Moves the body along its guided line at a speed, m/s.
     fn lead(&mut self, aside: Aside, speed: f64) {
         self.slope = match speed > STANDING {
             true => aside.rate / speed as f32,
@@ -232,8 +232,8 @@ impl LaneState {
     }
 
     /// Change of t along the body. The front is where the rear axle will be later, as on a road, so that a
-    /// long vehicle does not swing out beyond the new lane. At the beginning the front leads by less, so that
-    /// directions do not jump.
+    /// long vehicle does not swing out beyond the new lane. At the beginning, the front leads by less so that
+    /// the heading does not jump.
     fn slope_with(&self, front: f64, rate: f64) -> f64 {
         let done = f64::from(self.done);
         let lead = (front * rate).min(done).min(1.0 - done);

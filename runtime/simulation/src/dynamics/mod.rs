@@ -1,12 +1,12 @@
 //! Levels of dynamics: models of how bodies respond to commands.
 //!
-//! A level keeps the state of its model in an array of its own and moves its agents one by one
+//! A level keeps the state of its model in its own array and moves its agents one by one
 //! (`stages/advance.rs`). All other code reads the shared [`Motion`] and the lane position. The level applies
-//! the limits of the vehicle, for every module.
+//! the limits of the vehicle, whatever the module.
 //!
-//! The dt of the world is the interval of exchange: after each step all bodies are at the time of the world.
-//! A level may hold a command for a stride of several steps. In between, bodies continue in closed form, so
-//! none jumps. Example: dt 0.02 s, a stride of 5 steps, agents 1 and 2:
+//! The dt of the world is the interval of exchange: after each step, all bodies have reached the world's
+//! time. A level may hold a command for a stride of several steps. In between, bodies continue in closed
+//! form, so none jumps. Example: dt 0.02 s, a stride of 5 steps, agents 1 and 2:
 //!
 //! ```text
 //!   step     0  1  2  3  4  5  6  7  8  9
@@ -59,19 +59,19 @@ pub(crate) struct Body<'a> {
     pub(crate) motion: &'a mut Motion,
     pub(crate) position: &'a mut LanePosition,
     pub(crate) command: &'a Command,
-    /// Pedals, if it is driven by them. The command is then an estimate of their effect.
+    /// Pedals, if the vehicle is driven by them. The command is then an estimate of their effect.
     pub(crate) pedals: Option<PedalCommand>,
     pub(crate) vehicle_type: &'a VehicleType,
     /// Drive train, if its vehicle file has one.
     pub(crate) drive_train: Option<&'a DriveTrain>,
-    /// Whether it is to drive in reverse.
+    /// Whether the driver wants to reverse.
     pub(crate) is_reversing: bool,
     /// Guided offset from the centre line of its lane.
     pub(crate) aside: Aside,
 }
 
 impl Body<'_> {
-    /// Grip of the ground below it relative to dry asphalt: the mean of both axles; `None` if it is 1.
+    /// Grip of the ground below it relative to dry asphalt, as the mean of both axles; `None` if it is 1.
     #[inline]
     fn grip(&self, ground: &Ground) -> Option<f64> {
         if !ground.has_grip() {
@@ -96,7 +96,7 @@ impl Body<'_> {
         Some(self.climbs(grade, self.mean_grip(ground, pose)))
     }
 
-    /// Like `grade`, but with the slope across its heading.
+    /// Like `grade`, but includes the slope across its heading.
     #[inline]
     fn bank_and_grade(&self, ground: &Ground, pose: Pose) -> Option<Grade> {
         let (wheelbase, width) = (self.vehicle_type.limits.wheelbase, self.vehicle_type.width);
@@ -109,7 +109,7 @@ impl Body<'_> {
     }
 
     /// A slope with the limits of engine and grip. Downhill, the engine limit of level ground applies;
-    /// uphill, that of the drive train if the vehicle file has one.
+    /// uphill, the limit of the drive train, if the vehicle file has one.
     fn climbs(&self, grade: Grade, grip: f64) -> Grade {
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let along = self.motion.speed * direction;
@@ -120,7 +120,7 @@ impl Body<'_> {
         grade.with(engine, grip * self.vehicle_type.hardest())
     }
 
-    /// Request of its controller on a slope.
+    /// Acceleration that its controller requests on a slope.
     fn ask(&self) -> Ask {
         let limits = &self.vehicle_type.limits;
         Ask {
@@ -132,14 +132,14 @@ impl Body<'_> {
         }
     }
 
-    /// Pedals for levels without individual wheels.
+    /// Pedals as applied by levels without individual wheels.
     fn held(&self) -> Option<PedalCommand> {
         let share = self.vehicle_type.held;
         self.pedals.map(|pedals| pedals.with_held(share))
     }
 
-    /// Acceleration that the controller wants on level ground without an engine model, m/s^2. For pedals, it
-    /// is their effect within the limits of the vehicle.
+    /// Acceleration that the controller wants on level ground without an engine model, m/s^2. Pedals are
+    /// converted to their effect within the limits of the vehicle.
     #[inline]
     fn wish(&self) -> f64 {
         match self.held() {
@@ -149,7 +149,7 @@ impl Body<'_> {
     }
 
     /// Target angle of its wheels, rad. Controllers see a vehicle that reverses as turned around. While it
-    /// rolls against its gear, the wheels keep their angle.
+    /// rolls against the selected direction, the wheels keep their angle.
     fn wheels(&self, now: f64) -> f64 {
         let speed = self.motion.speed;
         let rolls_back = speed < 0.0 || speed == 0.0 && self.is_reversing;
@@ -184,11 +184,11 @@ pub(crate) trait Level {
     /// Whether moving a body along a lane requires the geometry of the lane.
     const READS_LINES: bool = true;
 
-    /// Number of steps of `dt` seconds for which it holds a command.
+    /// Number of steps of `dt` seconds for which the level holds a command.
     fn stride(dt: f64) -> u32;
 
-    /// Moves a body by a step of `dt` seconds within a stride if only its place and speed change. Returns the
-    /// distance along its lane, m; `None` if nothing was done.
+    /// Moves a body by a step of `dt` seconds within a stride, if only its place and speed change. Returns
+    /// the distance driven along its lane, m, or `None` if the body was not moved.
     #[inline]
     fn roll(
         _state: &Self::State,
@@ -199,8 +199,8 @@ pub(crate) trait Level {
         None
     }
 
-    /// Called after each step that is not rolled, with the position on its lanelet up to which a body may
-    /// roll until its stride ends, m; 0 if every step has to be computed in full.
+    /// Sets how far a body may roll on its lanelet until its stride ends, m, or 0 if every step has to be
+    /// computed in full. Called after each step that is not rolled.
     #[inline]
     fn let_roll(
         _state: &mut Self::State,
@@ -212,7 +212,7 @@ pub(crate) trait Level {
     }
 
     /// Moves a body by a step, within the limits of its vehicle. Returns the distance along its lane, m, if
-    /// the level keeps to lanes by itself; `None` if the body is to be projected onto its lane.
+    /// the level follows lanes by itself; `None` if the body is to be projected onto its lane.
     fn advance(state: &mut Self::State, body: Body<'_>, step: LevelStep<'_>) -> Option<f64>;
 }
 
@@ -249,7 +249,7 @@ pub(crate) struct LevelChoice {
 }
 
 impl LevelChoice {
-    /// Level of an agent for which the scenario says `own`.
+    /// Level of an agent whose scenario entry has level `own`.
     pub(crate) fn of(&self, own: Option<DynamicsLevel>) -> DynamicsLevel {
         self.forced.or(own).unwrap_or(self.default)
     }
@@ -331,8 +331,8 @@ impl Dynamics {
         }
     }
 
-    /// Computes all bodies in full in the next step, wherever they are in their strides, because their roads
-    /// or routes have changed.
+    /// Makes the next step compute all bodies in full, wherever they are in their strides, because roads or
+    /// routes have changed.
     pub(crate) fn stop_rolling(&mut self) {
         self.lane.iter_mut().for_each(LaneState::stop_rolling);
     }
@@ -373,7 +373,7 @@ impl Dynamics {
         self.lane.get(agent).is_some_and(LaneState::is_held)
     }
 
-    /// Adds the state of an agent's level to a hash.
+    /// Adds an agent's state on its level to a hash.
     pub(crate) fn hash(&self, level: DynamicsLevel, agent: AgentIndex, hasher: &mut StateHasher) {
         match level {
             DynamicsLevel::OneTrack => hasher.add(&self.one_track[agent.index()]),
@@ -438,7 +438,7 @@ pub(crate) struct Bodies<'a> {
 }
 
 impl Bodies<'_> {
-    /// Pose of a body. For a body that follows its lane it is computed here on demand, because [`Motion`]
+    /// Pose of a body. For a body that follows its lane, the pose is computed on demand because [`Motion`]
     /// does not contain it.
     #[inline]
     pub(crate) fn pose(&self, agent: AgentIndex) -> Pose {
@@ -493,8 +493,8 @@ impl Bodies<'_> {
         }
     }
 
-    /// Lateral speed of the rear axle to the left, m/s, and yaw rate, rad/s, of an agent; without side slip at
-    /// levels that have none, or whose bodies have springs.
+    /// Lateral speed of the rear axle to the left, m/s, and yaw rate, rad/s, of an agent. There is no side
+    /// slip at levels that do not model it or whose bodies have springs.
     pub(crate) fn slip(&self, agent: AgentIndex, vehicle_type: &VehicleType) -> [f64; 2] {
         let index = agent.index();
         match self.agents.identity[index].level {
@@ -512,7 +512,7 @@ impl Bodies<'_> {
         }
     }
 
-    /// Offset of a body to the left of the centre line of a lane that it is on or leaves, m.
+    /// Offset of a body to the left of the centre line of its lane, or of the lane that it is leaving, m.
     pub(crate) fn offset_on(&self, agent: AgentIndex, lanelet: LaneletIndex) -> f64 {
         let position = &self.agents.position[agent.index()];
         if position.lanelet == lanelet {
@@ -524,7 +524,8 @@ impl Bodies<'_> {
 }
 
 impl Motion {
-    /// Motion some time ago, s, assuming the current yaw rate and acceleration.
+    /// Motion at an earlier time, the given number of seconds ago, assuming the current yaw rate and
+    /// acceleration.
     fn before(&self, time: f64) -> Self {
         // Half-way, the heading is that of the chord, so that bends are drawn as bends.
         let turned = self.yaw_rate * time;

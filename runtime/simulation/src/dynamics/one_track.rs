@@ -95,8 +95,8 @@ fn keep(motion: &mut Motion, after: &OneTrackState, dt: f64) {
     };
 }
 
-/// Represents a vehicle that rolls backwards as one that is turned around and rolls forwards, with its rear
-/// axle at the same place. In this model both trace the same path if the wheels are mirrored.
+/// Turns a vehicle that rolls backwards around, so that it rolls forwards with its rear axle at the same
+/// place. In this model both trace the same path if the wheels are mirrored.
 fn turned_about(state: &OneTrackState) -> OneTrackState {
     OneTrackState {
         pose: Pose {

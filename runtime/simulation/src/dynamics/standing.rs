@@ -22,9 +22,9 @@ pub(crate) struct StandingTrain {
     pub(crate) number: u32,
     /// Id of the agent that uncoupled them.
     pub(crate) agent: u64,
-    /// Vehicle type, with all its trailers, that they belong to.
+    /// Number of the vehicle type that they belong to, with all its trailers.
     pub(crate) vehicle_type: u16,
-    /// Index of the first one in the train of that type.
+    /// Index of the first one among the trailers of that type.
     pub(crate) first: u8,
     /// States from front to back.
     pub(crate) states: Vec<TrailerState>,
@@ -37,7 +37,7 @@ pub(crate) struct StandingTrain {
 pub(crate) struct StandingTrains {
     /// Number of trains uncoupled so far.
     let_go: u32,
-    /// Trains sorted by number.
+    /// Uncoupled trains, sorted by number.
     trains: Vec<StandingTrain>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct StandingTrains {
 pub(crate) struct FreeCoupling<'a> {
     /// Its place, with the heading of the body that it belongs to.
     pub(crate) pose: Pose,
-    /// Type of the vehicle.
+    /// Number of the vehicle's type.
     number: u16,
     /// Number of trailers towed.
     pub(crate) towed: usize,
@@ -68,8 +68,8 @@ impl FreeCoupling<'_> {
             .flatten()
     }
 
-    /// Heights above the ground of this coupling and that of an uncoupled train, m, if they differ too much
-    /// to fit.
+    /// Heights above the ground of this coupling and of an uncoupled train, m, if they differ too much to
+    /// fit.
     pub(crate) fn heights_apart(&self, train: &StandingTrain) -> Option<(f64, f64)> {
         let heights = [self.number, train.vehicle_type].map(|n| self.types.coupling_height(n));
         let (own, theirs) = heights[0].zip(heights[1])?;
@@ -110,13 +110,13 @@ impl StandingTrain {
         }
     }
 
-    /// Its first trailer.
+    /// Its front trailer.
     pub(crate) fn head<'a>(&self, types: &'a VehicleTypes) -> Option<&'a Hitched> {
         let all = types.train(self.vehicle_type).trailers();
         all.get(usize::from(self.first))
     }
 
-    /// Whether it lies behind a coupling that it fits, so that a vehicle may back up to it or drive off. Its
+    /// Whether it stands behind a matching coupling, so that a vehicle may back up to it or drive off. Its
     /// drawbar may then reach below the towing vehicle, which does not count as contact.
     pub(crate) fn is_lined_up(&self, free: &FreeCoupling<'_>) -> bool {
         let own = self.coupling();
@@ -129,7 +129,7 @@ impl StandingTrain {
             && wrap_angle(own.heading - free.pose.heading).abs() < MOST_ANGLE
     }
 
-    /// Whether its numbers refer to trailers that the type has.
+    /// Whether its numbers refer to trailers of the type.
     fn is_sound(&self, types: &VehicleTypes) -> bool {
         let is_whole = usize::from(self.vehicle_type) < types.names.len();
         let last = usize::from(self.first) + self.states.len();
@@ -193,7 +193,7 @@ impl StandingTrains {
         Some(self.trains.remove(at))
     }
 
-    /// Switches to other vehicle types, where `moved` maps old type numbers to new ones. Returns the number
+    /// Switches to changed vehicle types, where `moved` maps old type numbers to new ones. Returns the number
     /// of trains removed because their type no longer has such trailers.
     pub(crate) fn take_types(&mut self, moved: &[Option<u16>], types: &VehicleTypes) -> usize {
         let before = self.trains.len();
@@ -289,7 +289,7 @@ impl Bodies<'_> {
         })
     }
 
-    /// Whether an agent has just uncoupled a train of trailers, or backs up to it.
+    /// Whether an agent has just uncoupled a train of trailers, or is backing up to it.
     pub(crate) fn lines_up_with(
         &self,
         agent: AgentIndex,

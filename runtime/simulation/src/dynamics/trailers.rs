@@ -21,7 +21,7 @@ pub(crate) struct Trailers {
 }
 
 impl Trailers {
-    /// Trailers of an agent, if it has any that have moved.
+    /// Trailers of an agent, if there are any and they have moved.
     pub(crate) fn of(&self, agent: AgentIndex) -> Option<&[TrailerState]> {
         let states = self.states.get(agent.index())?;
         (!states.is_empty()).then_some(&states[..])
@@ -32,7 +32,7 @@ impl Trailers {
         self.take(agent);
     }
 
-    /// Takes the trailers of an agent out.
+    /// Takes out and returns the trailers of an agent.
     pub(crate) fn take(&mut self, agent: AgentIndex) -> Vec<TrailerState> {
         let states = self.states.get_mut(agent.index());
         states.map(std::mem::take).unwrap_or_default()
@@ -50,7 +50,7 @@ impl Trailers {
         self.states[index] = states;
     }
 
-    /// Whether the trailers of an agent, possibly from a save, match the number that its vehicle has.
+    /// Whether the trailers of an agent, possibly from a save, match the trailers of its vehicle in number.
     pub(crate) fn fit(&self, agent: AgentIndex, train: &Train) -> bool {
         self.of(agent).is_none_or(|states| {
             states.len() == train.trailers().len() && states.iter().all(TrailerState::is_sound)

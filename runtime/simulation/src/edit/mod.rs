@@ -1,9 +1,9 @@
 //! Edits of the scenario during a run, which are applied at step boundaries.
 //!
 //! An edit is given as two scenarios, before and after. The differences are applied part by part, and
-//! everything else continues bit for bit. The order matters: first, everything that can fail is tried on
-//! copies; then vehicle types and stacks are applied, whose deletion removes agents; then roads, because all
-//! other places refer to them; then agents, and flows last.
+//! everything else continues bit for bit. The order matters. First, everything that can fail is tried on
+//! copies. Then vehicle types and stacks are applied, because deleting them removes agents. Roads follow,
+//! because all places refer to them, then agents, and finally flows.
 
 mod over_lines;
 mod roads;
@@ -48,19 +48,19 @@ pub(crate) struct Editing<'a> {
     pub(crate) messages: &'a mut crate::messages::Messages,
     pub(crate) finished: &'a mut Finished,
     pub(crate) lenient: bool,
-    /// Pedestrians who arrive at each side of a crossing per hour, overriding the scenario.
+    /// Pedestrians per hour at each side of a crossing, overriding the scenario.
     pub(crate) pedestrians: Option<f64>,
 }
 
-/// Change of an agent in the scenario.
+/// Change of a scenario agent.
 enum Change {
     Removed,
     Changed { start: Start, goals: Vec<Goal> },
 }
 
 impl Editing<'_> {
-    /// Applies the changes from `old`, which the world runs, to `new`. They wait while vehicles are in a
-    /// junction that they change. After the wait, the prepared ground is passed in.
+    /// Applies the changes from `old`, which the world runs, to `new`. The edit waits while vehicles are in a
+    /// junction that it changes. After the wait, the prepared ground is passed in.
     pub(crate) fn apply(
         &mut self,
         old: &Scenario,
@@ -156,7 +156,7 @@ impl Editing<'_> {
         });
     }
 
-    /// Applies changed vehicle types. Agents whose vehicle type was deleted leave.
+    /// Applies changed vehicle types. Agents whose vehicle type was deleted are removed.
     fn take_types(&mut self, new: &Scenario) {
         let types = VehicleTypes::new(new);
         let moved = new_numbers(&self.types.names, &types.names);
@@ -217,7 +217,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Agents whose stack was deleted leave while their modules still exist and can score them.
+    /// Removes agents whose stack was deleted, while their modules still exist and can score them.
     fn leave_deleted_stacks(&mut self, new: &Scenario) {
         let names = self.modules.names.clone();
         let is_deleted = |stack: u16| !new.stacks().contains_key(&names[stack as usize]);
@@ -231,7 +231,7 @@ impl Editing<'_> {
         self.cancel(&gone.map(|departure| departure.id).collect());
     }
 
-    /// Gives waiting agents the new number of their vehicle type or stack.
+    /// Updates the numbers of vehicle types and stacks of waiting agents.
     fn renumber(&mut self, number: impl Fn(&mut Departure) -> &mut u16, moved: &[Option<u16>]) {
         for departure in self.demand.departures.iter_mut() {
             let number = number(departure);
@@ -319,7 +319,7 @@ impl Editing<'_> {
         }
     }
 
-    /// The previous drive of an agent that an edit deletes or restarts no longer counts.
+    /// Marks the previous drive of an agent that an edit deletes or restarts, so that it no longer counts.
     fn relabel(&mut self, id: u64) {
         let last = self.finished.rows.iter_mut().rfind(|ended| ended.id == id);
         if let Some(last) = last {
@@ -327,7 +327,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Updates the agents that depart repeatedly. One that no longer does will not return.
+    /// Updates the agents that depart repeatedly. Agents that no longer repeat do not return.
     fn take_repeats(&mut self, new: &Scenario) {
         let sources = Sources {
             scenario: new,
@@ -351,7 +351,7 @@ impl Editing<'_> {
         last.is_some_and(|row| row.status == Status::Arrived)
     }
 
-    /// Lets an agent of the edited scenario start again.
+    /// Restarts an agent of the edited scenario.
     fn renew(&mut self, new: &Scenario, id: AgentId) {
         let agent = &new.agents()[&id];
         let sources = Sources {
@@ -430,7 +430,7 @@ impl Editing<'_> {
         self.agents.progress[index].holds_arrival = self.modules.holds_arrival(who.modules);
     }
 
-    /// Gives an agent the level of dynamics that its edit requests, if that can serve it.
+    /// Gives an agent the level of dynamics that the edit requests, if that level supports its vehicle.
     fn take_level(&mut self, agent: AgentIndex, wanted: Option<DynamicsLevel>) {
         let index = agent.index();
         let (level, wanted) = (self.agents.identity[index].level, self.levels.of(wanted));
@@ -441,7 +441,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Gives an agent that leaves the lanes a level of dynamics that can drive there.
+    /// Gives an agent that leaves the lanes a level of dynamics that can drive off the lanes.
     fn leave_lanes(&mut self, agent: AgentIndex) {
         let Identity { id, level, .. } = self.agents.identity[agent.index()];
         let instead = off_lanes(level, id, self.clock.time(), &mut self.messages.log);
@@ -473,7 +473,8 @@ impl Editing<'_> {
         }
     }
 
-    /// Gives an agent on open ground goals on lanes: from the lane under it, or straight there.
+    /// Gives goals on lanes to an agent on open ground. It starts from the lane under it, or drives straight
+    /// there.
     fn enter_roads(&mut self, agent: AgentIndex, route: Route) {
         let ground = self.ground.clone();
         let pose = self.bodies(&ground).pose(agent);

@@ -1,5 +1,5 @@
 //! Vehicles that are beyond stop lines that an edit has moved, or on connections whose shape has changed.
-//! They are in the junction, but their tickets are for the old one.
+//! They are in the new junction, but their tickets are for the old one.
 //!
 //! ```text
 //!      old line  new line             B turns, and its side would sweep over the nose of A, so
@@ -15,16 +15,16 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// A vehicle whose front is farther beyond a stop line than this is in the junction, m. Vehicles that stop at
-/// the line may be beyond it by less.
+/// Distance beyond a stop line at which a vehicle counts as inside the junction, m. Vehicles that stop at the
+/// line may be beyond it by less.
 const OVER_LINE: f64 = 0.5;
-/// A vehicle sweeps over another one if it would come closer than this, m.
+/// Distance below which a vehicle counts as sweeping over another one, m.
 const CLEAR: f64 = 0.1;
 /// Sampling distance of bodies along their paths, m.
 const SPACING: f64 = 0.5;
 /// Braking with which a moving vehicle can stop, m/s^2.
 const FIRM: f64 = 5.0;
-/// Vehicles farther apart than this do not meet in a junction before one of them has left, m.
+/// Distance above which two vehicles do not meet in a junction before one of them has left, m.
 const NEAR: f64 = 40.0;
 
 /// A vehicle beyond a stop line.
@@ -32,14 +32,14 @@ struct Over {
     agent: AgentIndex,
     /// Distance of its front beyond the line, m.
     front: f64,
-    /// Connections under it for which it has no ticket yet.
+    /// Connections under it for which it does not hold a ticket yet.
     under: Vec<Under>,
 }
 
 /// A connection under a vehicle.
 struct Under {
     path: Connection,
-    /// Its index in the route, and the lanelet that follows it.
+    /// Its index in the route, and the lanelet after it.
     at: u32,
     exit: LaneletIndex,
     /// Distance of the front beyond its start, m.
@@ -48,9 +48,8 @@ struct Under {
 
 impl Editing<'_> {
     /// Issues tickets to vehicles that are inside a junction without one, so that others keep clear. The
-    /// vehicle farthest in goes first, so that none waits for a vehicle that stands behind another. But a
-    /// vehicle never goes before others that it would sweep over; these wait where they are, or where they
-    /// can stop.
+    /// vehicle farthest in goes first, so that no vehicle waits for one that is stuck behind it. However, a
+    /// vehicle never goes before others whose place it would sweep over.
     pub(super) fn hold_over_lines(&mut self) {
         let agents = self.agents.census().by_growing_id().into_iter();
         let mut over: Vec<Over> = agents
@@ -120,8 +119,8 @@ impl Editing<'_> {
         }
     }
 
-    /// Order in which vehicles go, as indices into the list. It is the order of the list, except that a
-    /// vehicle never goes before others that it would sweep over. O(n^2 * steps of the path through a
+    /// Order in which vehicles proceed, as indices into the list. This is the order of the list, except that
+    /// a vehicle never goes before others that it would sweep over. O(n^2 * steps of the path through a
     /// junction).
     fn in_turn(&self, over: &[Over]) -> Vec<usize> {
         let ways: Vec<Vec<OrientedBox>> = over.iter().map(|one| self.way_out(one)).collect();
@@ -172,7 +171,7 @@ impl Editing<'_> {
         speed * self.clock.dt + speed * speed / (2.0 * FIRM)
     }
 
-    /// Footprint of a vehicle where it stands, or can stop on its path.
+    /// Footprint of a vehicle where it stands or can stop on its path.
     fn stands(&self, agent: AgentIndex, way: &[OrientedBox]) -> OrientedBox {
         let steps = (self.distance_to_stop(agent) / SPACING) as usize;
         let ahead = way.get(steps).filter(|_| steps > 0);
@@ -182,8 +181,8 @@ impl Editing<'_> {
         })
     }
 
-    /// Footprints of a vehicle, enlarged by [`CLEAR`], along its path until its rear has left the connections
-    /// under it.
+    /// Footprints of a vehicle along its path until its rear has left the connections under it, enlarged by
+    /// [`CLEAR`].
     fn way_out(&self, over: &Over) -> Vec<OrientedBox> {
         let agent = over.agent.index();
         let kind = self.kind(over.agent);

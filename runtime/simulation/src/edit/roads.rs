@@ -1,4 +1,4 @@
-//! Edits of roads under a running world. An agent whose lanes still exist keeps its route.
+//! Edits of roads in a running world. An agent whose lanes still exist keeps its route.
 //!
 //! First the lanelets of both grounds are matched (`LaneGraph::counterparts`). Then each agent gets the first
 //! possible option:
@@ -7,7 +7,7 @@
 //! 2. another route to its goals from the lane under it, preferably its own;
 //! 3. removal.
 //!
-//! Grants follow the routes. Where a junction has not changed they stay, otherwise they are issued again.
+//! Grants follow the routes. They stay valid at unchanged junctions and are issued again at changed ones.
 
 use super::Editing;
 use crate::agents::AgentsRef;
@@ -23,7 +23,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{AgentId, Connection, Scenario};
 use std::collections::BTreeSet;
 
-/// A place beyond the end of a lane by no more than this still counts as on it, m.
+/// Distance by which a place may lie beyond the end of a lane and still count as on it, m.
 const END_REACH: f64 = 0.5;
 
 /// Maps places on the ground before an edit to the ground after it.
@@ -34,7 +34,7 @@ struct Moves<'a> {
     lanelets: Vec<LaneletIndex>,
 }
 
-/// How much of its route an agent keeps.
+/// Part of its route that an agent keeps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Keeps {
     /// Nothing: it needs a new route.
@@ -77,7 +77,7 @@ impl<'a> Moves<'a> {
             .eq(self.after.line(moved).points())
     }
 
-    /// A position along a lanelet, mapped even if another lane is there now.
+    /// A position along a lanelet, mapped even if its lane has been replaced by another one.
     fn place_on_lane(&self, lanelet: LaneletIndex, s: f64) -> Option<(LaneletIndex, f64)> {
         if let Some(moved) = self.lanelet(lanelet)
             && self.has_same_shape(lanelet, moved)
@@ -113,9 +113,9 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// A route along the same lanes to goals on the same lanes; `None` if a lane was deleted, no longer leads
-    /// to the next, or has stricter access. Lanelets before `first` and reached goals do not matter: deleted
-    /// lanelets there are replaced by `first`.
+    /// The same route on the new ground, along the same lanes to goals on the same lanes. `None` if a lane
+    /// was deleted, no longer leads to the next one, or has stricter access. Lanelets before `first` and
+    /// reached goals do not matter; deleted lanelets there are replaced by `first`.
     fn route(&self, route: &Route, goals: &[Goal], first: u32, reached: u32) -> Option<Route> {
         let (first, reached) = (first as usize, reached as usize);
         let ahead = route.lanelets[first..].iter().map(|&id| self.lanelet(id));
@@ -156,8 +156,8 @@ impl<'a> Moves<'a> {
 
 impl Editing<'_> {
     /// Moves all agents to the new roads. Agents whose lanes all still exist keep their routes; the others
-    /// are rerouted from their places. Starts and goals come from the scenario, while those of random trips
-    /// stay in place.
+    /// are rerouted from their places. Starts and goals come from the scenario; those of random trips stay in
+    /// place.
     pub(super) fn take_roads(&mut self, before: &Ground, new: &Scenario, flows: &[RunningFlow]) {
         let ground = self.ground.clone();
         let moves = Moves::new(before, &ground);
@@ -212,7 +212,7 @@ impl Editing<'_> {
         self.let_in_again(ahead);
     }
 
-    /// Goals of an agent on the new roads; `None` if one that it has not reached was deleted.
+    /// Goals of an agent on the new roads; `None` if a goal that it has not reached was deleted.
     fn goals_after(
         &self,
         agent: AgentIndex,
@@ -260,8 +260,8 @@ impl Editing<'_> {
         self.cancel(&lost);
     }
 
-    /// Keeps an agent on its route, whose lanelets may have new numbers and shapes. Returns how much it
-    /// keeps. `held` is the index of the first lanelet that it holds.
+    /// Keeps an agent on its route, whose lanelets may have new numbers and shapes. `held` is the index of
+    /// the first lanelet that it holds. Returns how much of the route it keeps.
     fn move_along(
         &mut self,
         agent: AgentIndex,
@@ -316,7 +316,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Keeps the grants of agents that keep their routes, where the junction has not changed. Where it has,
+    /// Keeps grants at unchanged junctions for agents that keep their routes. At changed junctions, only
     /// agents inside keep theirs. Returns the remaining claims.
     fn take_over_claims(
         &mut self,
@@ -364,8 +364,8 @@ impl Editing<'_> {
         ahead
     }
 
-    /// Grants again the claims of agents that are not inside, unless they conflict with any other. The
-    /// refused agents have to request again.
+    /// Restores the claims of agents that are not inside a junction, unless they conflict with another claim.
+    /// The other agents have to request again.
     fn let_in_again(&mut self, wanted: Vec<Wanted>) {
         let claims = &mut self.traffic.claims;
         for one in wanted {
@@ -449,14 +449,15 @@ impl Editing<'_> {
     }
 }
 
-/// A connection that an agent had been granted, or is inside of, and does not hold on the new roads.
+/// A connection that was granted to an agent or is under it, and that it does not hold on the new roads.
 struct Wanted {
-    /// Whether it lies ahead, the agent's old ticket, the time of the request, and the agent's id.
+    /// Sorting key: whether the connection lies ahead, the agent's old ticket, the time of the request, and
+    /// the agent's id.
     order: (bool, u64, u64, u64),
     /// Its index in the route.
     place: u32,
     agent: AgentIndex,
-    /// Junction and connection on the new roads.
+    /// Junction and connection on the new ground.
     path: Connection,
     exit: LaneletIndex,
 }
@@ -477,8 +478,8 @@ impl Wanted {
     }
 }
 
-/// All claims that agents had been granted and do not hold yet. `lanelet` returns the lanelet at an index of
-/// an agent's route, if the agent keeps that.
+/// All claims that were granted and are not held yet. `lanelet` returns the lanelet at an index of an agent's
+/// route, if the agent keeps the route.
 fn wanted_claims(
     agents: AgentsRef<'_>,
     claims: &Claims,
@@ -515,8 +516,7 @@ fn wanted_claims(
     wanted
 }
 
-/// Start and goals that the scenario states for an agent or for the agents of a flow; `None` for those of
-/// random trips.
+/// Start and goals of an agent, or of the agents of a flow, in the scenario; `None` for random trips.
 fn told_places(
     id: u64,
     new: &Scenario,

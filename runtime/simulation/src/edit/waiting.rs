@@ -1,6 +1,6 @@
 //! Edits that change a junction while vehicles are inside it.
 //!
-//! Vehicles inside keep their connections, and others keep clear of them, so such an edit waits. The
+//! Vehicles inside keep their connections and others keep clear of them, so such an edit has to wait. The
 //! junctions that it changes admit no more vehicles, and their signals show amber, then red, until the rear
 //! of the last vehicle has left. Then the whole edit is applied at a step boundary. If a vehicle does not
 //! leave, the edit is applied after [`LONGEST`] anyway, and vehicles whose lane is gone are put on the
@@ -8,7 +8,7 @@
 //!
 //! If stop lines move outward, the new junction would begin under the vehicles that stand at them. So
 //! approaching vehicles are first held farther back until those between them and the junction have passed it,
-//! for at most [`LONGEST_TO_CLEAR`]. Only then the junction is closed.
+//! for at most [`LONGEST_TO_CLEAR`]. Only then is the junction closed.
 //!
 //! Another edit that arrives in the meantime replaces the waiting one.
 
@@ -20,13 +20,14 @@ use roadwright_agent::Registry;
 use roadwright_scenario::{JunctionIndex, RoadEnd, RoadId, Scenario};
 use std::sync::Arc;
 
-/// Maximum waiting time of an edit, s. A vehicle leaves even the largest junction in less, unless it stands.
+/// Maximum waiting time of an edit, s. A vehicle leaves even the largest junction in less, unless it is
+/// stopped.
 const LONGEST: f64 = 30.0;
 
 /// Time for vehicles near a junction whose stop lines move outward to pass it, s: one signal cycle.
 const LONGEST_TO_CLEAR: f64 = 90.0;
 
-/// A stop line that moves less than this counts as unchanged, m.
+/// Distance by which a stop line may move and still count as unchanged, m.
 const SAME_LINE: f64 = 0.1;
 
 /// An edit that waits until junctions are empty.
@@ -38,7 +39,7 @@ pub(crate) struct WaitingEdit {
     pub(crate) registry: Registry,
     /// Ground after the edit.
     pub(crate) ground: Arc<Ground>,
-    /// Time of the first edit that has been waiting since, s.
+    /// Time of the first edit of this wait, s.
     pub(crate) since: f64,
     /// Whether approaching vehicles are held back because stop lines move outward.
     pub(crate) holds_back: bool,
@@ -56,13 +57,13 @@ pub(crate) enum EditEntry {
         holds_back: bool,
         /// Whether the junctions are closed.
         is_closed: bool,
-        /// Ground after the edit, kept so that it need not be made again.
+        /// Ground after the edit, kept so that it need not be built again.
         ground: Arc<Ground>,
     },
 }
 
 impl WaitingEdit {
-    /// Whether the junctions are to be closed now, because no vehicles are near them any more.
+    /// Whether to close the junctions now, because no vehicles are near them any more.
     pub(crate) fn closes(
         &self,
         claims: &Claims,
@@ -74,7 +75,7 @@ impl WaitingEdit {
                 || claims.closing.held_back_are_clear(setting, agents))
     }
 
-    /// Maximum waiting time from the first edit on, s.
+    /// Maximum waiting time, counted from the first edit, s.
     pub(crate) fn longest(&self) -> f64 {
         match self.holds_back {
             true => LONGEST_TO_CLEAR + LONGEST,
@@ -98,8 +99,9 @@ impl WaitingEdit {
 }
 
 impl Editing<'_> {
-    /// Junctions that an edit changes and that vehicles are in or about to enter. Also junctions where a stop
-    /// line would move beyond a standing vehicle, or that are being emptied for a waiting edit. O(agents).
+    /// Junctions that an edit changes and that have vehicles inside or about to enter. Includes junctions
+    /// where a stop line would move beyond a standing vehicle, and junctions that are already being emptied
+    /// for a waiting edit. O(agents).
     pub(super) fn junctions_to_empty(&self, after: &Ground) -> Vec<JunctionIndex> {
         let before = &**self.ground;
         let is_changed = |&junction: &JunctionIndex| {
@@ -119,7 +121,7 @@ impl Editing<'_> {
         all
     }
 
-    /// Whether an edit trims a junction farther back than it is now.
+    /// Whether an edit moves stop lines of a junction outward.
     fn moves_lines(&self, junctions: &[JunctionIndex], after: &Ground) -> bool {
         let before = &**self.ground;
         junctions.iter().any(|&junction| {

@@ -198,7 +198,7 @@ fn manoeuvres_are_rated_by_time_place_shunts_and_lean() {
     }
 }
 
-/// Score of a drive that arrives after some contacts, with the given shares of time lost and of time above
+/// Score of a drive that arrives after some contacts, with the given fractions of time lost and of time above
 /// the limit.
 fn arrived(collisions: f64, time_lost: f64, above_limit: f64) -> f64 {
     let conduct = Conduct {

@@ -14,8 +14,8 @@ const GONE: u32 = u32::MAX;
 #[derive(Default)]
 pub(super) struct BodyList {
     pub(super) bodies: Vec<(Owner, Body)>,
-    /// Statures of the obstacle bodies, in the same order. There are none for trees: those are too many, and
-    /// differ only in radius.
+    /// Statures of the obstacle bodies, in the same order. Trees have none: they are too many, and differ
+    /// only in radius.
     pub(super) statures: Vec<Arc<Stature>>,
 }
 
@@ -56,7 +56,7 @@ impl Changes {
     }
 }
 
-/// The obstacle or forest that bodies are made from.
+/// Obstacle or forest that a body was made from.
 #[derive(Clone, Copy)]
 enum Source<'a> {
     Obstacle(ObstacleId, &'a Obstacle),
@@ -140,7 +140,7 @@ impl BodyList {
         self.statures.extend_from_slice(&before.statures[statures]);
     }
 
-    /// Appends the bodies of a source.
+    /// Appends the bodies made from a source.
     fn make(&mut self, source: Source<'_>) {
         match source {
             Source::Obstacle(id, obstacle) => {

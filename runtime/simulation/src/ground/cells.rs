@@ -7,14 +7,13 @@ use roadwright_geometry::polygon;
 
 /// Side of a cell, m: roughly a vehicle with the space around it.
 const CELL: f64 = 8.0;
-/// Maximum number of cells, and of cells covered by all boxes together. In a larger world the cells are
-/// larger.
+/// Maximum number of cells, and of cells covered by all boxes together. Larger worlds get larger cells.
 const MOST_CELLS: f64 = 4e6;
 
 /// A box by its corners, with its number.
 type Numbered = (u32, (DVec2, DVec2));
 
-/// An entry of a cell: something with its box.
+/// An entry of a cell: a numbered box.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct CellEntry {
     low: DVec2,
@@ -35,14 +34,14 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// Builds the cells of boxes, which are sorted by number. `touches` states whether the content of a box
-    /// may reach into a disc: a slanting wall has a large box but is in few of its cells.
+    /// Builds the cells of boxes, which are sorted by number. `touches` returns whether the content of a box
+    /// may reach into a disc, because a slanting wall has a large box but lies in few of its cells.
     pub(super) fn new(boxes: &[Numbered], touches: impl Fn(u32, DVec2, f64) -> bool) -> Self {
         Self::after(None, boxes, touches)
     }
 
-    /// Cells of all bodies after an edit, where bodies that stay keep their cells. The number of a box is its
-    /// index in the list.
+    /// Builds the cells of all bodies after an edit. Bodies that stay keep their cells. The number of a box
+    /// is its index in the list.
     pub(super) fn after(
         before: Option<(&Self, &Changes)>,
         boxes: &[Numbered],
@@ -69,7 +68,7 @@ impl Cells {
         cells
     }
 
-    /// Grid that fits some boxes, but is still empty.
+    /// An empty grid that fits the given boxes.
     fn empty(boxes: &[Numbered]) -> Self {
         let corners: Vec<DVec2> = boxes
             .iter()

@@ -91,8 +91,7 @@ impl Crossings {
 }
 
 impl CrossingSite {
-    /// The part of the crossing that a vehicle on a connection covers; `None` if the connection does not meet
-    /// it.
+    /// Part of the crossing that a vehicle on a connection covers; `None` if the two do not meet.
     pub(crate) fn taken(&self, path: ConnectionIndex, is_long: bool) -> Option<Taken> {
         let covered = &self.crossing.covered;
         let found = covered.binary_search_by_key(&path, |covered| covered.path);

@@ -1,5 +1,5 @@
-//! Compact lists of the facts about junctions and their connections that each step needs. Laws and signals
-//! are large, and each access would wait for memory.
+//! Compact lists of the facts about junctions and connections that each step needs. The full rules and
+//! signals are large, so reading them would cost cache misses.
 
 use super::roads::JunctionLaw;
 use roadwright_scenario::junction::{Between, Layout, Light, Sign, SignalPlans, Signals};
@@ -24,16 +24,16 @@ pub(super) struct JunctionGist {
     first: u32,
     group: u32,
     pub(super) control: Control,
-    /// Whether approaching vehicles are tracked there.
+    /// Whether approaching vehicles are tracked at this junction.
     pub(super) looks_out: bool,
-    /// Whether the order of vehicles matters there.
+    /// Whether the order of vehicles matters at this junction.
     pub(super) is_ruled: bool,
 }
 
 /// A connection of a junction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConnectionGist {
-    /// Distance of its stop line from the junction if no buses drive there, m.
+    /// Distance of its stop line from the junction if buses do not use it, m.
     pub(super) setback: f32,
     /// Stages in which it has green, one bit each; 0 without signals.
     pub(crate) stages: u32,
@@ -124,20 +124,20 @@ impl ConnectionGist {
         }
     }
 
-    /// Whether its signal is green in a stage.
+    /// Whether the signal of the connection is green in a stage.
     #[inline]
     pub(crate) fn has_green(&self, stage: u32) -> bool {
         self.stages & 1 << stage != 0
     }
 
-    /// Whether its green in a stage is permissive, so that it gives way to other traffic with green.
+    /// Whether a green in a stage is permissive, so that traffic gives way to other traffic with green.
     #[inline]
     pub(crate) fn is_permitted(&self, stage: u32) -> bool {
         self.permitted & 1 << stage != 0
     }
 
-    /// State of its signal in a stage. While the stage ends, `change` has the next stage and the part of the
-    /// change.
+    /// State of its signal in a stage. While the stage is ending, `change` contains the next stage and the
+    /// phase of the change.
     #[inline]
     pub(crate) fn light_in(&self, stage: u32, change: Option<(u32, Between)>) -> Light {
         let change = change.map(|(next, between)| (self.has_green(next), between));

@@ -13,10 +13,10 @@ const CELL: f64 = 12.0;
 /// Greatest distance of a place from the nearest lane, m.
 const FAR: f64 = 100.0;
 
-/// Index over the lanes of a graph. It does not own the graph.
+/// Index over the lanes of a graph; it does not own the graph.
 pub(crate) struct LaneFinder {
     grid: GridIndex,
-    /// Lanelet of each point in the grid, and distance along it.
+    /// Lanelet at each point of the grid, and distance along it.
     points: Vec<(LaneletIndex, f64)>,
 }
 
@@ -75,7 +75,7 @@ impl LaneFinder {
         in_order(fitting.collect())
     }
 
-    /// Lanes near a place, nearest first.
+    /// Lanes near a place, nearest lane first.
     pub(crate) fn near(&self, graph: &LaneGraph, place: DVec2) -> Vec<Spot> {
         let lanes = |reach: f64| -> Vec<(f64, Spot)> {
             let around = self.around(graph, place, reach).into_iter();

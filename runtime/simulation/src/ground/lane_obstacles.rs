@@ -1,7 +1,7 @@
 //! Obstacles and trees near each lane.
 //!
-//! A search for obstacles costs time whenever a vehicle updates its controller. Lanelets know whether there
-//! are obstacles nearby, so vehicles on most lanelets need no search.
+//! Searching for obstacles costs time at every update of a controller. Lanelets record whether there are
+//! obstacles nearby, so vehicles on most lanelets need no search.
 
 use super::body_list::Changes;
 use super::cells::Cells;
@@ -12,16 +12,16 @@ use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, copied};
 use roadwright_scenario::{Scenario, VehicleType};
 use std::sync::Arc;
 
-/// Vehicles on lanes closer to an obstacle than this watch out for it, m.
+/// Distance of an obstacle from a lane below which vehicles on the lane watch out for it, m.
 const WATCH_DISTANCE: f64 = 6.0;
-/// Tolerance that is added to distances, m: more than sampling a lane in steps can miss.
+/// Tolerance added to distances, m: more than a lane sampled in steps can miss.
 const SLACK: f64 = 0.25;
 
-/// How far vehicles that steer on their own may be off the lane's centre line, m. This is more than they need
-/// to keep to it, in gentle bends as well.
+/// Maximum lateral offset from the centre line of vehicles that steer on their own, m. This is more than they
+/// need to stay in lane, also in gentle bends.
 const ASIDE: f64 = 1.0;
-/// Maximum number of bodies that an edit removes and adds for a partial update, which compares each lane with each
-/// changed body. After larger edits, all lanes are computed again.
+/// Maximum number of bodies that an edit may remove and add for a partial update, which compares each lane
+/// with each changed body. After larger edits, all lanes are recomputed.
 const MOST_CHANGES: usize = 500;
 
 /// How close obstacles come to one lanelet.
@@ -29,10 +29,10 @@ const MOST_CHANGES: usize = 500;
 struct Nearness {
     /// Whether an obstacle is close enough to be watched.
     is_watched: bool,
-    /// Whether a car, or any vehicle, that drives along the centre line may touch an obstacle.
+    /// Whether a vehicle that drives along the centre line may touch an obstacle: first for cars, then for
+    /// any vehicle.
     is_touched: [bool; 2],
-    /// Whether a car, or any vehicle, may touch an obstacle while all its points stay within [`ASIDE`] of the
-    /// centre line of the lanelet.
+    /// The same for vehicles whose points all stay within [`ASIDE`] of the centre line of the lanelet.
     is_touched_aside: [bool; 2],
     /// Whether a vehicle on it may see an obstacle that obstructs a lane.
     is_seen: bool,
@@ -42,7 +42,8 @@ struct Nearness {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct LaneObstacles {
     lanes: Vec<Nearness>,
-    /// How far a car, and any vehicle, swings out from the centre line of each lanelet, m.
+    /// Distance by which vehicles swing out from the centre line of each lanelet, m: first for cars, then for
+    /// any vehicle.
     swings: Vec<[f64; 2]>,
     in_ways: InWays,
 }
@@ -53,26 +54,26 @@ pub(crate) struct LaneObstacles {
 struct InWays {
     /// Index of the first body of each lanelet in the list, followed by the length of the list.
     firsts: Vec<u32>,
-    /// Each body once for every lanelet that it obstructs.
+    /// Bodies by the lanelet that they obstruct; a body occurs once for each.
     numbers: Vec<u32>,
-    /// Each body once, in ascending order of numbers.
+    /// All these bodies in ascending order of numbers, without duplicates.
     all: Vec<u32>,
     cells: Arc<Cells>,
 }
 
-/// Lanes before an edit that has left all vehicle types unchanged.
+/// Results for the lanes before an edit that has left all vehicle types unchanged.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) lanes: &'a LaneObstacles,
     pub(super) graph: &'a LaneGraph,
     /// Old lanelet that each new lanelet is a [copy](copied) of; `None` if all are unchanged.
     pub(super) copies: Option<&'a [LaneletIndex]>,
-    /// `None` if all obstacles are unchanged.
+    /// Changes of obstacles; `None` if all are unchanged.
     pub(super) changes: Option<&'a Changes>,
 }
 
 impl Known<'_> {
-    /// Whether reusing it is worth the cost.
+    /// Whether reusing the results is worth the cost.
     pub(super) fn is_worth_it(&self) -> bool {
         let boxes = self.changes.map_or(0, |changes| changes.boxes.len());
         !self.lanes.lanes.is_empty() && boxes <= MOST_CHANGES
@@ -91,7 +92,7 @@ impl Known<'_> {
         }
     }
 
-    /// How far vehicles swung out around an old lanelet, m.
+    /// Distance by which vehicles swung out around an old lanelet, m.
     fn swing_around(&self, copy: LaneletIndex) -> [f64; 2] {
         swing_around(self.graph, &self.lanes.swings, copy)
     }
@@ -182,7 +183,7 @@ struct Size {
     reach: f64,
 }
 
-/// Size of the largest car, and of the largest vehicle of any class.
+/// Sizes of the largest car and of the largest vehicle of any class.
 fn sizes(types: &[&VehicleType]) -> [Size; 2] {
     let bodies = || types.iter().map(|kind| body_of(kind));
     let cars = bodies().filter(|body| !body.exceeds_car());
@@ -195,7 +196,7 @@ fn sizes(types: &[&VehicleType]) -> [Size; 2] {
     })
 }
 
-/// All that nearness is computed from.
+/// Inputs of the search for obstacles near lanes.
 struct Surroundings<'a> {
     /// Sizes of cars, and of vehicles of any class.
     sizes: [Size; 2],
@@ -231,7 +232,7 @@ impl Surroundings<'_> {
     }
 
     /// Distance from the centre line of a lane within which bodies may obstruct vehicles on it, m: half the
-    /// vehicle's width plus [`SIDE_CLEARANCE`], for a vehicle that looks [`MOST_ASIDE`] to the side.
+    /// vehicle's width plus [`SIDE_CLEARANCE`], for a vehicle that searches up to [`MOST_ASIDE`] to the side.
     fn beside(&self) -> f64 {
         0.5 * self.sizes[1].width + SIDE_CLEARANCE + MOST_ASIDE + SLACK
     }
@@ -348,9 +349,9 @@ impl Surroundings<'_> {
 
     /// Whether vehicles of a class that drive along the centre line of a lanelet may touch a body.
     ///
-    /// A vehicle is straight but its lane may bend. The vehicle leaves the centre line by what the lane turns
-    /// within the vehicle's length, and its front may already be on the next lanelet. In a town, hardly any
-    /// of the lanelets with houses beside them remain after this check.
+    /// A vehicle is straight but its lane may bend. The vehicle deviates from the centre line by as much as
+    /// the lane turns within its length, and its front may already be on the next lanelet. In a town, this
+    /// check excludes nearly all lanelets with houses beside them.
     fn may_touch(&self, id: LaneletIndex, class: usize, swing: f64) -> bool {
         let reach = (0.5 * self.sizes[class].width + swing + SLACK).min(WATCH_DISTANCE);
         let mut stretches = self.stretches(id);
@@ -374,7 +375,7 @@ impl Surroundings<'_> {
         })
     }
 
-    /// Boxes of bodies that obstruct a lane now and did not before, or the reverse.
+    /// Boxes of bodies that obstruct a lane only before or only after an edit.
     fn changed(&self, in_ways: &InWays) -> Vec<(DVec2, DVec2)> {
         let Some(known) = self.known else {
             return Vec::new();
@@ -417,7 +418,7 @@ impl InWays {
     }
 }
 
-/// How far vehicles swing out from the centre line of a lanelet and the adjoining ones at most, m.
+/// Largest distance by which vehicles swing out from the centre line of a lanelet and the adjoining ones, m.
 fn swing_around(graph: &LaneGraph, swings: &[[f64; 2]], id: LaneletIndex) -> [f64; 2] {
     let beside = graph.predecessors(id).iter().chain(graph.successors(id));
     beside.chain([&id]).fold([0.0, 0.0], |most, &near| {
@@ -435,8 +436,8 @@ fn body_of(kind: &VehicleType) -> Body {
     }
 }
 
-/// How far a straight body of the given length leaves a line that it touches at one end, m: the sum of all
-/// turns of the line within the length, each times the length of the body beyond it.
+/// Largest distance of a straight body of the given length from a line that it touches at one end, m: the sum
+/// of all turns of the line within that length, each times the length of the body beyond the turn.
 fn swing(line: &[DVec2], length: f64) -> f64 {
     let turn = |at: usize| {
         let (before, after) = (line[at] - line[at - 1], line[at + 1] - line[at]);

@@ -80,7 +80,7 @@ impl LooseKind {
         }
     }
 
-    /// Initial state, before anything pushes it.
+    /// Initial state before the obstacle is pushed.
     pub(crate) fn standing(&self, surface: &impl Surface) -> LooseState {
         self.model.standing(self.middle, self.heading, surface)
     }
@@ -93,7 +93,7 @@ impl LooseKind {
         polygon::convex_hull(&places.collect::<Vec<_>>())
     }
 
-    /// How far its base has moved, m.
+    /// Distance by which its base has moved, m.
     pub(crate) fn shift(&self, state: &LooseState) -> f64 {
         let body = &state.body;
         let base = body.position - body.rotation * DVec3::Z * self.model.height;

@@ -55,7 +55,7 @@ pub(crate) const COUNTED_ON: f64 = 0.6;
 /// Number of agents whose ground data a stage prefetches at once, so that it fits the nearer caches.
 pub(crate) const WARMED: usize = 128;
 
-/// Roads and obstacles of a scenario, ready to be driven on.
+/// Roads and obstacles of a scenario, prepared for driving.
 ///
 /// A ground is immutable and shared: any number of worlds can run on it. An edit makes a new one, which
 /// shares all unchanged parts.
@@ -67,9 +67,9 @@ pub struct Ground {
     terrain: Option<Arc<HeightField>>,
     /// Whether slopes act on planar levels.
     slopes: bool,
-    /// `None` if the grip is 1 everywhere.
+    /// Grip of the ground; `None` if it is 1 everywhere.
     grip: Option<Arc<GripMap>>,
-    /// Areas of land: planners over open ground read water and paved ground.
+    /// Areas of land. Planners over open ground read water and paved ground from them.
     land: Arc<BTreeMap<LandId, Land>>,
     finder: Arc<OnceLock<LaneFinder>>,
     lane_middles: OnceLock<Arc<Vec<DVec2>>>,
@@ -107,7 +107,7 @@ impl Ground {
         })
     }
 
-    /// Ground after an edit from `old`, which `self` was built from, to `new`.
+    /// Returns the ground after an edit from `old`, which `self` was built from, to `new`.
     pub(crate) fn after_edit(self: &Arc<Self>, old: &Scenario, new: &Scenario) -> Arc<Self> {
         let stays = Unchanged::between(old, new);
         let places = kept_or(stays.places, &self.places, || named_places(new));
@@ -188,14 +188,14 @@ impl Ground {
         &self.land
     }
 
-    /// The grip of roads and junctions; `None` where all ground has all the grip, or drivers do not see that
-    /// it has less.
+    /// The grip of roads and junctions; `None` where the ground has full grip, or drivers do not know that it
+    /// has less.
     pub(crate) fn known_grip(&self) -> Option<&GripMap> {
         self.grip.as_deref().filter(|map| !map.grip().hidden)
     }
 
-    /// Outlines of fixed obstacles within `reach` of any of the places, m, as rigid bodies meet them: seen
-    /// from above, counter-clockwise. Obstacles that can be pushed are left out.
+    /// Outlines of fixed obstacles within `reach` of any of the places, m, as used for contacts with rigid
+    /// bodies: seen from above, counter-clockwise. Obstacles that can be pushed are left out.
     pub fn still_outlines(&self, places: &[DVec2], reach: f64) -> Vec<Vec<DVec2>> {
         let mut near = BTreeSet::new();
         if !self.obstacles.is_empty() {
@@ -231,8 +231,7 @@ impl Ground {
         side(0.5 * width) - side(-0.5 * width)
     }
 
-    /// Grip at a place, relative to that of tyres on dry asphalt. The uppermost road counts, or else the open
-    /// ground. O(1).
+    /// Grip at a place relative to dry asphalt. The uppermost road counts, otherwise the open ground. O(1).
     #[inline]
     pub fn grip(&self, place: DVec2) -> f64 {
         self.grip_on(place, ALL_LAYERS)
@@ -250,7 +249,7 @@ impl Ground {
         self.grip.is_some()
     }
 
-    /// Whether drivers know of ground with a grip other than 1.
+    /// Whether drivers know of any ground with a grip other than 1.
     #[inline]
     pub(crate) fn is_grip_known(&self) -> bool {
         self.grip.as_ref().is_some_and(|map| !map.grip().hidden)
@@ -285,7 +284,7 @@ impl Ground {
         1 << self.lanelet(id).layer.rem_euclid(32)
     }
 
-    /// Road layers that a body is on (bit mask). A bridge and the road below it do not meet.
+    /// Road layers on which a body stands (bit mask). A bridge and the road below it do not meet.
     pub(crate) fn layers(&self, position: &LanePosition) -> u32 {
         if !position.is_on_lane() {
             return ALL_LAYERS;
@@ -293,7 +292,7 @@ impl Ground {
         self.layers_of(position.lanelet)
     }
 
-    /// Checks that all roads fit and none had to be left out.
+    /// Checks that the roads are not too many, so that none had to be left out.
     pub(crate) fn check_size(&self) -> Result<(), SimulationError> {
         match self.graph().left_out() {
             Some(road) => Err(SimulationError::TooMuch(road)),
@@ -319,7 +318,7 @@ impl Ground {
         })
     }
 
-    /// Signals of all lanes where vehicles can wait. `light` returns what the signal of a connection shows.
+    /// Signals of all lanes where vehicles can wait. `light` returns the state of the signal of a connection.
     /// O(lanes with signals), and O(lanelets) on first use.
     pub(crate) fn signal_heads<'a>(
         &'a self,
@@ -334,8 +333,8 @@ impl Ground {
         seen.filter_map(move |post| post.showing(&light))
     }
 
-    /// Whether the order of vehicles matters at a junction. If not, it is contested only because two vehicles
-    /// do not fit past each other in a bend.
+    /// Whether the order of vehicles matters at a junction. Otherwise it is contested only because two
+    /// vehicles do not fit past each other in a bend.
     pub(crate) fn is_ruled(&self, junction: JunctionIndex) -> bool {
         self.roads.is_ruled(junction)
     }
@@ -366,7 +365,7 @@ impl Ground {
         self.roads.connections_through(junction)
     }
 
-    /// Programmes of all signal groups.
+    /// Signal programmes of all signal groups.
     pub(crate) fn programmes(&self) -> impl Iterator<Item = &Programme> {
         self.roads.programmes()
     }
@@ -383,13 +382,13 @@ impl Ground {
         self.roads.has_fixed_times(group)
     }
 
-    /// Whether a junction decides by the vehicles that approach it.
+    /// Whether the control of a junction depends on approaching vehicles.
     #[inline]
     pub(crate) fn looks_out(&self, junction: JunctionIndex) -> bool {
         self.roads.looks_out(junction)
     }
 
-    /// Programme of a signal group.
+    /// Signal programme of a group.
     pub(crate) fn programme(&self, group: usize) -> &Programme {
         self.roads.programme(group)
     }
@@ -409,7 +408,7 @@ impl Ground {
         self.roads.junction_nodes(junction)
     }
 
-    /// Connections of a junction with the roads they come from and the turns they make.
+    /// Connections of a junction, with their roads of origin and their turns.
     pub(crate) fn movements(
         &self,
         junction: JunctionIndex,
@@ -436,7 +435,7 @@ impl Ground {
         self.roads.longest_cycle(junction)
     }
 
-    /// Signal group that equals a group of another ground.
+    /// Signal group that equals a given group of another ground.
     pub(crate) fn group_like(&self, other: &Self, theirs: usize) -> Option<usize> {
         self.roads.group_like(&other.roads, theirs)
     }
@@ -491,7 +490,7 @@ impl Ground {
     }
 
     /// Lower bound of the distance from the start of a lanelet to the next lanelet with alleys, m. Beyond a
-    /// limit it is only known to be far.
+    /// limit, only the limit is known.
     #[inline]
     pub(crate) fn distance_to_alleys(&self, id: LaneletIndex) -> f64 {
         self.roads.distance_to_alleys(id)
@@ -559,7 +558,7 @@ impl Ground {
         own.and_then(|junction| self.node(junction))
     }
 
-    /// Law of a junction.
+    /// Right of way and conflicts of a junction.
     #[inline]
     pub(crate) fn law(&self, junction: JunctionIndex) -> &JunctionLaw {
         self.roads.law(junction)
@@ -609,7 +608,7 @@ impl Ground {
         self.conflicts(junction, false).are_in_conflict(a, b)
     }
 
-    /// Whether a junction has the same law as a junction of another ground.
+    /// Whether a junction has the same right of way and conflicts as a junction of another ground.
     pub(crate) fn has_law_of(
         &self,
         junction: JunctionIndex,
@@ -624,13 +623,13 @@ impl Ground {
     }
 
     /// Hash of all lanes, obstacles and heights. A saved world can only be restored on ground with the same
-    /// hash. The modules that control signals are left out.
+    /// hash. Modules that control signals are not included.
     pub fn hash(&self) -> u64 {
         // Computed only on save and restore, because it visits every point of every lane.
         *self.hash.get_or_init(|| self.hash_of_all(false))
     }
 
-    /// Hash that worlds were saved with before [`Ground::hash`] left out the modules that control signals.
+    /// Hash of worlds saved before [`Ground::hash`] excluded the modules that control signals.
     pub(crate) fn hash_with_deciders(&self) -> u64 {
         self.hash_of_all(true)
     }
@@ -665,7 +664,7 @@ impl Ground {
     }
 }
 
-/// The places follow from the roads, which are hashed already.
+/// Adds the grip of the ground to a hash. Places follow from the roads, which are already hashed.
 fn hash_grip(grip: &GroundGrip, hasher: &mut impl Hasher) {
     for share in grip.shares() {
         hasher.write_u64(share.to_bits());

@@ -5,7 +5,7 @@ use roadwright_scenario::Scenario;
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 
-/// Places by name: each point of interest (the first if several share a name), and for every other street
+/// Places by name: each point of interest (the first, if several share a name), and for every other street
 /// name the middle of its longest road.
 pub(super) fn named_places(scenario: &Scenario) -> BTreeMap<String, NamedPlace> {
     let mut places = BTreeMap::new();
@@ -36,7 +36,7 @@ pub(super) fn named_places(scenario: &Scenario) -> BTreeMap<String, NamedPlace> 
     places
 }
 
-/// Adds points of interest to a hash. Streets are lanes, which are hashed already.
+/// Adds points of interest to a hash. Streets are lanes, which are already hashed.
 pub(super) fn hash(places: &BTreeMap<String, NamedPlace>, hasher: &mut impl Hasher) {
     for (name, place) in places {
         hasher.write(name.as_bytes());

@@ -15,38 +15,38 @@ use std::f64::consts::TAU;
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
-/// How far from its front a vehicle on a lane sees obstacles, m, and the angle, rad: the range of the fuzzy
-/// driver's terms ([Gerdelan 2011], table 8.2).
+/// Range, m, and angle, rad, within which a vehicle on a lane sees obstacles, measured from its front: the
+/// range of the fuzzy driver's terms ([Gerdelan 2011], table 8.2).
 pub(crate) const OBSTACLE_REACH: f64 = 28.28;
 pub(crate) const OBSTACLE_ANGLE: f64 = 1.2;
-/// Bodies this close to the side of the vehicle's path count as obstructing it, m.
+/// Distance from the side of the vehicle's path within which bodies count as obstructing it, m.
 pub(crate) const SIDE_CLEARANCE: f64 = 0.3;
 /// Upper limit of the sideways offset that a vehicle off its lane's centre line adds to its view, m. During a
-/// lane change it does not watch the lane that it leaves.
+/// lane change, it does not watch the lane that it leaves.
 pub(crate) const MOST_ASIDE: f64 = 0.5;
 /// Sampling distance along lanes, m.
 const STEP: f64 = 1.0;
 
-/// Height of trees for vehicles that hit them, m.
+/// Height of trees in collisions, m.
 const TREE_HEIGHT: f64 = 6.0;
 /// Depth of fixed bodies below the ground, m.
 const FOOT: f64 = 2.0;
 
-/// Number of corners of a drawn disc.
+/// Number of corners with which a disc is drawn.
 const ROUND: u32 = 24;
-/// Shares of the reach that are searched for the nearest body, in order, until a body is found.
+/// Fractions of the reach within which the nearest body is searched, in order, until a body is found.
 const SHARES_OF_REACH: [f64; 2] = [0.35, 1.0];
 
-/// Corners whose area over an edge is below this lie on the edge, m^2.
+/// Area that a corner spans with an edge below which the corner counts as lying on the edge, m^2.
 const FLAT: f64 = 1e-6;
 
-/// A vehicle that meets everything.
+/// Height range of a vehicle that meets every body.
 const ANY_VEHICLE: VerticalSpan = VerticalSpan {
     low: f64::NEG_INFINITY,
     high: f64::INFINITY,
 };
 
-/// Bodies with a larger bounding circle are kept in a separate list, m.
+/// Radius of the bounding circle above which bodies are kept in a separate list, m.
 const LARGE_RADIUS: f64 = 15.0;
 
 /// Owner of a body.
@@ -63,7 +63,7 @@ pub(super) enum Body {
         centre: DVec2,
         radius: f64,
     },
-    /// Shared, like statures, between the ground before an edit and the one after it.
+    /// Shared between the grounds before and after an edit, like statures.
     Polygon(Arc<[DVec2]>),
 }
 
@@ -110,7 +110,7 @@ impl Body {
     }
 
     /// Whether a line along an edge separates a disc from the body. Testing the disc around a vehicle is
-    /// faster than testing its box.
+    /// faster than testing its outline.
     fn is_apart(&self, centre: DVec2, radius: f64) -> bool {
         match self {
             Self::Disc { .. } => false,
@@ -157,10 +157,10 @@ impl Body {
     }
 }
 
-/// A body in three dimensions.
+/// Vertical extent and solid of a body.
 #[derive(Debug)]
 pub(super) struct Stature {
-    /// Heights between which it is.
+    /// Range of heights that the body covers.
     span: VerticalSpan,
     /// Mass, kg, if it is loose.
     mass: Option<f64>,
@@ -176,7 +176,7 @@ pub(super) struct Stature {
 pub(crate) struct Displaced(BTreeMap<u32, Body>);
 
 impl Displaced {
-    /// Sets the area that a body covers now.
+    /// Sets the area that a moved body covers now.
     pub(crate) fn put(&mut self, number: u32, outline: Vec<DVec2>) {
         self.0.insert(number, Body::Polygon(outline.into()));
     }
@@ -185,7 +185,7 @@ impl Displaced {
         self.0.is_empty()
     }
 
-    /// The bodies' numbers and their current footprints.
+    /// Numbers of the bodies with their current footprints.
     pub(crate) fn shapes(&self) -> impl Iterator<Item = (u32, GroundShape)> {
         self.0.iter().map(|(&number, body)| (number, body.shape()))
     }
@@ -195,9 +195,9 @@ impl Displaced {
 pub(crate) struct Upright {
     /// The object that it is a part of.
     pub(crate) owner: Owner,
-    /// What it covers.
+    /// Its footprint.
     pub(crate) shape: GroundShape,
-    /// Lower edge and top above the ground.
+    /// Heights of its lower edge and of its top above the ground.
     pub(crate) heights: Heights,
     /// Whether it can be pushed.
     pub(crate) is_loose: bool,
@@ -215,7 +215,7 @@ pub(crate) struct Obstacles {
     large: Vec<(u32, DVec2, f64)>,
     /// Largest distance of a small body's edge from its centre, m.
     largest: f64,
-    /// All bodies, indexed by their boxes.
+    /// All bodies, indexed by their bounding boxes.
     cells: Cells,
     /// Range of heights that all bodies share. A vehicle in this range can hit any of them.
     common: VerticalSpan,
@@ -226,7 +226,8 @@ impl Obstacles {
         Self::of(BodyList::new(scenario), None)
     }
 
-    /// Bodies after an edit from `old`, which `self` was built from, to `new`, with the changes.
+    /// Returns the bodies after an edit from `old`, which `self` was built from, to `new`, together with the
+    /// changes.
     pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> (Self, Changes) {
         let (all, changes) = self.all.after_edit(old, new);
         (Self::of(all, Some((&self.cells, &changes))), changes)
@@ -250,7 +251,7 @@ impl Obstacles {
         obstacles
     }
 
-    /// Finds the heights that every body covers.
+    /// Finds the range of heights that all bodies share.
     fn find_common(&mut self) {
         for stature in &self.all.statures {
             self.common.low = self.common.low.max(stature.span.low);
@@ -258,7 +259,7 @@ impl Obstacles {
         }
     }
 
-    /// Whether a vehicle neither drives over a body nor passes underneath.
+    /// Whether a vehicle would hit a body, rather than drive over it or pass underneath.
     #[inline]
     fn is_met(&self, number: u32, vehicle: VerticalSpan) -> bool {
         // In most scenarios vehicles can pass no body, and no stature is looked up.
@@ -300,7 +301,7 @@ impl Obstacles {
         }
     }
 
-    /// Sorts bodies into small and large ones.
+    /// Divides bodies into small and large ones.
     fn index(&mut self, before: Option<(&Cells, &Changes)>) {
         let mut middles = Vec::new();
         for (number, (_, body)) in (0u32..).zip(&self.all.bodies) {
@@ -328,7 +329,7 @@ impl Obstacles {
         Cells::new(&boxes.collect::<Vec<_>>(), self.touches())
     }
 
-    /// Returns a test whether a body may reach into a disc with the given centre and radius, m.
+    /// Returns a test of whether a body may reach into a disc with the given centre and radius, m.
     fn touches(&self) -> impl Fn(u32, DVec2, f64) -> bool + '_ {
         |number, middle, radius| !self.all.bodies[number as usize].1.is_apart(middle, radius)
     }
@@ -395,8 +396,8 @@ impl Obstacles {
         }
     }
 
-    /// The nearest point of an obstacle within `reach` that a vehicle meets and that passes a test, of all or
-    /// only of some by their boxes.
+    /// The nearest point of an obstacle within `reach` that the vehicle would hit and that passes a test. The
+    /// search can be limited to bodies near given boxes.
     pub(crate) fn nearest(
         &self,
         point: DVec2,
@@ -439,8 +440,8 @@ impl Obstacles {
         best.map(|(_, _, closest)| closest)
     }
 
-    /// Calls `visit(owner, depth)` for every obstacle that a vehicle overlaps, which lies within a circle and
-    /// between two heights.
+    /// Calls `visit(owner, depth)` for every obstacle that overlaps a vehicle, given its bounding circle and
+    /// range of heights.
     pub(crate) fn for_each_contact(
         &self,
         middle: DVec2,
@@ -480,8 +481,8 @@ impl Obstacles {
         room
     }
 
-    /// Calls `visit` for every body whose box comes within `reach` of a point, at its current place, and for
-    /// all displaced bodies.
+    /// Calls `visit` for every body whose current bounding box comes within `reach` of a point, and for all
+    /// displaced bodies.
     fn for_each_here(
         &self,
         cells: &Cells,
@@ -553,8 +554,8 @@ impl Obstacles {
         })
     }
 
-    /// Outline of a body as rigid bodies meet it, seen from above, counter-clockwise; `None` if it has no
-    /// area.
+    /// Outline of a body as used for contacts with rigid bodies: seen from above, counter-clockwise; `None`
+    /// if it has no area.
     pub(crate) fn outline(&self, number: u32) -> Option<Vec<DVec2>> {
         match &self.all.bodies[number as usize].1 {
             // A cylinder is round for the solver.
@@ -576,7 +577,7 @@ impl Obstacles {
         self.all.bodies.is_empty()
     }
 
-    /// Calls `visit` for every body where the scenario has it, as something that stands on open ground.
+    /// Calls `visit` for every body at its place in the scenario, as a shape that stands on open ground.
     pub(crate) fn for_each_upright(&self, mut visit: impl FnMut(Upright)) {
         for (number, (owner, body)) in self.all.bodies.iter().enumerate() {
             let stature = self.all.statures.get(number);
@@ -608,7 +609,8 @@ impl Stature {
         }
     }
 
-    /// Height above the ground at which its solid begins, m. The solid of a standing obstacle extends below ground.
+    /// Height of the lower end of its solid above the ground, m. The solid of a standing obstacle extends
+    /// below ground.
     fn foot(&self) -> f64 {
         if self.span.low > 0.0 {
             self.span.low
@@ -638,7 +640,7 @@ impl Stature {
     }
 }
 
-/// Heights from the ground up to `height`, m.
+/// Range of heights from the ground up to `height`, m.
 fn standing(height: f64) -> VerticalSpan {
     VerticalSpan {
         low: 0.0,
@@ -646,7 +648,7 @@ fn standing(height: f64) -> VerticalSpan {
     }
 }
 
-/// Splits a shape into convex bodies; a polygon with notches becomes triangles.
+/// Splits a shape into convex bodies; a concave polygon becomes triangles.
 pub(super) fn bodies_of(shape: &Shape) -> Vec<Body> {
     if let &Shape::Circle { x, y, radius } = shape {
         return vec![Body::Disc {
@@ -725,7 +727,7 @@ pub(super) mod tests {
     }
 
     impl Obstacles {
-        /// Compares everything about the bodies with `other` except the grid, which is always rebuilt.
+        /// Compares all bodies with `other`, except for the grid, which is always rebuilt.
         pub(in crate::ground) fn assert_same(&self, other: &Self) {
             assert_eq!(self.all.bodies, other.all.bodies);
             assert_eq!(self.cells, other.cells);

@@ -1,7 +1,7 @@
 //! Rings of roundabouts as lanelets.
 //!
-//! A vehicle in a ring does not need to find room beyond each of the junctions. The ring is one lane that
-//! leads around in a circle, and vehicles can move on as long as one space in it is free.
+//! A vehicle in a ring need not find room beyond each junction. The ring is one circular lane, and its
+//! vehicles can advance as long as one space in it is free.
 
 use roadwright_scenario::junction::Layout;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind};

@@ -28,13 +28,13 @@ const NEAR_SUCCESSORS: usize = 3;
 /// Stands for no junction.
 const NO_JUNCTION: JunctionIndex = JunctionIndex::new(u32::MAX);
 
-/// Stands for a lanelet that is no contested connection.
+/// Stands for a lanelet that is not a contested connection.
 const NOT_CONTESTED: Connection = Connection::new(NO_JUNCTION, ConnectionIndex::new(0));
 
 /// Right of way and conflicts of a junction.
 #[derive(Debug)]
 pub(crate) struct JunctionLaw {
-    /// Conflicts between cars.
+    /// Conflicts between connections if only cars use them.
     pub(crate) conflicts: Conflicts,
     /// Conflicts that involve a bus or lorry. Computed on first use.
     wide: OnceLock<Conflicts>,
@@ -43,13 +43,13 @@ pub(crate) struct JunctionLaw {
     /// Distance from each connection's stop line to the junction if buses turn there, m. Computed on first
     /// use.
     setbacks: OnceLock<Vec<f32>>,
-    /// Like `setbacks`, but if only cars drive there.
+    /// Like `setbacks`, but if only cars turn there.
     car_setbacks: Vec<f32>,
     pub(crate) right_of_way: RightOfWay,
-    /// Signals that the junction would have on its own. The ones it follows are in the signal plans of the
-    /// roads.
+    /// Signals that the junction would have on its own. The signals that it actually follows are in the
+    /// signal plans of the roads.
     signals: Option<Signals>,
-    /// For each connection, whether a pedestrian crossing leads across it.
+    /// For each connection, whether a pedestrian crossing lies across it.
     is_crossed: Vec<bool>,
 }
 
@@ -93,8 +93,7 @@ impl JunctionLaw {
     }
 
     /// Whether a bus on a connection would sweep over traffic on another one, or the reverse, although cars
-    /// on these connections do not meet. This happens in bends between two roads and beside entries into
-    /// rings.
+    /// on these connections would not. This happens in bends between two roads and beside entries into rings.
     fn is_swept(&self, path: ConnectionIndex, junction: &Junction, has_long: bool) -> bool {
         if self.right_of_way.control() == Control::Roundabout {
             return self.wide(junction).is_contested(path);
@@ -137,8 +136,8 @@ impl JunctionLaw {
     }
 }
 
-/// Facts that vehicles look up for every lanelet that they pass, in one cache line. The records of the lane
-/// graph have much more, which only planners and renderers need.
+/// Facts that vehicles look up for every lanelet that they pass, in one cache line. The lane graph has more
+/// data about each lanelet, which only planners and renderers need.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct Gist {
@@ -158,7 +157,7 @@ struct Gist {
 
 const _: () = assert!(size_of::<Gist>() == 64);
 
-/// The part of a gist that copies of the lanelet share.
+/// The part of a gist that the copies of a lanelet share.
 struct OwnGist {
     /// Whether it is a connection that is contested or has signals.
     is_contested: bool,
@@ -166,7 +165,7 @@ struct OwnGist {
     entry_speed: f32,
 }
 
-/// Roads before an edit.
+/// Roads before an edit, whose facts may be reused.
 #[derive(Clone, Copy)]
 struct Known<'a> {
     roads: &'a Roads,
@@ -175,7 +174,7 @@ struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// Old facts of a lanelet, if it is a copy. Its junction is then unchanged, too.
+    /// Old facts about a lanelet, if the new one is a copy. Its junction is then unchanged, too.
     fn gist(&self, id: LaneletIndex) -> Option<OwnGist> {
         let copy = copied(self.copies, id)?;
         let gist = &self.roads.gists[copy.index()];
@@ -227,7 +226,8 @@ struct Bend {
     speed: f32,
 }
 
-/// For each contested connection with a single successor, the other contested connections into that lane.
+/// For each contested connection with a single successor, the other contested connections that lead into that
+/// lane.
 struct Joins {
     /// Index of the first entry of each lanelet in the list, followed by the length of the list.
     firsts: Vec<u32>,
@@ -271,14 +271,14 @@ pub(crate) struct Roads {
     /// Facts about each point of the centre lines.
     bends: SharedList<Bend>,
     joins: Joins,
-    /// Law of each junction.
+    /// Right of way and conflicts of each junction.
     laws: Vec<Arc<JunctionLaw>>,
     plans: SignalPlans,
     junction_gists: JunctionGists,
     /// For each signal group, whether its stages have fixed durations.
     have_fixed_times: Vec<bool>,
     gists: Vec<Gist>,
-    /// Length of road before the signals of an arm, where it may be too short for waiting.
+    /// Length of road before the signals of an arm, where it may be too short for a vehicle to wait.
     rooms: BTreeMap<(RoadId, RoadEnd), RoomToWait>,
     rings: Rings,
     crossings: Crossings,
@@ -286,12 +286,12 @@ pub(crate) struct Roads {
     pub(crate) alleys: Alleys,
     /// Whether there are long vehicles. They make alleys longer and more connections contested.
     has_long: bool,
-    /// Lower bound of the distance from the start of each lanelet to the next one with alleys, m; empty
-    /// without alleys.
+    /// Lower bound of the distance from the start of each lanelet to the next lanelet with alleys, m; empty
+    /// if there are no alleys.
     distances_to_alleys: Vec<f32>,
 }
 
-/// Parts of roads that others are derived from.
+/// The roads and the parts from which the others are derived.
 struct Parts {
     layout: Layout,
     graph: LaneGraph,
@@ -299,7 +299,7 @@ struct Parts {
     laws: Vec<Arc<JunctionLaw>>,
 }
 
-/// Length of road before signals, where it is short.
+/// Length of road before signals, where it may be too short.
 fn rooms_before_signals(
     network: &RoadNetwork,
     layout: &Layout,
@@ -344,9 +344,9 @@ impl Roads {
         Self::of_parts(scenario, parts, None)
     }
 
-    /// Roads after an edit from `old`, which `self` was built from, to `new`. Junctions, lanes and conflicts
-    /// that the edit does not affect are reused. Also returns, for each lanelet, the old one that it is a
-    /// copy of, like [`LaneGraph::after_edit`].
+    /// Returns the roads after an edit from `old`, which `self` was built from, to `new`. Junctions, lanes
+    /// and conflicts that the edit does not affect are reused. Also returns, for each lanelet, the old
+    /// lanelet that it is a copy of, like [`LaneGraph::after_edit`].
     pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> (Self, Vec<LaneletIndex>) {
         let custom = Custom::from(new.about());
         if custom != Custom::from(old.about()) {
@@ -381,7 +381,7 @@ impl Roads {
         (Self::of_parts(new, parts, Some(known)), copies)
     }
 
-    /// Bends of an edited lane graph.
+    /// Facts about the centre lines of an edited lane graph.
     fn bends_after_edit(&self, graph: &LaneGraph, copies: &[LaneletIndex]) -> SharedList<Bend> {
         // They are stored in the order of the points of the lines.
         let shares_lines = graph.shares_lines_with(&self.graph);
@@ -489,7 +489,7 @@ impl Roads {
         self.forks_to(id, next)
     }
 
-    /// Whether `next` follows a lanelet without a lane change, if it is not the first successor.
+    /// Whether `next` follows a lanelet without a lane change and is not its first successor.
     fn forks_to(&self, id: LaneletIndex, next: LaneletIndex) -> bool {
         let gist = &self.gists[id.index()];
         if gist.successor_count as usize <= NEAR_SUCCESSORS {
@@ -525,7 +525,7 @@ impl Roads {
     }
 
     /// Lower bound of the distance from the start of a lanelet to the next lanelet with alleys, m. Beyond a
-    /// limit it is only known to be far.
+    /// limit, only the limit is known.
     #[inline]
     pub(crate) fn distance_to_alleys(&self, id: LaneletIndex) -> f64 {
         let distance = self.distances_to_alleys.get(id.index());
@@ -551,7 +551,7 @@ impl Roads {
         self.graph.line_at(self.gists[id.index()].line)
     }
 
-    /// Adds everything that vehicles follow to a hash.
+    /// Adds everything about roads that affects vehicles to a hash.
     pub(super) fn hash(&self, hasher: &mut impl Hasher, with_deciders: bool) {
         for (id, lanelet) in self.graph.numbered() {
             let counts = (lanelet.line_span().count, self.graph.successors(id).len());
@@ -603,7 +603,7 @@ impl Roads {
         self.junction_gists.junction(junction).group()
     }
 
-    /// Programmes of all signal groups.
+    /// Signal programmes of all signal groups.
     pub(crate) fn programmes(&self) -> impl Iterator<Item = &Programme> {
         programmes(&self.plans)
     }
@@ -614,13 +614,13 @@ impl Roads {
         self.have_fixed_times[group]
     }
 
-    /// Whether a junction decides by the vehicles that approach it.
+    /// Whether the control of a junction depends on approaching vehicles.
     #[inline]
     pub(crate) fn looks_out(&self, junction: JunctionIndex) -> bool {
         self.junction_gists.junction(junction).looks_out
     }
 
-    /// Programme of a signal group.
+    /// Signal programme of a group.
     pub(crate) fn programme(&self, group: usize) -> &Programme {
         let first = self.plans.groups[group][0];
         let signals = self.plans.signals[first].as_ref();
@@ -645,7 +645,7 @@ impl Roads {
         self.junction_gists.junction(junction).is_ruled
     }
 
-    /// Whether a vehicle can wait before the signals of a connection. If not, the signals of the junction
+    /// Whether a vehicle can wait before the signals of a connection. Otherwise, the signals of the junction
     /// behind it apply to both.
     pub(super) fn has_room_to_wait(
         &self,
@@ -663,7 +663,7 @@ impl Roads {
         &self.layout.junctions[junction.index()].nodes
     }
 
-    /// Connections of a junction with the roads they come from and the turns they make.
+    /// Connections of a junction, with their roads of origin and their turns.
     pub(crate) fn movements(
         &self,
         junction: JunctionIndex,
@@ -693,7 +693,7 @@ impl Roads {
         self.junction_gists.junction(junction).longest_cycle
     }
 
-    /// Signal group that equals a group of other roads: the same nodes, stages and times.
+    /// Signal group that equals a given group of other roads: the same nodes, stages and times.
     pub(crate) fn group_like(&self, other: &Self, theirs: usize) -> Option<usize> {
         let theirs = &other.plans.groups[theirs];
         let node = other.layout.junctions[theirs[0]].nodes.first()?;
@@ -770,7 +770,8 @@ impl Roads {
         Some(JunctionIndex::from_index(*junction))
     }
 
-    /// How far the arms of a junction are trimmed: road, road end, and m of its reference line.
+    /// Distances by which the arms of a junction are trimmed: road, road end, and length of its reference
+    /// line, m.
     pub(crate) fn stop_lines(
         &self,
         junction: JunctionIndex,
@@ -797,7 +798,7 @@ impl Roads {
             .copied()
     }
 
-    /// Law of a junction.
+    /// Right of way and conflicts of a junction.
     #[inline]
     pub(crate) fn law(&self, junction: JunctionIndex) -> &JunctionLaw {
         &self.laws[junction.index()]
@@ -835,7 +836,7 @@ impl Roads {
         law.wide(&self.layout.junctions[junction.index()])
     }
 
-    /// Whether a junction has the same law as a junction of other roads.
+    /// Whether a junction has the same right of way and conflicts as a junction of other roads.
     pub(crate) fn has_law_of(
         &self,
         junction: JunctionIndex,
@@ -863,9 +864,8 @@ fn by_path(junction: &Junction, of_lanes: &[(LaneEnd, f64)]) -> Vec<f32> {
     junction.paths.iter().map(of).collect()
 }
 
-/// Adds the data that signals follow to a hash.
-/// The choice of the next stage is included only `with_deciders`, because a module makes it, which is no part
-/// of the ground.
+/// Adds the data that signals follow to a hash. The rule that chooses the next stage is included only
+/// `with_deciders`, because it may be a module, and modules are not part of the ground.
 fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, with_deciders: bool) {
     let programme = &signals.programme;
     if with_deciders {
@@ -906,10 +906,10 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, with_deciders: bool
     }
 }
 
-/// Distances to alleys are known up to this, m. Vehicles never need one from farther away.
+/// Maximum distance to alleys that is stored, m. Vehicles never need a larger one.
 const FAR: f64 = 300.0;
-/// Stored distances to alleys are reduced by this, m, because adding the same lengths in another order rounds
-/// differently.
+/// Amount by which stored distances to alleys are reduced, m, because adding the same lengths in another
+/// order rounds differently.
 const LESS: f64 = 0.01;
 
 /// Distance from the start of each lanelet to the next lanelet with alleys, m: slightly reduced, and at most
@@ -941,11 +941,11 @@ fn distances_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
         .collect()
 }
 
-/// Distance before a bend from which its speed applies, m. Drivers follow a falling speed with some delay and
-/// would otherwise enter the bend too fast.
+/// Distance before a bend from which its speed applies, m. Drivers react to a falling speed with some delay
+/// and would otherwise enter the bend too fast.
 const BEFORE_BENDS: f64 = 6.0;
 
-/// Speed at each point: the limit, lower in bends and before them so that gentle braking suffices.
+/// Allowed speed at each point: the limit, reduced in bends and before them so that gentle braking suffices.
 fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend> {
     let points = line.count();
     let spacing = line.length() / (points - 1) as f64;

@@ -18,18 +18,18 @@ pub struct SignalHead {
     pub lane: i8,
     /// Centre of the lane at the stop line, in driving direction, m.
     pub stop_line: Pose,
-    /// Most permissive light of all connections from the lane, which is green if any connection has green.
+    /// Most permissive light of all connections from the lane. It is green if any connection has green.
     pub light: Light,
 }
 
-/// A signal without its state.
+/// A signal head without its state.
 pub(super) struct Post {
     junction: JunctionIndex,
     paths: Vec<ConnectionIndex>,
     head: SignalHead,
 }
 
-/// Signals of all lanes, in the order of junctions and lanes.
+/// Signal heads of all lanes, in the order of junctions and lanes.
 pub(super) fn posts(roads: &Roads) -> Vec<Post> {
     let graph = &roads.graph;
     let mut posts: BTreeMap<(JunctionIndex, LaneletIndex), Post> = BTreeMap::new();
@@ -67,14 +67,14 @@ pub(super) fn posts(roads: &Roads) -> Vec<Post> {
 }
 
 impl Post {
-    /// Whether a vehicle can wait there. If another junction follows too closely there is no signal, and the
+    /// Whether a vehicle can wait there. If another junction follows too closely, there is no signal and the
     /// signals of that junction apply to both.
     pub(super) fn is_waited_at(&self, roads: &Roads, has_buses: bool) -> bool {
         let mut paths = self.paths.iter();
         paths.all(|&path| roads.has_room_to_wait(self.junction, path, has_buses))
     }
 
-    /// State of the signal, where `light` returns what a connection shows.
+    /// The signal head with its state. `light` returns the light of a connection.
     pub(super) fn showing(&self, light: impl Fn(Connection) -> Light) -> Option<SignalHead> {
         let shown = self
             .paths

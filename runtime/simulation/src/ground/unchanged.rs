@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 /// Parts of the ground that an edit leaves unchanged. They are shared with the old ground.
 pub(super) struct Unchanged {
-    /// Everything that lanelets and the rules of junctions are made from.
+    /// Everything that lanelets and the right of way at junctions are derived from.
     pub(super) lanes: bool,
     pub(super) obstacles: bool,
-    /// Vehicle sizes, since they decide which lanes obstacles reach.
+    /// Vehicle sizes, which determine the lanes that obstacles obstruct.
     pub(super) sizes: bool,
     /// Heights, and whether slopes act.
     terrain: bool,
@@ -45,7 +45,7 @@ impl Unchanged {
     }
 }
 
-/// Returns the old value, shared, if it stays, else a new one.
+/// Returns the old value, shared, if it is unchanged, otherwise a new one.
 pub(super) fn kept_or<T>(stays: bool, before: &Arc<T>, make: impl FnOnce() -> T) -> Arc<T> {
     if stays {
         before.clone()
@@ -54,7 +54,7 @@ pub(super) fn kept_or<T>(stays: bool, before: &Arc<T>, make: impl FnOnce() -> T)
     }
 }
 
-/// Whether everything that lanelets are made from is the same. Street names may differ.
+/// Whether everything that lanelets are derived from is the same. Street names may differ.
 fn has_same_lanes(old: &Scenario, new: &Scenario, changed: &[RoadId]) -> bool {
     let (a, b) = (old.network(), new.network());
     let is_same = |before: &Road, after: &Road| {
@@ -76,7 +76,7 @@ fn has_same_places(old: &Scenario, new: &Scenario, changed: &[RoadId]) -> bool {
     old.points_of_interest() == new.points_of_interest() && all_roads(old, new, changed, is_same)
 }
 
-/// Whether all of the roads exist in both scenarios and are alike in both.
+/// Whether all of the roads exist in both scenarios and are equal in both.
 fn all_roads(
     old: &Scenario,
     new: &Scenario,

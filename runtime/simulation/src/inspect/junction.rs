@@ -13,7 +13,7 @@ use roadwright_scenario::{
 /// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.5;
 
-/// State of a junction.
+/// State of a junction for inspection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JunctionInspection {
     /// Smallest node id of the junction.
@@ -26,7 +26,7 @@ pub struct JunctionInspection {
     pub turns: Vec<Turning>,
     /// Its incoming lanes, by road and lane.
     pub approaches: Vec<ApproachLane>,
-    /// Its grants, in the order of the tickets.
+    /// Its grants, ordered by ticket.
     pub tickets: Vec<Ticket>,
     /// Agents that wait for it or in it, by id.
     pub waits: Vec<Waiting>,
@@ -37,24 +37,24 @@ pub struct JunctionInspection {
 /// State of the signals of a junction at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProgrammeInspection {
-    /// Whether times are fixed or depend on demand.
+    /// Whether stages have fixed durations or depend on demand.
     pub mode: SignalMode,
     /// Number of stages.
     pub stages: usize,
     /// Current stage, from 0.
     pub stage: usize,
-    /// Next stage. With demand control it is known once the green has ended.
+    /// Next stage. With demand control, it is known only once the green has ended.
     pub next: Option<usize>,
     /// Current phase of the stage.
     pub phase: StagePhase,
-    /// Whether an edit has changed the signals, so that they close before they restart.
+    /// Whether the signals are closing before a restart, because an edit has changed them.
     pub is_closing: bool,
     /// Time since the phase began, s.
     pub elapsed: f64,
-    /// Time until the phase ends, s; with demand control the maximum. `None` while no vehicles wait for
+    /// Time until the phase ends, s; the maximum under demand control. `None` while no vehicles wait for
     /// another stage.
     pub remaining: Option<f64>,
-    /// Time since the first stage began, s, for fixed times.
+    /// Time since the first stage began, s, if times are fixed.
     pub within_cycle: Option<f64>,
 }
 
@@ -69,8 +69,8 @@ pub struct Turning {
     pub turn: Turn,
     /// State of its signal, if the junction has signal control.
     pub light: Option<Light>,
-    /// Whether it is free: green, not blocked by an admitted vehicle, and no approaching vehicle to give way
-    /// to.
+    /// Whether a vehicle could enter it now: the signal is green, no admitted vehicle blocks it, and no
+    /// approaching vehicle has priority.
     pub goes: bool,
 }
 
@@ -81,7 +81,7 @@ pub struct ApproachLane {
     pub lane: LaneEnd,
     /// Most permissive light of its connections, if the junction has signal control.
     pub light: Option<Light>,
-    /// Whether any of its connections is free.
+    /// Whether a vehicle could enter any of its connections now.
     pub goes: bool,
     /// Number of vehicles on it.
     pub vehicles: usize,
@@ -102,7 +102,7 @@ pub struct HeadVehicle {
     pub distance: f64,
     /// Speed, m/s.
     pub speed: f64,
-    /// Reason why it waits; `None` if it need not wait, or is not close enough yet.
+    /// Reason why it waits; `None` if it need not wait or is not yet close enough.
     pub waits: Option<Waits>,
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection>
     })
 }
 
-/// Connections of a junction, and whether they are free.
+/// Connections of a junction, and whether vehicles could enter them.
 fn turns(world: &World, junction: JunctionIndex) -> Vec<Turning> {
     let ground = &**world.ground();
     let has_signals = ground.signals(junction).is_some();
@@ -174,13 +174,13 @@ fn turns(world: &World, junction: JunctionIndex) -> Vec<Turning> {
     numbered.map(turning).collect()
 }
 
-/// Whether a connection is free now.
+/// Whether a vehicle could enter a connection now.
 pub(super) fn goes(world: &World, path: Connection) -> bool {
     let (claims, setting) = (&world.traffic.claims, world.setting());
     claims.is_free(path, setting, world.agents.lent())
 }
 
-/// Lanelets of a lane that leaves its road at an end, the last one first.
+/// Lanelets of a lane that leaves its road at an end, from the last to the first.
 fn pieces_before(graph: &LaneGraph, end: LaneEnd) -> Vec<LaneletIndex> {
     let mut lanes = graph.lanes_of(end.road);
     let pieces = lanes
@@ -242,8 +242,8 @@ fn approach(
     found
 }
 
-/// Vehicles that follow a lanelet, from front to back. A vehicle that leaves it sideways is already listed on
-/// its new lane.
+/// Vehicles that follow a lanelet, from front to back. A vehicle that is changing lanes is only listed on its
+/// new lane.
 pub(super) fn foremost_first(world: &World, id: LaneletIndex) -> impl Iterator<Item = &LaneEntry> {
     let entries = world.traffic.index.on_lanelet(id).iter().rev();
     entries.filter(move |entry| world.agents.position[entry.agent.index()].lanelet == id)

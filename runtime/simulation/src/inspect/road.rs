@@ -1,4 +1,5 @@
-//! Inspection of one road: vehicles on each lane, free car lengths, and where each vehicle drives and stops.
+//! Inspection of one road: the vehicles on each lane, the car lengths that are free, and the route and next
+//! stop of each vehicle.
 
 use super::junction::{foremost_first, goes, path_of};
 use super::path_ahead;
@@ -17,23 +18,23 @@ use std::fmt;
 
 /// Length of a car with the gap that it leaves in a queue, m, which is the minimum length of a cell.
 const CAR_AND_GAP: f64 = 4.5 + 2.0;
-/// A body that reaches into a cell by less does not occupy it, m.
+/// Length by which a body may reach into a cell without occupying it, m.
 const TOUCH: f64 = 0.1;
 /// Distance ahead for which paths and stops of vehicles are reported, m.
 const REACH: f64 = 120.0;
 
-/// State of a road.
+/// State of a road for inspection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoadInspection {
     /// The road.
     pub road: RoadId,
     /// Its drivable lanes, by lane id, then by lane section.
     pub lanes: Vec<LaneInspection>,
-    /// Stretches where two cars do not fit side by side, along the road.
+    /// Stretches along the road where two cars do not fit side by side.
     pub alleys: Vec<AlleyInspection>,
 }
 
-/// A stretch of a road where directions take turns.
+/// A stretch of a road that both directions use in turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AlleyInspection {
     /// Start and end along the road, m.
@@ -45,7 +46,7 @@ pub struct AlleyInspection {
     pub waiting: [Vec<u64>; 2],
 }
 
-/// A lane of a road within one lane section.
+/// A lane within one lane section of a road.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LaneInspection {
     /// Its OpenDRIVE id.
@@ -56,13 +57,13 @@ pub struct LaneInspection {
     pub length: f64,
     /// Mean width, m.
     pub width: f64,
-    /// Its length in cells of one car and the gap to the next, from the start of the lane.
+    /// Its cells from the start of the lane, each as long as one car with the gap to the next.
     pub cells: Vec<RoadCell>,
     /// Vehicles on it, foremost first.
     pub vehicles: Vec<RoadVehicle>,
     /// Junction that it leads into; `None` if it continues or ends.
     pub leads_to: Option<NodeId>,
-    /// Whether any connection from its end is free.
+    /// Whether a vehicle could enter any connection at its end now.
     pub goes: bool,
     /// Most permissive light of its connections, if the junction has signal control.
     pub light: Option<Light>,
@@ -70,14 +71,14 @@ pub struct LaneInspection {
     pub end: Pose,
 }
 
-/// A car length of a lane.
+/// A cell of a lane, one car length long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoadCell {
     /// Pose at its middle, in driving direction.
     pub middle: Pose,
     /// Length, m.
     pub length: f64,
-    /// Foremost agent whose body is in it; `None` if it is free.
+    /// Foremost agent whose body is in the cell; `None` if it is free.
     pub occupant: Option<u64>,
 }
 
@@ -94,7 +95,7 @@ pub struct RoadVehicle {
     pub next: Option<PlannedLane>,
     /// Its next stop within 120 m.
     pub stop: Option<StopTarget>,
-    /// Its path from here on, at most 120 m plus the rest of a lane, m.
+    /// Its path over the next 120 m and the rest of the lane there, m.
     pub path: Vec<DVec2>,
 }
 
@@ -105,7 +106,7 @@ pub struct PlannedLane {
     pub road: RoadId,
     /// Id of the lane.
     pub lane: i8,
-    /// Turn of the connection to it; `None` if the lane is adjacent, or follows without a junction.
+    /// Turn of the connection to it; `None` if the lane is adjacent or follows without a junction.
     pub turn: Option<Turn>,
 }
 
@@ -116,24 +117,24 @@ pub struct StopTarget {
     pub distance: f64,
     /// Place, m.
     pub at: DVec2,
-    /// Reason for the stop.
+    /// Reason for which it has to stop.
     pub reason: StopReason,
 }
 
-/// Reason why a vehicle has to stop.
+/// Reasons for which a vehicle has to stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopReason {
-    /// This agent is ahead; the vehicle stops behind it if it stops.
+    /// This agent is ahead, and the vehicle stops behind it if it stops.
     Leader(u64),
-    /// A junction does not admit it, or makes it wait inside.
+    /// A junction does not admit the vehicle, or makes it wait inside.
     Junction(Waits),
-    /// A junction has not admitted it yet, because it is not close enough to request a grant.
+    /// A junction has not admitted the vehicle yet, because it is not close enough to send a request.
     NotAsked(NodeId),
     /// An obstacle.
     Obstacle,
     /// Its destination.
     Destination,
-    /// Its lane leads elsewhere, and it has to change lanes.
+    /// Its lane leads elsewhere, so the vehicle has to change lanes.
     LaneChange,
 }
 
@@ -162,7 +163,7 @@ pub(crate) fn inspect(world: &World, road: RoadId) -> Option<RoadInspection> {
     })
 }
 
-/// Alleys of a road. O(vehicles) if there are any.
+/// Alleys of a road. O(vehicles) if it has any.
 fn alleys(world: &World, road: RoadId) -> Vec<AlleyInspection> {
     let (graph, alleys) = (world.lane_graph(), world.ground().alleys());
     let mut seen = Vec::new();

@@ -46,14 +46,14 @@ pub(crate) struct Log {
     pub(crate) lines: VecDeque<LogLine>,
     /// Number of lines ever written.
     pub(crate) count: u64,
-    /// Marks by agent and text: an agent has one of each text.
+    /// Marks by agent and text. An agent has at most one mark with the same text.
     pub(crate) marks: BTreeMap<(u64, String), Mark>,
     /// Number of occurrences of each fault.
     pub(crate) faults: BTreeMap<String, u64>,
 }
 
 impl Log {
-    /// Whether a save can have these counts.
+    /// Whether these counts are valid in a save.
     pub(crate) fn is_sound(&self) -> bool {
         are_countable(self.faults.values().copied().chain([self.count]))
     }
@@ -75,7 +75,7 @@ impl Log {
         }
     }
 
-    /// Counts a fault. Returns whether it has occurred before and need not be logged again.
+    /// Counts a fault. Returns whether it has occurred before, so that it need not be logged again.
     pub(crate) fn is_old_fault(&mut self, text: &str) -> bool {
         if let Some(count) = self.faults.get_mut(text) {
             *count += 1;

@@ -11,8 +11,8 @@ use roadwright_agent::{Message, Surroundings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Maximum number of waiting messages per receiver. A receiver that is rarely updated in a talkative crowd
-/// must not fill the memory; excess messages are lost.
+/// Maximum number of waiting messages per receiver. A receiver that rarely reads its mail among many senders
+/// must not fill the memory. Excess messages are lost.
 const MOST_MAIL: u16 = 64;
 
 /// Ids of the members of each group.
@@ -24,7 +24,7 @@ const MOST_GROUPS: usize = 256;
 /// Waiting messages and the log.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Messages {
-    /// Messages between agents that have not been read yet; those to one receiver are in the order of
+    /// Messages between agents that have not been read yet. Messages to one receiver are in the order of
     /// sending.
     pub(crate) mail: Vec<Message>,
     /// Number of waiting messages by agent index.
@@ -32,7 +32,7 @@ pub(crate) struct Messages {
     pub(crate) log: Log,
     /// Members of each group; empty groups are deleted.
     pub(crate) groups: Arc<Groups>,
-    /// Number of collisions in the log of which the agents have been notified.
+    /// Number of collisions in the log of which agents have been notified.
     pub(crate) told_collisions: usize,
 }
 
@@ -56,7 +56,7 @@ impl Messages {
         groups.retain(|_, members| !members.is_empty());
     }
 
-    /// Removes an agent that has left from all groups.
+    /// Removes an agent that has despawned from all groups.
     pub(crate) fn quit_all(&mut self, id: u64) {
         // Checked first, because changing the groups copies all of them if a scene still shares them.
         if self.groups.values().any(|members| members.contains(&id)) {
@@ -68,7 +68,7 @@ impl Messages {
         }
     }
 
-    /// Takes the mail to be read, sorted by receiver.
+    /// Takes out the mail that is due for reading, sorted by receiver.
     pub(crate) fn take_mail(&mut self) -> Vec<Message> {
         in_order(std::mem::take(&mut self.mail))
     }
@@ -78,13 +78,13 @@ impl Messages {
         in_order(self.mail.clone())
     }
 
-    /// Whether there is room in an agent's mailbox.
+    /// Whether the mailbox of an agent has room.
     pub(crate) fn has_room(&self, to: AgentIndex) -> bool {
         let count = self.counts.get(to.index()).copied();
         count.unwrap_or(0) < MOST_MAIL
     }
 
-    /// Adds a message to the mail; it is lost if its receiver's mailbox is full.
+    /// Adds a message to the mail. The message is lost if the mailbox of its receiver is full.
     pub(crate) fn send(&mut self, message: Message) {
         let to = message.to as usize;
         if self.counts.len() <= to {
@@ -120,7 +120,7 @@ impl Messages {
         self.count();
     }
 
-    /// Deletes the mail of an agent that has left, because another agent will get its index.
+    /// Deletes the mail of an agent that has despawned, because another agent will get its index.
     pub(crate) fn forget(&mut self, agent: AgentIndex) {
         if self
             .counts

@@ -9,19 +9,19 @@ use roadwright_scenario::DynamicsLevel;
 
 /// Number of rows that a thread processes at once.
 ///
-/// It is fixed and does not depend on the number of threads, because a slice is the unit in which a module is
-/// called and which a fault of a plugin affects. So it must be the same with any number of threads. 64 rows
-/// are 8 KiB (a row has at most 128 bytes, or twice that for pedals). That is enough work to outweigh the
-/// overhead, and few enough rows to stay in the first-level cache until they are answered.
+/// It is fixed and does not depend on the number of threads, because modules are called slice by slice, and a
+/// fault of a plugin affects one slice. 64 rows are 8 KiB (a row has at most 128 bytes, or twice that for
+/// pedals). That is enough work to outweigh the overhead, and few enough rows to stay in the first-level
+/// cache until they are answered.
 pub(crate) const SLICE: usize = 64;
-/// Rows per batch for modules that want whole batches; plugins are called with this many at once.
+/// Rows per batch for modules that take whole batches. Plugins are called with this many rows at once.
 const WHOLE_BATCH: usize = 1024;
 
-/// Maximum number of lists of agents per instance, one for each step of its period. Steps of a longer period
-/// share lists: an update every ten seconds at 1 ms would need 10,000.
+/// Maximum number of agent lists per instance, one for each step of its period. Steps of a longer period
+/// share lists; otherwise, an update every ten seconds with steps of 1 ms would need 10,000.
 const MOST_TURNS: u64 = 1024;
 
-/// Agents whose turn it is, by index and by id, as passed to modules.
+/// Agents that are due for an update, by index and by id, as passed to modules.
 #[derive(Clone, Copy)]
 pub(crate) struct Due<'a> {
     pub(crate) indices: &'a [u32],
@@ -29,22 +29,22 @@ pub(crate) struct Due<'a> {
 }
 
 impl Due<'_> {
-    /// Whether it is no agent's turn.
+    /// Whether no agent is due.
     pub(crate) fn is_empty(self) -> bool {
         self.indices.is_empty()
     }
 }
 
-/// How the rows of a batch are distributed.
+/// Distribution of the rows of a batch over threads.
 #[derive(Clone, Copy)]
 pub(crate) struct Sharing<'a> {
     /// Helper threads besides the current one.
     pub(crate) helpers: Option<&'a rayon::ThreadPool>,
-    /// Whether the module wants a batch as a whole.
+    /// Whether the module takes a batch as a whole.
     pub(crate) is_whole: bool,
 }
 
-/// Agents with the same turn, by index and by id, as passed to modules.
+/// Agents that are due in the same steps, by index and by id, as passed to modules.
 #[derive(Debug, Clone, Default)]
 struct Turn {
     indices: Vec<u32>,
@@ -70,7 +70,7 @@ impl Turn {
     }
 }
 
-/// Agents of one instance that are updated at one rate, by their turn in its period.
+/// Agents of one instance that are updated at one rate, by their turn within the period.
 #[derive(Debug, Clone)]
 struct Turns {
     rate: Rate,
@@ -83,7 +83,7 @@ impl Turns {
         self.turns[turn as usize].push(index, id);
     }
 
-    /// Agents whose turn it is in a step. `chosen` is a buffer for the result.
+    /// Agents that are due in a step. `chosen` is a buffer for the result.
     fn due<'a>(&'a self, step: u64, chosen: &'a mut Turn) -> Due<'a> {
         let period = self.rate.period();
         // Remainder that ids must have, so that step + id is a multiple of the period.
@@ -120,27 +120,27 @@ fn clear(all: &mut Vec<Turns>, rates: impl Iterator<Item = Rate>) {
     all.truncate(count);
 }
 
-/// Rota of one slot: which agents are updated in which step. It is rebuilt only when agents come, leave or
-/// choose other modules.
+/// Rota of one slot: which agents are updated in which step. It is rebuilt only when agents are added, leave
+/// or choose other modules.
 ///
 /// An agent is updated in the steps for which step plus id is a multiple of the period. Example: with a
 /// period of 3, agents 1 and 4 are updated in step 2, agent 2 in step 1, and agent 3 in steps 0 and 3. So all
-/// steps update about the same number, and the turns depend only on ids.
+/// steps update about the same number of agents, and turns depend only on ids.
 ///
-/// In some slots, agents whose level holds an answer for a stride of several steps are updated where strides
-/// begin, and never within one.
+/// Where a level of dynamics holds an answer for a stride of several steps, some slots update its agents only
+/// at the beginning of strides.
 #[derive(Default)]
 pub(crate) struct Rota {
     revision: Option<u64>,
     of: Vec<Turns>,
-    /// Agents that are updated where strides begin.
+    /// Agents that are updated at the beginning of strides.
     in_strides: Vec<Turns>,
-    /// Agents that are due in this step, from a list that is spread over several steps.
+    /// Agents that are due in this step, chosen from a list that several steps share.
     chosen: Turn,
 }
 
 impl Rota {
-    /// Brings the rota up to date.
+    /// Updates the rota.
     pub(crate) fn update<L: Choosable + ?Sized>(
         &mut self,
         pool: &ModulePool<L>,
@@ -149,8 +149,8 @@ impl Rota {
         self.update_in_strides(pool, agents, |_| 1);
     }
 
-    /// The same for answers that are held: `stride` returns for how many steps a level holds them. All levels
-    /// that hold them for more than one step hold them equally long.
+    /// Updates the rota of a slot whose answers are held. `stride` returns the number of steps for which a
+    /// level holds them. All levels that hold answers for more than one step hold them equally long.
     pub(crate) fn update_in_strides<L: Choosable + ?Sized>(
         &mut self,
         pool: &ModulePool<L>,
@@ -181,19 +181,20 @@ impl Rota {
         }
     }
 
-    /// Indices and ids of the agents of an instance whose turn it is in a step, which are those for which
-    /// step plus id is a multiple of the period.
+    /// Indices and ids of the agents of an instance that are due in a step: those for which step plus id is a
+    /// multiple of the period.
     pub(crate) fn due(&mut self, instance: usize, step: u64) -> Due<'_> {
         self.of[instance].due(step, &mut self.chosen)
     }
 
-    /// Like `due`, but for agents that are updated where strides begin, with the rate of their updates.
+    /// Like `due`, but for agents that are updated at the beginning of strides. Includes the rate of their
+    /// updates.
     pub(crate) fn due_in_strides(&mut self, instance: usize, step: u64) -> (Due<'_>, Rate) {
         let own = &self.in_strides[instance];
         (own.due(step, &mut self.chosen), own.rate)
     }
 
-    /// Whether it is an agent's turn.
+    /// Whether an agent is due for an update.
     pub(crate) fn is_due(&mut self, agent: AgentIndex, step: u64) -> bool {
         let mut instances = 0..self.of.len();
         instances.any(|instance| {
@@ -203,7 +204,7 @@ impl Rota {
     }
 }
 
-/// Splits agents into batches: one slice, or slices for all threads, or the batch size of plugins.
+/// Splits agents into batches: one slice, a slice for each thread, or the batch size of plugins.
 pub(crate) fn batches<'a>(sharing: Sharing<'_>, due: Due<'a>) -> impl Iterator<Item = Due<'a>> {
     let size = match sharing.helpers {
         _ if sharing.is_whole => WHOLE_BATCH,
@@ -242,9 +243,10 @@ where
             + self.notes.capacity() * size_of::<N>()
     }
 
-    /// Perceives and calls the module batch by batch. With helpers the slices of a batch are distributed,
-    /// unless the module wants it as a whole. `prepare` is called before a batch is perceived. Outputs and
-    /// notes of all batches are kept until the next call. Returns the results of the slices, in order.
+    /// Perceives and calls the module batch by batch. With helper threads, the slices of a batch are
+    /// distributed, unless the module takes the batch as a whole. `prepare` is called before a batch is
+    /// perceived. Outputs and notes of all batches are kept until the next call. Returns the results of the
+    /// slices, in order.
     pub(crate) fn ask<E: Send>(
         &mut self,
         sharing: Sharing<'_>,

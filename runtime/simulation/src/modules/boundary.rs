@@ -1,9 +1,9 @@
-//! Step boundaries, at which modules are notified of agents that came or left, and newer builds replace older
+//! Step boundaries, at which modules are notified of added and removed agents, and newer builds replace older
 //! ones.
 //!
-//! Modules keep data about agents by index, and indices are reused. So an instance is notified which agents
-//! came to it and which left, and a free index rests for one boundary: its new owner is never announced
-//! together with the removal of the old one.
+//! Modules keep data about agents by index, and indices are reused. So each instance is notified of the
+//! agents that it gains and loses. A free index stays unused for one boundary, so that its new owner is never
+//! announced together with the removal of the old one.
 //!
 //! ```text
 //!   step    5         6                      7
@@ -41,14 +41,14 @@ impl SavedMembership {
     }
 }
 
-/// Agents that have come to or left instances since the last boundary.
+/// Agents that instances have gained or lost since the last boundary.
 #[derive(Default)]
 pub(crate) struct Membership {
-    /// Instances of each agent, as the modules have been notified.
+    /// Instances of each agent, as last reported to modules.
     told: Vec<Instances>,
     added: Vec<(AgentIndex, Instances)>,
     removed: Vec<(AgentIndex, Instances)>,
-    /// Agents whose removal is still to be announced although the notified instances are unknown. All
+    /// Agents whose removal is still to be reported although their reported instances are unknown. All
     /// instances are notified.
     untold: Vec<AgentIndex>,
 }
@@ -87,7 +87,7 @@ impl Membership {
         self.removed.sort_by_key(id);
     }
 
-    /// Forgets what modules were notified of, because the pool has been replaced.
+    /// Clears the record of notifications, because the pool has been replaced.
     pub(super) fn clear(&mut self, agents: Census<'_>) {
         self.told.fill(Instances::NONE);
         self.note_untold(agents);
@@ -102,7 +102,7 @@ impl Membership {
     }
 
     /// Repeats the notifications that the modules of a saved world had received. Agents that have left since
-    /// are announced at the next boundary, as they would have been.
+    /// then are reported at the next boundary, as in the original run.
     pub(super) fn retell(&mut self, saved: &SavedMembership, agents: Census<'_>) {
         self.told.clone_from(&saved.told);
         self.told.truncate(agents.capacity());
@@ -114,12 +114,12 @@ impl Membership {
         self.sort(agents);
     }
 
-    /// Takes over removals that were still to be announced to all instances of a saved world.
+    /// Takes over removals of a saved world that all instances still have to be notified of.
     pub(super) fn take_untold(&mut self, saved: SavedMembership) {
         self.untold = saved.untold;
     }
 
-    /// Notes removals that are still to be announced to all instances.
+    /// Records removals that all instances still have to be notified of.
     fn note_untold(&mut self, agents: Census<'_>) {
         let gone = agents.identity.iter().zip((0u32..).map(AgentIndex::new));
         let gone = gone.filter(|(who, _)| who.phase == Phase::Gone);
@@ -138,7 +138,8 @@ fn concerned(list: &[(AgentIndex, Instances)], slot: Slot, instance: usize) -> V
 }
 
 impl Membership {
-    /// Notifies the instances of a slot which agents came and left, and lets newer builds replace older ones.
+    /// Notifies the instances of a slot of added and removed agents, and lets newer builds replace older
+    /// ones.
     pub(super) fn tell_pool<L: Choosable + ?Sized>(
         &self,
         pool: &mut ModulePool<L>,
@@ -166,7 +167,7 @@ impl Membership {
     }
 }
 
-/// Notifies one module, whose id in the stack is given. Returns the record if it was replaced.
+/// Notifies one module, given its id in the stack. Returns a record if the module was replaced.
 fn tell_module<L: Choosable + ?Sized>(
     module: &mut Module<L>,
     slot: Slot,
@@ -189,7 +190,7 @@ fn tell_module<L: Choosable + ?Sized>(
 }
 
 impl Modules {
-    /// Passes a step boundary: notifies modules which agents came and left, and lets newer builds replace
+    /// Passes a step boundary: notifies modules of added and removed agents, and lets newer builds replace
     /// older ones.
     pub(crate) fn pass_boundary(&mut self, clock: &Clock, agents: &mut Agents) {
         let mut slots = Slot::ALL.into_iter();
@@ -200,7 +201,7 @@ impl Modules {
         agents.note_told();
     }
 
-    /// Notifies modules which agents came and left since the last time.
+    /// Notifies modules of the agents added and removed since the last time.
     fn tell(&mut self, clock: &Clock, agents: &mut Agents) {
         self.membership.update(agents.census());
         self.pass_all(clock, agents);

@@ -1,4 +1,4 @@
-//! Modules of a world: which instances run, for which agents, and when they are updated.
+//! Modules of a world: the instances that run, the agents that they serve, and the times of updates.
 
 mod batch;
 mod boundary;
@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 /// Stacks and their instances.
 pub(crate) struct Modules {
-    /// Names of the stacks.
+    /// Names of all stacks.
     pub(crate) names: Arc<Vec<String>>,
     /// Settings of each stack.
     settings: Vec<Stack>,
@@ -47,14 +47,14 @@ pub(crate) struct Modules {
     pub(crate) swaps: Vec<SwapRecord>,
     /// Module failures in the steps so far.
     pub(crate) failures: ModuleFailures,
-    /// Modules that did not resume where a saved world was, in order.
+    /// Modules that could not resume from the state of a saved world, in order.
     pub(crate) fresh: Vec<FreshStart>,
-    /// Whether agents have chosen modules that have not passed a boundary.
+    /// Whether agents have chosen modules that have not passed a step boundary yet.
     pub(crate) has_new: bool,
     dt: f64,
 }
 
-/// All reasons why stacks and signal plans of a scenario cannot be built, such as unknown modules and
+/// All reasons why the stacks and signal plans of a scenario cannot be built, such as unknown modules or
 /// parameters. A run stops at the first of them.
 pub(crate) fn unfit(scenario: &Scenario, registry: &Registry) -> Vec<SimulationError> {
     let stacks = unfit_stacks(
@@ -66,8 +66,8 @@ pub(crate) fn unfit(scenario: &Scenario, registry: &Registry) -> Vec<SimulationE
     stacks.map(SimulationError::from).chain(signals).collect()
 }
 
-/// Reasons why stacks cannot be built, slot by slot. The modules are created and dropped, because errors only
-/// show then.
+/// Reasons why stacks cannot be built, slot by slot. The modules are created and dropped, because some errors
+/// occur only on creation.
 fn unfit_stacks<'a>(
     stacks: impl Iterator<Item = (&'a String, &'a Stack)>,
     registry: &Registry,
@@ -140,7 +140,7 @@ impl Modules {
         first.map_or(Ok(()), Err)
     }
 
-    /// Switches to the stacks of an edited scenario. A module whose parameters alone differ keeps its memory.
+    /// Switches to the stacks of an edited scenario. A module keeps its memory if only its parameters differ.
     /// Agents of deleted stacks have already left. Returns the new number of each old stack; `None` if it was
     /// deleted.
     pub(crate) fn take_stacks(
@@ -186,7 +186,7 @@ impl Modules {
         Ok(moved)
     }
 
-    /// Modules that agents have chosen for themselves.
+    /// Modules that individual agents have chosen.
     fn own_modules(&self, agents: Census<'_>) -> Vec<(AgentIndex, Slot, Vec<ModuleSetting>)> {
         let mut own = Vec::new();
         // In the order of ids, because instances are numbered as they are created and their number is
@@ -204,7 +204,7 @@ impl Modules {
         own
     }
 
-    /// Switches a slot of one agent to other modules, or to the same with another parameter.
+    /// Switches a slot of one agent to other modules, or to the same modules with another parameter.
     ///
     /// # Errors
     /// If a module or parameter does not exist.
@@ -254,14 +254,15 @@ impl Modules {
             .instance_of(stack, settings, registry, dt)
     }
 
-    /// Updates for all agents whether their modules hold arrivals, because modules may have been replaced.
+    /// Updates for all agents whether their modules decide about arrival, because modules may have been
+    /// replaced.
     fn assign_arrivals(&self, agents: &mut Agents) {
         for (who, progress) in agents.identity.iter().zip(&mut agents.progress) {
             progress.holds_arrival = self.holds_arrival(who.modules);
         }
     }
 
-    /// Whether the behaviour among some modules is consulted before an agent is retired on arrival.
+    /// Whether the behaviour among some modules is asked before an agent is removed on arrival.
     pub(crate) fn holds_arrival(&self, modules: Instances) -> bool {
         let behaviour = modules.of(Slot::Behaviour) as usize;
         let behaviour = self.pools.behaviour.instances.get(behaviour);
@@ -372,7 +373,7 @@ pub(crate) fn number_of(names: &[String], name: &str) -> Option<u16> {
         .map(|at| at as u16)
 }
 
-/// Index of each old name among the new ones.
+/// New index of each old name.
 pub(crate) fn new_numbers(old: &[String], new: &[String]) -> Vec<Option<u16>> {
     old.iter().map(|name| number_of(new, name)).collect()
 }

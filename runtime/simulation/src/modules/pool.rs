@@ -1,8 +1,8 @@
-//! Pool of instances: each setting of a module runs once, however many stacks name it.
+//! Pool of instances. Each setting of a module runs once, even if several stacks use it.
 //!
-//! An instance processes all its agents in one batch, so few instances mean large batches. An agent that sets
-//! a parameter for itself gets another instance, shared by all agents with the same setting. Instances are
-//! found by their settings. Agents hold their numbers, which never change while they are in use.
+//! An instance processes all its agents in one batch, so few instances mean large batches. An agent that
+//! changes a parameter gets another instance, shared by all agents with the same setting. Instances are found
+//! by their settings. Agents hold their numbers, which never change while they are in use.
 
 use super::boundary::Membership;
 use super::saving::SavedInstance;
@@ -16,11 +16,11 @@ use roadwright_agent::{
 use roadwright_scenario::{ModuleSetting, Stack, for_each_slot};
 use std::collections::BTreeSet;
 
-/// Maximum number of settings per slot. Agents can have parameters of their own, so scripts could create any
-/// number, and each is a running module.
+/// Maximum number of settings per slot. Agents can have individual parameters, so scripts could create any
+/// number of settings, and each is a running module.
 const MOST: usize = 1024;
 
-/// Modules that run for one setting of a slot, as many as the slot takes.
+/// The running modules for one setting of a slot, as many as the slot takes.
 pub(crate) struct Instance<L: ?Sized> {
     pub(crate) settings: Vec<ModuleSetting>,
     pub(crate) modules: Vec<Module<L>>,
@@ -48,7 +48,7 @@ impl<L: Choosable + ?Sized> Instance<L> {
         &self.modules[0]
     }
 
-    /// Whether other settings differ from these only in parameters and rates.
+    /// Whether other settings differ from these in parameters and rates only.
     fn is_similar(&self, settings: &[ModuleSetting]) -> bool {
         let ids = |settings: &[ModuleSetting]| -> Vec<String> {
             settings.iter().map(|s| s.module.clone()).collect()
@@ -61,7 +61,7 @@ impl<L: Choosable + ?Sized> Instance<L> {
 pub(crate) struct ModulePool<L: ?Sized> {
     pub(crate) slot: Slot,
     pub(crate) instances: Vec<Instance<L>>,
-    /// An instance that is no longer used.
+    /// Place of an instance that is no longer used.
     free: Option<u16>,
 }
 
@@ -81,8 +81,8 @@ impl<L: Choosable + ?Sized> ModulePool<L> {
         instances.flat_map(|instance| instance.settings.iter().zip(&instance.modules))
     }
 
-    /// Takes over the instance that `old` has for a setting. With `is_similar`, one that differs only in
-    /// parameters or rates also counts, so that moving a slider does not erase its memory.
+    /// Takes over the instance that `old` has for a setting. With `is_similar`, an instance that differs only
+    /// in parameters or rates also matches, so that moving a slider does not erase its memory.
     fn adopt(
         &mut self,
         stack: &str,
@@ -110,9 +110,9 @@ impl<L: Choosable + ?Sized> ModulePool<L> {
     }
 }
 
-/// Instances of one slot, independent of the type of its modules.
+/// Interface to the instances of one slot, independent of the type of its modules.
 pub(crate) trait AnyPool {
-    /// The instance for a setting: a running one or a new one.
+    /// Returns the instance for a setting, either a running one or a new one.
     fn instance_of(
         &mut self,
         stack: &str,
@@ -135,7 +135,7 @@ pub(crate) trait AnyPool {
     /// Frees the place of an instance that no agent and no stack uses.
     fn free_unused(&mut self, used: &BTreeSet<u16>);
 
-    /// Appends records of the modules that are not built in, including those removed after failures.
+    /// Appends records of modules that are not built in, including modules removed after failures.
     fn record(&self, failures: &ModuleFailures, records: &mut Vec<ModuleRecord>);
 
     /// Adds the module failures since the last [`AnyPool::take_failures`].
@@ -158,8 +158,8 @@ pub(crate) trait AnyPool {
     /// Settings and states of the instances, in order.
     fn saved(&self) -> Vec<SavedInstance>;
 
-    /// Restores the states of modules; `numbers` has the current number of each saved instance. Modules that
-    /// start fresh are appended.
+    /// Restores the states of modules; `numbers` contains the current number of each saved instance. Modules
+    /// that start fresh are appended.
     fn load(&mut self, saved: &[SavedInstance], numbers: &[Option<u16>], anew: &mut Vec<Anew>);
 }
 
@@ -283,7 +283,7 @@ impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
     }
 }
 
-/// A module that a setting names twice. Scores are keyed by module name, so this is not allowed.
+/// A module that a setting names twice, if any. This is not allowed because scores are keyed by module name.
 fn named_twice(settings: &[ModuleSetting]) -> Option<&str> {
     let mut names = BTreeSet::new();
     let mut ids = settings.iter().map(|setting| setting.module.as_str());
@@ -312,8 +312,8 @@ macro_rules! declare_pools {
                 match slot { $(Slot::$slot => &mut self.$field),* }
             }
 
-            /// Moves the instances of a stack out of `old`: exact matches, or with `is_similar` also those
-            /// that differ only in parameters or rate.
+            /// Moves the instances of a stack out of `old`: exact matches, or with `is_similar` also
+            /// instances that differ only in parameters or rate.
             pub(crate) fn adopt(
                 &mut self,
                 name: &str,
@@ -351,7 +351,7 @@ impl Pools {
         Ok(instances)
     }
 
-    /// Records of the modules that are not built in, including those removed after failures.
+    /// Records of modules that are not built in, including modules removed after failures.
     pub(super) fn records(&self, failures: &ModuleFailures) -> Vec<ModuleRecord> {
         let mut records = Vec::new();
         for slot in Slot::ALL {

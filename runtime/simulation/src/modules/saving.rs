@@ -31,7 +31,7 @@ pub(crate) struct SavedModule {
     parameters: Vec<(String, f64)>,
     /// The build that ran; empty for a built-in module.
     pub(crate) build: String,
-    /// `None` if it may have state that it cannot export.
+    /// The state of the module; `None` if it may have state that it cannot export.
     pub(crate) state: Option<Vec<u8>>,
 }
 
@@ -153,7 +153,7 @@ impl SavedModule {
         }
     }
 
-    /// Restores the state of a module; the error states why it starts fresh.
+    /// Restores the state of a module. The error states why the module starts fresh.
     pub(super) fn load_into<L: ?Sized + Choosable>(
         &self,
         module: &mut Module<L>,
@@ -190,7 +190,7 @@ impl Modules {
         agents.chain(self.signals.saved()).collect()
     }
 
-    /// Tells the instances of all agents, then gives them what they kept. Returns those that start
+    /// Notifies the instances of all agents, then restores their states. Returns the instances that start
     /// fresh.
     pub(crate) fn restore_states(
         &mut self,
@@ -222,7 +222,7 @@ impl Modules {
     }
 }
 
-/// Whether an instance controls signals, and so belongs to no pool.
+/// Whether an instance controls signals, and therefore belongs to no pool.
 fn is_of_signals(instance: &SavedInstance) -> bool {
     instance.slot == ModuleKind::SignalController.name()
 }

@@ -1,4 +1,4 @@
-//! Modules that control signals: one instance for each programme whose plan names one.
+//! Modules that control signals: one instance for each programme whose plan names a module.
 
 use super::saving::{SavedInstance, SavedModule};
 use super::succession::Anew;
@@ -13,10 +13,10 @@ use roadwright_agent::{
 use roadwright_scenario::{ModuleSetting, Scenario, SignalControllerSetting};
 use serde::{Deserialize, Serialize};
 
-/// Update rate, Hz. Signals change in seconds.
+/// Update rate, Hz. Signals change within seconds.
 const RATE: f64 = 1.0;
 
-/// Controlling module or mode of a programme, in saved form.
+/// Module or mode that controls a programme, in saved form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Decider {
     /// Id of a module, or name of a mode.
@@ -24,7 +24,7 @@ pub(crate) struct Decider {
     is_module: bool,
 }
 
-/// The deciders of all programmes in a save, and those of the world that takes it.
+/// The deciders of all programmes in a save, and those of the restored world.
 #[derive(Clone, Copy)]
 pub(crate) struct DeciderChange<'a> {
     pub(crate) was: &'a [Decider],
@@ -114,13 +114,13 @@ impl SignalControllers {
         self.running.get(group).is_some_and(Option::is_some)
     }
 
-    /// Whether the module of a programme looks at approaching traffic.
+    /// Whether the module of a programme reads the approaching traffic.
     pub(crate) fn look_at_facts(&self, group: usize) -> bool {
         let running = self.running.get(group).and_then(Option::as_ref);
         running.is_some_and(|running| running.module.logic.wants_facts())
     }
 
-    /// Whether modules that look at approaching traffic are updated in this step.
+    /// Whether modules that read the approaching traffic are updated in this step.
     pub(crate) fn are_due(&self, clock: &Clock) -> bool {
         Rate::new(RATE, clock.dt).is_due(clock.step, 0) && self.running.iter().any(Option::is_some)
     }
@@ -173,7 +173,7 @@ impl SignalControllers {
         }
     }
 
-    /// Records of external signal controllers, each once.
+    /// Records of external signal controllers, without duplicates.
     pub(super) fn record(&self, failures: &ModuleFailures, records: &mut Vec<ModuleRecord>) {
         let slot = ModuleKind::SignalController.name();
         for running in self.running.iter().flatten() {
@@ -210,7 +210,7 @@ impl SignalControllers {
         })
     }
 
-    /// Controlling module or mode of each programme.
+    /// Module or mode that controls each programme.
     pub(crate) fn deciders(&self, ground: &Ground) -> Vec<Decider> {
         let programmes = ground.programmes().zip(&self.running);
         programmes

@@ -1,8 +1,8 @@
 //! Maps instances of a saved world to those of a restored one, and finds the modules that start fresh.
 //!
-//! A world may be restored with other modules than it was saved with, which makes a branch. An agent keeps
-//! the modules that it has chosen for itself, and otherwise gets the current modules of its stack. An
-//! instance that all agents have left is not created again, so its module need not exist any more.
+//! A world may be restored with other modules than it was saved with, which makes the run a branch. An agent
+//! keeps modules that were chosen for it individually, and otherwise gets the current modules of its stack.
+//! An instance that no agent uses any more is not recreated, so its module need not exist.
 
 use super::pool::Pools;
 use super::saving::SavedInstance;
@@ -14,21 +14,21 @@ use roadwright_agent::Slot;
 use roadwright_scenario::ModuleSetting;
 use serde::{Deserialize, Serialize};
 
-/// Stacks of a saved world: names, and numbers of their instances.
+/// Stacks of a saved world: their names, and the numbers of their instances.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedStacks(Vec<(String, Instances)>);
 
 /// The planners for open ground of a saved world.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedGroundPlanners {
-    /// Instances of stacks, in their order.
+    /// Instances of stacks, in the order of the stacks.
     stacks: Vec<u16>,
     /// Instances of agents, by index.
     agents: Vec<u16>,
 }
 
 impl SavedGroundPlanners {
-    /// Puts the instances where those of other slots are.
+    /// Stores the instances where those of other slots are.
     pub(crate) fn put(&self, stacks: Option<&mut SavedStacks>, agents: &mut Agents) {
         let slot = Slot::GroundPlanner;
         for ((_, stack), instance) in stacks.into_iter().flat_map(|s| &mut s.0).zip(&self.stacks) {
@@ -40,12 +40,12 @@ impl SavedGroundPlanners {
     }
 }
 
-/// A module, or a part of the scenario, that does not resume where a saved world was.
+/// A module, or a part of the scenario, that does not resume from the state of a saved world.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Anew {
     /// Name of its slot, or `scenario`.
     pub(crate) slot: String,
-    /// Its id, or several for a slot that takes several, or the part of the scenario that differs.
+    /// Its id, or several ids for a slot that takes several, or the part of the scenario that differs.
     pub(crate) module: String,
     /// Reason.
     pub(crate) why: String,
@@ -54,16 +54,16 @@ pub(crate) struct Anew {
 /// Mapping of the saved instances of a slot.
 struct SlotSuccession {
     slot: Slot,
-    /// New number of each instance by its saved number; `None` if all agents have left it.
+    /// New number of each instance by its saved number; `None` if no agent uses it any more.
     numbers: Vec<Option<u16>>,
-    /// For each stack, the saved number of the instance that its agents have left.
+    /// For each stack, the saved number of the instance that its agents no longer use.
     left: Vec<Option<u16>>,
 }
 
 /// Mapping of the saved instances of a world.
 pub(crate) struct Succession {
     slots: Vec<SlotSuccession>,
-    /// Modules that start fresh because stacks have other modules now.
+    /// Modules that start fresh because the modules of their stacks have changed.
     pub(crate) anew: Vec<Anew>,
 }
 
@@ -91,7 +91,8 @@ impl Succession {
         modules
     }
 
-    /// Notifications with the new numbers; instances that start fresh know no agents.
+    /// Saved notifications with the new numbers. Instances that start fresh have not been notified of any
+    /// agents.
     pub(super) fn told(&self, mut saved: SavedMembership) -> SavedMembership {
         for one in &self.slots {
             saved.renumber(one.slot, |was| one.number(was).unwrap_or(u16::MAX));
@@ -126,9 +127,10 @@ impl Modules {
         }
     }
 
-    /// Creates the saved instances that are still in use, in the order of the save and including choices of
-    /// single agents, and the instances that stacks have now. Agents get the new numbers. `was` is `None` for
-    /// worlds saved before it was recorded; there all agents keep their instances.
+    /// Recreates the saved instances that are still in use, in the order of the save and including the
+    /// choices of individual agents. Then it creates the current instances of the stacks. Agents get the new
+    /// numbers. `was` is `None` for worlds saved before it was recorded; their agents all keep their
+    /// instances.
     pub(crate) fn restore_instances(
         &mut self,
         saved: &[SavedInstance],
@@ -201,8 +203,8 @@ impl Modules {
             .collect()
     }
 
-    /// Replaces saved instances that all agents have left by the current ones of their stacks, where the
-    /// modules are the same and only parameters or rates differ. Records all modules that start fresh.
+    /// Replaces saved instances that no agent uses any more by the current ones of their stacks, if only
+    /// parameters or rates differ. Records all modules that start fresh.
     fn succeed(&self, slot: Slot, saved: &[Vec<ModuleSetting>], succession: &mut Succession) {
         let Some(one) = succession.slots.iter_mut().find(|one| one.slot == slot) else {
             return;
@@ -224,7 +226,7 @@ impl Modules {
     }
 }
 
-/// Whether any agent still uses a saved instance that some stacks have left.
+/// Whether any agent still uses a saved instance that some stacks no longer use.
 fn stays(
     slot: Slot,
     number: u16,
@@ -245,7 +247,7 @@ fn ids(settings: &[ModuleSetting]) -> Vec<&str> {
     ids.collect()
 }
 
-/// Report about a stack whose slot has other settings than it was saved with.
+/// Report about a stack whose settings for a slot differ from the saved ones.
 fn anew(slot: Slot, old: &[ModuleSetting], new: &[ModuleSetting], remembers: bool) -> Anew {
     let name = |settings: &[ModuleSetting]| match settings.is_empty() {
         true => "none".to_owned(),

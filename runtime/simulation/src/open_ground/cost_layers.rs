@@ -10,15 +10,16 @@ use roadwright_geometry::{DVec2, HeightField, Pose};
 use roadwright_planning::open_ground::{Item, Layer, PLAIN, SMALLEST_FACTOR, Shape};
 use roadwright_scenario::LandUse;
 
-/// Range of steepness in one class of slopes, as rise over run. Ground below the first class costs nothing.
+/// Range of slopes per class, as rise over run. Ground below the first class costs nothing.
 const STEP: f64 = 0.1;
 /// Added cost of each class. Ground with a slope of 20 % costs twice as much as level ground.
 const STEP_COST: i32 = 8;
-/// Ground steeper than this, as rise over run, costs as much as water.
+/// Slope, as rise over run, above which ground costs as much as water.
 const STEEPEST: f64 = 1.0;
 /// Added cost of water. A path crosses water only if every detour is longer than 64 times the crossing.
 const WATER_COST: i32 = 63 * PLAIN;
-/// Maximum number of squares with slopes. Finer terrain is read in blocks, each as steep as its steepest sample.
+/// Maximum number of terrain squares with slopes. Finer terrain is read in blocks, each as steep as its
+/// steepest sample.
 const MOST_SQUARES: usize = 40_000;
 
 /// Adds the cost layers of a ground.
@@ -82,7 +83,7 @@ fn add_slopes(items: &mut FixedItems, field: &HeightField) {
     }
 }
 
-/// Block of terrain squares that is read as one, given by its south-western square.
+/// Block of terrain squares that are read as one, given by its south-western square.
 #[derive(Debug, Clone, Copy)]
 struct Block {
     column: usize,
@@ -121,7 +122,7 @@ struct Run {
 }
 
 impl Run {
-    /// Adds the run, which ends before the block `end`.
+    /// Adds the run, which ends before block `end`.
     fn finish(&self, items: &mut FixedItems, field: &HeightField, end: Block, number: u32) {
         if self.cost == 0 {
             return;
@@ -136,7 +137,7 @@ impl Run {
     }
 }
 
-/// Added cost of ground with this steepness, given as rise over run.
+/// Added cost of a slope, given as rise over run.
 fn slope_cost(steepness: f64) -> i32 {
     if steepness > STEEPEST {
         WATER_COST

@@ -1,4 +1,4 @@
-//! The part of a map of open ground that depends on the scenario alone.
+//! The items of a map of open ground that depend on the scenario alone.
 
 use super::cost_layers;
 use crate::ground::{Ground, Owner};
@@ -9,7 +9,7 @@ use roadwright_scenario::{ForestId, LandId, LaneletIndex, ObstacleId};
 use std::collections::BTreeMap;
 
 /// Maximum length of a piece of lane that is one item, m. The bounding box of a longer piece would cover many
-/// tiles in which the piece does not lie.
+/// tiles without touching the piece itself.
 const PIECE: f64 = 24.0;
 
 /// Object of a scenario that items on the map represent.
@@ -48,7 +48,7 @@ pub enum ItemSource {
 pub struct FixedItems(pub BTreeMap<ItemSource, Vec<Item>>);
 
 impl FixedItems {
-    /// Collects the items of a ground. O(obstacles + trees + total length of lanes).
+    /// Collects the items of a ground. O(obstacles + trees + total lane length).
     pub fn of(ground: &Ground) -> Self {
         let mut items = Self::default();
         ground.obstacles.for_each_upright(|upright| {
@@ -94,7 +94,8 @@ impl FixedItems {
     }
 }
 
-/// Adds the surface of a lane as pieces with common edges, so that each cell of the lane lies in one piece.
+/// Adds the surface of a lane as pieces with common edges, so that each cell of the lane lies in exactly one
+/// piece.
 fn add_lane(items: &mut FixedItems, id: LaneletIndex, line: CentreLine<'_>, width: f64) {
     let poses = line.poses();
     let stride = (PIECE / line.spacing()).floor().max(1.0) as usize;

@@ -1,5 +1,5 @@
-//! From cells to a line that a vehicle can drive: without the stairs of the cells, with its turning radius, and
-//! slow where it bends.
+//! Turns a path of cells into a line that a vehicle can drive: smoothed, limited to its turning radius, and
+//! slower in bends.
 
 use crate::route::Waypoint;
 use crate::vehicle_type::VehicleType;
@@ -10,16 +10,16 @@ use roadwright_geometry::{DVec2, Pose, heading_of};
 use roadwright_planning::open_ground::{OpenGround, Owner, ProfileId, Reading};
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Straight pieces of a smoothed path are no longer than this, m.
+/// Maximum length of the straight pieces of a smoothed path, m.
 const LONGEST_CHORD: f64 = 30.0;
-/// Part of a path that is made to be driven, m. What lies beyond is planned again before it is reached.
+/// Length of path that is turned into a drivable line, m. The rest is planned again before it is reached.
 pub(super) const DRIVEN: f64 = 40.0;
-/// Length of the steps in which a vehicle is moved along a path, m.
+/// Length of the steps in which the drive along a path is simulated, m.
 const STEP: f64 = 0.5;
-/// Radius of planned bends, as a multiple of the smallest one of the vehicle.
+/// Radius of planned bends, as a multiple of the vehicle's minimum turning radius.
 const EASE: f64 = 1.15;
-/// Nearest point that a vehicle is steered towards, as a multiple of that radius, and at least and at most,
-/// m.
+/// Distance ahead of the point that a vehicle is steered towards: as a multiple of the radius of planned
+/// bends, and its minimum and maximum, m.
 const LOOKAHEAD: f64 = 0.8;
 const LEAST_LOOKAHEAD: f64 = 2.5;
 const MOST_LOOKAHEAD: f64 = 8.0;
@@ -27,12 +27,11 @@ const MOST_LOOKAHEAD: f64 = 8.0;
 const LATERAL: f64 = 2.0;
 /// Deceleration before bends and stops, m/s^2.
 const BRAKING: f64 = 1.5;
-/// Speeds beside something that is closer than the tracking margin, in reverse, and where a vehicle turns
-/// back, m/s.
+/// Speeds close to obstacles (nearer than the tracking margin), in reverse, and at changes of direction, m/s.
 const NARROW_SPEED: f64 = 2.0;
 const REVERSE_SPEED: f64 = 2.5;
 const CREEP: f64 = 0.5;
-/// From where a vehicle stands closer to something than it would drive, it may drive on for this far, m.
+/// Distance for which a vehicle that starts closer to an obstacle than its margin may ignore the margin, m.
 const WAY_OUT: f64 = 5.0;
 
 /// A vehicle on the map.
@@ -41,20 +40,20 @@ pub(super) struct Driver<'a> {
     pub(super) profile: ProfileId,
     pub(super) owner: Owner,
     pub(super) kind: &'a VehicleType,
-    /// The largest curvature that its driver steers, 1/m.
+    /// The largest curvature that its driver can steer, 1/m.
     pub(super) tightest: f64,
-    /// How closely it keeps to its path, m.
+    /// Margin for deviations from its path, m.
     pub(super) margin: f64,
     /// Speed off the roads, m/s.
     pub(super) speed: f64,
 }
 
-/// A path as a vehicle drives it.
+/// A path in the form in which a vehicle drives it.
 #[derive(Debug, Clone)]
 pub(super) struct Track {
     /// Poses of the rear axle.
     pub(super) poses: Vec<Pose>,
-    /// Distance that is kept from obstacles, m.
+    /// Clearance to obstacles, m.
     pub(super) margin: f64,
 }
 
@@ -69,12 +68,12 @@ impl Track {
 }
 
 impl Driver<'_> {
-    /// Radius of the tightest bends that are planned, m.
+    /// Radius of the tightest planned bends, m.
     pub(super) fn radius(&self) -> f64 {
         EASE / self.tightest.max(1e-3)
     }
 
-    /// The outline of the vehicle with its rear axle at a pose, and some room around it.
+    /// The outline of the vehicle with its rear axle at a pose, enlarged by a margin.
     pub(super) fn covered(&self, pose: Pose, margin: f64) -> OrientedBox {
         let body = self.kind.covered(pose);
         OrientedBox {
@@ -84,13 +83,13 @@ impl Driver<'_> {
         }
     }
 
-    /// Whether the vehicle touches nothing that stands at a pose.
+    /// Whether the vehicle touches no standing obstacle at a pose.
     pub(super) fn fits(&self, pose: Pose, margin: f64) -> bool {
         let body = self.covered(pose, margin);
         self.map.is_free(self.profile, Some(self.owner), &body)
     }
 
-    /// The largest margin down from the usual one that the vehicle has at a pose.
+    /// The largest margin, up to the usual one, that is free around the vehicle at a pose.
     pub(super) fn margins(&self) -> [f64; 3] {
         [self.margin, 0.4 * self.margin, 0.02_f64.min(self.margin)]
     }
@@ -102,7 +101,7 @@ impl Driver<'_> {
         })
     }
 
-    /// Points of a path over cells without those between which a straight line costs no more.
+    /// Points of a path over cells, without the points that a straight line can skip at no extra cost.
     pub(super) fn smoothed(&mut self, points: &[DVec2]) -> Vec<DVec2> {
         let Some(&first) = points.first() else {
             return Vec::new();
@@ -124,7 +123,7 @@ impl Driver<'_> {
         smooth
     }
 
-    /// The farthest point found to which a straight line costs no more than the path.
+    /// The farthest point found that a straight line reaches at no greater cost than the path.
     fn farthest_straight(&mut self, points: &[DVec2], factors: &[u32], at: usize) -> usize {
         let mut best = at + 1;
         let (mut stride, mut candidate) = (2, at + 2);
@@ -153,8 +152,8 @@ impl Driver<'_> {
         })
     }
 
-    /// Moves the vehicle along a line forwards, as far as it can be driven; `None` if it would touch
-    /// something, or would not come along.
+    /// Simulates the forward drive of the vehicle along a line, as far as the line can be driven; `None` if
+    /// the vehicle would touch something or could not follow the line.
     pub(super) fn driven(&self, start: Pose, points: &[DVec2]) -> Option<Track> {
         let margins = self.margins();
         margins
@@ -198,7 +197,7 @@ impl Driver<'_> {
         Some(Track { poses, margin })
     }
 
-    /// Way-points along a track that is driven in one gear, and along the rest of the path beyond.
+    /// Way-points along a track that is driven in one gear, then along the rest of the path.
     pub(super) fn waypoints(&self, track: &Track, gear: i8, beyond: &[DVec2]) -> Vec<Waypoint> {
         let most = match (gear < 0, track.margin < self.margin) {
             (true, _) => REVERSE_SPEED,
@@ -231,7 +230,7 @@ impl Driver<'_> {
     }
 }
 
-/// Lowers speeds so that each can be braked to from the one before.
+/// Lowers speeds so that the vehicle can brake to each from the one before.
 pub(super) fn brake_in_time(waypoints: &mut [Waypoint]) {
     for at in (1..waypoints.len()).rev() {
         let length = (waypoints[at].pose.position - waypoints[at - 1].pose.position).length();
@@ -241,7 +240,7 @@ pub(super) fn brake_in_time(waypoints: &mut [Waypoint]) {
     }
 }
 
-/// Lets a path end where the vehicle turns back.
+/// Slows down the end of a path where the vehicle changes direction.
 pub(super) fn end_slowly(waypoints: &mut [Waypoint]) {
     if let Some(last) = waypoints.last_mut() {
         last.speed = CREEP;
@@ -249,7 +248,7 @@ pub(super) fn end_slowly(waypoints: &mut [Waypoint]) {
     brake_in_time(waypoints);
 }
 
-/// Curvature of a track around a pose, 1/m.
+/// Curvature of a track near a pose, 1/m.
 fn curvature(poses: &[Pose], at: usize) -> f64 {
     let (from, to) = (at.saturating_sub(3), (at + 3).min(poses.len() - 1));
     let length = (to - from) as f64 * STEP;
@@ -260,7 +259,7 @@ fn curvature(poses: &[Pose], at: usize) -> f64 {
     turn.abs() / length.max(STEP)
 }
 
-/// The pose after a distance along an arc, backwards if it is negative.
+/// The pose after a distance along an arc; a negative distance is driven backwards.
 pub(super) fn moved(pose: Pose, distance: f64, curvature: f64) -> Pose {
     let turn = distance * curvature;
     let chord = Pose {

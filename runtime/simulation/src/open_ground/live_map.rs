@@ -1,4 +1,5 @@
-//! The map of a running world: the fixed items, and what lies, stands and moves on the ground now.
+//! The map of a running world: the fixed items, and everything that currently lies, stands or moves on the
+//! ground.
 
 use super::FixedItems;
 use super::fixed_items::ItemSource;
@@ -14,25 +15,25 @@ use roadwright_planning::open_ground::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A vehicle that has stood for longer counts as something that stands: verdicts build on it, s.
+/// Time after which a stopped vehicle counts as standing, so that verdicts take it into account, s.
 const STANDS_AFTER: f64 = 5.0;
-/// A body that is slower blocks the cells below it; a faster one will be elsewhere, m/s.
+/// Speed below which a body blocks the cells under it, m/s. A faster body will soon be elsewhere.
 const SLOW: f64 = 0.5;
-/// Bodies farther from all agents that plan are left out, m.
+/// Distance from all planning agents beyond which bodies are left out, m.
 const REACH: f64 = 150.0;
-/// Added to the factor of a cell below a moving body; it falls to nothing at the point of its forecast.
+/// Added to the factor of a cell below a moving body. It decreases to zero along the forecast path.
 const FORECAST_COST: i32 = 64;
 
-/// Something that is not fixed.
+/// An item that is not fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Mobile {
-    /// A part of an agent's body, 0 for the vehicle; by the agent's id.
+    /// A part of an agent's body, 0 for the vehicle, with the id of the agent.
     Body(u64, u8),
-    /// A trailer that was let go, by the number of its train and its place there.
+    /// An uncoupled trailer, by the number of its train and its position in it.
     Trailer(u32, u8),
 }
 
-/// The map of open ground of a world. It is derived: a world that is restored makes it again.
+/// The map of open ground of a world. It is derived data, which a restored world builds again.
 pub(crate) struct LiveMap {
     pub(crate) map: OpenGround,
     ground: Arc<Ground>,
@@ -40,20 +41,20 @@ pub(crate) struct LiveMap {
     mobile: BTreeMap<Mobile, Placed>,
 }
 
-/// An item as it is on the map.
+/// An item as placed on the map.
 struct Placed {
     item: Item,
-    /// `None` for one that the map refuses.
+    /// Id of the item; `None` if the map rejects it.
     id: Option<ItemId>,
 }
 
-/// Content of the map that changes from step to step.
+/// Contents of the map that change from step to step.
 pub(crate) struct OnGround<'a> {
     pub(crate) bodies: Bodies<'a>,
     pub(crate) types: &'a VehicleTypes,
-    /// The agents that plan.
+    /// Agents that plan over open ground.
     pub(crate) planning: &'a [AgentIndex],
-    /// Time for which moving bodies are foreseen, s.
+    /// Time for which the motion of bodies is forecast, s.
     pub(crate) forecast: f64,
 }
 
@@ -69,7 +70,8 @@ impl LiveMap {
         live
     }
 
-    /// Brings the map in line with a world: what has come, gone or changed touches its own tiles only.
+    /// Updates the map to the state of a world. Every added, removed or changed item affects only its own
+    /// tiles.
     pub(crate) fn update(&mut self, ground: &Arc<Ground>, shown: &OnGround<'_>) {
         if !Arc::ptr_eq(&self.ground, ground) {
             self.ground = ground.clone();
@@ -79,7 +81,7 @@ impl LiveMap {
         self.take_mobile(mobile_items(shown));
     }
 
-    /// Exchanges the fixed items for those of the ground.
+    /// Replaces the fixed items by those of a new ground.
     fn take_fixed(&mut self) {
         let new = FixedItems::of(&self.ground).0;
         let gone: Vec<ItemSource> = self
@@ -102,7 +104,7 @@ impl LiveMap {
         }
     }
 
-    /// Puts loose obstacles where they have been pushed to.
+    /// Moves the items of loose obstacles to where they have been pushed.
     fn move_loose(&mut self, shown: &OnGround<'_>) {
         let obstacles = &self.ground.obstacles;
         for (number, shape) in shown.bodies.dynamics.rigid.displaced().shapes() {
@@ -162,7 +164,7 @@ fn is_same(placed: &[Placed], items: Option<&Vec<Item>>) -> bool {
     items.is_some_and(|items| placed.iter().map(|placed| &placed.item).eq(items))
 }
 
-/// Puts another item in the place of one.
+/// Replaces an item by another one.
 fn exchange(map: &mut OpenGround, placed: &mut Placed, item: Item) {
     if placed.item == item {
         return;
@@ -228,10 +230,10 @@ fn mobile_items(shown: &OnGround<'_>) -> BTreeMap<Mobile, Item> {
     items
 }
 
-/// Height of trailers that stand alone, m: no vehicle passes over or under one.
+/// Height of uncoupled trailers, m. No vehicle passes over or under one.
 const TRAILER_HEIGHT: f64 = 3.0;
 
-/// A vehicle as others see it.
+/// A vehicle as seen by other vehicles.
 struct Moving {
     owner: u64,
     speed: f64,

@@ -1,7 +1,7 @@
-//! Manoeuvres: how a vehicle comes onto its path if it cannot simply drive along it, forwards and backwards.
+//! Manoeuvres, forwards and backwards, that bring a vehicle onto its path if it cannot simply drive along it.
 //!
-//! A search over poses with the vehicle's turning radius (hybrid A*) ends on the path, or at the goal. The
-//! cost from a cell to there without regard to headings leads it. Costs are times.
+//! A search over poses with the vehicle's turning radius (hybrid A*) ends on the path or at the goal. It is
+//! guided by the cost from each cell to the end, regardless of headings. Costs are times.
 
 use super::follow::{Driver, Track, moved};
 use roadwright_geometry::math::wrap_angle;
@@ -11,53 +11,55 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::f64::consts::TAU;
 
-/// Shortest step, m, and the step as a share of the turning radius: with each the heading changes by one of
-/// the distinct headings.
+/// Shortest step, m, and step length as a fraction of the turning radius. Each step changes the heading by
+/// one of the distinct headings.
 const STEP: f64 = 1.5;
 const TURN: f64 = 0.3;
-/// Pieces in which a step is looked at, m.
+/// Length of the pieces in which a step is checked for collisions, m.
 const PIECE: f64 = 0.5;
-/// Edge of the cells in which poses count as the same, m, for the shortest step, and number of headings.
+/// Edge length of the cells in which poses count as equal, m, for the shortest step, and number of distinct
+/// headings.
 const CELL: f64 = 1.0;
 const HEADINGS: f64 = 24.0;
-/// Speeds that costs build on, m/s.
+/// Speeds from which costs are computed, m/s.
 const FORWARDS: f64 = 4.0;
 const BACKWARDS: f64 = 2.0;
-/// How much the estimate counts: more finds worse manoeuvres sooner.
+/// Weight of the estimate in the search. A larger weight finds worse manoeuvres sooner.
 const WEIGHT: f64 = 1.4;
-/// Poses that are expanded at most.
+/// Maximum number of poses that are expanded.
 const MOST: u32 = 4000;
-/// Where a manoeuvre may end: beside the path, m, and across it, rad.
+/// Tolerances for the end of a manoeuvre on the path: lateral offset, m, and difference in heading, rad.
 const BESIDE: f64 = 1.0;
 const ASKEW: f64 = 0.35;
-/// Distance along the path before which it does not end, and up to which, m.
+/// Minimum and maximum distance along the path at which a manoeuvre may end, m.
 const NEAREST: f64 = 4.0;
 const FARTHEST: f64 = 50.0;
-/// The goal is reached this close, m.
+/// Distance from the goal at which it counts as reached, m.
 const AT_GOAL: f64 = 4.0;
-/// A manoeuvre that does not reach the path has to bring the vehicle nearer to it by this, s.
+/// Minimum gain of a manoeuvre that does not reach the path, s. It has to bring the vehicle at least this
+/// much nearer.
 const LEAST_GAIN: f64 = 2.0;
-/// Half of the edge of the area in which costs to go are known, cells.
+/// Half the edge length of the area in which the cost to the end is known, cells.
 const AREA: i32 = 48;
-/// Units of costs in a second.
+/// Cost units per second.
 const UNITS: f64 = 1000.0;
 
-/// A part of a manoeuvre in one gear.
+/// A part of a manoeuvre, driven in one gear.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
     pub(super) gear: i8,
     pub(super) track: Track,
 }
 
-/// A manoeuvre, and where on the path it ends.
+/// A manoeuvre, and the point of the path at which it ends.
 #[derive(Debug, Clone)]
 pub(super) struct Manoeuvre {
     pub(super) parts: Vec<Part>,
-    /// Index of the first point of the path beyond its end; beyond all if it ends elsewhere.
+    /// Index of the first point of the path beyond its end; past the last point if it ends elsewhere.
     pub(super) joins: usize,
     /// Its duration, s.
     pub(super) time: f64,
-    /// Whether it ends on the path or at the goal; otherwise only nearer to it.
+    /// Whether it ends on the path or at the goal; otherwise it ends only nearer to it.
     pub(super) is_complete: bool,
 }
 
@@ -67,9 +69,9 @@ pub(super) struct Begin {
     pub(super) pose: Pose,
     /// The gear of the vehicle, 1 or -1.
     pub(super) gear: i8,
-    /// Whether it may change that at once.
+    /// Whether it may change gear at once.
     pub(super) may_change: bool,
-    /// Time that a change costs, s.
+    /// Cost of a gear change, s.
     pub(super) gear_change: f64,
 }
 
@@ -87,10 +89,10 @@ struct Node {
 /// Requirements of a step.
 #[derive(Debug, Clone, Copy)]
 struct Room {
-    /// Beside the vehicle, m.
+    /// Clearance beside the vehicle, m.
     margin: f64,
     pieces: u32,
-    /// Whether the vehicle may be closer to something, because it begins there.
+    /// Whether the vehicle may be closer than this to obstacles, because it starts there.
     is_first: bool,
 }
 
@@ -106,7 +108,7 @@ fn key(node: &Node, pieces: u32) -> Key {
 }
 
 impl Driver<'_> {
-    /// The manoeuvre that leads onto a path soonest; `None` if none is found within bounds.
+    /// The fastest manoeuvre that leads onto a path; `None` if the search finds none within its limits.
     pub(super) fn manoeuvre(&mut self, begin: Begin, path: &[DVec2]) -> Option<Manoeuvre> {
         let [usual, _, least] = self.margins();
         [usual, least]
@@ -199,8 +201,8 @@ impl Driver<'_> {
         })
     }
 
-    /// The pose after a step; `None` if the vehicle would touch something on it. From the start it may leave a place that is
-    /// closer to something than it would drive.
+    /// The pose after a step; `None` if the vehicle would touch something during it. The first step may begin
+    /// closer to an obstacle than the margin allows.
     fn stepped(&self, node: &Node, gear: i8, curvature: f64, room: Room) -> Option<Pose> {
         let piece = f64::from(gear) * PIECE;
         let mut pose = node.pose;
@@ -214,7 +216,7 @@ impl Driver<'_> {
         Some(pose)
     }
 
-    /// Times from cells around a place to another one, without regard to headings; `None` off the map.
+    /// Travel times from cells around a place to another place, regardless of headings; `None` off the map.
     fn times_to(&mut self, goal: DVec2, around: DVec2) -> Option<TimesToGo> {
         let of_map = self.map.profile(self.profile).cell;
         // Fine cells would only make it slower.
@@ -260,7 +262,7 @@ impl Driver<'_> {
     }
 }
 
-/// Times from cells to the end of a manoeuvre, in thousandths of a second.
+/// Travel times from cells to the end of a manoeuvre, in thousandths of a second.
 struct TimesToGo {
     size: CellSize,
     times: BTreeMap<Cell, u64>,
@@ -273,11 +275,11 @@ impl TimesToGo {
     }
 }
 
-/// Where a manoeuvre may end.
+/// Places where a manoeuvre may end.
 struct Ends {
     points: Vec<PathEnd>,
     last: DVec2,
-    /// Whether the path ends at the goal within reach, so that any heading will do there.
+    /// Whether the path ends at the goal within reach, where any heading is allowed.
     at_goal: bool,
 }
 
@@ -325,7 +327,7 @@ impl Ends {
         })
     }
 
-    /// Index of the point of the path that comes next if a manoeuvre may end at a pose.
+    /// Index of the next point of the path if a manoeuvre may end at a pose; `None` otherwise.
     fn joined(&self, pose: &Pose, gear: i8) -> Option<usize> {
         if self.at_goal && (pose.position - self.last).length() < AT_GOAL {
             return Some(usize::MAX);
@@ -341,7 +343,7 @@ impl Ends {
     }
 }
 
-/// The steps that lead to a pose, by gear.
+/// Joins the steps that lead to a pose into parts, by gear.
 fn assemble(nodes: &[Node], last: u32, joins: usize, room: Room) -> Manoeuvre {
     let mut chain = vec![last];
     while let Some(&at) = chain.last()

@@ -8,11 +8,11 @@
 //! | `unreachable.rs` | findings about destinations that cannot be reached |
 //! | `live_map.rs` | the map of a running world: vehicles, trailers and loose obstacles as well |
 //! | `profiles.rs` | map profiles of vehicle types |
-//! | `plans.rs` | plans of agents: when they search, what they follow, and when there is no path |
+//! | `plans.rs` | plans of agents: when they search, which path they follow, and when there is none |
 //! | `search.rs` | the searches of planners |
-//! | `follow.rs` | from cells to a line that a vehicle can drive |
-//! | `manoeuvre.rs` | how a vehicle comes onto its path, forwards and backwards |
-//! | `verdict.rs` | whether an agent can get to its goal, as it is reported |
+//! | `follow.rs` | turns a path of cells into a line that a vehicle can drive |
+//! | `manoeuvre.rs` | manoeuvres onto a path, forwards and backwards |
+//! | `verdict.rs` | whether an agent can reach its goal, as reported to users |
 
 mod cost_layers;
 mod fixed_items;

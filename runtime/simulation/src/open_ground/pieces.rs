@@ -8,8 +8,8 @@ const SQUARE: f64 = 64.0;
 /// Maximum number of squares per area. Larger areas are cut into larger squares.
 const MOST_SQUARES: f64 = 10_000.0;
 
-/// Cuts an area with holes into pieces. Cuts run along whole multiples of the edge length, where no cell has its
-/// centre, so that each cell lies in one piece. O(corners log squares + squares).
+/// Cuts an area with holes into pieces. Cuts run along multiples of the edge length. No cell has its centre
+/// there, so each cell lies in exactly one piece. O(corners log squares + squares).
 pub(super) fn cut(rings: &[&[DVec2]]) -> Vec<Vec<DVec2>> {
     let ring = joined(rings);
     let Some((low, high)) = polygon::bounds(&ring) else {
@@ -25,8 +25,8 @@ pub(super) fn cut(rings: &[&[DVec2]]) -> Vec<Vec<DVec2>> {
     pieces
 }
 
-/// Returns a single ring for an area with holes. A line that is traversed twice joins each hole to the outline,
-/// so that the even-odd rule sees the hole but not the line.
+/// Returns a single ring for an area with holes. Each hole is joined to the outline by a line that is
+/// traversed twice. The even-odd rule then cuts out the hole and ignores the line.
 fn joined(rings: &[&[DVec2]]) -> Vec<DVec2> {
     let Some((outline, holes)) = rings.split_first() else {
         return Vec::new();

@@ -20,28 +20,29 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Offset from the path, m, and difference in heading, rad, beyond which the driver is no longer on its plan.
+/// Lateral offset, m, and difference in heading, rad, beyond which a vehicle counts as having left its path.
 const BESIDE: f64 = 1.0;
 const ASKEW: f64 = 1.0;
-/// Difference in heading from which the start of a path is reached by a manoeuvre, rad.
+/// Difference in heading above which a vehicle needs a manoeuvre to reach the start of a path, rad.
 const BEHIND: f64 = 1.05;
-/// Time for which a vehicle has to stand in front of a free path before it looks for a manoeuvre, s.
+/// Time for which a vehicle has to stand before a free path until it searches for a manoeuvre, s.
 const STUCK_AFTER: f64 = 4.0;
-/// Distance from the end of a part of a manoeuvre at which the part counts as driven, m.
+/// Distance from the end of a part of a manoeuvre at which the part counts as complete, m.
 const PART_END: f64 = 0.3;
-/// Near the end of the last one the agent plans on, m.
+/// Distance from the end of the last part at which the agent plans further, m.
 const LAST_PART_END: f64 = 3.0;
-/// Length of the path on which a vehicle without a path comes to a stand, m.
+/// Length of the path on which a vehicle without a path stops, m.
 const HALT: f64 = 3.0;
 /// Time after which a failed search for a manoeuvre is repeated, s.
 const TRIES_AGAIN: f64 = 1.0;
-/// Cells that the searches for a verdict expand at most. Without a verdict then, the agent is still searching.
+/// Maximum number of cells that the searches for a verdict expand. If there is no verdict by then, the status
+/// of the agent remains "searching".
 const MOST_SPENT: u64 = 20_000_000;
 /// Speed at which tracks and manoeuvres are compared, m/s.
 const COMPARED_SPEED: f64 = 4.0;
-/// Longest manoeuvre that is read from a save, m.
+/// Length of the longest manoeuvre that is accepted from a save, m.
 const LONGEST: f64 = 1e5;
-/// Number of cells that the reachability search expands per turn.
+/// Number of cells that the reachability search expands at a time.
 const TURN: u64 = 512;
 
 /// Current state of an agent off the lanes.
@@ -53,7 +54,7 @@ pub(crate) struct Planner<'a> {
     /// Pose of its rear axle.
     pub(crate) pose: Pose,
     pub(crate) speed: f64,
-    /// How long it has been standing, s.
+    /// Time since it stopped, s.
     pub(crate) standing: f64,
     /// Position along the planned path and offset to its left, m; both 0 without a path.
     pub(crate) s: f64,
@@ -66,18 +67,18 @@ pub(crate) struct Planner<'a> {
     pub(crate) top_speed: f64,
     /// Simulation time, s.
     pub(crate) now: f64,
-    /// Whether it is its turn.
+    /// Whether the agent is due for planning.
     pub(crate) is_due: bool,
 }
 
-/// How a driver steers.
+/// Limits of a driver's steering.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Steering {
-    /// The largest curvature that it steers, 1/m.
+    /// The largest curvature that the driver can steer, 1/m.
     pub(crate) tightest: f64,
-    /// By how much the sine of the angle to a way-point may grow that is moved away.
+    /// Maximum increase of the sine of the angle to a way-point when the way-point is moved.
     pub(crate) sharpest: f64,
-    /// How much more room than usual it needs beside its path, at least 1.
+    /// Factor on the usual room beside its path, at least 1.
     pub(crate) looseness: f64,
 }
 
@@ -86,7 +87,7 @@ impl Planner<'_> {
         Owner(self.id)
     }
 
-    /// The middle of its body.
+    /// The centre of its body.
     fn centre(&self) -> Pose {
         Pose {
             position: self.pose.point(self.kind.body_centre, 0.0),
@@ -102,7 +103,7 @@ impl Planner<'_> {
         }
     }
 
-    /// A trip to its goal over cells of a size, m.
+    /// A trip to its goal over cells with a given size, m.
     fn trip(&self, map: &mut OpenGround, cell: f64, from: Pose) -> Trip {
         Trip {
             profile: map.add_profile(self.profile(cell)),
@@ -112,7 +113,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether it has left its path, or does not head along it.
+    /// Whether it has left its path or is not heading along it.
     fn disagrees(&self) -> bool {
         let Some(path) = self.path else { return false };
         let heading = path.path.line().heading(self.s);
@@ -131,17 +132,18 @@ pub(crate) struct AgentPlan {
     pub(crate) status: PathStatus,
     memory: HybridMemory,
     verdict: Option<SavedSearch>,
-    /// Size of the cells if it is finer than the planner's, because gaps are too narrow for those, m.
+    /// Size of the cells, m, if gaps are too narrow for the planner's usual cells.
     cell: Option<f64>,
     window: Option<SavedWindow>,
-    /// Parts of a manoeuvre that come after the one that is driven.
+    /// Parts of a manoeuvre after the one that is being driven.
     rest: Vec<PlannedPart>,
-    /// Where on the path that is driven the last part of a manoeuvre ends, m; `None` if it is none.
+    /// Position on the current path where the last part of a manoeuvre ends, m; `None` if the path is not a
+    /// manoeuvre.
     manoeuvre_until: Option<f64>,
     gear: i8,
-    /// Until when no manoeuvre is looked for, because none was found, s.
+    /// Time until which no manoeuvre is searched for, because none was found, s.
     gives_up_until: f64,
-    /// Where it has changed its gear.
+    /// Place where it last changed gear.
     changed_at: DVec2,
     planned_at: Option<f64>,
     #[serde(skip)]
@@ -153,27 +155,27 @@ pub(crate) struct AgentPlan {
 struct PlannedPart {
     waypoints: Vec<Waypoint>,
     margin: f64,
-    /// Where it ends, m.
+    /// Distance along the part at which it ends, m.
     until: f64,
 }
 
-/// Searches that a restored world makes again.
+/// Searches that a restored world runs again.
 #[derive(Debug, Clone, Default)]
 struct Live {
     searches: Option<Reachability>,
     incremental: Option<IncrementalPath>,
 }
 
-/// Path of an agent from now on.
+/// Result of planning for the path of an agent.
 pub(crate) enum Step {
-    /// The same as before.
+    /// The path stays as it is.
     Stays,
     /// Another path.
     Follow(Box<PlannedPath>),
 }
 
 impl AgentPlan {
-    /// Whether a plan that was read can be followed.
+    /// Whether a loaded plan is valid.
     pub(crate) fn is_sound(&self) -> bool {
         let parts = self.rest.iter();
         let are_sound = parts.flat_map(|part| &part.waypoints).all(|waypoint| {
@@ -238,12 +240,12 @@ impl GroundPlans {
         &self.agents
     }
 
-    /// Status of the path of an agent; `None` if it plans none.
+    /// Status of an agent's path; `None` if the agent does not plan one.
     pub(crate) fn status(&self, id: u64) -> Option<&PathStatus> {
         self.agents.get(&id).map(|plan| &plan.status)
     }
 
-    /// Whether it is not known of an agent that it has no path.
+    /// Whether an agent is not known to be without a path.
     pub(crate) fn has_path(&self, id: u64) -> bool {
         !matches!(self.status(id), Some(PathStatus::NoPath(_)))
     }
@@ -258,13 +260,13 @@ impl GroundPlans {
             })
     }
 
-    /// Goes on with saved plans. The map has to be made next.
+    /// Resumes saved plans. The map has to be built next.
     pub(crate) fn restore(&mut self, saved: BTreeMap<u64, AgentPlan>) {
         self.agents = saved;
         self.live = None;
     }
 
-    /// Forgets the plans of agents that are not among some, whose ids are in order.
+    /// Deletes the plans of all agents except the given ones, whose ids are in ascending order.
     pub(crate) fn keep(&mut self, planning: &[u64]) {
         self.agents
             .retain(|id, _| planning.binary_search(id).is_ok());
@@ -274,8 +276,8 @@ impl GroundPlans {
         }
     }
 
-    /// Brings the map in line with a world, and drops what no longer holds. A world is saved after that, so that
-    /// only the present needs to be saved, and no changes.
+    /// Updates the map to the state of a world and drops results that no longer hold. Worlds are saved after
+    /// this, so that only the current state and no changes have to be saved.
     pub(crate) fn update_map(
         &mut self,
         ground: &Arc<Ground>,
@@ -304,8 +306,8 @@ impl GroundPlans {
         }
     }
 
-    /// Lets an agent plan, whose steering is only asked for where a path is laid. `update_map` has been called in
-    /// this step.
+    /// Lets an agent plan. Its steering is only queried if a path is laid. Call `update_map` before this in
+    /// every step.
     pub(crate) fn plan(&mut self, agent: &Planner<'_>, steering: &dyn Fn() -> Steering) -> Step {
         let Some(live) = &mut self.live else {
             return Step::Stays;
@@ -338,12 +340,12 @@ impl AgentPlan {
         self.cell.unwrap_or(agent.planning.cell)
     }
 
-    /// The trip that its planner searches a path for.
+    /// The trip for which the planner of an agent searches a path.
     fn trip(&self, map: &mut OpenGround, agent: &Planner<'_>) -> Trip {
         agent.trip(map, self.cell(agent), agent.centre())
     }
 
-    /// Makes the searches for a verdict again as they were when the world was saved.
+    /// Repeats the searches for a verdict up to their state when the world was saved.
     fn resume_searches(&mut self, map: &mut OpenGround, agent: &Planner<'_>) {
         let Some(saved) = self.verdict else { return };
         let trip = agent.trip(map, agent.planning.cell, saved.from);
@@ -352,7 +354,7 @@ impl AgentPlan {
         self.live.searches = Some(searches);
     }
 
-    /// Drops what has been learned and decided where the map has changed.
+    /// Drops search results and decisions where the map has changed.
     fn notice_changes(
         &mut self,
         map: &mut OpenGround,
@@ -381,7 +383,7 @@ impl AgentPlan {
     }
 }
 
-/// One agent that plans.
+/// The planning of one agent.
 struct Planning<'a> {
     map: &'a mut OpenGround,
     hybrid: &'a mut HybridPath,
@@ -416,7 +418,7 @@ impl Planning<'_> {
         }
     }
 
-    /// Goes on with the question whether there is a path, if it is open.
+    /// Continues the search for whether there is a path, if that is still open.
     fn search_for_verdict(&mut self) {
         let Some(searches) = &mut self.plan.live.searches else {
             return;
@@ -461,7 +463,7 @@ impl Planning<'_> {
         self.plan.live.searches = Some(Reachability::new(self.map, trip));
     }
 
-    /// The next step of a manoeuvre; `None` if there is none, or it has to be planned anew.
+    /// The next part of a manoeuvre; `None` if there is none, or it has to be planned again.
     fn go_on_with_manoeuvre(&mut self) -> Option<Step> {
         let until = self.plan.manoeuvre_until?;
         let agent = self.agent;
@@ -533,7 +535,7 @@ impl Planning<'_> {
         }))
     }
 
-    /// A path on which the agent comes to a stand.
+    /// A path on which the agent stops.
     fn halt(&mut self) -> Step {
         let gear = if self.agent.speed < 0.0 { -1 } else { 1 };
         let place = |distance: f64| Waypoint {
@@ -592,7 +594,7 @@ impl Planning<'_> {
         )
     }
 
-    /// Notes how a search has ended, and asks whether there is a path if it has not found one.
+    /// Records how a search ended, and starts a search for a verdict if no path was found.
     fn note(&mut self, end: PlanEnd) {
         match end {
             PlanEnd::Goal => {
@@ -691,7 +693,7 @@ impl Planning<'_> {
     }
 }
 
-/// Way-points along a track, and on along the path beyond it.
+/// Way-points along a track, then along the rest of the path.
 fn along(driver: &Driver<'_>, track: &Track, path: &[DVec2]) -> Vec<Waypoint> {
     let end = track.poses.last().copied().unwrap_or_default();
     let nearest = path
@@ -709,13 +711,13 @@ fn along(driver: &Driver<'_>, track: &Track, path: &[DVec2]) -> Vec<Waypoint> {
     waypoints
 }
 
-/// How long a track takes at the speed with which manoeuvres are compared, s.
+/// Duration of a track at the speed at which manoeuvres are compared, s.
 fn track_time(track: &Track) -> f64 {
     track.length() / COMPARED_SPEED
 }
 
 impl Manoeuvre {
-    /// Its time and that of the path beyond it, as far as a track would go, s.
+    /// Duration of a track and of the path beyond it, up to the length that a track would have, s.
     fn full_time(&self, path: &[DVec2]) -> f64 {
         let joined = polyline::length(&path[..path.len().min(self.joins.saturating_add(1))]);
         let whole = polyline::length(path).min(DRIVEN);
@@ -745,7 +747,7 @@ fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre, path: &[DVec2]) -> Vec<P
     manoeuvre.parts.iter().enumerate().map(part).collect()
 }
 
-/// A path that has not been found free, slowly.
+/// A path that is not known to be free, driven slowly.
 fn creeping(agent: &Planner<'_>, path: &[DVec2]) -> Vec<Waypoint> {
     let mut before = agent.pose;
     let point = |&place: &DVec2| {

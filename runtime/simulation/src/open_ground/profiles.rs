@@ -12,9 +12,9 @@ pub fn profile_of(vehicle: &VehicleType, cell: CellSize) -> Profile {
     }
 }
 
-/// Returns the effects of cost layers on a vehicle type that differ from the default.
+/// Returns the effects of cost layers on a vehicle type, where they differ from the default.
 ///
-/// Slopes cost more for a vehicle with less acceleration. Tracks halve the cost of slippery ground and water.
+/// Slopes cost more for vehicles with less acceleration. Tracks halve the cost of slippery ground and water.
 pub fn effects_of(vehicle: &VehicleType) -> Vec<LayerEffect> {
     /// Acceleration at which slopes have their default cost, m/s^2: that of a mid-size car.
     const COMMON_ACCELERATION: f64 = 2.6;

@@ -10,18 +10,20 @@ use roadwright_planning::open_ground::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Cells that a search over the whole map expands at most: beyond it has to be known that there is a path.
+/// Maximum number of cells that a search over the whole map expands. It is high because a path is known to
+/// exist.
 const MOST: u64 = 1_000_000;
-/// How far the map of `incremental_path` reaches beyond start and goal, m, and cells along its edge at most.
+/// Distance by which the map of `incremental_path` extends beyond start and goal, m, and maximum number of
+/// cells along its edge.
 const BEYOND: f64 = 40.0;
 const LONGEST_EDGE: u32 = 2048;
-/// How far from a blocked cell a free one is looked for, cells.
+/// Distance from a blocked cell within which a free cell is searched, cells.
 const RING: i32 = 6;
 
-/// A path as a search has found it.
+/// A path found by a search.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
-    /// Middles of its cells, from the agent on; none if there is no path yet.
+    /// Centres of its cells, beginning at the agent; empty if there is no path yet.
     pub(super) points: Vec<DVec2>,
     pub(super) end: PlanEnd,
 }
@@ -42,7 +44,7 @@ impl Found {
     }
 }
 
-/// The part of the map that `incremental_path` keeps, as it is saved.
+/// The part of the map that `incremental_path` keeps, in saved form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SavedWindow {
     x: i32,
@@ -51,7 +53,7 @@ pub(super) struct SavedWindow {
     rows: u32,
 }
 
-/// Costs to goals, for all agents with the same goal and profile. Made again when the map has changed.
+/// Costs to goals, shared by all agents with the same goal and profile. Recomputed when the map has changed.
 #[derive(Default)]
 pub(super) struct Fields(BTreeMap<FieldKey, Field>);
 
@@ -61,26 +63,26 @@ struct FieldKey {
     goal: (i32, i32),
 }
 
-/// A search from a goal, which continues when an agent farther away asks.
+/// A search from a goal, which continues when an agent farther away needs a path.
 struct Field {
     cache: TileCache,
     search: Search,
 }
 
-/// Everything that a search reads.
+/// The inputs of a search.
 pub(super) struct Seeker<'a> {
     pub(super) map: &'a mut OpenGround,
     pub(super) hybrid: &'a mut HybridPath,
     pub(super) fields: &'a mut Fields,
     pub(super) planning: &'a GroundPlanning,
     pub(super) trip: Trip,
-    /// By how much more cells than usual a bounded search expands.
+    /// Factor by which a bounded search expands more cells than usual.
     pub(super) budget_factor: u64,
     pub(super) now: f64,
 }
 
 impl Seeker<'_> {
-    /// Searches for a path, with what the agent keeps for its planner.
+    /// Searches for a path. Includes the state that the agent keeps for its planner.
     pub(super) fn find(
         &mut self,
         memory: &mut HybridMemory,
@@ -172,7 +174,8 @@ impl Seeker<'_> {
         }
     }
 
-    /// A path along the field of the goal. Shares of single agents are not subtracted from it.
+    /// A path along the cost field of its goal. The field is shared, so it includes the costs caused by the
+    /// agent itself.
     fn along_field(&mut self) -> Found {
         let size = self.size();
         let profile = self.trip.profile;
@@ -325,7 +328,7 @@ impl SavedWindow {
         })
     }
 
-    /// The window with half of its size more on all sides; `None` if it would be too large.
+    /// The window, enlarged by half its size on all sides; `None` if it would be too large.
     fn larger(self) -> Option<Self> {
         let beyond = (self.columns.max(self.rows) / 2) as i32;
         let high = Cell::new(
@@ -351,7 +354,7 @@ impl From<SavedWindow> for Window {
     }
 }
 
-/// The cells of which two maps of one window say something else.
+/// Cells in which two maps of the same window differ.
 fn changes(before: &GridMap, now: &GridMap) -> Vec<FactorChange> {
     let origin = now.origin();
     let mut changes = Vec::new();
@@ -367,8 +370,8 @@ fn changes(before: &GridMap, now: &GridMap) -> Vec<FactorChange> {
     changes
 }
 
-/// The cell itself, or the free one nearest to it; of equally near ones that with the smaller row and column.
-/// `None` if there is none within a few cells.
+/// The cell itself if it is free, otherwise the nearest free cell, with ties broken by smaller row, then
+/// column. `None` if there is none within a few cells.
 fn nearest_free(cell: Cell, mut is_free: impl FnMut(Cell) -> bool) -> Option<Cell> {
     if is_free(cell) {
         return Some(cell);

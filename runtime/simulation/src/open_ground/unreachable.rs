@@ -8,12 +8,12 @@ use roadwright_planning::open_ground::{
 use roadwright_scenario::check::{Code, Finding, Severity};
 use roadwright_scenario::{ObjectId, Place, Scenario, VehicleType};
 
-/// Maximum numbers of cells expanded for one trip and for all trips, which takes a second or two.
+/// Maximum numbers of cells expanded for one trip and for all trips. Expanding them takes a second or two.
 const MOST_OF_ONE: u64 = 400_000;
 const MOST_OF_ALL: u64 = 4_000_000;
 
-/// Returns findings about agents and flows with a start or destination off the lanes: no path leads to the
-/// destination, or the search reached its limit before this was decided. Trips on lanes alone are checked by
+/// Returns findings about agents and flows with a start or destination off the lanes: either no path leads to
+/// the destination, or the search reached its limit first. Trips on lanes alone are checked by
 /// [`roadwright_scenario::check::check`].
 pub fn unreachable_over_ground(scenario: &Scenario) -> Vec<Finding> {
     let mut journeys = Vec::new();
@@ -67,12 +67,12 @@ impl Journey<'_> {
 struct Search<'a> {
     scenario: &'a Scenario,
     map: OpenGround,
-    /// Cells that may still be expanded.
+    /// Number of cells that may still be expanded.
     left: u64,
 }
 
 impl Search<'_> {
-    /// The first finding about a journey. Later ones would mostly have the same cause.
+    /// The first finding about a journey. Later ones would usually have the same cause.
     fn finding(&mut self, journey: &Journey<'_>) -> Option<Finding> {
         let vehicle = self.scenario.vehicle_types().get(journey.vehicle)?;
         let profile = profile_of(vehicle, CellSize::WAY_POINTS);
@@ -121,7 +121,7 @@ impl Search<'_> {
         verdict
     }
 
-    /// The middle of the body at a stop. The heading is known only at the start.
+    /// The centre of the body at a stop. The heading is known only at the start.
     fn spot(&self, vehicle: &VehicleType, stop: &Place, is_start: bool) -> Option<Spot> {
         let pose = self.scenario.pose_of(stop)?;
         if !is_start {

@@ -1,4 +1,4 @@
-//! Whether an agent can get to its goal, as it is reported and saved.
+//! Whether an agent can reach its goal, as reported and saved.
 
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_planning::open_ground::{Reason, SpotError};
@@ -12,7 +12,7 @@ pub enum PathStatus {
     Searching,
     /// There is a path to the goal, and the agent drives along it.
     Found,
-    /// There is none: the agent stands and waits until something changes.
+    /// There is no path. The agent stands and waits until something changes.
     NoPath(NoPath),
 }
 
@@ -23,7 +23,7 @@ pub struct NoPath {
     pub kind: NoPathKind,
     /// The reason as text for users, with the gap.
     pub text: String,
-    /// The widest gap that leads on, which is too narrow; `None` if there is none at all.
+    /// The widest gap on a possible path, which is too narrow; `None` if there is no gap.
     pub gap: Option<NarrowGap>,
 }
 
@@ -32,23 +32,23 @@ pub struct NoPath {
 pub struct NarrowGap {
     /// Width between the outlines, m.
     pub width: f64,
-    /// Its middle, m.
+    /// Its centre, m.
     pub at: DVec2,
     /// Width that the vehicle needs, m.
     pub needed: f64,
 }
 
-/// Kind of a reason why there is no path.
+/// Kinds of reasons why there is no path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoPathKind {
-    /// The agent overlaps an obstacle, or is nowhere.
+    /// The agent overlaps an obstacle or is off the map.
     StartBlocked,
-    /// The goal lies inside an obstacle, or nowhere.
+    /// The goal lies inside an obstacle or off the map.
     GoalBlocked,
-    /// The agent is in a room without a way out.
+    /// The agent is enclosed without an exit.
     StartWalledIn,
-    /// The goal is in a room without a way in.
+    /// The goal is enclosed without an entrance.
     GoalWalledIn,
 }
 
@@ -90,11 +90,11 @@ impl From<Reason> for NoPath {
     }
 }
 
-/// Searches for a verdict, as they are saved: they are made again from this.
+/// Searches for a verdict, in saved form. A restored world repeats them from this data.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct SavedSearch {
-    /// Where the agent was when they began: the middle of its body.
+    /// Position of the agent when they began: the centre of its body.
     pub(super) from: Pose,
-    /// Cells that they were allowed so far.
+    /// Number of cells that they were allowed to expand so far.
     pub(super) spent: u64,
 }

@@ -7,16 +7,16 @@ use roadwright_plugin_api::{BehaviourInput, NOTHING};
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind, NO_LANELET};
 
-/// Number of lanelets ahead on which behaviours see a junction.
+/// Number of lanelets ahead within which behaviours see a junction.
 const JUNCTION_SIGHT: u32 = 8;
-/// Number of lanelets back on which vehicles that approach from behind are seen before a lane change, and the
-/// distance within which these lanelets may begin, m.
+/// Before a lane change, vehicles that approach from behind are searched for on this many lanelets, which may
+/// begin at most this far behind, m.
 const LANELETS_BEHIND: u32 = 4;
 const SEEN_BEHIND: f64 = 50.0;
 
 impl View<'_> {
-    /// The row of a behaviour that only chooses when to change lanes; empty if the route asks for no lane
-    /// change.
+    /// The input row of a behaviour that only chooses when to change lanes; empty if the route requires no
+    /// lane change.
     pub(crate) fn lane_change_input(&self, agent: AgentIndex) -> BehaviourInput {
         let changes = self.position(agent).is_on_lane() && {
             let at = self.progress(agent).at;
@@ -28,7 +28,7 @@ impl View<'_> {
         }
     }
 
-    /// The row of a behaviour.
+    /// The input row of a behaviour.
     pub(crate) fn behaviour_input(&self, agent: AgentIndex) -> BehaviourInput {
         let progress = self.progress(agent);
         let mut input = BehaviourInput {
@@ -123,8 +123,8 @@ impl View<'_> {
         }
     }
 
-    /// Whether there is room on the lane beside an agent: at least `gap` metres ahead and behind, and `time`
-    /// seconds more for vehicles that close in.
+    /// Whether there is room on the lane beside an agent: at least `gap` metres ahead and behind, plus `time`
+    /// seconds for vehicles that close in.
     pub(crate) fn has_room_beside(
         &self,
         agent: AgentIndex,
@@ -145,8 +145,8 @@ impl View<'_> {
             && input.target_gap_behind >= needed(input.target_speed_behind - speed)
     }
 
-    /// Gaps between bodies on the target lane, m. Positions on both lanes are compared by shares of their
-    /// lengths, since the inner lane of a bend is shorter:
+    /// Gaps between bodies on the target lane, m. Positions on both lanes are compared as fractions of their
+    /// lengths, because the inner lane of a bend is shorter:
     ///
     /// ```text
     ///    behind                     s                     ahead
@@ -194,8 +194,8 @@ impl View<'_> {
         self.foremost_before(lanelet, 0.0, LANELETS_BEHIND)
     }
 
-    /// The same, where the lanelet begins `before` metres ahead of the place that distances refer to.
-    /// Searches at most `more` lanelets back.
+    /// Like `behind_lanelet`, but the lanelet begins `before` metres ahead of the reference position for
+    /// distances. Searches at most `more` lanelets back.
     fn foremost_before(
         &self,
         lanelet: LaneletIndex,

@@ -1,15 +1,15 @@
-//! Cooperation with vehicles on adjacent lanes: those that have to change into the agent's lane, and those on
-//! the lane that the agent itself has to change to.
+//! Cooperation with vehicles on adjacent lanes: vehicles that have to change into the agent's lane, and
+//! vehicles on the lane that the agent has to change to.
 //!
 //! ```text
 //!     beside   --------[A]|          A has to change before its lane ends
 //!     own      --[B]----------[C]-->
 //! ```
 //!
-//! A is let in once it has waited for a while: B, the next vehicle behind it that can slow down in time,
-//! follows it as if it were ahead on its own lane. A contributes after the same time: it drives behind C at
-//! C's speed, and does not pass along a moving queue until its own lane ends. Two vehicles that want each
-//! other's lane would drive side by side until both lanes end, so the one behind falls back at once.
+//! A is let in once it has waited for a while. The next vehicle behind that can slow down in time, B, then
+//! follows A as if A were ahead on B's lane. A cooperates after the same time: it stays behind C at C's
+//! speed, instead of passing a moving queue until its lane ends. Two vehicles that want each other's lane
+//! would otherwise drive side by side until both lanes end, so the one behind falls back at once.
 
 use super::View;
 use crate::records::{AgentIndex, LaneSpot};
@@ -18,25 +18,27 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Time for which a vehicle seeks a gap before it is let in, s.
 const PATIENCE: f32 = 5.0;
-/// Standing time after which a vehicle drives on, s, because the vehicle that it would let in cannot come.
+/// Time after which a vehicle that stands to let another in drives on, s, because the other vehicle evidently
+/// cannot change lanes.
 const COURTESY: f64 = 15.0;
 /// Deceleration for letting a vehicle in, m/s^2.
 const SLOWING: f64 = 1.5;
 /// Number of vehicles ahead on an adjacent lane that are considered.
 const LOOKED_AT: usize = 3;
-/// A vehicle that stands closer than this behind one that seeks a gap leaves it no room by standing, m. It
-/// drives on, and the next one lets the other in.
+/// Minimum distance between a standing vehicle and a vehicle ahead of it that seeks a gap, m. If it is
+/// closer, standing leaves no room, so it drives on and the next vehicle lets the other in.
 const LEAST_ROOM: f64 = 1.5;
-/// Slower than this counts as standing, m/s.
+/// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.2;
-/// Share of the other vehicle's speed at which an agent falls back, unless the other nearly stands, m/s.
+/// Fraction of the other vehicle's speed at which an agent falls back, and its minimum if the other nearly
+/// stands, m/s.
 const FALLING_BACK: f64 = 0.7;
 const NEARLY_STANDING: f64 = 2.0;
 
-/// Concessions of an agent to vehicles beside it.
+/// Consideration of an agent for vehicles beside it.
 pub(super) struct Courtesy {
     /// A vehicle to follow as if it were ahead on the agent's lane; its position is projected onto that lane,
-    /// Height, m.
+    /// m.
     pub(super) let_in: Option<LaneEntry>,
     /// Highest speed while falling back, m/s; infinite if there is no need to.
     pub(super) top_speed: f64,
@@ -49,12 +51,12 @@ struct Beside {
     speed: f64,
     /// Distance from the agent's front to its rear, m; negative if the bodies overlap along the lane.
     gap: f64,
-    /// How long it has been seeking a gap in the agent's lane, s; 0 if it does not.
+    /// Time for which it has been seeking a gap in the agent's lane, s; 0 if it does not seek one.
     seeking: f32,
 }
 
 impl View<'_> {
-    /// Concessions of an agent on a lane to vehicles beside it.
+    /// Consideration of an agent on a lane for vehicles beside it.
     pub(super) fn courtesy(&self, agent: AgentIndex) -> Courtesy {
         let mut courtesy = Courtesy {
             let_in: None,
@@ -110,7 +112,7 @@ impl View<'_> {
         }
     }
 
-    /// Whether a vehicle could change over from its lane; one close behind a standing vehicle cannot.
+    /// Whether a vehicle is free to change from its lane. A vehicle close behind a standing one is not.
     fn has_way(&self, agent: AgentIndex, lane: LaneletIndex) -> bool {
         let s = self.position(agent).s;
         let lanes = Lanes {
@@ -126,8 +128,8 @@ impl View<'_> {
         )
     }
 
-    /// The next vehicles ahead of an agent on an adjacent lane, nearest first. Of two that are level, the one
-    /// with the smaller id is ahead.
+    /// The next vehicles ahead of an agent on an adjacent lane, nearest first. Of two that are level with
+    /// each other, the one with the smaller id counts as ahead.
     fn beside(&self, agent: AgentIndex, side: LaneletIndex) -> impl Iterator<Item = Beside> {
         let (s, lanelet) = (self.position(agent).s, self.position(agent).lanelet);
         let entries = self.index.on_lanelet(side);

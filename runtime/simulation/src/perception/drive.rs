@@ -66,8 +66,8 @@ impl View<'_> {
         }
     }
 
-    /// Acceleration by gravity in an agent's intended direction, m/s^2, and the share of its weight that
-    /// presses on the ground.
+    /// Acceleration by gravity in an agent's intended direction, m/s^2, and the fraction of its weight that
+    /// acts perpendicular to the ground.
     fn slope(&self, agent: AgentIndex, direction: f64) -> (f64, f64) {
         let who = &self.agents.identity[agent.index()];
         if who.level == DynamicsLevel::Rigid {
@@ -82,7 +82,7 @@ impl View<'_> {
         grade.map_or((0.0, 1.0), |grade| (grade.pull * direction, grade.load))
     }
 
-    /// Grip of the ground below an agent relative to dry asphalt: the mean of both axles.
+    /// Grip of the ground below an agent relative to dry asphalt, as the mean of both axles.
     fn grip(&self, agent: AgentIndex) -> f64 {
         if !self.ground.has_grip() {
             return 1.0;

@@ -1,27 +1,27 @@
-//! How drivers adapt their speed to the grip of the ground ahead.
+//! Adaptation of speed to the grip of the ground ahead.
 //!
-//! Controller rows have no field for it, nor space for one. So it is part of the speed that the road allows:
-//! lower in bends that the tyres would not hold, and no higher than what can be lost before the leader or the
-//! place to stop at. On dry ground none of this is computed.
+//! Controller rows have no field for grip and no space for one. Instead, grip lowers the speed that the road
+//! allows: in bends where the tyres would slip, and where braking would otherwise be too late for the leader
+//! or the next stop. On dry ground none of this is computed.
 
 use super::{OPEN_GROUND_SPEED, Stretch, View};
 use crate::ground::{COUNTED_ON, PROFILE_BRAKING};
 use crate::records::AgentIndex;
 use roadwright_plugin_api::ControllerInput;
 
-/// Hardest braking that drivers count on, however much grip there is, m/s^2.
+/// Highest deceleration that drivers count on, however much grip there is, m/s^2.
 const FIRM: f64 = 4.0;
-/// Lowest braking that drivers count on, m/s^2; without it a stopping distance would be infinite.
+/// Lowest deceleration that drivers count on, m/s^2. Without it, a stopping distance could be infinite.
 const LEAST: f64 = 0.1;
-/// Spacing of the samples of the ground ahead, and the distance of the farthest one, m.
+/// Spacing of the samples of the ground ahead, and distance of the farthest sample, m.
 const SAMPLE: f64 = 3.0;
 const FARTHEST: f64 = 400.0;
-/// Time that passes before a driver brakes, s.
+/// Time until a driver brakes, s.
 const REACTION: f64 = 0.5;
 /// Gap left to a standing leader, and to stop lines, m: slightly more than controllers leave.
 const GAP: f64 = 2.5;
 const STOP_GAP: f64 = 0.7;
-/// Lowest speed that grip enforces in a bend, m/s.
+/// Lowest speed to which grip limits a bend, m/s.
 const SLOWEST: f64 = 1.0;
 
 /// A place on the route ahead.
@@ -32,7 +32,7 @@ struct Sample {
     length: f64,
     /// Speed allowed by road and bend, m/s.
     speed: f64,
-    /// Braking that a driver counts on, m/s^2.
+    /// Deceleration that a driver counts on, m/s^2.
     braking: f64,
 }
 
@@ -50,7 +50,7 @@ impl View<'_> {
         (speed * speed / (2.0 * braking) + margin).min(FARTHEST)
     }
 
-    /// Lowers the speed that the road allows according to the grip in bends ahead and on the road to them.
+    /// Lowers the allowed speed according to the grip in bends ahead and on the road to them.
     pub(super) fn heed_bends(&self, agent: AgentIndex, horizon: f64, input: &mut ControllerInput) {
         if !self.ground.is_grip_known() {
             return;
@@ -78,7 +78,7 @@ impl View<'_> {
         safe.into_iter().fold(f64::INFINITY, f64::min)
     }
 
-    /// The same for a vehicle `gap` metres ahead with a speed of `ahead` m/s: the safe speed of [Krauss
+    /// Highest safe speed behind a vehicle `gap` metres ahead that drives at `ahead` m/s, after [Krauss
     /// 1998].
     fn safe_speed(&self, agent: AgentIndex, gap: f64, ahead: f64) -> f64 {
         if gap > FARTHEST {
@@ -95,7 +95,7 @@ impl View<'_> {
         (lag * lag + ahead.max(0.0) * ahead.max(0.0) + lost).sqrt() - lag
     }
 
-    /// Square of the speed that can be lost over a distance ahead, m^2/s^2.
+    /// Reduction of the squared speed that braking can achieve over a distance ahead, m^2/s^2.
     fn lost_over(&self, agent: AgentIndex, stretch: f64) -> f64 {
         if !self.position(agent).is_on_lane() {
             return 2.0 * self.braking_here(agent) * stretch;
@@ -110,7 +110,7 @@ impl View<'_> {
         lost + 2.0 * braking * (stretch - end).max(0.0)
     }
 
-    /// Braking that a driver counts on at the vehicle's place, m/s^2.
+    /// Deceleration that a driver counts on at the vehicle's place, m/s^2.
     fn braking_here(&self, agent: AgentIndex) -> f64 {
         let (pose, layers) = (self.pose(agent), self.ground.layers(self.position(agent)));
         let grip = self.ground.grip_on(pose.position, layers);
@@ -122,7 +122,7 @@ impl View<'_> {
         OPEN_GROUND_SPEED * self.open_ground_share(agent)
     }
 
-    /// Share of a speed off the roads that the grip leaves: it keeps the braking distance the same.
+    /// Fraction of a speed off the roads that the grip allows, so that the braking distance stays the same.
     pub(super) fn open_ground_share(&self, agent: AgentIndex) -> f64 {
         if !self.ground.is_grip_known() {
             return 1.0;
@@ -161,7 +161,7 @@ impl View<'_> {
         }
     }
 
-    /// Braking that a slope takes away at a place on the route, m/s^2.
+    /// Reduction of the deceleration by a slope at a place on the route, m/s^2.
     fn downhill(&self, agent: AgentIndex, pose: roadwright_geometry::Pose) -> f64 {
         let wheelbase = self.vehicle_type(agent).limits.wheelbase;
         let grade = self.ground.grade(pose, wheelbase);

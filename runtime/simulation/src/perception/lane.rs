@@ -13,47 +13,49 @@ use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::f64::consts::PI;
 
-/// Controllers look ahead as far as they need to stop gently plus this margin, m, but at least as far as the
-/// second distance, m, because a standing vehicle needs no distance to stop.
+/// Distance ahead that controllers look at beyond the gentle stopping distance, m, and the minimum of the
+/// sum, m, because a standing vehicle needs no distance to stop.
 const HORIZON_MARGIN: f64 = 20.0;
 const LEAST_HORIZON: f64 = 30.0;
-/// A vehicle that has to stop at its goal aims this far beyond it, m, so that it reaches the goal.
+/// Distance beyond its goal that a vehicle aims for if it has to stop there, m, so that it reaches the goal.
 /// Controllers stop slightly short of their stops.
 const STOP_BEYOND: f64 = 1.5;
 /// Distance before the end of a lane at which a vehicle stops if it has to leave the lane sideways, m.
 const LANE_END_GAP: f64 = 1.0;
-/// The current bend is the one this many metres and seconds ahead. With less, wheels have no time to turn
-/// where a bend begins abruptly. With more, bends begin and end too early.
+/// Distance ahead, in metres plus seconds of driving, at which the curvature counts as that of the current
+/// bend. With less, wheels have no time to turn where a bend begins abruptly. With more, bends begin and end
+/// too early.
 const BEND_AHEAD: f64 = 2.0;
 const BEND_TIME: f64 = 0.3;
 
-/// A body counts as being on its old lane as long as its centre is farther than this from the new lane, m.
+/// Distance of a body's centre from the new lane above which the body counts as being on its old lane, m.
 const LEFT_BEHIND: f64 = 1.2;
-/// A vehicle that has merged close behind a faster one assumes the gap that will exist after this time, s.
+/// Time after which a vehicle expects the gap to a faster vehicle ahead to be normal again after it has
+/// merged close behind it, s.
 const SETTLES_IN: f64 = 1.0;
 
 /// A vehicle ahead, and the distance from the agent's rear axle to the start of its lanelet, m.
 type Ahead = (LaneEntry, f64);
 
-/// Reason why an agent has to stop at a place ahead.
+/// Causes for which an agent has to stop at a place ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopCause {
-    /// This vehicle is ahead.
+    /// A vehicle ahead.
     Leader(AgentIndex),
-    /// This connection has not been granted.
+    /// A connection that has not been granted.
     Closed(LaneletIndex),
-    /// The agent is inside a junction but has to let others pass first.
+    /// A place inside a junction where the agent has to let others pass first.
     Wall,
-    /// Its last goal, where it has to stay.
+    /// Its last goal, where it has to stop.
     Goal,
-    /// Its lane leads elsewhere, and it has to change lanes.
+    /// The end of a lane that leads elsewhere, so that the agent has to change lanes.
     LaneEnd,
 }
 
 impl View<'_> {
-    /// Fills the row of an agent on a lane from its position and a walk over the lanelets ahead. `lookahead`
-    /// is the distance of the waypoint, m, and `along_bend` whether it lies on the bend. Without a pose the
-    /// waypoint is not needed.
+    /// Fills the row of an agent on a lane from its position and the lanelets ahead. `lookahead` is the
+    /// distance of the waypoint, m, and `along_bend` whether the waypoint lies on the bend. Without a pose,
+    /// the waypoint is not needed.
     pub(super) fn perceive_lane(
         &self,
         agent: AgentIndex,
@@ -139,15 +141,15 @@ impl View<'_> {
         aim(pose, target, input);
     }
 
-    /// Guided offset of an agent from the centre line of its lane, m to the left.
+    /// Lateral offset from the centre line of its lane to which an agent is guided, m to the left.
     #[inline]
     fn led_to(&self, agent: AgentIndex) -> f64 {
         f64::from(self.agents.aside[agent.index()].now)
     }
 
-    /// Point at a distance, m, on the circle that an agent's path follows just ahead. The circle touches the
-    /// lane at `here`, beside the vehicle, and passes through the lane a little farther on. `waypoint` is the
-    /// point of the path at the same distance.
+    /// Point at a distance, m, on the circle that approximates an agent's path just ahead. The circle touches
+    /// the lane at `here`, beside the vehicle, and passes through the lane a little farther on. `waypoint` is
+    /// the point of the path at the same distance.
     ///
     /// ```text
     ///                    .-'      Q lies on the path. Steering for Q begins before the bend, cuts its inside
@@ -205,15 +207,15 @@ impl View<'_> {
 
     /// Highest current speed from which gentle braking reaches the allowed speed at the start of a stretch,
     /// m/s: v^2 = v_entry^2 + 2 b d. Within a lanelet, the speed profile of the ground already includes this;
-    /// here it is applied across the lanelets of the route.
+    /// here it is applied across lanelets of the route.
     #[inline]
     fn reachable_speed(&self, stretch: &Stretch) -> f64 {
         let entry_speed = self.ground.entry_speed(stretch.lanelet);
         (entry_speed * entry_speed + 2.0 * PROFILE_BRAKING * stretch.distance).sqrt()
     }
 
-    /// Speed from which gentle braking lets an agent wait for a gap at the last place of a stretch from which
-    /// it can complete its lane changes, m/s; `allowed` if it has passed that place.
+    /// Highest speed from which an agent can brake gently to the last place of a stretch where it can wait
+    /// for a gap and still complete its lane changes, m/s; `allowed` if it has passed that place.
     ///
     /// ```text
     ///     beside   [====]  [====]  [====]  [====]
@@ -284,7 +286,7 @@ impl View<'_> {
         }
     }
 
-    /// Stopping distance before a connection, m.
+    /// Distance before a connection at which vehicles stop, m.
     #[inline]
     fn setback(&self, stretch: &Stretch) -> f64 {
         let contested = self.ground.contested(stretch.lanelet);
@@ -300,8 +302,8 @@ impl View<'_> {
         )
     }
 
-    /// Nearest stop within a reach, m, of an agent on a lane, behind its leader or required by its route:
-    /// distance from its front, m, place, and cause.
+    /// Nearest stop of an agent on a lane within a reach, m, caused by its leader or its route. Contains its
+    /// distance from the front, m, its place and its cause.
     pub(crate) fn nearest_stop(
         &self,
         agent: AgentIndex,
@@ -330,7 +332,7 @@ impl View<'_> {
         Some((distance, self.ground.line(on.lanelet).position(s), cause))
     }
 
-    /// Whether the lane change is also possible on the next road.
+    /// Whether the lane change could also be made on the next road.
     fn may_change_later(&self, agent: AgentIndex, stretch: &Stretch) -> bool {
         let (route, reached) = (self.route(agent), self.progress(agent).reached);
         let class = self.vehicle_type(agent).class;
@@ -350,8 +352,8 @@ impl View<'_> {
         self.agents.wish[agent.index()].ignores_law
     }
 
-    /// The vehicle ahead on the agent's lanelet, including one whose tail is still on it, or on the lane that
-    /// the agent has not left yet.
+    /// The vehicle ahead on the agent's lanelet, including vehicles whose tail is still on it, or on the lane
+    /// that the agent has not left yet.
     fn leader_here(&self, agent: AgentIndex) -> Option<Ahead> {
         let position = self.position(agent);
         let on_it = self.index.ahead_on_lanelet(agent);
@@ -374,8 +376,8 @@ impl View<'_> {
         self.nearer(ahead, merging)
     }
 
-    /// Vehicle to follow on a stretch or at the fork at its end. The one ahead on the agent's own lanelet is
-    /// known before the walk, so only later stretches count.
+    /// Vehicle to follow on a stretch or at the fork at its end. The leader on the agent's own lanelet is
+    /// found before, so only later stretches count.
     #[inline]
     fn leader_on(&self, agent: AgentIndex, stretch: &Stretch) -> Option<Ahead> {
         let on_it = (stretch.at > self.progress(agent).at)
@@ -411,7 +413,7 @@ impl View<'_> {
     }
 
     /// A vehicle that has turned off at a fork while its tail still blocks the branch of the agent's route.
-    /// It is on no lanelet of the route, so it would otherwise not be followed:
+    /// It is on no lanelet of the route and would otherwise be ignored:
     ///
     /// ```text
     ///                    .--[A]->     A has turned off, its tail is at the fork
@@ -443,7 +445,7 @@ impl View<'_> {
 
     /// A vehicle on another connection into the same lane whose rear has reached the point where both meet.
     /// From there on it is followed as if it were on the agent's connection, at the same distance from the
-    /// end. Before that, the junction decides the order, and where the other one waits.
+    /// end. Before that, the junction decides which goes first, and where the other one waits.
     ///
     /// ```text
     ///   ---[A]--.                 A is ahead of B, which is farther from the end
@@ -452,8 +454,8 @@ impl View<'_> {
     /// ```
     ///
     /// A vehicle that merges close behind a faster one need not brake for it, because the gap grows by
-    /// itself. It counts as the gap after [`SETTLES_IN`]. The acceptance of short gaps for a while after
-    /// merging is the relaxation of [Laval and Leclercq 2008].
+    /// itself. The gap used is the one expected after [`SETTLES_IN`]. Accepting short gaps for a while after
+    /// merging is called relaxation in [Laval and Leclercq 2008].
     ///
     /// `beyond` is a position on the agent's connection, m, and `distance` the distance to its start, m.
     #[inline]
@@ -470,7 +472,7 @@ impl View<'_> {
         self.merging_in(agent, conflict, connection, next, beyond, distance)
     }
 
-    /// Like `merging`, but for a connection whose junction and number are known.
+    /// Like `merging`, for a connection whose junction and number are known.
     fn merging_in(
         &self,
         agent: AgentIndex,
@@ -541,8 +543,8 @@ impl View<'_> {
         entries.min_by(|a, b| a.s.total_cmp(&b.s).then(self.id(a).cmp(&self.id(b))))
     }
 
-    /// Point on a stretch at the lookahead distance. Beyond the end of the route, or of a lane that has to be
-    /// left, it lies straight ahead.
+    /// Point on a stretch at the lookahead distance. Beyond the end of the route, or of a lane that the
+    /// vehicle has to leave, the point lies straight ahead.
     #[inline]
     fn waypoint_on(&self, stretch: &Stretch, lookahead: f64) -> Option<Pose> {
         let end = stretch.distance + stretch.length;
@@ -562,7 +564,7 @@ impl View<'_> {
         })
     }
 
-    /// Sets gap and speed of the leader.
+    /// Sets the gap to the leader and its speed.
     #[inline]
     fn follow(&self, agent: AgentIndex, leader: Ahead, input: &mut ControllerInput) {
         let (entry, distance) = leader;

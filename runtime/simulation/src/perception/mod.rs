@@ -1,7 +1,7 @@
 //! What agents perceive: the route ahead, the leader, the stop line, the nearest obstacle.
 //!
 //! Perception reads and never writes. Each row depends only on its agent and on the world before the stage,
-//! so rows can be made in any order and by any number of threads.
+//! so rows can be filled in any order and by any number of threads.
 //!
 //! | file | what it perceives |
 //! | --- | --- |
@@ -45,7 +45,7 @@ use std::f64::consts::PI;
 
 /// Speed off the roads, m/s.
 pub(crate) const OPEN_GROUND_SPEED: f64 = 8.0;
-/// Distance between the places ahead whose speeds behaviours see, m.
+/// Spacing of the places ahead whose speeds behaviours see, m.
 const OUTLOOK_STEP: f64 = 2.0;
 /// Greatest distance at which behaviours see a leader, m.
 const LEADER_REACH: f64 = 200.0;
@@ -72,7 +72,7 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl<'a> Surroundings<'a> {
-    /// Combines it with the current agents.
+    /// Adds the current agents.
     pub(crate) fn with(self, agents: AgentsRef<'a>) -> View<'a> {
         View {
             ground: self.ground,
@@ -85,21 +85,21 @@ impl<'a> Surroundings<'a> {
     }
 }
 
-/// Needs of a controller that affect its perception.
+/// Properties of a controller that affect its perception.
 #[derive(Clone, Copy)]
 pub(crate) struct Look {
     /// Lookahead of its waypoint.
     pub(crate) ahead: Lookahead,
-    /// Whether its accelerations depend on the direction of the path.
+    /// Whether the accelerations that it chooses depend on the direction of the path.
     pub(crate) at_way: bool,
     /// Whether its waypoint lies along the bend just ahead instead of on the lane.
     pub(crate) along_bend: bool,
-    /// Parts into which it divides the path ahead, if it follows by a model of its vehicle.
+    /// Parts into which it divides the path ahead, if it uses a model of its vehicle.
     pub(crate) parts: Option<PathParts>,
 }
 
 impl Look {
-    /// Needs of a controller during a run.
+    /// Properties of a controller during a run.
     pub(crate) fn of(module: &Module<dyn Controller>) -> Self {
         Self {
             ahead: module.lookahead(),
@@ -136,14 +136,14 @@ impl<'a> View<'a> {
             .get(self.agents.identity[agent.index()].vehicle_type)
     }
 
-    /// Heights between which an agent's vehicle with its trailers is.
+    /// Range of heights that an agent's vehicle and its trailers cover.
     fn whole_span(&self, agent: AgentIndex) -> VerticalSpan {
         self.types
             .whole_span(self.agents.identity[agent.index()].vehicle_type)
     }
 
-    /// Ties between vehicles are broken by id and not by index, because indices depend on which agents left
-    /// before.
+    /// Id of an agent. Ties between vehicles are broken by id because indices depend on which agents have
+    /// left before.
     fn id(&self, entry: &LaneEntry) -> u64 {
         self.agents.identity[entry.agent.index()].id
     }
@@ -193,7 +193,7 @@ impl<'a> View<'a> {
         !self.position(agent).is_on_lane() && self.route(agent).is_reversing(progress.reached)
     }
 
-    /// The row of a controller.
+    /// The input row of a controller.
     pub(crate) fn controller_input(&self, agent: AgentIndex, look: Look) -> ControllerInput {
         let look = Look {
             at_way: true,
@@ -217,7 +217,7 @@ impl<'a> View<'a> {
         allowed
     }
 
-    /// The row of a controller, without the wish of its behaviour.
+    /// The input row of a controller without the wish of its behaviour.
     pub(crate) fn allowed_input(&self, agent: AgentIndex, look: Look) -> ControllerInput {
         let (motion, vehicle_type) = (self.motion(agent), self.vehicle_type(agent));
         // Controllers only know forward driving. An agent in reverse is presented to its controller as a
@@ -298,8 +298,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Lanelets that an agent is on and will reach within a distance from its rear axle, m, as far as its
-    /// route requires no lane change.
+    /// Lanelets that an agent is on or will reach within a distance from its rear axle, m, up to the first
+    /// lane change that its route requires.
     pub(crate) fn lanelets_ahead(
         &self,
         agent: AgentIndex,
@@ -329,7 +329,7 @@ impl<'a> View<'a> {
         entry.map(|entry| entry.agent)
     }
 
-    /// Speeds that limit and bends allow on the route ahead.
+    /// Speeds allowed by limits and bends on the route ahead.
     pub(crate) fn outlook(&self, agent: AgentIndex) -> Outlook {
         if !self.position(agent).is_on_lane() {
             return Outlook::new([OPEN_GROUND_SPEED as f32; Outlook::PARTS]);
@@ -356,7 +356,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Sets the waypoint of a row: distance and angle from a pose to a point.
+/// Sets the waypoint of a row, given as the distance and angle from a pose to a point.
 #[inline]
 fn aim(pose: Pose, point: DVec2, input: &mut ControllerInput) {
     input.waypoint_distance = (point - pose.position).length();

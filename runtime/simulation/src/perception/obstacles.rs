@@ -9,14 +9,15 @@ use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_plugin_api::ControllerInput;
 
-/// A body counts as ahead until its nearest point is this far behind the front, m.
+/// Distance of a body's nearest point behind the front up to which the body still counts as ahead, m.
 const PAST_FRONT: f64 = 0.5;
-/// Obstacles on a planned path are seen up to the braking distance: deceleration, m/s^2, and room beyond it, m.
+/// Obstacles on a planned path are seen up to the braking distance plus a margin. Deceleration, m/s^2, and
+/// margin, m.
 const BRAKING: f64 = 2.0;
 const STANDSTILL: f64 = 3.0;
 /// Distance along a planned path within which a vehicle beside the path is expected to return to it, m.
 const RETURN: f64 = 8.0;
-/// Number of lanelets ahead on which a point is located.
+/// Number of lanelets ahead on which a point can be located.
 const LANELETS: usize = 4;
 
 /// Front of a vehicle, from which obstacles are seen.
@@ -31,8 +32,8 @@ struct Eye {
 struct Seen {
     /// Distance from the eye to its nearest point, m.
     distance: f64,
-    /// Id of the agent, 0 for an obstacle. At equal distance the smaller id counts, so that nothing depends
-    /// on the order in the index.
+    /// Id of the agent, or 0 for an obstacle. At equal distance the smaller id counts, so that the order in
+    /// the index does not matter.
     id: u64,
     point: DVec2,
     /// Closing speed, m/s.
@@ -200,12 +201,12 @@ impl View<'_> {
             .for_each_near(eye.pose.position, OBSTACLE_REACH, visit);
     }
 
-    /// Whether another vehicle is not handled as lane traffic by following and yielding.
+    /// Whether another vehicle is an obstacle rather than lane traffic, which is followed or yielded to.
     fn matters(&self, agent: AgentIndex, other: AgentIndex) -> bool {
         !self.position(agent).is_on_lane() || !self.position(other).is_on_lane()
     }
 
-    /// Whether a point is ahead, whatever path is planned off the lanes.
+    /// Whether a point is ahead, regardless of any path that is planned off the lanes.
     fn is_ahead(&self, agent: AgentIndex, eye: Pose, point: DVec2) -> bool {
         match self.position(agent).is_on_lane() {
             true => self.is_in_the_way(agent, eye, point),
@@ -213,8 +214,8 @@ impl View<'_> {
         }
     }
 
-    /// Whether a point that stands still blocks an agent that follows a planned path: it is close to
-    /// the path within the braking distance. Without such a path whatever is ahead does.
+    /// Whether a stationary point blocks an agent on a planned path: it has to be close to the path within
+    /// the braking distance. Without a planned path, any point ahead blocks.
     fn is_in_planned_way(&self, agent: AgentIndex, point: DVec2) -> bool {
         let progress = self.progress(agent);
         let planned = self.route(agent).planned_to(progress.reached);
@@ -238,8 +239,8 @@ impl View<'_> {
             && (t - own).abs() < 0.5 * kind.width + planned.margin
     }
 
-    /// Whether a point obstructs the agent: anywhere ahead if the agent is off the lanes, or within half the
-    /// vehicle's width of its path on a lane.
+    /// Whether a point obstructs the agent: anywhere ahead if the agent is off the lanes, or on a lane within
+    /// half the vehicle's width of its path.
     fn is_in_the_way(&self, agent: AgentIndex, eye: Pose, point: DVec2) -> bool {
         if angle_to(eye, point).abs() > OBSTACLE_ANGLE {
             return false;

@@ -9,23 +9,23 @@ use roadwright_geometry::{DVec2, Pose};
 use roadwright_plugin_api::ControllerInput;
 use std::f64::consts::FRAC_PI_2;
 
-/// A path with speeds up to this, m/s, such as into a parking bay, bends more sharply than roads. On it the
-/// lookahead is limited to this many metres plus this many seconds of driving.
+/// Speed up to which a path counts as a manoeuvre, m/s, such as into a parking bay. Such a path bends more
+/// sharply than roads, so the lookahead is limited to this many metres plus this many seconds of driving.
 const MANOEUVRING_SPEED: f64 = 3.0;
 const MANOEUVRING_LOOKAHEAD: f64 = 1.5;
 const MANOEUVRING_TIME: f64 = 0.6;
 
-/// Nearest way-point on a planned path, m, and steps in which a nearer one is looked for.
+/// Distance of the nearest way-point on a planned path, m, and step of the search for a way-point.
 const NEAREST: f64 = 2.0;
 const NEARER: f64 = 1.0;
-/// Largest distance of a way-point on a planned path, m. The search for it grows with the square of it, and
-/// vehicles of any speed are allowed.
+/// Largest distance of a way-point on a planned path, m. The cost of the search for it grows with its square,
+/// and vehicle speeds are not limited.
 const FARTHEST: f64 = 100.0;
-/// A straight line to the way-point of a planned path may leave the path by at least this, m.
+/// Minimum distance by which a straight line to the way-point may deviate from a planned path, m.
 const LEAST_ROOM: f64 = 0.1;
 
-/// The largest distance along a path, up to `most` and [`FARTHEST`], to a point to which a straight line from a
-/// place stays within some room of the path, m.
+/// The largest distance along a path, up to `most` and [`FARTHEST`], at which a straight line from a place to
+/// the path stays close enough to it, m.
 fn straight_reach(line: CentreLine<'_>, s: f64, place: DVec2, most: f64, room: f64) -> f64 {
     let most = most.min(FARTHEST);
     let mut reach = NEAREST.min(most);
@@ -55,9 +55,9 @@ fn straight_reach(line: CentreLine<'_>, s: f64, place: DVec2, most: f64, room: f
 /// Moves the way-point of a row to the distance at which a controller wants it, along the circle that leads to
 /// it.
 ///
-/// The bend that a driver has to steer follows from a point nearby. But the rules of fuzzy drivers take a
-/// near way-point for the end of the route, where they creep and turn no more. The sine of the angle grows by
-/// no more than a factor `sharpest`, since drivers do not steer towards far way-points exactly as they should.
+/// The bend that a driver has to steer follows from a nearby point. However, fuzzy drivers take a near
+/// way-point for the end of the route, where they creep and stop turning. The sine of the angle grows at most
+/// by a factor of `sharpest`, because drivers do not steer exactly towards far way-points.
 fn move_away(distance: f64, sharpest: f64, input: &mut ControllerInput) {
     let near = input.waypoint_distance;
     if input.waypoint_angle.abs() >= FRAC_PI_2 || near >= distance {
@@ -72,7 +72,7 @@ fn move_away(distance: f64, sharpest: f64, input: &mut ControllerInput) {
 
 impl View<'_> {
     /// Fills the row of an agent off the lanes. It follows the path to its next goal, or drives straight to
-    /// the goal without one.
+    /// the goal if there is no path.
     pub(super) fn perceive_ground(
         &self,
         agent: AgentIndex,
@@ -89,8 +89,8 @@ impl View<'_> {
         }
     }
 
-    /// A path over open ground is presented as the centre line of a lane that ends with it, because
-    /// controllers follow both alike.
+    /// Presents a path over open ground as the centre line of a lane that ends with it, because controllers
+    /// follow both alike.
     fn perceive_path(
         &self,
         agent: AgentIndex,

@@ -1,4 +1,4 @@
-//! The path ahead and the vehicle, for controllers that follow by a model of it.
+//! The path ahead and the state of the vehicle, for controllers with a model of their vehicle.
 
 use super::{Look, View};
 use crate::records::AgentIndex;
@@ -12,7 +12,7 @@ use roadwright_scenario::DynamicsLevel;
 use std::f64::consts::PI;
 
 impl View<'_> {
-    /// The row of a controller that follows by a model of its vehicle, without the wish of the behaviour.
+    /// The input row of a controller with a model of its vehicle, without the wish of the behaviour.
     pub(crate) fn path_input(&self, agent: AgentIndex, look: Look) -> PathInput {
         let seen = self.allowed_input(agent, look);
         let is_reversing = self.is_reversing(agent);
@@ -138,7 +138,7 @@ fn tyres(kind: &VehicleType, level: DynamicsLevel, direction: f64) -> Option<Tyr
     }
 }
 
-/// Mean curvatures of the parts of a path from a place on, m; straight beyond its end.
+/// Mean curvatures of the parts of a path beyond a place, m; zero beyond its end.
 fn curvatures(line: CentreLine<'_>, from: f64, part: f64) -> [f64; PATH_PARTS] {
     let heading = |s: f64| line.heading(s.clamp(0.0, line.length()));
     let mut before = heading(from);

@@ -9,11 +9,11 @@ use super::{Look, View};
 use crate::records::AgentIndex;
 use std::hint::black_box;
 
-/// Number of following lanelets of the route that are nearly always accessed.
+/// Number of further lanelets of the route that are nearly always accessed.
 const AHEAD: u32 = 2;
 
 impl View<'_> {
-    /// Accesses what controllers perceive of every agent of a batch that is on a lane.
+    /// Prefetches what controllers perceive, for every agent of a batch that is on a lane.
     pub(crate) fn warm(&self, agents: &[u32], look: Look) {
         self.warm_own(agents);
         // In the order in which one access depends on another.
@@ -24,7 +24,7 @@ impl View<'_> {
         }
     }
 
-    /// Accesses the lanelet of every agent of a batch that is on a lane.
+    /// Prefetches the lanelet of every agent of a batch that is on a lane.
     pub(crate) fn warm_own(&self, agents: &[u32]) {
         // Compilers remove reads whose results are not used.
         black_box(self.sum(agents, |agent| self.touch_own(agent)));
@@ -37,7 +37,7 @@ impl View<'_> {
         on_lanes.map(touch).sum()
     }
 
-    /// The agent's lanelet, the leader on it, and the route.
+    /// Prefetches the agent's lanelet, the leader on it, and the route.
     #[inline]
     fn touch_own(&self, agent: AgentIndex) -> f64 {
         let next = self.route(agent).lanelet(self.progress(agent).at + 1);
@@ -47,7 +47,7 @@ impl View<'_> {
             + leader.map_or(0.0, |entry| entry.s)
     }
 
-    /// The centre line here and at a distance ahead, m.
+    /// Prefetches the centre line here and at a distance ahead, m.
     #[inline]
     fn touch_route(&self, agent: AgentIndex, ahead: f64) -> f64 {
         let position = self.position(agent);
@@ -55,7 +55,7 @@ impl View<'_> {
         line.heading(position.s) + line.position(position.s + ahead).x
     }
 
-    /// The speed here, the next lanelets with their vehicles, and the motion of the leader.
+    /// Prefetches the speed here, the next lanelets with their vehicles, and the motion of the leader.
     #[inline]
     fn touch_ahead(&self, agent: AgentIndex) -> f64 {
         let (position, at) = (self.position(agent), self.progress(agent).at);

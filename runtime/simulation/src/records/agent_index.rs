@@ -5,7 +5,7 @@ use roadwright_scenario::index_type;
 index_type! {
     /// Dense index of an agent while it drives, reused for another agent after it has left.
     ///
-    /// Other numbers cannot be used in its place:
+    /// Plain numbers cannot be used in its place:
     ///
     /// ```compile_fail,E0308
     /// use roadwright_simulation::AgentIndex;

@@ -10,7 +10,7 @@ pub enum Party {
     Agent(u64),
     /// An obstacle.
     Obstacle(u32),
-    /// An uncoupled train of trailers, by its number.
+    /// A train of uncoupled trailers, by its number.
     Trailer(u32),
     /// A tree of a forest.
     Tree {
@@ -22,7 +22,7 @@ pub enum Party {
 }
 
 impl Party {
-    /// The other agent, if it is one.
+    /// The other agent, if the counterpart is an agent.
     pub fn agent(self) -> Option<u64> {
         match self {
             Self::Agent(id) => Some(id),
@@ -44,6 +44,6 @@ pub struct Collision {
     pub x: f64,
     /// Place, m.
     pub y: f64,
-    /// How deep the bodies overlap, m.
+    /// Penetration depth of the bodies, m.
     pub depth: f64,
 }

@@ -4,12 +4,12 @@ use roadwright_agent::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Failures of a plugin or script in a run. A run with a failure does not measure that module, because the
-/// built-in module drove in its place.
+/// Failures of a plugin or script in a run. Such a run does not measure that module, because a built-in
+/// module drove in its place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModuleFailure {
-    /// Number of answers that the built-in module gave instead. Answers that the interface lets a module
-    /// leave to the host do not count.
+    /// Number of answers that the built-in module gave instead. Answers that a module may leave to the host
+    /// do not count.
     pub answers: u64,
     /// Number of effects of a behaviour that could not be carried out.
     pub effects: u64,
@@ -19,10 +19,10 @@ pub struct ModuleFailure {
     pub reason: String,
     /// Build that failed first; empty if none ever ran.
     pub build: String,
-    /// Simulation time from which the module was no longer called, s; `None` if it still is.
+    /// Simulation time at which the host stopped calling the module, s; `None` if it is still called.
     pub out_since: Option<f64>,
-    /// Whether a process died or a wall-clock limit was exceeded, so that the same run may have another
-    /// result.
+    /// Whether a process died or a wall-clock limit was exceeded, so that the result of the same run may
+    /// differ.
     pub depends_on_machine: bool,
 }
 

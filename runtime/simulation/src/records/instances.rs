@@ -5,12 +5,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Instances of an agent: an index into the pool of each slot, in the order of [`Slot::ALL`].
 ///
-/// Saves and hashes hold those of [`SAVED`]: planners for open ground came later, and are a part of their
-/// own in saves, so that older ones are still read.
+/// Saves and hashes contain those of [`SAVED`]. Planners for open ground were added later and are a separate
+/// part of saves, so that older saves can still be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Instances([u16; Slot::COUNT]);
 
-/// Slots whose instances stand with the agents in saves.
+/// Slots whose instances are stored with the agents in saves.
 const SAVED: [Slot; 4] = [
     Slot::Planner,
     Slot::Behaviour,
@@ -36,7 +36,7 @@ impl<'de> Deserialize<'de> for Instances {
 }
 
 impl Instances {
-    /// Instances of an agent that does not drive.
+    /// Instances of an agent that is not driving.
     pub(crate) const NONE: Self = Self([u16::MAX; Slot::COUNT]);
 
     /// The instance of a slot.

@@ -1,4 +1,5 @@
-//! Records used by all parts of a world, which do not depend on any of them: the lowest layer of this crate.
+//! Records used by all parts of a world. They depend on none of these parts and form the lowest layer of this
+//! crate.
 
 mod agent_index;
 mod collision;

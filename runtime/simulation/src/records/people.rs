@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 /// Statistics of pedestrians.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct PeopleCounts {
-    /// Number of pedestrians that have come to a crossing.
+    /// Number of pedestrians that have arrived at a crossing.
     pub came: u64,
     /// Number of pedestrians that have reached the other side.
     pub arrived: u64,
-    /// Longest time that any pedestrian has waited at a kerb or on an island, s.
+    /// Longest time for which a pedestrian has waited at a kerb or on an island, s.
     pub longest_wait: f64,
     /// Total distance walked, m.
     pub walked_metres: f64,
-    /// Number of pedestrians that found two hundred others at their crossing and went elsewhere.
+    /// Number of pedestrians that found two hundred others waiting at their crossing and left.
     pub turned_away: u64,
 }
 

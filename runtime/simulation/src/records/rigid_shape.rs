@@ -3,17 +3,17 @@
 use glam::DVec3;
 use roadwright_vehicle::rigid::RigidModel;
 
-/// Bodies of a vehicle type in the rigid-body solver. Their orientation is in the record of the vehicle.
+/// Bodies of a vehicle type in the rigid-body solver. The record of the vehicle has their orientation.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RigidShape {
-    /// Corners of the convex parts of the hull that others touch, relative to the centre of gravity: ahead,
-    /// left and up, m.
+    /// Corners of the convex parts of the hull that other bodies touch, relative to the centre of gravity:
+    /// ahead, left and up, m.
     pub hull: Vec<Vec<DVec3>>,
     /// Wheel centres at rest, relative to the centre of gravity, m.
     pub hubs: Vec<DVec3>,
     /// Static wheel loads, N.
     pub loads: Vec<f64>,
-    /// Whether wheels are spheres and not rays.
+    /// Whether wheels are modelled as spheres rather than rays.
     pub has_spheres: bool,
     /// Distance from the centre of the rear axle to the centre of gravity, m.
     pub rear: f64,

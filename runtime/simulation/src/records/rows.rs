@@ -1,4 +1,4 @@
-//! Data of one agent, one record for each concern.
+//! Data of one agent, with one record per concern.
 
 use super::{Instances, RouteId, are_short_counts};
 use roadwright_agent::Indicator;
@@ -24,7 +24,7 @@ pub(crate) enum Phase {
     Planning,
     /// It drives.
     Driving,
-    /// It is at its last goal, and waits for its behaviour to choose what is next.
+    /// It is at its last goal and waits for its behaviour to choose a new one.
     AtGoal,
     /// It has left the road; its modules have not been notified yet.
     Gone,
@@ -57,8 +57,8 @@ pub(crate) const FARTHEST: f64 = 1e9;
 /// Motion of an agent's body.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Motion {
-    /// Pose of the centre of the rear axle, as its level left it. Use [`Bodies::pose`] instead, which handles
-    /// levels that do not compute poses.
+    /// Pose of the centre of the rear axle, as stored by its level. Use [`Bodies::pose`] instead, which
+    /// handles levels that do not compute poses.
     ///
     /// [`Bodies::pose`]: crate::dynamics::Bodies::pose
     pub(crate) pose: Pose,
@@ -73,7 +73,7 @@ pub(crate) struct Motion {
 }
 
 impl Motion {
-    /// Whether the motion is valid: all values are numbers, and the place is within range.
+    /// Whether the motion is valid: all values are finite, and the place is within range.
     pub(crate) fn is_sound(&self) -> bool {
         let place = self.pose.position.abs().max_element().max(self.z.abs());
         let others = [
@@ -124,7 +124,7 @@ impl LanePosition {
         self.lanelet != NO_LANELET
     }
 
-    /// Whether it is on a lane and not between two.
+    /// Whether it is fully on one lane, not between two.
     #[inline]
     pub(crate) fn may_change_lane(&self) -> bool {
         self.is_on_lane() && self.leaving == NO_LANELET
@@ -143,18 +143,18 @@ pub(crate) struct Progress {
     pub(crate) goal_at: u32,
     // Using 0 for none is unambiguous where it matters, because `Progress::reach_goals` checks the route
     // itself once the agent is at or beyond this index.
-    /// Number of replanning attempts since it last moved that gave no route or the same one.
+    /// Number of replanning attempts without a route or with the same one since the agent last moved.
     pub(crate) attempts: u8,
-    /// Whether its behaviour is consulted before it is retired at its last goal.
+    /// Whether its behaviour is asked before the agent is removed at its last goal.
     pub(crate) holds_arrival: bool,
-    /// Whether its behaviour has given it goals that differ from the scenario.
+    /// Whether its goals were set by its behaviour rather than the scenario.
     pub(crate) has_own_goals: bool,
     /// Step in which its route was last planned.
     pub(crate) planned_at: u64,
-    /// How long it has been standing, s.
+    /// Time since it stopped, s.
     pub(crate) standing: f64,
-    /// How long it has been waiting for a gap in the lane that its route requires, s. Negative if there is a
-    /// gap, but a vehicle admitted to a junction counts on the room.
+    /// Time for which it has been waiting for a gap in the lane that its route requires, s. Negative if there
+    /// is a gap, but a vehicle that was admitted to a junction relies on that room.
     pub(crate) seeking: f32,
 }
 
@@ -166,23 +166,23 @@ pub(crate) struct Claim {
     // Index 0 is never requested, because the agent begins there and requests what lies ahead.
     /// Index in the route of the requested connection; 0 for none.
     pub(crate) asked_for: u32,
-    /// Step of the request. [`u32::MAX`] stands for all later steps, from 497 days at 0.01 s on; such
+    /// Step of the request. [`u32::MAX`] stands for all later steps (after 497 days at 0.01 s), whose
     /// requests are ordered by id.
     asked_at: u32,
     /// One more than the route index of the connection on which it has to wait for another vehicle to pass
     /// first; 0 for none.
     pub(crate) wall_at: u32,
-    /// Waiting place on that connection, m.
+    /// Position on that connection at which it waits, m.
     pub(crate) wall_s: f32,
-    /// Reason why it was not admitted in the last step.
+    /// Reason for which it was not admitted in the last step.
     pub(crate) refused: Refusal,
-    /// Whether its controller was held back from passing a place where it has to stop.
+    /// Whether its controller was prevented from passing a place where the agent has to stop.
     pub(crate) is_held: bool,
 }
 
 impl Claim {
-    /// Requests the connection at an index of the route, in a step. An agent that has already requested it
-    /// keeps its place in the order.
+    /// Requests the connection at an index of the route. If the agent has already requested it, it keeps its
+    /// place in the order.
     pub(crate) fn ask(&mut self, at: u32, step: u64) {
         if self.asked_for != at {
             self.asked_for = at;
@@ -196,31 +196,31 @@ impl Claim {
     }
 }
 
-/// Reason why an agent is not admitted to a junction.
+/// Reasons for which an agent is not admitted to a junction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Refusal {
-    /// It has not requested, or was admitted.
+    /// It has sent no request, or was admitted.
     #[default]
     None,
     /// Another vehicle is ahead of it.
     NotFirst,
     /// Its signal is not green.
     Red,
-    /// It has to stop at the stop line first.
+    /// It first has to stop at the stop line.
     Stop,
     /// A vehicle with right of way approaches.
     GivesWay,
-    /// It follows another vehicle at a sign, and must check for itself.
+    /// It follows another vehicle at a sign and has to check for itself.
     Looks,
-    /// Others block it, or have waited longer.
+    /// Others block it or have waited longer.
     Occupied,
-    /// There is no room beyond.
+    /// There is no room beyond the junction.
     NoRoom,
-    /// Pedestrians cross, or want to.
+    /// Pedestrians are crossing or want to cross.
     People,
     /// The junction is about to be changed.
     Closed,
-    /// A vehicle comes through an alley, or has waited for it longer.
+    /// Another vehicle is coming through an alley or has waited longer for it.
     Alley,
     /// A vehicle off the lanes is in the junction on its connection.
     OffLanes,
@@ -239,7 +239,7 @@ pub(crate) struct Wish {
     pub(crate) indicator: Indicator,
     /// Whether it enters junctions without a grant.
     pub(crate) ignores_law: bool,
-    /// Lateral wish: distance to the left of the centre line of its lane, m.
+    /// Wanted lateral offset to the left of the centre line of its lane, m.
     pub(crate) lane_offset: f32,
 }
 
@@ -285,10 +285,10 @@ impl From<ControllerOutput> for Command {
     }
 }
 
-/// Order for an agent: a command, and the pedals that it stands for, if it is given by pedals.
+/// Order for an agent: a command, and the pedals from which it was derived, if the controller uses pedals.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Order {
-    /// The command. With pedals, its acceleration is an estimate of their effect when they were pressed.
+    /// The command. With pedals, its acceleration is an estimate of their effect at the time they were set.
     pub(crate) command: Command,
     pub(crate) pedals: Option<PedalCommand>,
 }
@@ -303,7 +303,7 @@ impl From<ControllerOutput> for Order {
 }
 
 impl Order {
-    /// Order from the answer of a controller that drives by pedals.
+    /// Order from the output of a controller that uses pedals.
     pub(crate) fn of_pedals(output: &PedalsOutput, drive: &DriveInput) -> Self {
         let held = PedalCommand {
             pedals: Pedals {
@@ -324,7 +324,7 @@ impl Order {
         }
     }
 
-    /// Like `of_pedals`, but with an acceleration of its own, which overrides the pedals.
+    /// Like `of_pedals`, but with an explicit acceleration, which overrides the pedals.
     pub(crate) fn with_acceleration(self, acceleration: f64) -> Self {
         Self {
             command: Command {
@@ -337,7 +337,7 @@ impl Order {
 }
 
 impl Statistics {
-    /// Whether a save can have these counts.
+    /// Whether these counts are valid in a save.
     pub(crate) fn is_sound(&self) -> bool {
         are_short_counts([self.samples, self.steps, self.off_lane, self.uninvited])
     }
@@ -352,16 +352,16 @@ pub(crate) struct Statistics {
     pub(crate) distance: f64,
     /// Sum of the allowed road speed over the samples, m/s.
     pub(crate) road_speed_sum: f64,
-    /// Sum over the steps.
+    /// Sum of squared accelerations over the steps.
     pub(crate) squared_acceleration: f64,
     pub(crate) squared_lateral_acceleration: f64,
     /// Number of controller updates.
     pub(crate) samples: u32,
     /// Number of steps driven.
     pub(crate) steps: u32,
-    /// Sum over the samples, (m/s^3)^2.
+    /// Sum of squared jerks over the samples, (m/s^3)^2.
     pub(crate) squared_jerk: f64,
-    /// Acceleration at the last sample, m/s^2; infinite if it stood.
+    /// Acceleration at the last sample, m/s^2; infinite if the vehicle stood.
     pub(crate) sampled_acceleration: f32,
     /// Sums over the samples; for their meaning see [`roadwright_agent::Conduct`].
     pub(crate) collision_exposure: f32,
@@ -371,10 +371,10 @@ pub(crate) struct Statistics {
     pub(crate) off_lane: u32,
     pub(crate) uninvited: u32,
     pub(crate) above_limit: u32,
-    /// Shortest time between the departure of another vehicle from a place in a junction and this one's
-    /// arrival there, s; 0 if there was none.
+    /// Shortest post-encroachment time in a junction, s: from another vehicle's departure from a place to
+    /// this one's arrival there. 0 if there was none.
     pub(crate) least_post_encroachment: f32,
-    /// Sums over the steps, m and m^2.
+    /// Sums of the penetration depth and its square over the steps, m and m^2.
     pub(crate) penetration: f32,
     pub(crate) squared_penetration: f32,
 }

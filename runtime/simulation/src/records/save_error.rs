@@ -13,7 +13,7 @@ pub enum SaveError {
         .0.join(", ")
     )]
     Modules(Vec<String>),
-    /// An edit is waiting, and a save holds no scenarios.
+    /// An edit is waiting, and saves do not contain scenarios.
     #[error(
         "cannot save: an edit is waiting for junctions to empty ({junctions} of them); take steps until \
          it is applied, {seconds:.0} s at most"
@@ -21,7 +21,7 @@ pub enum SaveError {
     EditWaits {
         /// Number of junctions.
         junctions: usize,
-        /// Longest simulated time until it is applied, in whole seconds.
+        /// Longest time until it is applied, in whole seconds of simulation.
         seconds: f64,
     },
     /// The bytes are not a save, or are incomplete or damaged.

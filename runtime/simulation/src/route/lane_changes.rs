@@ -5,28 +5,28 @@ use crate::ground::Ground;
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE};
 
-/// Distance before the end of a lane at which a lane change that has not happened is given up, m.
+/// Distance before the end of a lane at which a lane change that has not happened is abandoned, m.
 pub(crate) const GIVE_UP_DISTANCE: f64 = 12.0;
-/// Distance before that place at which a vehicle without a gap slows down and waits for one, m.
+/// Distance before that place at which a vehicle without a gap waits for one, m.
 pub(crate) const WAITS_BEFORE: f64 = 1.0;
 
-/// Position of the rear axle where a vehicle waits for a gap on a lane of the given length, m, if it has to
-/// make that many lane changes there.
+/// Position of the rear axle at which a vehicle waits for a gap, m, on a lane of the given length where it
+/// has to make that many lane changes.
 pub(crate) fn place_to_wait(length: f64, changes: u32) -> f64 {
     length - f64::from(changes) * GIVE_UP_DISTANCE - WAITS_BEFORE
 }
 
-/// A run of a route whose lane change is made one road later.
+/// A part of a route whose lane change was deferred to the next road.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Deferred {
-    /// Index in the route of the last lanelet of the run, which starts where the change would have been.
+    /// Index in the route of the last lanelet of this part, which begins where the change would have been.
     pub(crate) to: u32,
     pub(crate) lanelets: Vec<LaneletIndex>,
 }
 
 impl Route {
-    /// Whether the next lanelet on the route lies beside lanelet `at`: 1 to the left, -1 to the right, 0 if
-    /// not.
+    /// Direction of the lane change to the next lanelet of the route after lanelet `at`: 1 to the left, -1 to
+    /// the right, 0 for none.
     #[inline]
     pub(crate) fn lane_change_at(&self, at: u32, graph: &LaneGraph) -> f64 {
         let (Some(here), Some(next)) = (self.lanelet(at), self.lanelet(at + 1)) else {
@@ -40,7 +40,7 @@ impl Route {
         }
     }
 
-    /// Whether the next lanelet on the route lies beside lanelet `at`.
+    /// Whether the next lanelet of the route is a neighbour of lanelet `at`.
     #[inline]
     pub(crate) fn changes_lane_at(&self, at: u32, ground: &Ground) -> bool {
         let (Some(here), Some(next)) = (self.lanelet(at), self.lanelet(at + 1)) else {
@@ -56,7 +56,8 @@ impl Route {
         ahead.count() as u32
     }
 
-    /// The same, optimised for one call per vehicle and step: mostly there is none, which takes few look-ups.
+    /// Like `lane_changes_from`, but optimised for one call per vehicle and step. Usually there is no change,
+    /// which takes few look-ups.
     #[inline]
     pub(crate) fn lane_changes_on(&self, at: u32, ground: &Ground) -> u32 {
         let ahead = (at..).take_while(|&at| self.changes_lane_at(at, ground));
@@ -71,8 +72,8 @@ impl Route {
         }
     }
 
-    /// Position on lanelet `at`, m, that is level with the last goal, if that lies on the lane that `changes`
-    /// lane changes lead to.
+    /// Position on lanelet `at` that is level with the last goal, m, if that goal lies on the lane to which
+    /// `changes` lane changes lead.
     pub(crate) fn goal_beside(
         &self,
         at: u32,
@@ -92,15 +93,15 @@ impl Route {
     }
 
     /// Whether a vehicle at the start of lanelet `at` still has room to change to the lane of the last goal,
-    /// if that lies beside it.
+    /// if that is a neighbour lane.
     pub(crate) fn has_room_for_goal(&self, at: u32, reached: u32, graph: &LaneGraph) -> bool {
         let changes = self.lane_changes_from(at, graph);
         let beside = self.goal_beside(at, changes, reached, graph);
         beside.is_none_or(|s| s >= f64::from(changes) * ROOM_FOR_CHANGE)
     }
 
-    /// Remaining distance for lane changes from a position on lanelet `at`, m: to its end, or to the place
-    /// level with the last goal if that lies on the target lane.
+    /// Remaining distance for lane changes from a position on lanelet `at`, m: to its end, or to the position
+    /// level with the last goal if the goal lies on the target lane.
     pub(crate) fn room_for_changes(
         &self,
         at: u32,
@@ -115,8 +116,7 @@ impl Route {
         ends.fold(f64::INFINITY, f64::min) - s
     }
 
-    /// The route with its last goal moved to the same place on lanelet `at`, if the goal lies on a lane
-    /// beside it.
+    /// The route with its last goal moved sideways onto lanelet `at`, if the goal lies on a neighbour lane.
     pub(crate) fn ending_beside(&self, at: u32, reached: u32, graph: &LaneGraph) -> Option<Self> {
         let changes = self.lane_changes_from(at, graph);
         let s = self.goal_beside(at, changes, reached, graph)?;
@@ -134,9 +134,8 @@ impl Route {
         })
     }
 
-    /// The lane change from lanelet `at`, made on the next road instead, where both lanes continue side by
-    /// side. `None` if there is no later road for it, or if the goal after `reached` others lies before the
-    /// next road.
+    /// Defers the lane change from lanelet `at` to the next road, where both lanes continue side by side.
+    /// `None` if there is no such road, or if the goal after `reached` others lies before it.
     ///
     /// ```text
     ///     before   here     beside   c'    m'          after   here     c     m     m'
@@ -205,8 +204,8 @@ mod tests {
     use super::*;
     use crate::testing::Stand;
 
-    /// A street of two lanes cut by a side street at 150 m, with its lanelets: the right lane of the first
-    /// piece, its left neighbour, both connections straight ahead, and the two lanes beyond.
+    /// A street of two lanes that a side street crosses at 150 m, with its lanelets: the right lane of the
+    /// first piece, its left neighbour, both connections straight ahead, and the two lanes beyond.
     fn street() -> (Stand, [LaneletIndex; 6]) {
         let stand = Stand::on(&[
             ((0.0, 0.0), (300.0, 0.0), 2, 0),

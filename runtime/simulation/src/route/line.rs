@@ -7,7 +7,7 @@ use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 /// Maximum distance between points of a line, m.
 const STEP: f64 = 2.0;
 
-/// Length on each of both lanes that a lane change takes in a line, m; less if there is less.
+/// Length of each half of a drawn lane change, m; shorter if there is less room.
 const HALF_OF_CHANGE: f64 = 10.0;
 
 /// A part of a route on one lanelet.
@@ -17,7 +17,7 @@ pub(crate) struct Stretch {
     /// Start and end on the lanelet, m.
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// Whether a lane change leads to it, and away from it.
+    /// Whether a lane change leads to it, and whether one leads away from it.
     changes: (bool, bool),
 }
 
@@ -26,8 +26,8 @@ impl Stretch {
         self.to - self.from
     }
 
-    /// Appends its points. A lane change is the straight line from the last of them to the first of the next
-    /// stretch.
+    /// Appends its points. A lane change is the straight line from the last point to the first point of the
+    /// next stretch.
     pub(crate) fn append_to(&self, points: &mut Vec<DVec2>, graph: &LaneGraph) {
         let room = HALF_OF_CHANGE.min(0.4 * self.length());
         let cut = |is_change: bool| if is_change { room } else { 0.0 };
@@ -47,8 +47,8 @@ impl Stretch {
 impl Route {
     /// Stretches from a position on lanelet `at` of the route to its end.
     ///
-    /// Adjacent lanes get equal shares of the rest of their road, because where vehicles really change lanes
-    /// depends on the others.
+    /// Adjacent lanes get equal shares of the rest of their road, because the actual places of lane changes
+    /// depend on other vehicles.
     pub(crate) fn stretches(
         &self,
         graph: &LaneGraph,
@@ -80,8 +80,8 @@ impl Route {
         })
     }
 
-    /// Part of a road that is driven, as shares of its length: from a position on the first of several lanes
-    /// to the end, or to the goal if that is on the last lane.
+    /// Part of a road that is driven, as fractions of its length: from a position on the first of several
+    /// lanes to the end, or to the goal if it lies on the last lane.
     fn part_of_road(&self, graph: &LaneGraph, first: u32, count: u32, begin: f64) -> (f64, f64) {
         let (first, last) = (first, first + count - 1);
         let length = |at: u32| graph.lanelet(self.lanelets[at as usize]).length();

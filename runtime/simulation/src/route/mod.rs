@@ -54,13 +54,14 @@ impl Goal {
 /// Part of a route that leads to one goal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Leg {
-    /// The lanelets of the route up to this index.
+    /// The leg uses the lanelets of the route up to this index.
     Lanes { end: u32 },
     /// A path over open ground.
     Path(Box<GroundPath>),
     /// A straight line over open ground.
     Straight,
-    /// A path over open ground that a planner has found. The goal counts as reached as on a straight leg.
+    /// A path over open ground that a planner has found. The goal counts as reached under the same condition
+    /// as on a straight leg.
     Planned(Box<PlannedPath>),
 }
 
@@ -69,14 +70,14 @@ pub(crate) enum Leg {
 pub(crate) struct Route {
     /// Places to reach.
     pub(crate) goals: Box<[Goal]>,
-    /// Legs to the goals; fewer while not all is planned.
+    /// Legs to the goals; fewer than goals while the route is not completely planned.
     pub(crate) legs: Box<[Leg]>,
     /// Lanelets of all legs on lanes, from the start to the last goal.
     pub(crate) lanelets: Box<[LaneletIndex]>,
 }
 
 impl Route {
-    /// Whether its lanelets are below the number of lanelets, and its legs refer to its own lanelets.
+    /// Whether its lanelets exist, given their number, and its legs refer to its own lanelets.
     fn is_sound(&self, lanelets: usize) -> bool {
         let exists = |id: &LaneletIndex| id.index() < lanelets;
         let goals = self.goals.iter().all(|goal| goal.is_sound(lanelets));
@@ -107,7 +108,7 @@ impl Route {
         }
     }
 
-    /// Whether it has goals both on lanes and beside them.
+    /// Whether it has goals both on lanes and off the lanes.
     fn leaves_lanes(&self) -> bool {
         let is_on_lane = |goal: &Goal| matches!(goal, Goal::Lane { .. });
         let mut goals = self.goals.iter();
@@ -144,7 +145,7 @@ impl Route {
         }
     }
 
-    /// The same, but none that a planner has found: one that has to be driven to its end.
+    /// Like `path_to`, but without paths that a planner has found. Such a path has to be driven to its end.
     pub(crate) fn given_path_to(&self, goal: u32) -> Option<&GroundPath> {
         match self.legs.get(goal as usize)? {
             Leg::Path(path) => Some(path),
@@ -160,7 +161,7 @@ impl Route {
         }
     }
 
-    /// The route with another leg to the goal after `reached` others, over open ground.
+    /// The route with another leg over open ground to the goal after `reached` others.
     pub(crate) fn with_leg(&self, reached: u32, leg: Leg) -> Self {
         let mut legs: Vec<Leg> = self.legs.to_vec();
         let at = reached as usize;
@@ -179,8 +180,8 @@ impl Route {
         self.path_to(goal).is_some_and(GroundPath::is_reversing)
     }
 
-    /// The route with other lanelets from index `from` to index `to`, which lies on the leg to the goal after
-    /// `reached` others. The new lanelets start and end with the same ones as those they replace.
+    /// The route with other lanelets from index `from` to index `to`, all on the leg to the goal after
+    /// `reached` others. The new lanelets have to start and end with the same lanelets as the old ones.
     pub(crate) fn with_run(
         &self,
         from: u32,
@@ -205,7 +206,7 @@ impl Route {
         }
     }
 
-    /// The route with other goals after the first `reached` ones, and no legs to them. Nothing is planned
+    /// The route with other goals after the first `reached` ones, without legs to them. Nothing is planned
     /// beyond lanelet `from`.
     pub(crate) fn with_goals(&self, reached: u32, goals: &[Goal]) -> Self {
         Self {

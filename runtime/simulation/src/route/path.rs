@@ -18,8 +18,8 @@ pub struct Waypoint {
 
 /// A path as a line through waypoints, followed like the centre line of a lane.
 ///
-/// Each waypoint keeps its gear, and all waypoints of a path have the same. Where the gear changes the
-/// vehicle stops, one path ends, and the next begins as a leg of its own.
+/// All waypoints of a path have the same gear. Where the gear changes, the vehicle stops, the path ends, and
+/// the next path begins as another leg.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Unbuilt", into = "Vec<Waypoint>")]
 pub(crate) struct GroundPath {
@@ -34,19 +34,20 @@ pub(crate) struct GroundPath {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PlannedPath {
     pub(crate) path: GroundPath,
-    /// Room beside the vehicle that it keeps, m. An obstacle closer than that blocks it.
+    /// Clearance that it keeps beside the vehicle, m. A closer obstacle blocks the path.
     pub(crate) margin: f64,
-    /// Distance of the way-point from a standing vehicle, m, and time to it beyond that, s.
+    /// Distance of the way-point for a standing vehicle, m, and time by which the distance grows with speed,
+    /// s.
     pub(crate) near: f64,
     pub(crate) ahead: f64,
-    /// By how much the sine of the angle to the way-point may grow where that is moved away.
+    /// Maximum increase of the sine of the angle to a way-point when the way-point is moved farther away.
     pub(crate) sharpest: f64,
     /// Whether controllers perceive all obstacles ahead, not only those near the path.
     pub(crate) sees_all: bool,
 }
 
-/// Saved waypoints of a path. The memory for their line depends on its length, which a fabricated save can
-/// choose. So the line is made by [`GroundPath::build`] once the lengths of all paths are known.
+/// Saved waypoints of a path. The memory for the line depends on its length, which a forged save could make
+/// very large. So [`GroundPath::build`] builds the line once the lengths of all paths are known.
 #[derive(Deserialize)]
 struct Unbuilt(Vec<Waypoint>);
 
@@ -107,18 +108,18 @@ impl GroundPath {
         are_sound.then(|| length.sum())
     }
 
-    /// Makes the line of a path that was read from a save. It takes about 24 bytes for each metre of its
+    /// Builds the line of a path that was read from a save. It takes about 24 bytes for each metre of its
     /// [length](Self::checked_length).
     pub(super) fn build(&mut self) {
         *self = Self::from(std::mem::take(&mut self.waypoints));
     }
 
-    /// Line to follow.
+    /// The line to follow.
     pub(crate) fn line(&self) -> CentreLine<'_> {
         self.lines.line(self.span)
     }
 
-    /// Whether it is driven in reverse. A path is driven in the gear of its first waypoint.
+    /// Whether it is driven in reverse, which is the gear of its first waypoint.
     pub(crate) fn is_reversing(&self) -> bool {
         self.waypoints.first().is_some_and(|w| w.gear < 0)
     }

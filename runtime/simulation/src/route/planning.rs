@@ -1,4 +1,4 @@
-//! Questions to planners, and routes made from their answers.
+//! Requests to planners, and routes made from their answers.
 
 use super::{Goal, Leg, Route};
 use crate::records::{AgentIndex, Claim, LanePosition, LaneSpot, Progress};
@@ -7,7 +7,7 @@ use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::{LaneletIndex, ROOM_TO_CHANGE};
 
-/// Context for questions to the planner of one agent.
+/// Context for requests to the planner of one agent.
 #[derive(Clone, Copy)]
 pub(crate) struct Asking<'a> {
     pub(crate) planner: &'a Module<dyn Planner>,
@@ -15,7 +15,7 @@ pub(crate) struct Asking<'a> {
     pub(crate) step: Step<'a>,
     pub(crate) agent: AgentIndex,
     pub(crate) id: u64,
-    /// Vehicle class for reserved lanes.
+    /// Vehicle class, for reserved lanes.
     pub(crate) class: VehicleClass,
 }
 
@@ -25,7 +25,7 @@ impl Asking<'_> {
         self.all(&[input])?.pop()
     }
 
-    /// Answers to all questions; `None` if any has none.
+    /// Answers to all requests; `None` if any has no answer.
     fn all(&self, inputs: &[PlannerInput]) -> Option<Vec<Vec<LaneletIndex>>> {
         let question = |&input: &PlannerInput| Question {
             agent: self.agent,
@@ -37,7 +37,7 @@ impl Asking<'_> {
         answers.into_iter().collect()
     }
 
-    /// Plans a route again from its lanelet `from`, at `s`, to the goals after the first `reached`.
+    /// Replans a route from its lanelet `from`, at `s`, to the goals after the first `reached`.
     pub(crate) fn replanned(
         &self,
         route: &Route,
@@ -52,9 +52,9 @@ impl Asking<'_> {
         Some(route.with_plan(reached, from, &answers))
     }
 
-    /// Plans a route to new goals from the end of the granted lanelets, or from the agent's place if the next
-    /// goal lies before that end or no route continues there. Returns the route, and whether the grants are
-    /// given up.
+    /// Plans a route to new goals from the end of the granted lanelets. It starts from the agent's place if
+    /// the next goal lies before that end or no route continues there. Returns the route, and whether the
+    /// grants are given up.
     pub(crate) fn turned(
         &self,
         route: &Route,
@@ -107,8 +107,8 @@ impl Route {
     }
 }
 
-/// A question for each goal on a lane, from the goal before it, up to the first one off the lanes; `None` if
-/// that is the next one.
+/// Requests for all goals up to the first one off the lanes, each from the goal before it; `None` if the next
+/// goal is off the lanes.
 fn questions(start: LaneSpot, goals: &[Goal], class: VehicleClass) -> Option<Vec<PlannerInput>> {
     let mut from = start;
     let question = |goal: &Goal| {
@@ -123,7 +123,7 @@ fn questions(start: LaneSpot, goals: &[Goal], class: VehicleClass) -> Option<Vec
     (!questions.is_empty() || goals.is_empty()).then_some(questions)
 }
 
-/// Question for the route to a goal; `None` if that is off the lanes.
+/// Request for the route to a goal; `None` if the goal is off the lanes.
 pub(crate) fn goal_input(goal: Goal, from: LaneSpot, class: VehicleClass) -> Option<PlannerInput> {
     let Goal::Lane { lanelet, s } = goal else {
         return None;
@@ -146,7 +146,7 @@ pub(crate) struct Trip {
     pub(crate) class: VehicleClass,
 }
 
-/// Plans all legs of several agents with one question to their planner. The result for an agent without a
+/// Plans all legs of several agents with one request to their planner. The result for an agent without a
 /// route is `None`.
 pub(crate) fn plan_legs(
     planner: &Module<dyn Planner>,
@@ -188,14 +188,14 @@ pub(crate) fn plan_legs(
     trips.iter().zip(counts).map(&mut planned).collect()
 }
 
-/// One question of a batch, about the route to an agent's next goal.
+/// One request of a batch, for the route to an agent's next goal.
 pub(crate) struct Question {
     pub(crate) agent: AgentIndex,
     pub(crate) id: u64,
     pub(crate) input: PlannerInput,
 }
 
-/// Asks a planner several questions at once; an answer is `None` if there is no route.
+/// Sends several requests to a planner at once; an answer is `None` if there is no route.
 pub(crate) fn ask_all(
     planner: &Module<dyn Planner>,
     view: &PlannerView<'_>,

@@ -1,8 +1,8 @@
 //! Progress along routes: all methods that give an agent another route, or another place on it.
 //!
-//! Progress has to fit the route: the index of the lanelet, the goals reached, the index of the next goal's
-//! lanelet, and at junctions how far is granted and what is requested. Only the methods of [`Travel`] replace
-//! a route, so there is one place that keeps them consistent:
+//! Progress has to match the route: the index of the lanelet, the goals reached, the index of the next goal's
+//! lanelet, and the requests and grants at junctions. Only the methods of [`Travel`] replace a route, so
+//! consistency is ensured in one place:
 //!
 //! | method | new route | place on it | grants | requests again |
 //! | --- | --- | --- | --- | --- |
@@ -28,15 +28,15 @@ pub(crate) struct Travel<'a> {
     pub(crate) claim: &'a mut Claim,
 }
 
-/// Distance before the end of its lane beyond which a vehicle does not need a gap yet, m.
+/// Distance before the end of its lane up to which a vehicle does not need a gap yet, m.
 const SEEKING_DISTANCE: f64 = 200.0;
-/// A path counts as completed this close to its end, m.
+/// Distance from the end of a path at which it counts as completed, m.
 const PATH_END: f64 = 0.1;
 
 /// Result of advancing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// The agent is under way.
+    /// The agent is still driving.
     UnderWay,
     /// The agent is at its last goal and waits there.
     AtGoal,
@@ -52,8 +52,8 @@ impl Travel<'_> {
             .look_ahead(self.routes.get(self.progress.route));
     }
 
-    /// Replaces the route by one that agrees with it up to the agent's place, or to the end of its grants.
-    /// Requests at junctions are repeated.
+    /// Replaces the route by one that is equal up to the agent's place, or to the end of its grants. Requests
+    /// at junctions are repeated.
     pub(crate) fn replan(&mut self, route: Route, step: u64) {
         self.exchange(route);
         self.progress.planned_at = step;
@@ -81,8 +81,8 @@ impl Travel<'_> {
         });
     }
 
-    /// Moves to the adjacent lanelet, which is next on the route. The body stays in place: `s` and `t`
-    /// describe the same place relative to the new lane.
+    /// Moves to the adjacent lanelet that is next on the route. The body stays in place: `s` and `t` are
+    /// converted to the new lane.
     pub(crate) fn change_lane(
         progress: &mut Progress,
         position: &mut LanePosition,
@@ -122,12 +122,12 @@ impl Travel<'_> {
 }
 
 impl Progress {
-    /// Stores where the next goal is.
+    /// Stores the place of the next goal.
     fn look_ahead(&mut self, route: &Route) {
         self.goal_at = route.goal_at(self.reached).unwrap_or(0);
     }
 
-    /// Counts how long it has been seeking a gap for a lane change.
+    /// Updates the time for which it has been seeking a gap for a lane change.
     #[inline]
     pub(crate) fn seek(
         &mut self,
@@ -148,8 +148,8 @@ impl Progress {
         };
     }
 
-    /// Records whether it is kept from changing by vehicles that have been promised room on the adjacent
-    /// lane.
+    /// Records whether it cannot change lanes because other vehicles have been promised the room on the
+    /// adjacent lane.
     pub(crate) fn note_kept(&mut self, is_kept: bool) {
         let sought = self.seeking.abs();
         self.seeking = if is_kept { -sought } else { sought };
@@ -177,8 +177,8 @@ impl Progress {
         }
     }
 
-    /// Moves a body along its lanelet and on to the next ones. Returns the distance moved, m. The body does
-    /// not pass the end of the last lanelet, or of one that it has to leave sideways.
+    /// Moves a body along its lanelet and the following ones. Returns the distance moved, m. The body does
+    /// not pass the end of the last lanelet, or of a lanelet that it has to leave by a lane change.
     #[inline]
     pub(crate) fn go_along(
         &mut self,
@@ -201,7 +201,7 @@ impl Progress {
         }
     }
 
-    /// Enters the next lanelet of the route, if the present one, whose length is given, leads directly to it.
+    /// Enters the next lanelet of the route, if the current one, whose length is given, leads directly to it.
     #[inline]
     fn enter_next(
         &mut self,
@@ -279,8 +279,8 @@ impl Progress {
 }
 
 impl Route {
-    /// A flight: the route up to lanelet `from`, then the given lanelets, whose end is the only remaining
-    /// goal.
+    /// The route up to lanelet `from`, followed by the given lanelets, whose end is the only remaining goal.
+    /// Used to clear the road for another vehicle.
     pub(crate) fn with_flight(
         &self,
         reached: u32,

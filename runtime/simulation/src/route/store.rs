@@ -6,21 +6,22 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::Hasher;
 
-/// Maximum total length of the paths over open ground in a save, m. Their lines then take about 500 MB.
+/// Maximum total length of the paths over open ground in a save, m. At this length, their lines take about
+/// 500 MB.
 const MOST_PATH_METRES: f64 = 2e7;
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct Stored {
     route: Route,
     hash: u64,
-    /// Number of agents that have it; 0 for a free place.
+    /// Number of agents that use it; 0 for a free entry.
     users: u32,
 }
 
 /// The routes of all agents.
 ///
-/// Agents of a flow have equal routes of hundreds of lanelets. Each is stored once, so it costs an agent only
-/// a number, and changing routes copies nothing.
+/// Agents of a flow have equal routes of hundreds of lanelets. Each route is stored once, so an agent only
+/// stores a number, and changing routes copies nothing.
 ///
 /// Only the methods of [`Travel`](super::Travel) take and release routes, so each driving agent counts as one
 /// user of one route.
@@ -31,7 +32,7 @@ pub(crate) struct Routes {
     /// Indices by hash; only used for look-ups and never iterated.
     #[serde(skip)]
     by_hash: HashMap<u64, Vec<u32>>,
-    /// Number of routes with goals both on lanes and beside them.
+    /// Number of routes with goals both on lanes and off the lanes.
     #[serde(skip)]
     leaving_lanes: u32,
 }
@@ -48,12 +49,12 @@ impl Routes {
         self.stored[id.0 as usize].hash
     }
 
-    /// Whether a route leads from lanes to a goal beside them.
+    /// Whether any route leads from lanes to a goal off the lanes.
     pub(crate) fn any_leaves_lanes(&self) -> bool {
         self.leaving_lanes > 0
     }
 
-    /// Takes a route for one more agent.
+    /// Adds one user to a route.
     pub(super) fn take(&mut self, route: Route) -> RouteId {
         let hash = hash(&route);
         let same = self.by_hash.get(&hash).into_iter().flatten();
@@ -87,7 +88,7 @@ impl Routes {
         RouteId(at)
     }
 
-    /// Releases the route of one agent.
+    /// Removes one user from a route.
     pub(super) fn release(&mut self, id: RouteId) {
         let stored = &mut self.stored[id.0 as usize];
         stored.users -= 1;
@@ -113,7 +114,7 @@ impl Routes {
             .is_some_and(|stored| stored.users > 0)
     }
 
-    /// Whether the number of users of each route matches `users`, which has the route of each agent.
+    /// Whether the number of users of each route matches `users`, which contains the route of each agent.
     pub(crate) fn have_users(&self, users: impl Iterator<Item = RouteId>) -> bool {
         let mut counts = vec![0u32; self.stored.len()];
         for id in users {
@@ -126,7 +127,7 @@ impl Routes {
         stored.eq(counts)
     }
 
-    /// Makes the lines of all paths over open ground after loading. Returns `false`, and makes none, if a
+    /// Builds the lines of all paths over open ground after a load. Returns `false` and builds none if a
     /// waypoint is not finite or the total length is too large.
     pub(crate) fn build_paths(&mut self) -> bool {
         let routes = self.stored.iter_mut().map(|stored| &mut stored.route);
@@ -147,7 +148,7 @@ impl Routes {
         is_sound
     }
 
-    /// Whether all routes are valid for a number of lanelets, and each free place is listed once.
+    /// Whether all routes are valid for a number of lanelets, and each free entry is listed once.
     pub(crate) fn are_sound(&self, lanelets: usize) -> bool {
         let is_free = |at: &u32| self.stored.get(*at as usize).is_some_and(|s| s.users == 0);
         self.free.iter().all(is_free)
@@ -164,7 +165,7 @@ impl Routes {
         self.stored.len() - self.free.len()
     }
 
-    /// Rebuilds derived data after loading.
+    /// Rebuilds derived data after a load.
     pub(crate) fn index_hashes(&mut self) {
         self.by_hash.clear();
         let used = self.stored.iter().filter(|stored| stored.users > 0);

@@ -39,7 +39,7 @@ fn checksum(bytes: &[u8]) -> u64 {
 }
 
 impl SavedWorld {
-    /// A save without parts.
+    /// Creates a save without parts.
     pub(super) fn new(ground: u64, inexact: Vec<String>) -> Self {
         Self {
             format: FORMAT.into(),
@@ -51,7 +51,7 @@ impl SavedWorld {
         }
     }
 
-    /// The bytes of a file: the save followed by its checksum.
+    /// The bytes of a file: the save, followed by its checksum.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = postcard::to_allocvec(self).expect("plain state can be written");
         bytes.extend_from_slice(&checksum(&bytes).to_le_bytes());
@@ -61,7 +61,7 @@ impl SavedWorld {
     /// Reads the bytes of a file. The parts are only read when the world is restored.
     ///
     /// # Errors
-    /// If they are not a save, or its frame has a newer version.
+    /// If they are not a save, or if its frame has a newer version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SaveError> {
         let damaged = |what: &str| SaveError::NoSave(what.into());
         let (bytes, sum) = bytes.split_last_chunk().ok_or(damaged("it is too short"))?;
@@ -93,7 +93,7 @@ impl SavedWorld {
         &self.inexact
     }
 
-    /// Checks that all parts have the versions that are read here.
+    /// Checks that all parts have readable versions.
     pub(super) fn check_versions(&self) -> Result<(), SaveError> {
         for (name, stored) in &self.parts {
             let (part, version) = (name.clone(), stored.version);
@@ -124,13 +124,13 @@ impl SavedWorld {
         self.parts.contains_key(part.name())
     }
 
-    /// A part, whose version has been checked.
+    /// Reads a part, whose version has been checked.
     pub(super) fn get<T: DeserializeOwned>(&self, part: Part) -> Result<T, SaveError> {
         let missing = || SaveError::Damaged(format!("{} is missing", part.name()));
         self.get_if_any(part)?.ok_or_else(missing)
     }
 
-    /// A part that older saves may lack.
+    /// Reads a part that older saves may lack.
     pub(super) fn get_if_any<T: DeserializeOwned>(
         &self,
         part: Part,
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(again.state_hash(), world.state_hash());
     }
 
-    /// A save with the named part, and another part that is empty.
+    /// A save with the named part in a version, and another part that is empty.
     fn with_version(name: &str, version: u16) -> SavedWorld {
         let mut saved = SavedWorld::new(0, Vec::new());
         saved.put(parts::CLAIMS, &1u8);

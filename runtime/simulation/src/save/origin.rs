@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// restored run is a different one, and the user is notified.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Origin {
-    /// Names behind the numbers of vehicle types, which agents store.
+    /// Names of vehicle types, in the order of the numbers that agents store.
     types: Vec<String>,
     /// Hash of the properties of the types.
     kinds: u64,
@@ -43,7 +43,7 @@ impl Origin {
         (self.dynamics, self.pedestrians)
     }
 
-    /// Whether the numbers of types have kept their meaning.
+    /// Whether the numbers of types still mean the same types.
     pub(super) fn has_types(&self, types: &VehicleTypes) -> bool {
         self.types == types.numbering()
     }

@@ -1,11 +1,11 @@
-//! Parts of a save, each with a version of its own.
+//! Parts of a save, each with its own version.
 //!
-//! This table is the only place that names parts; a part that is not in it can be neither written nor read. A
+//! This table is the only place that names parts. Parts that are not in it can be neither written nor read. A
 //! change of the content of a part, or of the meaning of its numbers, increases the version of that part
-//! alone, and its comment states the change. No part is read in another version than its own.
+//! alone, and its comment states the change. A part is read only in its current version.
 //!
-//! Up to version 17 all parts shared one version, so the parts of that time begin with 17. A new part begins
-//! with 1 and is read by [`super::SavedWorld::get_if_any`], because older saves do not have it.
+//! Up to version 17 all parts shared one version, so parts of that time begin with 17. A new part begins with
+//! 1 and is read by [`super::SavedWorld::get_if_any`], because older saves do not have it.
 
 /// A part of a save: its name and its version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +116,7 @@ parts! {
     ORIGIN "origin" 1;
     /// Modules or modes that controlled each signal programme.
     DECIDERS "deciders" 1;
-    /// Modules that did not resume where a save was.
+    /// Modules that did not resume from the state of a save.
     FRESH "fresh" 1;
 }
 

@@ -23,16 +23,16 @@ use roadwright_scenario::{DynamicsLevel, junction};
 use roadwright_vehicle::PedalCommand;
 use std::hint::black_box;
 
-/// An unfinished lane change ends after the vehicle has stood between the two lanes for this long, s.
+/// Time for which a vehicle has to stand between two lanes until its unfinished lane change is ended, s.
 const HALFWAY_PATIENCE: f64 = 3.0;
-/// Part of the gap between a vehicle that changes lanes and one that passes it on the old lane, m. It is left
-/// for the tail of the former, which points to the old lane, and for clearance: while the vehicle stands, and
-/// while it moves.
+/// Clearance between a vehicle that changes lanes and a vehicle that passes it on the old lane, m, including
+/// room for the tail of the former, which points to the old lane. First for standing, then for moving
+/// vehicles.
 const HALFWAY: f64 = 0.45;
 const ACROSS: f64 = 0.85;
-/// Closer to the centre line of its lane than this, a vehicle of any width has left its old lane, m.
+/// Distance from the centre line of its lane below which a vehicle of any width has left its old lane, m.
 const IN_LANE: f64 = 0.1;
-/// A warning is logged when a vehicle has failed to climb for this long, s.
+/// Time after which a warning is logged if a vehicle fails to climb a slope, s.
 const TOO_STEEP: f64 = 2.0;
 
 /// Inputs for moving agents.
@@ -42,7 +42,8 @@ struct AdvanceInputs<'a> {
     types: &'a VehicleTypes,
     hands: &'a Hands,
     routes: &'a Routes,
-    /// Pedals of the agents that drive by pedals, by agent index; may be shorter than the number of agents.
+    /// Pedals of the agents that are driven by pedals, by agent index; may be shorter than the number of
+    /// agents.
     pedals: &'a [Option<PedalCommand>],
     /// Guided lateral offsets of agents.
     aside: &'a Rare<Aside>,
@@ -51,7 +52,7 @@ struct AdvanceInputs<'a> {
     stride: u64,
 }
 
-/// Data of one agent that moving writes.
+/// Data of one agent that moving it changes.
 struct Mover<'a, S> {
     state: &'a mut S,
     motion: &'a mut Motion,
@@ -291,7 +292,7 @@ fn advance_slice<L: Level>(
     arrivals
 }
 
-/// Prefetches the ground and route data of a batch of agents before any of them moves. Otherwise each would
+/// Prefetches the ground and route data of a batch of agents before any of them moves. Otherwise, each would
 /// wait for memory in turn (`perception/warm.rs`).
 fn warm<'a>(
     scene: &AdvanceInputs<'_>,
@@ -308,7 +309,7 @@ fn warm<'a>(
 
 impl AdvanceInputs<'_> {
     /// Distance between the centre lines of the old and the new lane in excess of what the vehicle and a
-    /// passing vehicle need, m. The passing vehicle is a bus if there are any.
+    /// passing vehicle need, m. If there are buses, the passing vehicle is assumed to be one.
     fn room_beside(&self, width: f64, position: &LanePosition) -> f64 {
         let of_lane = |id| self.ground.lanelet(id).width;
         let between = 0.5 * (of_lane(position.lanelet) + of_lane(position.leaving));
@@ -319,8 +320,8 @@ impl AdvanceInputs<'_> {
         between - 0.5 * (width.max(junction::Body::CAR.width) + other)
     }
 
-    /// Whether a stride of an agent begins in this step. Strides are staggered, so that agents do not all
-    /// take their commands at once.
+    /// Whether a stride of an agent begins in this step. Strides are staggered so that agents do not all take
+    /// their commands at once.
     #[inline]
     fn begins(&self, who: &Identity) -> bool {
         (self.clock.step + who.id).is_multiple_of(self.stride)
@@ -408,7 +409,7 @@ impl<S> Mover<'_, S> {
 }
 
 impl<S> Mover<'_, S> {
-    /// Position on its lanelet up to which the agent only drives ahead, m; 0 if it looks for a gap, leaves a
+    /// Position on its lanelet up to which the agent only drives ahead, m; 0 if it seeks a gap, is leaving a
     /// lane, or has its next goal there.
     #[inline]
     fn quiet_until(&self, ground: &Ground) -> f64 {
@@ -424,7 +425,8 @@ impl<S> Mover<'_, S> {
 }
 
 impl<S> Mover<'_, S> {
-    /// Moves a body along its lanelets by the distance from its level. Returns the distance moved, m.
+    /// Moves a body along its lanelets by the distance that its level computed. Returns the distance moved,
+    /// m.
     #[inline]
     fn go_along(
         &mut self,
@@ -468,7 +470,7 @@ impl<S> Mover<'_, S> {
 /// ```
 ///
 /// The old lane is free at 0.5 m. The t of a standing vehicle does not change, so it would block both lanes
-/// until it moves on. If it is more than half-way, it releases the old lane after a while. Before that,
+/// until it moves on. If it is more than half-way, it releases the old lane after a while. Until then,
 /// followers on the old lane have to see it.
 fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) {
     let is_within = |limit: f64| position.t.abs() < limit.max(IN_LANE);
@@ -479,7 +481,7 @@ fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) 
 }
 
 impl Statistics {
-    /// Counts distance, m, and smoothness of an agent's motion in a step.
+    /// Adds the distance, m, and the smoothness of an agent's motion in a step to its statistics.
     #[inline]
     fn count(&mut self, now: &Motion, travelled: f64) {
         self.distance += travelled;

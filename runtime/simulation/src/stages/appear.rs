@@ -39,8 +39,8 @@ pub(crate) struct Arrivals<'a> {
 }
 
 /// Admits due departures where there is room, and gives them an agent index. Returns the admitted agents. A
-/// place counts as taken in this step even if no route leads on from it, because all questions go to the
-/// planners together afterwards.
+/// place counts as taken in this step even if no route begins there, because planners are asked for all
+/// agents together afterwards.
 pub(crate) fn admit(
     scene: AppearInputs<'_>,
     traffic: &mut Traffic,
@@ -98,7 +98,7 @@ pub(crate) fn admit(
 }
 
 /// Plans the routes of admitted agents and lets them drive. An agent without a route to its goals is refused.
-/// The modules already know these agents.
+/// Modules have already been notified of these agents.
 pub(crate) fn depart(
     scene: AppearInputs<'_>,
     delays: &Delays,
@@ -166,7 +166,7 @@ fn trip<'a>(scene: AppearInputs<'_>, exit: &'a Exit<'_>, agent: AgentIndex) -> (
     (trip, exit.routes.get(exit.agents.progress[index].route))
 }
 
-/// Dynamics level of an agent: the requested one, or one that is able to serve its trip.
+/// Dynamics level of an agent: the requested one, or one that supports its trip.
 fn level(scene: AppearInputs<'_>, departure: &Departure, log: &mut Log) -> DynamicsLevel {
     let level = scene.levels.of(departure.dynamics);
     let level = served(scene, departure, level, log);
@@ -176,9 +176,9 @@ fn level(scene: AppearInputs<'_>, departure: &Departure, log: &mut Log) -> Dynam
     }
 }
 
-/// Returns the level if the vehicle file has all the values that it needs. Otherwise logs a fault and returns
-/// `one_track`. Vehicles of the scenario are checked before the run, so this concerns vehicles that modules
-/// add.
+/// Returns the level if the vehicle file has all the values that it needs. Otherwise, logs a fault and
+/// returns `one_track`. Vehicles of the scenario are checked before the run, so this concerns only vehicles
+/// that modules add.
 fn served(
     scene: AppearInputs<'_>,
     departure: &Departure,
@@ -216,7 +216,7 @@ pub(crate) fn off_lanes(level: DynamicsLevel, id: u64, time: f64, log: &mut Log)
     instead
 }
 
-/// Columns of an agent at its start.
+/// Values of an agent's columns at its start.
 fn place(
     scene: AppearInputs<'_>,
     departure: Departure,

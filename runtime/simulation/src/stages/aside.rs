@@ -1,10 +1,10 @@
 //! Lateral wishes of behaviours: offsets from the lane's centre line at which an agent is guided while its
 //! controller keeps following the leader.
 //!
-//! A wish is granted as far as the vehicle stays in its lane and clear of vehicles beside it. The offset is
-//! reached with a lateral acceleration and speed that passengers hardly notice. It is given up in time before
-//! a junction, because conflicts there are computed for the centre lines. Controllers are shown the offset
-//! line as if it were the centre line (`perception/lane.rs`); level `lane` follows it directly.
+//! A wish is granted as long as the vehicle stays in its lane and clear of vehicles beside it. The offset is
+//! reached with a lateral acceleration and speed that passengers hardly notice. It is reduced to zero in time
+//! before a junction, because conflicts there are computed for the centre lines. Controllers are shown the
+//! offset line as if it were the centre line (`perception/lane.rs`); level `lane` follows it directly.
 
 use crate::agents::{Column, ControlColumns};
 use crate::perception::{Surroundings, View};
@@ -15,26 +15,26 @@ use roadwright_scenario::lane_graph::NO_LANELET;
 const COMFORT: f64 = 0.7;
 /// Maximum lateral speed, m/s.
 const FASTEST: f64 = 0.8;
-/// Maximum lateral speed as a share of the vehicle's speed. A vehicle moves sideways only while it rolls, and
-/// a larger angle would swing its tail out.
+/// Maximum lateral speed as a fraction of the vehicle's speed. A vehicle can move sideways only while it
+/// rolls, and a larger angle would swing its tail out.
 const STEEPEST: f64 = 0.1;
 /// Clearance between a body and the edge of its lane, m.
 const EDGE: f64 = 0.1;
-/// Clearance between bodies side by side, m. Bodies within this distance ahead or behind also count as side
-/// by side.
+/// Clearance between bodies side by side, m. Bodies also count as side by side if they are this close ahead
+/// or behind.
 const BESIDE: f64 = 0.3;
 const ALONG: f64 = 3.0;
-/// Time ahead for which the lane must have room, s, so that narrow places are seen before they are reached.
+/// Time ahead for which the lane must have room, s, so that narrow places are recognised in time.
 const SIGHT: f64 = 2.0;
 /// Distance before a junction at which an agent is back on the centre line, m.
 const BEFORE_JUNCTION: f64 = 5.0;
-/// Closer than this it has reached the wanted offset, m.
+/// Distance to the wanted offset below which it counts as reached, m.
 const THERE: f64 = 1e-4;
-/// Share of the comfortable acceleration with which the approach to the wanted offset is planned. The reserve
-/// lets steps of any length follow the plan without overshooting.
+/// Fraction of the comfortable acceleration used to plan the approach to the wanted offset. The reserve lets
+/// steps of any length follow the plan without overshooting.
 const PLANNED: f64 = 0.5;
 
-/// Guides agents towards the lateral offsets that their behaviours want, for a step of `dt`, s.
+/// Guides agents towards the lateral offsets that their behaviours want, over a step of `dt`, s.
 pub(crate) fn lead_aside(dt: f64, surroundings: Surroundings<'_>, agents: &mut ControlColumns<'_>) {
     // Both columns are mostly empty. The result depends on the places of others and not on their guidance, so
     // the order does not matter.
@@ -68,7 +68,7 @@ impl View<'_> {
         before.toward(wanted, speed, dt)
     }
 
-    /// The lateral wish of an agent as far as the lane and vehicles beside it allow, m to the left.
+    /// The lateral wish of an agent, limited by its lane and by vehicles beside it, m to the left.
     fn granted(&self, agent: AgentIndex, speed: f64) -> f64 {
         let wish = f64::from(self.agents.wish[agent.index()].lane_offset);
         if wish == 0.0 {
@@ -89,7 +89,7 @@ impl View<'_> {
         0.5 * (narrowest - kind.width) - EDGE
     }
 
-    /// Greatest offset to one side that keeps clear of vehicles on the lane there, m.
+    /// Greatest offset to one side that keeps clear of vehicles on that side, m.
     fn room_beside(&self, agent: AgentIndex, to_left: bool) -> f64 {
         let position = &self.agents.position[agent.index()];
         let own = self.ground.lanelet(position.lanelet);

@@ -13,7 +13,7 @@ use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
 use roadwright_scenario::lane_graph::NO_LANELET;
 use std::sync::Arc;
 
-/// Room that is left for each further lane change if several follow each other, m.
+/// Room that is left for each further lane change if several have to follow, m.
 const ROOM_FOR_ANOTHER: f64 = 15.0;
 
 /// Buffers kept between steps.
@@ -21,11 +21,11 @@ const ROOM_FOR_ANOTHER: f64 = 15.0;
 pub(crate) struct Behaving {
     rota: Rota,
     pub(crate) rows: Rows<BehaviourInput, BehaviourOutput>,
-    /// Rows of a batch whose agents want to change lanes.
+    /// Rows of a batch whose agents have to change lanes.
     changing: Vec<u32>,
 }
 
-/// Updates the behaviours of the agents whose turn it is, and carries out what they request.
+/// Updates the behaviours that are due, and carries out their requests.
 pub(crate) fn behave(
     stage: &mut Behaving,
     helpers: Option<&rayon::ThreadPool>,
@@ -83,7 +83,7 @@ pub(crate) fn behave(
     }
 }
 
-/// Updates the behaviours of an instance. The answers are in the rows; returns the requested effects, slice
+/// Updates the behaviours of an instance. The answers are in the rows. Returns the requested effects, slice
 /// by slice.
 fn ask(
     rows: &mut Rows<BehaviourInput, BehaviourOutput>,
@@ -144,7 +144,7 @@ fn wants_signals(rota: &mut Rota, step: u64, modules: &Modules) -> bool {
 }
 
 impl Effecting<'_> {
-    /// Data that behaviours see of the world.
+    /// The data of the world that behaviours can read.
     fn onlooking(&self) -> Onlooking<'_> {
         Onlooking {
             clock: self.clock,
@@ -178,8 +178,8 @@ impl Effecting<'_> {
     }
 
     /// Whether a vehicle has the gap to change to a position on the adjacent lane, m, and respects promises
-    /// made to others. If only the latter fails, this is noted: otherwise a vehicle behind would wait to let
-    /// it in, while it waits for vehicles that come up behind that one.
+    /// made to others. If only the latter fails, this is recorded. Otherwise, a vehicle behind would wait to
+    /// let it in, while it waits for vehicles that come up behind that one.
     fn has_room_to_change(&mut self, agent: AgentIndex, beside: LaneSpot, room: f64) -> bool {
         let lanes = Lanes {
             ground: self.ground,
@@ -208,8 +208,8 @@ impl Effecting<'_> {
         is_free
     }
 
-    /// Begins a lane change if it is possible here and now. Otherwise nothing happens, and the behaviour asks
-    /// again in its next turn.
+    /// Begins a lane change if it is possible here and now. Otherwise nothing happens, and the behaviour
+    /// requests it again in its next update.
     fn begin_lane_change(&mut self, agent: AgentIndex, to_left: bool) {
         let index = agent.index();
         // One lane change at a time.

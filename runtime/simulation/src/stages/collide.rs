@@ -17,11 +17,11 @@ pub(crate) struct CollideInputs<'a> {
     pub(crate) types: &'a VehicleTypes,
     pub(crate) routes: &'a Routes,
     pub(crate) dynamics: &'a Dynamics,
-    /// Whether all bodies are compared, including those whose order along the lanes is sufficient.
+    /// Whether all bodies are compared, even where their order along the lanes would suffice.
     pub(crate) verify: bool,
 }
 
-/// Rebuilds the index, and counts the bodies that touch at the end of a step. `contacts` is scratch.
+/// Rebuilds the index, and counts the bodies that touch at the end of a step. `contacts` is a reused buffer.
 pub(crate) fn collide(
     clock: &Clock,
     scene: CollideInputs<'_>,
@@ -91,8 +91,8 @@ impl<'a> CollideInputs<'a> {
     }
 }
 
-/// Sorts contacts by id and keeps one of each pair. They are found in slices that depend on indices, but the
-/// collision log must not.
+/// Sorts contacts by id and removes duplicates of a pair. The slices in which they are found depend on
+/// indices, but the collision log must not.
 fn sort(contacts: &mut Vec<Contact>, agents: AgentsRef<'_>) {
     let id_of = |agent: AgentIndex| agents.identity[agent.index()].id;
     // Two vehicles that change lanes one behind the other meet on both lanes. The deepest contact counts.

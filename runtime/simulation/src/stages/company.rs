@@ -10,7 +10,7 @@ use roadwright_agent::{Letter, Message};
 
 /// Maximum number of vehicles that behaviours can add in a run.
 pub(crate) const MOST_SPAWNED: u64 = 100_000;
-/// Sender of a letter about something that was not an agent.
+/// Sender of a message about something other than an agent.
 const NOBODY: u64 = u64::MAX;
 
 impl Effecting<'_> {
@@ -21,14 +21,14 @@ impl Effecting<'_> {
         }
     }
 
-    /// Sends a letter to the agent with an id, if it drives.
+    /// Sends a message to the agent with an id, if it is driving.
     pub(super) fn send_to(&mut self, from: AgentIndex, to: u64, letter: Letter) {
         if let Some(to) = self.agents.census().find(to) {
             self.send(from, to, letter);
         }
     }
 
-    /// Puts a letter into the mailbox of its receiver, if that reads mail.
+    /// Puts a message into the mailbox of its receiver, if the receiver reads mail.
     fn send(&mut self, from: AgentIndex, to: AgentIndex, letter: Letter) {
         let from = self.agents.identity[from.index()].id;
         self.post(from, to, letter);
@@ -49,7 +49,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Sends a letter to all members of a group except the sender.
+    /// Sends a message to all members of a group except the sender.
     pub(super) fn send_group(&mut self, from: AgentIndex, group: &str, letter: &Letter) {
         // Copies the pointer, because sending borrows the messages, which own the groups.
         let groups = self.messages.groups.clone();
@@ -63,7 +63,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Sends a letter to all agents within a radius, m.
+    /// Sends a message to all agents within a radius, m.
     pub(super) fn broadcast(&mut self, from: AgentIndex, radius: f64, letter: &Letter) {
         let place = self.place(from);
         self.locate_bodies();
@@ -129,7 +129,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Adds a vehicle of a type, with a stack, that drives from the lane nearest to one place to the lane
+    /// Adds a vehicle with a type and a stack that drives from the lane nearest to one place to the lane
     /// nearest to another.
     ///
     /// # Errors

@@ -71,7 +71,7 @@ impl RigidBodies {
         states.collect()
     }
 
-    /// Stores the obstacles that have left their original state.
+    /// Footprints of obstacles that have been moved.
     pub(super) fn keep(
         &mut self,
         ground: &Ground,
@@ -90,7 +90,7 @@ impl RigidBodies {
         }
     }
 
-    /// Footprints of displaced obstacles.
+    /// Recomputes the footprints of moved obstacles after a load or on another ground.
     #[inline]
     pub(crate) fn displaced(&self) -> &Displaced {
         &self.displaced
@@ -116,7 +116,7 @@ impl RigidBodies {
         known.collect()
     }
 
-    /// Returns obstacles that the user has edited to their place in the scenario.
+    /// Puts obstacles that the user has edited back to their places in the scenario.
     pub(crate) fn take_obstacles(&mut self, old: &Scenario, new: &Scenario, ground: &Ground) {
         if self.loose.is_empty() {
             return;
@@ -146,12 +146,12 @@ impl RigidBodies {
         })
     }
 
-    /// State of obstacles that is carried from step to step.
+    /// State of loose obstacles that is carried from step to step.
     pub(crate) fn hashed_loose(&self) -> Option<&BTreeMap<ObstacleId, LooseState>> {
         (!self.loose.is_empty()).then_some(&self.loose)
     }
 
-    /// Whether all obstacles in a save exist.
+    /// Whether all loose obstacles in a save exist.
     pub(crate) fn loose_fit(&self, ground: &Ground) -> bool {
         self.loose
             .iter()

@@ -1,9 +1,9 @@
 //! Rigid bodies: vehicles on springs in three dimensions that can push each other.
 //!
-//! Unlike bodies of other levels, these all move together, after the others have moved in a step. Nearby
-//! obstacles and vehicles are set up around them ([`surroundings`]), and [`Yard`] simulates them. The kept
-//! state is plain data, so that a restored world continues bit for bit. Bodies are processed in the order of
-//! ids, whatever their indices are.
+//! Unlike bodies of other levels, they all move together, after the others in a step. Nearby obstacles and
+//! vehicles are set up around them ([`surroundings`]), and [`Yard`] simulates them. The stored state is plain
+//! data, so that a restored world continues bit for bit. Bodies are processed in the order of ids, whatever
+//! their indices are.
 
 mod loose;
 mod surroundings;
@@ -28,15 +28,15 @@ use roadwright_vehicle::trailer::Train;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Speed below which a vehicle counts as standing, m/s: springs rock it a little.
+/// Speed below which a vehicle counts as standing, m/s. Springs rock it a little.
 const ROCKING: f64 = 0.05;
-/// Speed below which it stands as far as others can see, m/s.
+/// Speed below which other agents see the vehicle as standing, m/s.
 const STANDSTILL: f64 = 2e-3;
 
 /// Level of rigid bodies.
 pub(crate) struct Rigid;
 
-/// The motion of a body is already known when its turn comes, because all have moved together.
+/// When a body is advanced, its motion is already known, because all rigid bodies have moved together.
 impl Level for Rigid {
     type State = Motion;
 
@@ -61,16 +61,16 @@ pub(crate) struct RigidBodies {
     towed: Vec<Vec<CarState>>,
     /// Loose obstacles that have been pushed.
     loose: BTreeMap<ObstacleId, LooseState>,
-    /// Footprints of these obstacles; derived.
+    /// Footprints of the pushed obstacles; derived.
     #[serde(skip)]
     displaced: Displaced,
-    /// Motions after the last step, by agent index; scratch.
+    /// Motions after the last step, by agent index; a reused buffer.
     #[serde(skip)]
     pub(crate) moved: Vec<Motion>,
 }
 
 impl RigidBodies {
-    /// Number of agent indices that there is room for.
+    /// Number of agent indices that the arrays have room for.
     pub(crate) fn capacity(&self) -> usize {
         // A save may be damaged, so all columns have to have the index.
         self.cars.len().min(self.towed.len())
@@ -94,7 +94,7 @@ impl RigidBodies {
         }
     }
 
-    /// Body of an agent, if it has taken a step.
+    /// Body of an agent, if it has taken at least one step.
     pub(crate) fn car(&self, agent: AgentIndex) -> Option<&CarState> {
         self.cars.get(agent.index())?.as_ref()
     }
@@ -257,7 +257,7 @@ impl Around<'_> {
     }
 
     /// Controls that the driver wants. Controllers see a vehicle that reverses as turned around. While it
-    /// still rolls against its gear, it brakes and the wheels keep their angle.
+    /// still rolls against the selected direction, it brakes and the wheels keep their angle.
     fn controls(&self, agent: AgentIndex, model: &RigidModel, state: &CarState) -> Controls {
         let index = agent.index();
         let command = &self.command[index];

@@ -21,10 +21,10 @@ use std::collections::BTreeSet;
 
 /// Margin around the bodies and their motion in a step, m.
 const MARGIN: f64 = 1.0;
-/// Size of the cells for places of rigid bodies, m.
+/// Size of the cells of the index over rigid bodies, m.
 const CELL: f64 = 20.0;
 
-/// Data that rigid bodies read of the world.
+/// Data of the world that rigid bodies read.
 pub(crate) struct Around<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
@@ -40,13 +40,13 @@ pub(crate) struct Around<'a> {
 
 /// The area that rigid bodies may reach in a step.
 pub(super) struct Nearby {
-    /// Numbers of the loose obstacles there, provided they are at their places in the scenario.
+    /// Numbers of the loose obstacles there that are still at their places in the scenario.
     pub(super) loose: BTreeSet<u32>,
     circles: Vec<(DVec2, f64)>,
 }
 
 impl Nearby {
-    /// Whether a body may reach something at a place with the given radius, m.
+    /// Whether a body may reach something of the given radius at a place.
     pub(super) fn reaches(&self, place: DVec2, radius: f64) -> bool {
         self.circles.iter().any(|(middle, reach)| {
             let far = reach + radius;
@@ -76,7 +76,7 @@ impl Around<'_> {
         driving.filter(move |&agent| wanted(identity[agent.index()].level))
     }
 
-    /// Sets up what is near bodies, except loose obstacles.
+    /// Sets up everything near the bodies, except loose obstacles.
     pub(super) fn set_up(
         &self,
         dynamics: &Dynamics,
