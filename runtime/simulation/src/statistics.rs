@@ -1,4 +1,4 @@
-//! Statistics of a run while it continues: a row for each second, and a row for each trip.
+//! Statistics recorded during a run: a row for each second, and a row for each trip.
 
 use crate::agents::Status;
 use crate::records::Collision;
@@ -45,18 +45,18 @@ pub struct Trip {
     pub stack: String,
     /// Status at its end.
     pub status: Status,
-    /// Spawn time, s; 0 if it was never spawned.
+    /// Spawn time, s; 0 if the agent was never spawned.
     pub started: f64,
     /// Time of its end, s.
     pub ended: f64,
     /// Distance driven, m.
     pub distance: f64,
-    /// Time in queues, s, to a second.
+    /// Time in queues, s, with a resolution of one second.
     pub standing: f64,
-    /// Number of contacts that it had.
+    /// Number of its contacts.
     pub contacts: usize,
-    /// Places at the first and at the last full second of its drive, m; `None` if its drive was shorter, or
-    /// was not observed.
+    /// Places at the first and last full second of its drive, m; `None` if the drive was shorter or was not
+    /// observed.
     pub places: Option<(DVec2, DVec2)>,
 }
 
@@ -76,7 +76,7 @@ impl Trip {
     }
 }
 
-/// Observations of a driving agent.
+/// What has been observed of a driving agent.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     first: DVec2,
@@ -84,8 +84,8 @@ struct Seen {
     standing: f64,
 }
 
-/// Records a row each second and one for each finished trip. An observer of a [`Session`](crate::Session); it
-/// starts again with [`begin`](Observer::begin).
+/// Records a row for each second and one for each finished trip. An observer of a
+/// [`Session`](crate::Session); it starts again with [`begin`](Observer::begin).
 #[derive(Debug, Clone, Default)]
 pub struct Statistics {
     rows: Vec<TimeRow>,
@@ -96,8 +96,8 @@ pub struct Statistics {
     counted_contacts: usize,
 }
 
-/// State of [`Statistics`] at one moment of a run: sufficient to return to it, and small, because rows and
-/// trips are only counted.
+/// State of [`Statistics`] at one moment of a run. It is sufficient to return to that moment, and small
+/// because it only contains the numbers of rows and trips.
 #[derive(Debug, Clone)]
 pub struct StatisticsMark {
     rows: usize,
@@ -116,7 +116,7 @@ impl StatisticsMark {
 }
 
 impl Statistics {
-    /// Mark of the current state.
+    /// Returns a mark of the current state.
     pub fn mark(&self) -> StatisticsMark {
         StatisticsMark {
             rows: self.rows.len(),
@@ -127,7 +127,7 @@ impl Statistics {
         }
     }
 
-    /// The statistics as they were at an earlier moment of the same run.
+    /// Returns the statistics as they were at an earlier moment of the same run.
     pub fn at(&self, mark: &StatisticsMark) -> Self {
         // For a mark of another run there may be fewer.
         let (rows, trips) = (self.rows.len(), self.trips.len());
@@ -291,7 +291,7 @@ pub fn trips_as_csv(trips: &[Trip]) -> String {
     text
 }
 
-/// A field of a table, in quotes if it contains separators.
+/// A field of a table, quoted if it contains separators.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

@@ -8,35 +8,35 @@ use serde::{Deserialize, Serialize};
 /// Number of agents in each state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct AgentCounts {
-    /// Spawned so far.
+    /// Agents spawned so far.
     pub spawned: usize,
     /// Agents that reached their destination.
     pub arrived: usize,
-    /// Agents that drive now.
+    /// Agents that are driving now.
     pub active: usize,
-    /// Agents that were removed on their trip, by an edit or by their own behaviour.
+    /// Agents that were removed during their trip by an edit or by their own behaviour.
     pub removed: usize,
     /// Agents without a route to their destination.
     pub refused: usize,
     /// Agents that wait for their departure or for a free place.
     pub waiting: usize,
-    /// Waiting agents that are due but find no free place.
+    /// Waiting agents that are due but have found no free place.
     pub queued: usize,
 }
 
-/// Numbers of driving vehicles that get no farther.
+/// Numbers of driving vehicles that cannot continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct MishapCounts {
     /// Vehicles on a side or on the roof: rigid bodies that lean by more than 60 degrees.
     pub tipped_over: usize,
-    /// Vehicles that have been standing for two minutes or longer before their goal, tipped over or not.
+    /// Vehicles that have been standing for at least two minutes before their goal, tipped over or not.
     pub stuck: usize,
 }
 
 /// Mean and spread over the drives of one run.
 ///
 /// The drives of one run interact, so they are not independent observations and give no information about the
-/// error of the mean. Errors require several runs with different seeds, as `bench run` makes them.
+/// error of the mean. To estimate errors, compare several runs with different seeds, as `bench run` does.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Statistic {
     /// Number of values.
@@ -81,10 +81,10 @@ pub struct ModuleRecord {
     pub slot: &'static str,
     /// Its id.
     pub module: String,
-    /// Version, hash and tier of its build; of the last one if the module is out.
+    /// Version, hash and tier of its build; of the last build if the module is no longer in use.
     pub build: String,
-    /// Simulation time from which the built-in module has replaced it after a failure, s; `None` if the
-    /// module is in use.
+    /// Simulation time at which a built-in module replaced it after a failure, s; `None` if the module is
+    /// still in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out_since: Option<f64>,
 }
@@ -110,16 +110,16 @@ impl ModuleRecord {
     }
 }
 
-/// Number of replans while agents drove, because they stood. The other reason, a lane change that was not
-/// made in time, is counted by [`LawCounts::missed_turns`]: once for each new route found, and not for each
-/// second in which one was requested.
+/// Number of replans because a driving agent stood. The other reason, a missed lane change, is counted by
+/// [`LawCounts::missed_turns`], once for each new route found rather than each second in which one was
+/// requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReplanCounts {
-    /// Replans for agents that had been standing for long.
+    /// Replans for agents that had been standing for too long.
     pub stuck: u64,
 }
 
-/// Statistics of the law at junctions.
+/// Statistics of right of way at junctions.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct LawCounts {
     /// Entries into a junction at a red signal.
@@ -131,26 +131,26 @@ pub struct LawCounts {
     /// Number of times that the host braked because the controller of a vehicle would have passed a place
     /// where it has to stop.
     pub held_by_law: u64,
-    /// Admissions of vehicles that could no longer be passed over, because they had waited long enough or no
-    /// vehicle has right of way there.
+    /// Admissions of vehicles that could no longer be passed over, because they had waited long enough or
+    /// because no vehicle has right of way there.
     pub let_in_by_lock: u64,
-    /// Longest time that any vehicle has waited for a junction, s.
+    /// Longest time for which a vehicle has waited at a junction, s.
     pub longest_wait: f64,
     /// Vehicles that failed to change to their lane in time, continued on their own lane, and took another
     /// route.
     pub missed_turns: u64,
-    /// Rings of full lanes, where each vehicle waits for room on the next lane, whose heads were admitted
-    /// together.
+    /// Rings of full lanes, in which each vehicle waits for room on the next lane, that were resolved by
+    /// admitting all their heads together.
     pub rotations: u64,
-    /// Vehicles in rings of full lanes that took another route, so that the others could continue.
+    /// Vehicles in rings of full lanes that were rerouted so that the others could continue.
     pub sent_round: u64,
-    /// Rings of full lanes that had stood for a minute, with no other route for any vehicle; each ring counts
-    /// once for as long as it stands.
+    /// Rings of full lanes that had stood for a minute without another route for any vehicle. Each ring
+    /// counts once for as long as it stands.
     pub gridlocks: u64,
 }
 
 impl LawCounts {
-    /// Whether a save can have these counts.
+    /// Whether these counts are valid in a save.
     pub(crate) fn are_sound(&self) -> bool {
         are_countable([
             self.red_passed,
@@ -166,10 +166,10 @@ impl LawCounts {
     }
 }
 
-/// A module that was replaced while the world ran.
+/// A module that was replaced while the world was running.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SwapRecord {
-    /// Number of steps taken before.
+    /// Number of steps taken before the replacement.
     pub step: u64,
     /// Simulation time, s.
     pub time: f64,
@@ -177,27 +177,27 @@ pub struct SwapRecord {
     pub slot: &'static str,
     /// Id of the module.
     pub module: String,
-    /// Hash of the old version; empty for a built-in.
+    /// Hash of the old version; empty for a built-in module.
     pub from: String,
-    /// Hash of the new version; empty for a built-in.
+    /// Hash of the new version; empty for a built-in module.
     pub to: String,
     /// Message about what happened.
     pub note: String,
 }
 
-/// A module that did not resume its state when a saved world was restored. From then on the run is a branch:
+/// A module that did not resume its state when a saved world was restored. From then on, the run is a branch:
 /// it differs from the saved run and cannot be reproduced without the save.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FreshStart {
-    /// Number of steps taken before.
+    /// Number of steps taken before the restore.
     pub step: u64,
     /// Simulation time, s.
     pub time: f64,
     /// Name of the slot; `scenario` for anything that is not a module: `vehicle types`, `flows`, `dynamics`,
     /// `pedestrians`.
     pub slot: String,
-    /// Id of the module, or of several if the slot has several; `none` for a slot that is empty now. For
-    /// `scenario`, the part of the scenario or options that differs.
+    /// Id of the module, or several ids if the slot has several modules; `none` for a slot that is empty now.
+    /// For `scenario`, the part of the scenario or options that differs.
     pub module: String,
     /// Message about what happened.
     pub why: String,
@@ -208,7 +208,7 @@ pub struct FreshStart {
 pub struct FitnessSummary {
     /// Id of the fitness.
     pub module: String,
-    /// Scores of all agents of the stack that drove, in the unit of the fitness.
+    /// Scores of all agents of the stack that have driven, in the unit of the fitness.
     #[serde(flatten)]
     pub score: Statistic,
 }
@@ -242,18 +242,18 @@ pub struct Summary {
     pub sim_seconds: f64,
     /// Number of agents by state.
     pub agents: AgentCounts,
-    /// Random trips requested and made, if any were requested.
+    /// Statistics of random trips, if any were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub population: Option<Population>,
     /// Number of driving agents, summed over the steps.
     pub agent_updates: u64,
-    /// Bodies that began to overlap.
+    /// All collisions: pairs of bodies that began to overlap.
     pub collisions: Vec<Collision>,
     /// Total distance of all agents, m.
     pub distance_driven: f64,
     /// Numbers of replanned routes.
     pub replans: ReplanCounts,
-    /// Statistics of the law at junctions.
+    /// Statistics of right of way at junctions.
     pub law: LawCounts,
     /// Statistics of pedestrians, if any have come.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -261,7 +261,7 @@ pub struct Summary {
     /// Number of loose obstacles that have been pushed, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loose: Option<LooseCounts>,
-    /// Numbers of vehicles that get no farther.
+    /// Numbers of vehicles that cannot continue.
     pub mishaps: MishapCounts,
     /// Agents off the lanes that have no path to their goal.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -286,11 +286,11 @@ pub struct AgentWithoutPath {
     pub agent: u64,
     /// Kind of the reason: `start_blocked`, `goal_blocked`, `start_walled_in` or `goal_walled_in`.
     pub reason: &'static str,
-    /// The reason for users.
+    /// The reason as text for users.
     pub text: String,
-    /// Width of the widest gap that leads on, m; `None` if there is none.
+    /// Width of the widest gap on a possible path, m; `None` if there is no gap.
     pub gap: Option<f64>,
-    /// Its middle, m.
+    /// Centre of the gap, m.
     pub at: Option<[f64; 2]>,
     /// Width that the vehicle needs, m; `None` without a gap.
     pub needed: Option<f64>,

@@ -68,7 +68,7 @@ pub(crate) fn put_post(scenario: &mut Scenario, shape: Shape) {
     scenario.apply(edit).unwrap();
 }
 
-/// Roads with cars.
+/// A test stand: roads with cars.
 pub(crate) struct Stand {
     pub(crate) ground: Arc<Ground>,
     pub(crate) types: VehicleTypes,
@@ -81,7 +81,7 @@ pub(crate) struct Stand {
     pub(crate) people: People,
 }
 
-/// Clock at a step of 0.1 s.
+/// Clock with steps of 0.1 s.
 pub(crate) fn clock(step: u64) -> Clock {
     Clock {
         dt: 0.1,
@@ -97,12 +97,12 @@ impl Stand {
         Self::ruled(roads, &JunctionRules::default())
     }
 
-    /// Straight roads with rules at their junctions; roads are numbered from 1.
+    /// Straight roads with controls at their junctions; roads are numbered from 1.
     pub(crate) fn ruled(roads: &[Straight], rules: &JunctionRules) -> Self {
         Self::with_lanes(3.25, roads, rules)
     }
 
-    /// The same with a lane width, m.
+    /// Like `ruled`, with a lane width, m.
     pub(crate) fn with_lanes(width: f64, roads: &[Straight], rules: &JunctionRules) -> Self {
         let mut scenario = Scenario::new("stand");
         for &(from, to, forward, backward) in roads {
@@ -148,7 +148,7 @@ impl Stand {
         Self::crossing_of(&JunctionRules::default())
     }
 
-    /// Like `crossing`, but with a junction that has rules.
+    /// Like `crossing`, but with a control of the junction.
     pub(crate) fn crossing_of(rules: &JunctionRules) -> Self {
         let roads = [
             ((-100.0, 0.0), (100.0, 0.0), 1, 1),
@@ -174,7 +174,7 @@ impl Stand {
         ]
     }
 
-    /// Lanelets of a road with lanes in one direction, from right to left.
+    /// Lanelets of a road whose lanes all lead in one direction, from right to left.
     pub(crate) fn lanes_from_the_right(&self) -> Vec<LaneletIndex> {
         let graph = self.ground.graph();
         let all = graph.indices();
@@ -190,7 +190,7 @@ impl Stand {
         lanes
     }
 
-    /// Adds a car at a distance along the first of the lanelets, with the end of the last as its goal.
+    /// Adds a car at a distance along the first of the lanelets, with the end of the last one as its goal.
     pub(crate) fn car(
         &mut self,
         id: u64,
@@ -238,7 +238,7 @@ impl Stand {
         agent
     }
 
-    /// Updates the index with all current places.
+    /// Updates the index to all current places.
     pub(crate) fn look(&mut self) {
         let bodies = Bodies {
             ground: &self.ground,
@@ -248,7 +248,7 @@ impl Stand {
         self.index.rebuild(&bodies, &self.types);
     }
 
-    /// Data that perception reads, as of the last update.
+    /// Data that perception reads, as of the last call of `look`.
     pub(crate) fn view(&self) -> View<'_> {
         View {
             ground: &self.ground,

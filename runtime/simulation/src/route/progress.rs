@@ -280,7 +280,7 @@ impl Progress {
 
 impl Route {
     /// The route up to lanelet `from`, followed by the given lanelets, whose end is the only remaining goal.
-    /// Used to clear the road for another vehicle.
+    /// Used for an agent that flees.
     pub(crate) fn with_flight(
         &self,
         reached: u32,

@@ -31,20 +31,20 @@ impl Controlling {
 #[derive(Default)]
 struct Asking {
     rows: Rows<ControllerInput, ControllerOutput, Sample>,
-    /// Like `rows`, but for controllers that drive by pedals.
+    /// Rows of controllers that use pedals.
     pedals: Rows<PedalsInput, PedalsOutput, Sample>,
-    /// Rows of controllers that follow a path by a model of their vehicle.
+    /// Rows of controllers with a model of their vehicle.
     paths: Rows<PathInput, ControllerOutput, Sample>,
 }
 
-/// Braking above which a vehicle is held back before the place where it has to stand, m/s^2. Controllers that
-/// look ahead brake earlier.
+/// Deceleration above which a vehicle is braked by the host before a place where it has to stop, m/s^2.
+/// Controllers that look ahead brake earlier.
 const HELD_FROM: f64 = 5.0;
-/// Distance before that place at which it is to stand, m.
+/// Distance before that place at which the vehicle is to stop, m.
 const HELD_BEFORE: f64 = 0.1;
 
-/// Updates the controllers of the agents whose turn it is. Returns the number of agents that had to be held
-/// back from passing the place where they have to stand.
+/// Updates the controllers that are due. Returns the number of agents that the host had to brake before a
+/// place where they have to stop.
 ///
 /// Agents of a level that holds a command for a stride are updated where their stride begins, because
 /// commands within a stride would be ignored.
@@ -76,7 +76,7 @@ pub(crate) fn control(
     held
 }
 
-/// A controller, with the time and the agents of an update, by index and by id.
+/// A controller, with the time of an update and the agents concerned, by index and by id.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     module: &'a Module<dyn Controller>,
@@ -85,7 +85,7 @@ struct Asked<'a> {
 }
 
 impl Asking {
-    /// Updates a controller for agents in a step. Returns the number of agents that had to be held back.
+    /// Updates a controller for agents in a step. Returns the number of agents that had to be braked.
     fn ask(
         &mut self,
         helpers: Option<&rayon::ThreadPool>,
@@ -114,7 +114,7 @@ impl Asking {
     }
 }
 
-/// A question to a controller about one agent: for a command or for pedals.
+/// A request to a controller about one agent, for a command or for pedals.
 trait Question: Default + Clone + Send + Sync {
     type Answer: Default + Clone + Send;
 
@@ -206,7 +206,7 @@ impl Question for PathInput {
     }
 }
 
-/// Updates a controller for a batch of agents. Returns the number of agents that had to be held back.
+/// Updates a controller for a batch of agents. Returns the number of agents that had to be braked.
 fn ask_batch<Q: Question>(
     rows: &mut Rows<Q, Q::Answer, Sample>,
     sharing: Sharing<'_>,
@@ -235,8 +235,8 @@ fn ask_batch<Q: Question>(
     take_orders(due.indices, orders, &rows.notes, step.period, agents)
 }
 
-/// Applies the orders of controllers and counts the samples. Returns the number of agents that are newly held
-/// back.
+/// Applies the orders of controllers and counts the samples. Returns the number of agents that are now braked
+/// and were not before.
 fn take_orders(
     indices: &[u32],
     orders: impl Iterator<Item = Order>,
@@ -269,20 +269,20 @@ fn take_orders(
     newly_held
 }
 
-/// A vehicle before the place where it has to stand.
+/// A vehicle before a place where it has to stop.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stand {
     /// Speed, m/s.
     speed: f64,
-    /// Distance that it may drive, m.
+    /// Distance to that place, m.
     way: f64,
-    /// Braking above which it is held back, m/s^2.
+    /// Deceleration above which it is braked by the host, m/s^2.
     firm: f64,
 }
 
 impl Stand {
-    /// Acceleration to use instead of the wanted one, m/s^2, if after a period with the wanted one the
-    /// vehicle could only stop in time by braking hard.
+    /// Acceleration that replaces the wanted one, m/s^2, if the vehicle would have to brake hard after a
+    /// period with the wanted one.
     fn held(self, wanted: f64, period: f64) -> Option<f64> {
         let speed = self.speed + wanted * period;
         // During the period it drives at the mean of both speeds. Afterwards v^2 / 2 b must fit into the
@@ -295,20 +295,20 @@ impl Stand {
     }
 }
 
-/// Time to collision, s, and headway, s, below which driving is risky ([Vogel 2003]; rules of thumb of
-/// driving schools). A vehicle slower than the speed, m/s, has no headway.
+/// Time to collision, s, and headway, s, below which driving counts as risky ([Vogel 2003]; rules of thumb of
+/// driving schools). Below the given speed, m/s, there is no headway.
 const RISKY_TIME_TO_COLLISION: f64 = 3.0;
 const RISKY_HEADWAY: f64 = 1.0;
 const NO_HEADWAY: f64 = 1.0;
 /// Distance from the centre line of its lane, m, beyond which a vehicle that does not change lanes counts as
 /// off it: about half of a lane of 3.25 m.
 const BESIDE_LANE: f64 = 1.6;
-/// A speed up to this share of the allowed speed is never too fast, whatever the rounding.
+/// Fraction of the allowed speed up to which a speed never counts as too fast, regardless of rounding.
 const KEEPS_TO: f64 = 1.0 - 1e-6;
-/// Share above the limit from which time counts as above it, because controllers that keep to the limit
-/// oscillate a little around it.
+/// Excess over the limit, as a fraction, above which time counts as speeding. Controllers that keep to the
+/// limit oscillate a little around it.
 const ABOVE_LIMIT: f64 = 0.05;
-/// Slower than this a vehicle counts as standing when jerk is computed, m/s.
+/// Speed below which a vehicle counts as standing in the computation of jerk, m/s.
 const STANDING: f64 = 0.1;
 
 /// Statistics of one moment of an agent's drive.
@@ -359,7 +359,8 @@ impl View<'_> {
         }
     }
 
-    /// Excess of a speed over the speed limit of a lanelet, as a share. `allowed` is the allowed speed, m/s.
+    /// Excess of a speed over the speed limit of a lanelet, as a fraction. `allowed` is the allowed speed,
+    /// m/s.
     fn speeding(&self, lanelet: LaneletIndex, speed: f64, allowed: f64) -> f64 {
         // The allowed speed never exceeds the limit except by rounding to single precision. A vehicle that
         // keeps to it keeps to the limit, which then need not be looked up.
@@ -371,8 +372,8 @@ impl View<'_> {
 
     /// Applies the wish of the agent's behaviour to a row. Returns the sample.
     ///
-    /// The counted speed is the allowed speed of the road, before the wish. A behaviour that chooses to be
-    /// slow loses time, and its own speed limit is no excuse.
+    /// The counted speed is the allowed speed of the road, before the wish. So a behaviour that chooses to
+    /// drive slowly loses time.
     fn sample(&self, agent: AgentIndex, input: &mut ControllerInput) -> Sample {
         let allowed = self.apply_wish(agent, input);
         let speed = input.speed;

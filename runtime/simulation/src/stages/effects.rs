@@ -26,16 +26,16 @@ use roadwright_agent::{Effect, Effects, Registry, Slot};
 use roadwright_geometry::Pose;
 use roadwright_scenario::{ModuleSetting, NodeId};
 
-/// Maximum number of lanes near a place that are tried for a route there, nearest first.
+/// Maximum number of lanes near a place to which a route is tried, nearest first.
 pub(super) const MOST_SPOTS: usize = 8;
-/// Hardest braking that can be requested, m/s^2; vehicles have limits of their own.
+/// Highest deceleration that can be requested, m/s^2. Vehicles have their own limits.
 const MOST_BRAKING: f64 = 20.0;
 /// The parts of the world that effects act on.
 pub(crate) struct Effecting<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
-    /// Agents under manual control: effects that move them are not carried out.
+    /// Agents under manual control. Effects that move them are not carried out.
     pub(crate) hands: &'a Hands,
     pub(crate) dynamics: &'a mut Dynamics,
     pub(crate) agents: &'a mut Agents,
@@ -202,7 +202,7 @@ impl Effecting<'_> {
         self.types.get(number)
     }
 
-    /// The bodies of all agents.
+    /// Poses of the bodies of all agents.
     pub(super) fn bodies(&self) -> Bodies<'_> {
         Bodies {
             ground: self.ground,
@@ -231,7 +231,7 @@ impl Effecting<'_> {
         self.agents.identity[agent.index()].phase == Phase::AtGoal
     }
 
-    /// Retires an agent.
+    /// Removes an agent from the road.
     fn leave(&mut self, agent: AgentIndex) {
         let status = if self.has_arrived(agent) {
             Status::Arrived
@@ -288,7 +288,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Switches one agent to another module, or to the same with another parameter.
+    /// Switches one agent to another module, or to the same module with another parameter.
     fn choose(
         &mut self,
         agent: AgentIndex,
@@ -300,7 +300,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Context for a question to an agent's planner.
+    /// Context for a request to an agent's planner.
     pub(super) fn asking(&self, agent: AgentIndex) -> Asking<'_> {
         let fixed = Fixed {
             ground: self.ground,
@@ -350,7 +350,7 @@ impl Effecting<'_> {
     }
 }
 
-/// Whether an effect changes where, or whether, an agent drives.
+/// Whether an effect changes the route of an agent or stops its drive.
 fn moves(effect: &Effect) -> bool {
     matches!(
         effect,
@@ -367,7 +367,7 @@ fn moves(effect: &Effect) -> bool {
     )
 }
 
-/// Releases what an agent has been granted, unless it is already inside a junction.
+/// Releases the grants of an agent, unless it is already inside a junction.
 pub(crate) fn give_up_grants(
     ground: &Ground,
     agents: &mut Agents,
@@ -381,7 +381,7 @@ pub(crate) fn give_up_grants(
     }
 }
 
-/// Selects another module in a slot. If the agent has it already, the parameters stay.
+/// Selects another module in a slot. If the agent already uses it, the parameters stay.
 fn use_module(settings: &mut Vec<ModuleSetting>, module: &str) {
     let own = settings.iter().position(|own| own.module == module);
     *settings = match own {

@@ -1,9 +1,9 @@
-//! Driving beside the lanes or off them at the request of a behaviour: along a path, around others, to the
+//! Driving beside or off the lanes at the request of a behaviour: along a path, around other vehicles, to the
 //! kerb, and back onto a lane.
 //!
-//! An excursion is a path over open ground. The agent leaves its lane for it. Junctions, leaders and lane
-//! changes do not concern it until it joins a lane again; it watches out for bodies instead. After a swerve
-//! the agent continues to the remaining goals on lanes, while a path from its behaviour replaces them.
+//! An excursion is a path over open ground. The agent leaves its lane for it. Until it joins a lane again, it
+//! ignores junctions, leaders and lane changes, and watches out for bodies instead. After a swerve, the agent
+//! continues to its remaining goals on lanes, whereas a path from its behaviour replaces them.
 
 use super::effects::{Effecting, give_up_grants};
 use crate::ground::Spot;
@@ -20,9 +20,9 @@ use std::f64::consts::PI;
 const SPACING: f64 = 1.0;
 /// Lowest speed along a line beside a lane, m/s.
 const SLOWEST: f64 = 3.0;
-/// Points of a path that are closer together than this count as one, m.
+/// Distance below which two points of a path count as one, m.
 const LEAST_STEP: f64 = 0.1;
-/// Speed at the end of a forward section before a reverse one, and vice versa, m/s.
+/// Speed at the end of a forward section before a reverse section, and vice versa, m/s.
 const CREEP: f64 = 0.5;
 /// Maximum length of a path, m; longer paths are cut.
 const LONGEST: f64 = 2000.0;
@@ -68,16 +68,15 @@ impl Swerve {
 }
 
 impl Effecting<'_> {
-    /// Drives an agent along the line from its behaviour. Logs a fault if it is not a line.
+    /// Drives an agent along the line from its behaviour. Logs a fault if the line is invalid.
     pub(super) fn drive_own_path(&mut self, agent: AgentIndex, line: &[(DVec2, f64)]) {
         if !self.drive_path(agent, line, false) {
             self.complain(agent, "a path needs two different points".into());
         }
     }
 
-    /// Drives an agent along a line over the ground, given by places and speeds; negative speeds are in
-    /// reverse. The remaining goals are dropped unless it `goes_on` to them. Returns whether the line is
-    /// valid.
+    /// Drives an agent along a line over the ground, given as places and speeds. A negative speed means
+    /// reverse. The remaining goals are dropped, unless `goes_on` is set. Returns whether the line is valid.
     fn drive_path(&mut self, agent: AgentIndex, line: &[(DVec2, f64)], goes_on: bool) -> bool {
         let paths = paths_along(self.bodies().pose(agent), line);
         if paths.is_empty() {
@@ -92,7 +91,7 @@ impl Effecting<'_> {
         true
     }
 
-    /// Lets an agent follow paths over the ground, one after the other, and then continue to its goals.
+    /// Makes an agent follow paths over the ground, one after the other, and then continue to its goals.
     pub(super) fn take_paths(
         &mut self,
         agent: AgentIndex,
@@ -131,7 +130,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Whether an agent on a lane is in a contested junction or reaches one within a distance, m.
+    /// Whether an agent on a lane is in a contested junction or will reach one within a distance, m.
     fn meets_junction(&self, agent: AgentIndex, distance: f64) -> bool {
         if !self.agents.position[agent.index()].is_on_lane() {
             return false;
@@ -176,7 +175,7 @@ impl Effecting<'_> {
         line
     }
 
-    /// Takes an agent off its lane and releases what junctions have granted it.
+    /// Takes an agent off its lane and releases its grants at junctions.
     fn leave_lane(&mut self, agent: AgentIndex) {
         let index = agent.index();
         if !self.agents.position[index].is_on_lane() {
@@ -201,7 +200,7 @@ impl Effecting<'_> {
         self.agents.touch();
     }
 
-    /// Takes an agent off its lane whose next goal lies beside the lanes.
+    /// Takes an agent off its lane if its next goal lies off the lanes.
     pub(crate) fn leave_for_ground(&mut self, agent: AgentIndex) {
         self.leave_lane(agent);
     }
@@ -220,8 +219,8 @@ impl Effecting<'_> {
         self.travel(agent).reach(0);
     }
 
-    /// Returns an agent to its own driving after manual control: from the lane close by to its goals on
-    /// lanes, or over the ground.
+    /// Ends manual control of an agent, which then continues from the lane close by to its goals on lanes, or
+    /// over the ground.
     pub(crate) fn resume(&mut self, agent: AgentIndex) {
         let goals = self.goals_left(agent, self.agents.progress[agent.index()].reached);
         let spot = self.lane_beside(agent).filter(|_| !goals.is_empty());
@@ -243,7 +242,7 @@ impl Effecting<'_> {
         self.agents.touch();
     }
 
-    /// Remaining goals of an agent on lanes, which follow the end of a path that it drives.
+    /// Remaining goals of an agent on lanes, to which it continues after the path that it is driving.
     fn goals_left(&self, agent: AgentIndex, reached: u32) -> Vec<Goal> {
         let goals = self.route_of(agent).goals.iter().skip(reached as usize);
         goals
@@ -252,7 +251,7 @@ impl Effecting<'_> {
             .collect()
     }
 
-    /// Lets an agent join the lane close by and continue to its remaining goals. Notifies it if there is no
+    /// Makes an agent join the lane close by and continue to its remaining goals. Notifies it if there is no
     /// such lane or no route.
     pub(super) fn rejoin(&mut self, agent: AgentIndex) {
         let reached = self.agents.progress[agent.index()].reached;
@@ -269,7 +268,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Lets an agent off the lanes join the lane close by in its direction, with a route to a place. Returns
+    /// Makes an agent off the lanes join the lane close by in its direction, with a route to a place. Returns
     /// whether this is possible.
     pub(super) fn join_lane(&mut self, agent: AgentIndex, place: DVec2) -> bool {
         let Some(spot) = self.lane_beside(agent) else {
@@ -320,7 +319,7 @@ impl Effecting<'_> {
         })
     }
 
-    /// Puts an agent onto a lane with a route, if there is one. Returns whether there is.
+    /// Puts an agent onto a lane with a route, if there is a route. Returns whether there is one.
     fn take_lane(&mut self, agent: AgentIndex, spot: Spot, route: Option<Route>) -> bool {
         let (lanelet, s, t) = spot;
         let Some(route) = route else { return false };
@@ -342,15 +341,15 @@ impl Effecting<'_> {
     }
 }
 
-/// The place on the lane, without the distance beside its middle.
+/// The place on the lane, without the lateral offset.
 fn on_lane(spot: Spot) -> LaneSpot {
     let (lanelet, s, _) = spot;
     LaneSpot { lanelet, s }
 }
 
-/// Paths from a pose through places with speeds, cut at the maximum length: one path for each forward and
-/// each reverse section, where places with negative speed are reached in reverse. The vehicle creeps where it
-/// changes direction.
+/// Paths from a pose through places with speeds, cut at the maximum length. There is one path for each
+/// forward and each reverse section; places with a negative speed are reached in reverse. The vehicle creeps
+/// where it changes direction.
 fn paths_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Vec<Waypoint>> {
     let mut paths: Vec<Vec<Waypoint>> = Vec::new();
     let (mut before, mut length, mut gear) = (here.position, 0.0, 1);

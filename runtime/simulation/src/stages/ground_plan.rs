@@ -1,4 +1,4 @@
-//! Agents off the lanes plan paths to their goals.
+//! Path planning of agents off the lanes.
 
 use crate::agents::{AgentsRef, GroundColumns};
 use crate::clock::Clock;
@@ -16,18 +16,18 @@ use roadwright_geometry::math::{sin, tan};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use std::sync::Arc;
 
-/// Speed, m/s, and angles to the way-point, rad, at which a controller is asked how sharply it steers.
+/// Speed, m/s, and angles to the way-point, rad, with which a controller is probed for how sharply it steers.
 const PROBE_SPEED: f64 = 2.0;
 const PROBE_ANGLES: (f64, f64) = (0.2, 1.2);
-/// By how much the sine of the angle to the way-point may grow that is moved away, for a driver that steers
-/// exactly towards it.
+/// Maximum increase of the sine of the angle to a way-point that is moved farther away, for a driver that
+/// steers exactly towards it.
 const MOST_SHARPER: f64 = 4.0;
-/// Largest multiple of the tracking margin that a driver gets because it oversteers.
+/// Maximum factor on the tracking margin for a driver that oversteers.
 const MOST_LOOSE: f64 = 2.0;
-/// Bends that are planned have at least this curvature, however gentle the driver is, 1/m.
+/// Minimum curvature limit of planned bends, however gently the driver steers, 1/m.
 const LEAST_CURVATURE: f64 = 0.02;
 
-/// Parts of the world that the stage reads, beside routes and agents.
+/// Parts of the world that the stage reads, besides routes and agents.
 #[derive(Clone, Copy)]
 pub(crate) struct OffRoad<'a> {
     pub(crate) clock: &'a Clock,
@@ -38,7 +38,7 @@ pub(crate) struct OffRoad<'a> {
     pub(crate) hands: &'a Hands,
 }
 
-/// An agent off the lanes with a goal there, and how it plans.
+/// An agent off the lanes with a goal there, and its planning parameters.
 #[derive(Clone, Copy)]
 struct Planned {
     agent: AgentIndex,
@@ -47,8 +47,8 @@ struct Planned {
     planning: GroundPlanning,
 }
 
-/// Lets agents plan whose turn it is, or that have no plan yet. Returns the ids of agents that have just been
-/// found to have no path.
+/// Plans paths for agents that are due for planning or have no plan yet. Returns the ids of agents that have
+/// just been found to have no path.
 pub(crate) fn plan_ground(
     given: OffRoad<'_>,
     plans: &mut GroundPlans,
@@ -99,7 +99,7 @@ pub(crate) fn plan_ground(
     without_path
 }
 
-/// Brings the map in line with the world at the end of a step, or after a change between two steps.
+/// Updates the map to the state of the world at the end of a step, or after a change between two steps.
 pub(crate) fn update_map(
     given: OffRoad<'_>,
     plans: &mut GroundPlans,
@@ -143,8 +143,8 @@ impl OffRoad<'_> {
         Some(module.logic.planning(&module.parameters))
     }
 
-    /// The goal off the lanes that an agent is to plan a path to; `None` if it follows a path that it was
-    /// given, or a person drives it.
+    /// The goal off the lanes to which an agent has to plan a path; `None` if it follows a given path or is
+    /// under manual control.
     fn goal(
         &self,
         agent: AgentIndex,
@@ -205,8 +205,9 @@ impl OffRoad<'_> {
         }
     }
 
-    /// How the driver of an agent steers: as sharply as the vehicle can, or less if its controller is gentle.
-    /// Only built-in controllers are asked, since the questions are made up and others may remember them.
+    /// Limits of a driver's steering: as sharp as the vehicle can turn, or less if its controller steers
+    /// gently. Only built-in controllers are probed, because the probe inputs are artificial and other
+    /// controllers might remember them.
     fn steering(&self, agent: AgentIndex, agents: AgentsRef<'_>) -> Steering {
         let who = &agents.identity[agent.index()];
         let kind = self.types.get(who.vehicle_type);
@@ -276,7 +277,7 @@ impl OffRoad<'_> {
         plans.update_map(self.ground, &shown, &planners);
     }
 
-    /// Takes the planned paths of agents away that drive straight from now on.
+    /// Removes the planned paths of agents that drive straight from now on.
     fn end_straight(&self, routes: &mut Routes, agents: &mut GroundColumns<'_>) {
         let straight: Vec<AgentIndex> = agents
             .census

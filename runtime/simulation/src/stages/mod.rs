@@ -9,14 +9,14 @@
 //! | [`plan`] | ground, vehicle types, identity, motion, position, delays, modules | progress, claim, routes |
 //! | [`detour`], of rings of full lanes | ground, vehicle types, identity, delays, modules | progress, claim, routes |
 //! | [`behave`] | all that perception reads, modules, messages | wish, position, progress, claim, routes |
-//! | [`effects`], with what it asks for of its route (`rerouting.rs`, `excursions.rs`, `parking.rs`) and of others ([`company`]) | the same, contacts | identity, position, progress, claim, wish, dynamics, routes, claims, index, modules, messages, demand |
+//! | [`effects`], including rerouting (`rerouting.rs`, `excursions.rs`, `parking.rs`) and messages ([`company`]) | the same, contacts | identity, position, progress, claim, wish, dynamics, routes, claims, index, modules, messages, demand |
 //! | [`ground_plan`], of paths off the lanes (`open_ground`) | ground, vehicle types, identity, motion, dynamics, modules, hands | position, progress, claim, routes, ground plans |
 //! | [`aside`] | ground, vehicle types, routes, index, motion, position, progress, wish | aside |
-//! | [`control`], with turns on the spot (`pivot.rs`), then people's hands (`hands.rs`) | all that perception reads, modules, hands | command, claim, statistics, pedals |
+//! | [`control`], with turns on the spot (`pivot.rs`), then manual control (`hands.rs`) | all that perception reads, modules, hands | command, claim, statistics, pedals |
 //! | [`advance`] | ground, vehicle types, command, pedals, routes, hands | motion, dynamics, position, progress, statistics, identity |
-//! | post-encroachment (`traffic/encroachment.rs`), if a fitness looks at it | ground, vehicle types, routes, claims, motion, position, progress | encroachment, statistics |
+//! | post-encroachment (`traffic/encroachment.rs`), if a fitness uses it | ground, vehicle types, routes, claims, motion, position, progress | encroachment, statistics |
 //! | [`collide`] | ground, vehicle types, routes, identity, motion, dynamics, position, progress | index, neighbours, contacts, statistics |
-//! | accounts (`traffic/accounts.rs`), if a fitness wants them | identity, motion, position, progress, statistics, vehicle types, routes, contacts | accounts |
+//! | accounts (`traffic/accounts.rs`), if a fitness uses them | identity, motion, position, progress, statistics, vehicle types, routes, contacts | accounts |
 //! | leaving ([`retire`]), from appear, effects and advance | clock, statistics, modules | identity, dynamics, routes, messages, finished agents |
 
 pub(crate) mod advance;

@@ -26,16 +26,16 @@ const FASTEST: f64 = 3.0;
 const SLOWEST: f64 = 0.5;
 /// Deceleration towards the end of a path, m/s^2.
 const SLOWING: f64 = 1.0;
-/// Paths bend at most by this share of the vehicle's limit, so that a controller can follow them.
+/// Maximum curvature of paths as a fraction of the vehicle's limit, so that a controller can follow them.
 const MARGIN: f64 = 0.9;
-/// Lengths of the straight end of a path that are tried, m.
+/// Lengths that are tried for the straight end of a path, m.
 const STRAIGHT_ENDS: [f64; 3] = [0.8, 0.4, 0.0];
 /// Maximum length of a path into or out of a bay, m.
 const LONGEST: f64 = 60.0;
 /// Greatest distance that a vehicle drives past a bay before it reverses into it, m.
 const OVERSHOOT: f64 = 24.0;
-/// Distances back along a lane at which a vehicle may come out of a bay, m, and offsets from its centre line,
-/// m.
+/// Distances back along a lane at which a vehicle may come out of a bay, m, and offsets from the centre line
+/// of the lane, m.
 const BACK: [f64; 7] = [3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 16.0];
 const BESIDE: [f64; 7] = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
 /// Greatest distance of a lane that can be reached from a bay, m.
@@ -55,7 +55,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Paths into a bay, in order: forwards, or on along the lane and then in reverse.
+    /// Paths into a bay, in order: forwards, or first on along the lane and then in reverse.
     fn paths_into(&self, agent: AgentIndex, middle: Pose) -> Option<Vec<Vec<Waypoint>>> {
         let vehicle = self.vehicle_type(agent);
         // Paths guide the centre of the rear axle, while a bay is given for the centre of the body.
@@ -75,7 +75,7 @@ impl Effecting<'_> {
         MARGIN * tan(vehicle.limits.max_steering) / vehicle.limits.wheelbase
     }
 
-    /// Paths on along the lane, and then in reverse into a bay.
+    /// Paths that lead on along the lane and then in reverse into a bay.
     fn reverse_into(
         &self,
         agent: AgentIndex,
@@ -106,7 +106,7 @@ impl Effecting<'_> {
         })
     }
 
-    /// Reverses an agent onto a lane nearby, and from there drives it to the lane nearest to a place. Returns
+    /// Reverses an agent onto a lane nearby, and drives it from there to the lane nearest to a place. Returns
     /// whether there is a path.
     pub(super) fn back_out(&mut self, agent: AgentIndex, place: glam::DVec2) -> bool {
         let here = self.bodies().pose(agent);
@@ -156,7 +156,7 @@ fn about(pose: Pose) -> Pose {
     }
 }
 
-/// Clothoid between two poses, if it bends no sharper than `sharpest`, 1/m. If there is room, it ends with a
+/// Clothoid between two poses, if it is not sharper than `sharpest`, 1/m. If there is room, it ends with a
 /// straight section in which the vehicle straightens.
 fn curve(from: Pose, to: Pose, sharpest: f64) -> Option<ReferenceLine> {
     let mut ends = STRAIGHT_ENDS.into_iter();

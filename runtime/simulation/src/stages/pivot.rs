@@ -1,8 +1,8 @@
 //! Turns on the spot of tracked vehicles whose path leads far to the side or back.
 //!
-//! Controllers are made for cars. None of them steers so far that a track has to run backwards, and a
-//! controller that follows a circle drives straight on towards a point behind it. So the host does what a
-//! driver of such a vehicle would do: it slows down, turns on the spot, and then returns control.
+//! Controllers are made for cars. None of them steers so far that a track has to run backwards, and
+//! controllers that follow a circle drive straight on if the point is behind them. So the host acts like the
+//! driver of a tracked vehicle: it slows the vehicle down, turns it on the spot, and then returns control.
 
 use crate::perception::View;
 use crate::records::{AgentIndex, Command, Order};
@@ -10,13 +10,13 @@ use roadwright_geometry::math::atan;
 use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::DynamicsLevel;
 
-/// Angle between heading and waypoint above which the vehicle turns on the spot, rad: 70 degrees. A turn that
-/// has begun ends at the smaller angle.
+/// Angle between heading and waypoint above which the vehicle turns on the spot, rad: 70 degrees. A turn ends
+/// at the smaller angle.
 const FROM: f64 = 1.2;
 const UNTIL: f64 = 0.2;
-/// A vehicle with a higher yaw rate has begun to turn, rad/s.
+/// Yaw rate above which a vehicle counts as turning, rad/s.
 const TURNING: f64 = 0.05;
-/// Factor on the angle at which one track stands still, so that it is reached.
+/// Factor on the angle at which one track stands still, so that this angle is reached.
 const BEYOND: f64 = 1.03;
 /// Distance to an obstacle ahead below which the controller decides how to pass it, m.
 const CLEAR: f64 = 8.0;
@@ -27,7 +27,7 @@ const SLOWING: f64 = 2.0;
 /// A turn on the spot that the path requires.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pivot {
-    /// Wheel angle of the car that stands for the tracks, rad.
+    /// Wheel angle of the car that represents the tracks, rad.
     steering: f64,
     /// Whether it is slow enough, and whether its wheels have the required angle.
     is_slow: bool,
@@ -35,7 +35,7 @@ pub(super) struct Pivot {
 }
 
 impl Pivot {
-    /// Replaces an order. An order to stand is kept.
+    /// Replaces an order. An order to stand still is kept.
     pub(super) fn over(self, order: Order) -> Order {
         let command = order.command;
         if !self.is_slow {

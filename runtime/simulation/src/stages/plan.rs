@@ -1,4 +1,4 @@
-//! Replans the routes of agents that need another one.
+//! Replanning of routes.
 
 use crate::agents::{AgentsRef, PlanColumns};
 use crate::clock::Clock;
@@ -14,29 +14,31 @@ use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// An agent that has stood this long looks for another route, s. It repeats this after the same time, or
-/// after two, four, .. times as long if its previous route was still the best. A red light is shorter.
+/// Standing time after which an agent searches for another route, s. If its previous route is still the best,
+/// the next attempts follow after the same time, then after two times, four times and so on. Red lights are
+/// shorter.
 const REROUTE_AFTER: f64 = 45.0;
 /// Maximum number of doublings of that time.
 const MOST_DOUBLED: u8 = 3;
-/// Standing time after which a vehicle that waits for a gap gives up the lane change, s. No vehicle has let
+/// Standing time after which a vehicle that waits for a gap abandons the lane change, s. No vehicle has let
 /// it in, and it blocks others.
 const WAITS_FOR_GAP: f64 = 12.0;
-/// A standing vehicle waits for its gap within this distance of the place where it would give up, m.
+/// Distance before the place where it would abandon the change within which a standing vehicle waits for its
+/// gap, m.
 const WAITING_PLACE: f64 = 3.0;
-/// A detour of a stuck agent returns to its route within this distance, m. Every other attempt looks for a
-/// new route to the goal, which costs much more.
+/// Distance within which a detour of a stuck agent returns to its route, m. Every other attempt searches for
+/// a completely new route to the goal, which costs much more.
 const REJOIN: f64 = 1500.0;
-/// Time between two attempts after a missed lane change, s.
+/// Time until the next attempt after a missed lane change, s.
 const NEXT_ATTEMPT: f64 = 1.0;
 
-/// Number of replans in a step, by reason. A lane change that is made one road later, or given up because the
-/// goal is beside the agent, does not count as a missed turn.
+/// Number of replans in a step, by reason. A lane change that is deferred to the next road, or abandoned
+/// because the goal is beside the agent, does not count as a missed turn.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Planned {
-    /// Plans for agents that had been standing for too long.
+    /// Replans for agents that had been standing for too long.
     pub(crate) stuck: u64,
-    /// Plans for agents that had missed their lane and got another route.
+    /// Replans for agents that had missed their lane and got another route.
     pub(crate) missed_turns: u64,
 }
 
@@ -64,7 +66,7 @@ struct PlanInputs<'a> {
     claims: &'a Claims,
 }
 
-/// Inputs of the stage besides routes and agents.
+/// Inputs of the stage, besides routes and agents.
 #[derive(Clone, Copy)]
 pub(crate) struct Planning<'a> {
     pub(crate) clock: &'a Clock,
@@ -74,8 +76,8 @@ pub(crate) struct Planning<'a> {
     pub(crate) claims: &'a Claims,
 }
 
-/// Replans the routes of agents that have stood for long or cannot change lanes in time. All questions for an
-/// instance are asked as one batch.
+/// Replans the routes of agents that have stood for too long or cannot change lanes in time. All requests to
+/// an instance are sent as one batch.
 pub(crate) fn plan(
     given: Planning<'_>,
     rota: &mut Rota,
@@ -162,7 +164,8 @@ fn end_beside(
     }
 }
 
-/// Replaces a run of lanelets of an agent's route with a planner's answer. Returns whether it differs.
+/// Replaces a run of lanelets of an agent's route with a planner's answer. Returns whether the answer differs
+/// from it.
 fn take_answer(
     clock: &Clock,
     agent: AgentIndex,
@@ -190,8 +193,8 @@ fn take_answer(
 }
 
 impl PlanInputs<'_> {
-    /// Collects the questions to the planner about agents that need another route, with the triggers and the
-    /// ranges of their routes to replace. Returns the agents whose new route needs no planner.
+    /// Collects requests to the planner for agents that need another route, each with its trigger and the
+    /// part of the route to replace. Returns the agents whose new route needs no planner.
     fn ask_for(
         &self,
         agents: &[u32],
@@ -225,8 +228,8 @@ impl PlanInputs<'_> {
         changed
     }
 
-    /// Route of an agent without the lane change that it has missed, if no planner is needed: it changes one
-    /// road later, or arrives beside its goal where no vehicle could change in time.
+    /// Route of an agent without the lane change that it has missed, if no planner is needed: the agent
+    /// changes one road later, or ends beside its goal where no vehicle could change in time.
     fn without_change(&self, agent: AgentIndex) -> Option<Route> {
         let progress = &self.agents.progress[agent.index()];
         let (at, reached) = (progress.at, progress.reached);
@@ -308,7 +311,7 @@ impl PlanInputs<'_> {
         self.ground.lanelet(position.lanelet).length() - position.s
     }
 
-    /// The part of an agent's route that needs replanning, and the question for the planner.
+    /// The part of an agent's route that needs replanning, and the request to the planner.
     fn need(&self, agent: AgentIndex, trigger: Trigger) -> Option<Need> {
         let index = agent.index();
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
@@ -347,7 +350,7 @@ impl PlanInputs<'_> {
         Some(Need { from, to, input })
     }
 
-    /// Where a detour from lanelet `from` of a route returns to it: at the end of the first lane beyond the
+    /// Place where a detour from lanelet `from` returns to the route: the end of the first lane beyond the
     /// distance. `None` if the goal is closer.
     fn rejoin(&self, route: &Route, from: u32, goal_at: u32) -> Option<(u32, Goal)> {
         let mut distance = 0.0;
@@ -393,7 +396,7 @@ mod tests {
     }
 
     /// Need of an agent on the right lane of a road of 300 m, at `s`, with its goal on lane `to`, after the
-    /// given standing time and number of attempts. It was last routed `since` seconds ago.
+    /// given standing time and number of attempts. Its last route was planned `since` seconds ago.
     fn need(
         to: usize,
         s: f64,

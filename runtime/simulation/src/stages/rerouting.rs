@@ -14,25 +14,25 @@ const REPLAN_TIME: f64 = 0.5;
 /// Planning distance of a fleeing agent, m, and the maximum number of lanelets.
 const FLIGHT: f64 = 400.0;
 const FLIGHT_LANELETS: usize = 24;
-/// Minimum gap to the vehicles on the other lane for an optional lane change, m, and the time that is added
-/// for each metre a second of closing speed, s.
+/// Minimum gap to vehicles on the other lane for an optional lane change, m, and additional time gap for the
+/// closing speed, s.
 const CHANGE_GAP: f64 = 3.0;
 const CHANGE_TIME: f64 = 1.5;
-/// Closer to the end of a lane than this, no optional lane change begins, m.
+/// Distance to the end of a lane below which no optional lane change begins, m.
 const LATEST_CHANGE: f64 = 30.0;
 /// Maximum extra length of the route after an optional lane change, m.
 const DETOUR: f64 = 60.0;
 
 impl Effecting<'_> {
-    /// Sends an agent to the lane nearest to a place. Notifies it if no route leads there.
+    /// Gives an agent a route to the lane nearest to a place. Notifies the agent if there is no route.
     pub(super) fn go_to_or_tell(&mut self, agent: AgentIndex, place: DVec2) {
         if !self.go_to(agent, place) {
             self.tell_no_route(agent);
         }
     }
 
-    /// Gives an agent a new last goal at the lane nearest to a place. Returns whether a route leads there; if
-    /// not, the old goals stay.
+    /// Gives an agent a new last goal on the lane nearest to a place. Returns whether a route leads there;
+    /// otherwise, the old goals stay.
     fn go_to(&mut self, agent: AgentIndex, place: DVec2) -> bool {
         if !self.agents.position[agent.index()].is_on_lane() {
             // Off the lanes, in this order: onto a lane close by, in reverse out of a parking bay, or
@@ -50,7 +50,7 @@ impl Effecting<'_> {
             .any(|(lanelet, s, _)| self.set_goal(agent, Goal::Lane { lanelet, s }))
     }
 
-    /// Replaces all remaining goals of an agent with one goal. Returns whether it can be reached.
+    /// Replaces all remaining goals of an agent by one goal. Returns whether it can be reached.
     fn set_goal(&mut self, agent: AgentIndex, goal: Goal) -> bool {
         let index = agent.index();
         // A last goal at which the agent waits counts as reached.
@@ -88,7 +88,7 @@ impl Effecting<'_> {
             >= REPLAN_TIME
     }
 
-    /// Drives to the place of another agent.
+    /// Gives an agent the place of another agent as its goal.
     pub(super) fn chase(&mut self, agent: AgentIndex, id: u64) {
         let Some(other) = self.agents.census().find(id) else {
             return;
@@ -127,8 +127,8 @@ impl Effecting<'_> {
         }
     }
 
-    /// Drives along the lanelets that lead farthest from another agent. No planner is asked, because fleeing
-    /// has no destination and each junction is decided on its own.
+    /// Gives an agent a route along the lanelets that lead farthest away from another agent. No planner is
+    /// asked, because fleeing has no destination and each junction is decided separately.
     pub(super) fn flee(&mut self, agent: AgentIndex, id: u64) {
         let Some(other) = self.agents.census().find(id) else {
             return;
@@ -156,7 +156,7 @@ impl Effecting<'_> {
         self.agents.identity[index].phase = Phase::Driving;
     }
 
-    /// Lanelets that follow `from`, each the successor whose end is farthest from the danger. Of two at equal
+    /// Lanelets that follow `from`, each the successor whose end is farthest from the danger. At equal
     /// distance, the smaller index is taken.
     fn flight(&self, from: LaneletIndex, danger: DVec2, class: VehicleClass) -> Vec<LaneletIndex> {
         let graph = self.ground.graph();
@@ -193,7 +193,7 @@ impl Effecting<'_> {
     }
 
     /// Reroutes an agent over the adjacent lane, if there is room on it and the goals can be reached from
-    /// there. Returns whether it does.
+    /// there. Returns whether the agent was rerouted.
     pub(super) fn lead_through(&mut self, agent: AgentIndex, target: LaneletIndex) -> bool {
         let Some(route) = self.route_through(agent, target) else {
             return false;
@@ -222,7 +222,7 @@ impl Effecting<'_> {
     }
 
     /// Route over the adjacent lane to an agent's next goal and then as before; `None` if the change is not
-    /// allowed now or makes the route much longer.
+    /// allowed now or would make the route much longer.
     fn route_through(&self, agent: AgentIndex, target: LaneletIndex) -> Option<Route> {
         if !self.may_change_to(agent, target) {
             return None;

@@ -1,4 +1,4 @@
-//! Retiring agents: an agent is scored, leaves one result row, and releases what it holds.
+//! Removal of agents: an agent is scored, leaves one result row, and releases what it holds.
 //!
 //! Claims are not released here. In every step, junctions check which holders of a grant still drive
 //! (`traffic/claims`).
@@ -13,7 +13,7 @@ use crate::route::{Routes, Travel};
 use roadwright_agent::{Conduct, Rate, Step};
 use roadwright_plugin_api::{FitnessInput, FitnessOutput, NOTHING};
 
-/// Parts of the world that retiring an agent needs.
+/// Parts of the world that are needed to remove an agent.
 pub(crate) struct Exit<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) modules: &'a Modules,
@@ -25,7 +25,7 @@ pub(crate) struct Exit<'a> {
 }
 
 impl Exit<'_> {
-    /// Retires an agent at a time, s. Its modules are notified at the next step boundary.
+    /// Removes an agent from the road at a time, s. Its modules are notified at the next step boundary.
     pub(crate) fn retire(&mut self, agent: AgentIndex, status: Status, time: f64) {
         let index = agent.index();
         let statistics = self.agents.statistics[index];

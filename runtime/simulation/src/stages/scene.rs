@@ -1,7 +1,7 @@
 //! The scene that behaviours see: all driving agents, their mail, and the places of things.
 //!
-//! A scene is a copy, built once per step for all behaviours that look at others. They may run on several
-//! threads and change the world afterwards, yet all see the same moment.
+//! A scene is a copy, built once per step for all behaviours that look at others. Although they may run on
+//! several threads and change the world afterwards, they all see the same moment.
 
 use crate::agents::AgentsRef;
 use crate::clock::Clock;
@@ -33,7 +33,7 @@ pub(crate) struct Onlooking<'a> {
 }
 
 impl Onlooking<'_> {
-    /// The driving agents, with mail in the order of its receivers, and the outlook of the agents in
+    /// The driving agents, with their mail in the order of receivers, and the outlook of the agents in
     /// `looking`.
     pub(crate) fn scene(&self, mail: Vec<Message>, looking: &[AgentIndex]) -> Surroundings {
         let (view, ground) = (&self.view, self.view.ground);
@@ -59,7 +59,7 @@ impl Onlooking<'_> {
         scene
     }
 
-    /// The current view of an agent's behaviour; `None` if the agent does not drive.
+    /// The current view of an agent's behaviour; `None` if the agent is not driving.
     pub(crate) fn behaviour_view(&self, id: u64) -> Option<BehaviourView> {
         let index = self.view.agents.find(id)?;
         let who = &self.view.agents.identity[index.index()];
@@ -160,8 +160,8 @@ impl Onlooking<'_> {
         Some(path)
     }
 
-    /// Offset of an agent to the left of the centre line of its lane, m. Off the lanes, the nearest lane in
-    /// its direction counts, or 0 if none is near.
+    /// Offset of an agent to the left of the centre line of its lane, m. Off the lanes, the offset from the
+    /// nearest lane in its direction, or 0 if there is none nearby.
     fn beside_lane(&self, position: &LanePosition, pose: Pose) -> f64 {
         if position.is_on_lane() {
             return position.t;
@@ -186,8 +186,8 @@ impl Onlooking<'_> {
     }
 }
 
-/// Records for each agent the nearest of its followers. `leaders` has the leader of each agent, in the order
-/// of `agents`, which is sorted by index.
+/// Records the nearest follower of each agent. `leaders` has the leader of each agent, in the order of
+/// `agents`, which is sorted by index.
 fn note_followers(agents: &mut [AgentFacts], leaders: &[Option<AgentIndex>]) {
     let mut nearest: Vec<Option<(f64, u64)>> = vec![None; agents.len()];
     for (own, leader) in agents.iter().zip(leaders) {
@@ -208,7 +208,7 @@ fn note_followers(agents: &mut [AgentFacts], leaders: &[Option<AgentIndex>]) {
     }
 }
 
-/// Road and lane that an agent follows; `None` in junctions and on open ground.
+/// Road and lane that an agent follows; `None` in junctions and off the lanes.
 pub(crate) fn lane_of(
     ground: &crate::ground::Ground,
     agents: AgentsRef<'_>,

@@ -22,7 +22,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Uncouples the trailers of an agent from `from` on, or the last one. Returns how many.
+    /// Uncouples the trailers of an agent from `from` on, or only the last one. Returns the number uncoupled.
     pub(crate) fn uncouple(
         &mut self,
         agent: AgentIndex,
@@ -49,8 +49,8 @@ impl Effecting<'_> {
         }
     }
 
-    /// Enters all agents at their current places, because searches must not find bodies that are gone, and
-    /// agents may have moved onto a lane or off it between steps.
+    /// Updates the index with the current places of all agents. Searches must not find bodies that are gone,
+    /// and agents may have moved onto or off a lane between steps.
     pub(crate) fn find_all(&mut self) {
         let bodies = Bodies {
             ground: self.ground,

@@ -68,7 +68,7 @@ impl Account {
     }
 }
 
-/// Straight distance from the middle of the body to the last goal, m; 0 without a goal.
+/// Straight-line distance from the centre of the body to the last goal, m; 0 without a goal.
 fn goal_distance(agent: AgentIndex, progress: &Progress, scene: AccountInputs<'_>) -> f64 {
     let who = &scene.bodies.agents.identity[agent.index()];
     let Some(goal) = scene.routes.get(progress.route).goals.last() else {

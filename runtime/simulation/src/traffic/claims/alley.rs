@@ -11,27 +11,28 @@
 //! A vehicle requests an alley as it requests a junction. On the open road it waits before the alley. If
 //! there is no room to stand between a junction and the alley, it is let into both at once or into neither.
 //! Vehicles in the same direction follow each other until a vehicle has waited at the other end for
-//! [`TURN_AFTER`]. Then no vehicle that requested later is let in from this end before that one.
+//! [`TURN_AFTER`]. After that, vehicles that requested later are not let in from this end before it.
 //!
-//! **Why waiting never forms a circle:** a vehicle gets all alleys at once up to the first place where it
-//! can stand clear of alleys and junctions, and requests them from such a place or from a stop line before
-//! all of them. So a vehicle that holds an alley never waits for another alley, and never returns one for
-//! which another vehicle could wait in turn. Like any vehicle it waits only for tickets of junctions, and
-//! vehicles with tickets wait for no alley. A vehicle that waits for an alley holds neither alley nor
-//! ticket. It keeps others out of alleys, not out of junctions, and only vehicles that requested later. The
-//! first to request is blocked only by vehicles inside.
-//! **Why no vehicle waits indefinitely, while the lanes beyond drain:** vehicles inside leave, and vehicles
-//! of the other direction are no longer let in if they requested later. Of the vehicles that requested
-//! earlier, at most as many go first as can request at once.
+//! **Why waiting never forms a circle:** a vehicle requests all alleys up to the first place where it can
+//! stand clear of alleys and junctions, and gets them all at once. It makes the request from such a place or
+//! from a stop line before all of them. So a vehicle that holds an alley never waits for another alley, and
+//! never gives one back for which another vehicle could wait. Like any vehicle, it waits only for vehicles
+//! with tickets of junctions, and those wait for no alley. A vehicle that waits for an alley holds neither
+//! alley nor ticket. It keeps other vehicles out of alleys but not out of junctions, and only if they
+//! requested later. The first vehicle to request is blocked only by vehicles inside. **Why no vehicle waits
+//! indefinitely, while the lanes beyond drain:** vehicles inside leave, and vehicles of the other direction
+//! are no longer let in if they requested later. The number of vehicles that requested earlier and go first
+//! is at most the number that can request at once.
 //!
-//! Where cars pass each other but a bus passes no vehicle, or where only two buses do not pass each other,
-//! only the vehicles concerned wait for each other ([`Passing`](roadwright_scenario::alleys::Passing)).
-//! Such an alley extends beyond an alley for two cars that lies within it. A vehicle that needs both gets
-//! both at once, so no vehicle waits within one for the other.
+//! Where cars can pass each other but a bus can pass no vehicle, or where only two buses cannot pass each
+//! other, only the vehicles concerned wait for each other
+//! ([`Passing`](roadwright_scenario::alleys::Passing)). Such an alley extends beyond an alley for two cars
+//! that lies within it. A vehicle that needs both gets both at once, so no vehicle waits within one for the
+//! other.
 //!
-//! A vehicle inside that was not let in (it spawned there, or its driver does not look) counts as holding
-//! the alley until it has left. If it cannot leave without the next alley, vehicles that need the alley it
-//! is in do not keep the next one from it.
+//! A vehicle inside that was not let in (it spawned there, or its driver does not look) counts as holding the
+//! alley until it has left. If it needs the next alley to leave, vehicles that wait for its present alley do
+//! not keep the next one from it.
 
 use super::Scratch;
 use super::request::{Need, Request, reach};
@@ -61,7 +62,7 @@ struct Hold {
     has_entered: bool,
 }
 
-/// A vehicle that waits on the open road for an alley.
+/// A vehicle that waits for an alley on the open road.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Waiter {
     agent: AgentIndex,
@@ -71,7 +72,7 @@ struct Waiter {
     since: u64,
 }
 
-/// The alleys that agents hold, and the agents that wait for an alley.
+/// Alleys that agents hold, and agents that wait for one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Alleys {
     /// Held alleys, in the order of the grants.
@@ -89,7 +90,7 @@ pub(crate) struct Alleys {
 /// Lists that each update refills.
 #[derive(Debug, Clone, Default)]
 struct AlleyLists {
-    /// Agents that may come to an alley soon.
+    /// Agents that may reach an alley soon.
     near: Vec<AgentIndex>,
     /// Requests for alleys from the open road, the alleys that one request needs, and the alleys that are
     /// kept for agents that have waited long.
@@ -105,7 +106,7 @@ pub(super) struct AlleyNeed {
     at: u32,
 }
 
-/// A vehicle that wants into an alley from the open road.
+/// A vehicle that requests an alley from the open road.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AlleyRequest {
     /// Step of the request.
@@ -118,7 +119,7 @@ pub(super) struct AlleyRequest {
     hold: Wall,
 }
 
-/// A vehicle that has waited for an alley for long. Vehicles from the other end that requested later must wait
+/// A vehicle that has waited long for an alley. Vehicles from the other end that requested later have to wait
 /// for it.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
@@ -171,7 +172,7 @@ impl Alleys {
             && self.waiting.is_sorted_by_key(|one| one.agent)
     }
 
-    /// Whether there are alleys that are used by one direction at a time.
+    /// Whether the ground has alleys that one direction uses at a time, and they are heeded.
     #[cfg(test)]
     pub(super) fn are_heeded(&self, ground: &Ground) -> bool {
         !ground.alleys().is_empty() && !self.leaves_alleys
@@ -183,8 +184,8 @@ impl Alleys {
         !ground.alleys().is_empty()
     }
 
-    /// Revokes what an agent holds, starting at an index of its route, unless it is in an alley already.
-    /// Then it has all that it needs to leave, and keeps it.
+    /// Revokes what an agent holds, starting at an index of its route, unless it is already in an alley. In
+    /// that case it has all that it needs to leave, and keeps it.
     pub(super) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         let mut own = self.held.iter().filter(|hold| hold.agent == agent);
         if !own.any(|hold| hold.has_entered) {
@@ -204,7 +205,7 @@ impl Alleys {
         own.map(|hold| hold.at + 1).max().unwrap_or(0)
     }
 
-    /// Updates which vehicles are inside or have left, and finds the agents that may come to an alley soon.
+    /// Updates which vehicles are inside or have left, and finds the agents that may reach an alley soon.
     pub(super) fn look(&mut self, situation: &Situation<'_>) {
         self.held.retain_mut(|hold| {
             let direction = situation.ground.alleys().direction(hold.side);
@@ -286,8 +287,8 @@ impl Alleys {
         held.filter(move |hold| situation.hold_up(agent, hold.agent, hold.side))
     }
 
-    /// Collects the requests for alleys from the open road among the agents in `near`, in the order in
-    /// which they were made.
+    /// Collects the requests for alleys from the open road by the agents in `near`, in the order in which
+    /// they were made.
     pub(super) fn collect(&mut self, situation: &Situation<'_>) {
         let mut out = self.take_requests();
         out.clear();
@@ -322,7 +323,7 @@ impl Alleys {
         self.put_back(out);
     }
 
-    /// Takes the requests out, so that the alleys can be changed while they are decided.
+    /// Takes the requests out so that the alleys can be changed while the requests are decided.
     pub(super) fn take_requests(&mut self) -> Vec<AlleyRequest> {
         std::mem::take(&mut self.lists.requests)
     }
@@ -337,7 +338,7 @@ impl Alleys {
         self.lists.kept.clear();
     }
 
-    /// Holds vehicles that have not been let in before their alleys.
+    /// Makes vehicles that have not been let in wait before their alleys.
     pub(super) fn hold_before(&self, out: &mut Vec<(AgentIndex, Wall)>) {
         let waiting = self.lists.requests.iter();
         let waiting = waiting.filter(|one| !self.has_first(one));
@@ -388,7 +389,7 @@ impl Alleys {
     }
 
     /// The alleys that an agent needs at once, starting at an index of its route: up to the first place
-    /// beyond the lanelet at `beyond` where it can stand clear of them.
+    /// beyond the lanelet at `beyond` where the vehicle can stand clear of them.
     fn chain(
         &self,
         agent: AgentIndex,
@@ -442,7 +443,7 @@ impl Alleys {
         }
     }
 
-    /// Decides whether the alleys beyond a junction let an agent in, and notes those that it needs.
+    /// Decides whether the alleys beyond a junction let an agent in, and records the alleys that it needs.
     pub(super) fn decide_beyond(
         &mut self,
         request: &Request,
@@ -460,7 +461,7 @@ impl Alleys {
         refusal
     }
 
-    /// Decides a request from the open road. `age`: how long it has waited, s.
+    /// Decides a request from the open road. `age` is the waiting time so far, s.
     pub(super) fn decide_on_road(
         &mut self,
         request: &AlleyRequest,
@@ -479,7 +480,7 @@ impl Alleys {
         refusal
     }
 
-    /// Whether an agent may have alleys now; the reason if not.
+    /// Decides whether an agent may have alleys now. Returns the reason if it may not.
     fn decide(&self, agent: AgentIndex, needs: &[AlleyNeed], situation: &Situation<'_>) -> Refusal {
         let kept = &self.lists.kept;
         let is_free = |&AlleyNeed { side, .. }: &AlleyNeed| {
@@ -505,8 +506,8 @@ impl Alleys {
         }
     }
 
-    /// Whether a vehicle that keeps alleys for itself can have them only when `inside` has left. That
-    /// vehicle spawned in one of them, so it must not wait for the keeper in turn.
+    /// Whether a vehicle for which alleys are kept has to wait until `inside` has left. That vehicle spawned
+    /// in one of the alleys, so it must not wait for the keeper in turn.
     fn waits_for(&self, keeper: AgentIndex, inside: AgentIndex, kept: &[Kept]) -> bool {
         let mut sides = kept
             .iter()
@@ -518,9 +519,9 @@ impl Alleys {
         })
     }
 
-    /// Whether a vehicle finds room between the end of an alley and the end of its lane if all vehicles
-    /// that are there, or have been let into the alley before it, stand in a queue. Otherwise it might stop
-    /// in the alley. An alley that ends with its lane counts as an ordinary lane.
+    /// Whether a vehicle would find room between the end of an alley and the end of its lane, if all vehicles
+    /// there, and those let into the alley before it, stood in a queue. Otherwise it might stop in the alley.
+    /// An alley that ends with its lane counts as an ordinary lane.
     fn has_room_behind(
         &self,
         agent: AgentIndex,
@@ -554,7 +555,7 @@ impl Alleys {
         taken == 0.0 || taken + situation.space(agent) <= end - direction.to
     }
 
-    /// Grants an agent the alleys that were noted for it.
+    /// Grants an agent the alleys that were recorded for it.
     pub(super) fn grant(&mut self, agent: AgentIndex, situation: &Situation<'_>) {
         let needs = self.lists.needs.iter();
         self.held.extend(needs.map(|&AlleyNeed { side, at }| Hold {
@@ -566,8 +567,8 @@ impl Alleys {
         }));
     }
 
-    /// Keeps alleys for an agent from vehicles at the other end that requested later, if it has waited long
-    /// enough.
+    /// Keeps alleys for an agent that has waited long enough, so that vehicles at the other end that
+    /// requested later are not let in.
     pub(super) fn keep_for(&mut self, agent: AgentIndex, age: f64) {
         if age >= TURN_AFTER {
             let AlleyLists { needs, kept, .. } = &mut *self.lists;
@@ -579,7 +580,7 @@ impl Alleys {
         }
     }
 
-    /// Whether an agent that requests an alley from the open road is the foremost there that has not been
+    /// Whether an agent that requests an alley from the open road is the foremost one there that has not been
     /// let in.
     pub(super) fn has_turn(&self, request: &AlleyRequest, situation: &Situation<'_>) -> bool {
         let (agent, (hold_at, hold_s)) = (request.agent, request.hold);
@@ -628,7 +629,7 @@ impl Alleys {
         );
     }
 
-    /// Finds the alleys for which an agent waits on the open road. Returns false if there are none.
+    /// Finds the alleys for which an agent waits on the open road. Returns `false` if there are none.
     pub(super) fn needs_from_the_road(
         &self,
         agent: AgentIndex,
@@ -664,14 +665,14 @@ impl Alleys {
         }
     }
 
-    /// Whether an alley that an agent does not hold lies before an index of its route. Then it requests
-    /// nothing beyond.
+    /// Whether an alley that an agent does not hold lies before an index of its route. In that case it sends
+    /// no request for anything beyond.
     pub(super) fn is_held_up_before(&self, agent: AgentIndex, at: u32) -> bool {
         let known = self.waiting.binary_search_by_key(&agent, |one| one.agent);
         known.is_ok_and(|place| self.waiting[place].at < at)
     }
 
-    /// The oncoming agents that keep an agent out of alleys.
+    /// Oncoming agents for which an agent has to wait before alleys.
     pub(super) fn whom(
         &self,
         agent: AgentIndex,
@@ -682,7 +683,7 @@ impl Alleys {
         others.map(|hold| hold.agent).collect()
     }
 
-    /// The oncoming agent that is nearest to leaving; others follow behind it.
+    /// The oncoming agent that will leave first; others follow behind it.
     pub(super) fn first_of(
         &self,
         agent: AgentIndex,
@@ -709,7 +710,7 @@ impl Alleys {
     }
 }
 
-/// How far ahead of its rear axle an agent makes requests, m.
+/// Distance ahead of its rear axle within which an agent makes requests, m.
 fn reach_of(agent: AgentIndex, situation: &Situation<'_>) -> f64 {
     let (motion, position) = (&situation.agents.motion, &situation.agents.position);
     let (motion, position) = (&motion[agent.index()], &position[agent.index()]);
@@ -721,8 +722,8 @@ fn reach_of(agent: AgentIndex, situation: &Situation<'_>) -> f64 {
     )
 }
 
-/// Where a vehicle waits on the open road before an alley on the lanelet at an index of its route; `None`
-/// if a junction lets it in.
+/// Place on the open road where a vehicle waits before an alley on the lanelet at an index of its route;
+/// `None` if a junction lets it into the alley.
 fn hold_before(
     direction: AlleyDirection,
     here: u32,

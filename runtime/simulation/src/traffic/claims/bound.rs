@@ -1,10 +1,10 @@
 //! The longest possible wait at a junction.
 //!
-//! A vehicle that has waited long enough is locked: no more vehicles on conflicting connections are let in
-//! before it. Each lane can then still have one vehicle that was let in earlier, and each of those leaves
-//! in the time that the slowest and longest of them takes for the longest connection. At signals all of
-//! that happens in the greens of two cycles, as long as no agent holds a stage. A vehicle makes its request
-//! when it is at most third in the queue, so this adds up at most three times.
+//! The request of a vehicle that has waited long enough is locked: no more vehicles on conflicting
+//! connections are let in before it. Each lane can then still have one vehicle that was let in earlier. Each
+//! of those leaves within the time that the slowest and longest vehicle takes for the longest connection. At
+//! signals, all of that happens during the green of two cycles, as long as no agent holds a stage. A vehicle
+//! makes its request when it is at most third in the queue, so this adds up at most three times.
 
 use super::Claims;
 use super::rule::keep_out_after;
@@ -16,9 +16,10 @@ use roadwright_scenario::{JunctionIndex, NodeId};
 /// Lowest average speed of a vehicle that leaves a junction, m/s, and its greatest length, m.
 const LEAST_SPEED: f64 = 3.0;
 const LONGEST: f64 = 12.0;
-/// Maximum number of vehicles that request on one lane at once. They request from 12 m before the line.
+/// Maximum number of vehicles on one lane that request at once. They request from 12 m before the line.
 const ASKING: f64 = 3.0;
-/// Time that a vehicle leaves before pedestrians, and that pedestrians take to walk clear of the kerb, s.
+/// Time in which a vehicle clears the crossing before pedestrians, and in which pedestrians walk clear of the
+/// kerb, s.
 const BEFORE_PEOPLE: f64 = 3.0;
 
 /// Longest time that an agent waits for the junction of a node while the lanes beyond it drain and the junction
@@ -45,10 +46,10 @@ impl Claims {
     }
 }
 
-/// Time that pedestrians may add to a wait, s. Whenever a pedestrian has waited for [`PATIENCE`], all that
-/// wait at the crossing walk over the longest stretch. In between, vehicles that have waited for
-/// [`PATIENCE_OF_DRIVERS`] go first. At signals pedestrians walk in stages, which are counted already, but
-/// a vehicle that turns over a crossing waits for pedestrians that step onto it, and for the last of them.
+/// Time that pedestrians may add to a wait, s. Whenever a pedestrian has waited for [`PATIENCE`], all
+/// pedestrians at the crossing walk over its longest stretch. In between, vehicles that have waited for
+/// [`PATIENCE_OF_DRIVERS`] go first. At signals, pedestrians walk in stages, which are already counted, but a
+/// vehicle that turns over a crossing waits until the last pedestrian has cleared it.
 fn kept_at_most(junction: JunctionIndex, alone: f64, ground: &Ground) -> f64 {
     let sites = ground.crossings().sites();
     let own = ground.crossings().of_junction(junction);

@@ -1,11 +1,11 @@
 //! Junctions that an edit is to change: no more vehicles are let in until all have left.
 //!
 //! Where stop lines move outward, a vehicle that now stands before a line would find itself inside the
-//! junction. Approaching vehicles are therefore first held back at [`FAR`] before the junction, while
-//! nearer vehicles proceed as usual. The junction is closed when these are through.
+//! junction. Approaching vehicles are therefore first held back at [`FAR`] before the junction, while nearer
+//! vehicles proceed as usual. The junction is closed once these have passed it.
 //!
-//! Connections without a conflict need no ticket, such as one into a lane of its own or out of a ring.
-//! Vehicles on them are held by walls at the cut, because the road would otherwise change under them.
+//! Connections without a conflict need no ticket, for example a connection into a separate lane or out of a
+//! ring. Vehicles on them have to wait where the road changes, because it would otherwise change under them.
 
 use super::grants::{Grant, Grants};
 use super::request::Need;
@@ -20,7 +20,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
 /// Distance from a connection up to which vehicles are considered, m. Every vehicle stops in less.
 const SIGHT: f64 = 100.0;
 
-/// How much nearer than required a held vehicle may stand, m.
+/// Distance by which a held vehicle may stand closer than required, m.
 const SLACK: f64 = 0.5;
 
 /// The next connection of an agent into a junction from which vehicles are held back.
@@ -30,24 +30,25 @@ struct ComingJunction {
     at: u32,
     /// Distance from the front to its start, m.
     distance: f64,
-    /// How far before it the agent is held, m; 0 if the lane is too short for that.
+    /// Distance before the connection at which the agent is held back, m; 0 if the lane is too short for
+    /// that.
     hold: f64,
 }
 
 impl ComingJunction {
-    /// Whether the agent is at the place where it is held, or has not reached it.
+    /// Whether the agent has not yet passed the place where it is held back.
     fn is_before_hold(&self) -> bool {
         self.distance >= self.hold - SLACK
     }
 
-    /// Whether it can stop there.
+    /// Whether the agent can still stop there.
     fn can_be_held(&self, agent: AgentIndex, situation: &Situation<'_>) -> bool {
         let to_hold = (self.distance - self.hold).max(0.0);
         self.hold > 0.0 && self.is_before_hold() && situation.can_stop(agent, to_hold)
     }
 }
 
-/// A connection of an agent through a junction that conflicts with no other, while others there do.
+/// A connection on an agent's route that conflicts with no other in its junction, although others there do.
 struct FreeConnection {
     junction: JunctionIndex,
     /// Index of the connection in the route.
@@ -56,12 +57,12 @@ struct FreeConnection {
     distance: f64,
 }
 
-/// Junctions that pending edits are to change. Not saved, because pending edits are not.
+/// Junctions that pending edits are to change. They are not saved, because pending edits are not.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Closing {
-    /// Junctions that let no vehicle in any more.
+    /// Junctions that no longer let vehicles in.
     closed: Vec<JunctionIndex>,
-    /// Junctions from which arriving vehicles are held back, because their stop lines are to move outward.
+    /// Junctions from which approaching vehicles are held back, because their stop lines are to move outward.
     held_back: Vec<JunctionIndex>,
 }
 
@@ -71,7 +72,7 @@ impl Closing {
         self.closed = junctions;
     }
 
-    /// Holds approaching vehicles back from these junctions and from no others.
+    /// Sets the junctions from which approaching vehicles are held back.
     pub(crate) fn hold_back_from(&mut self, junctions: Vec<JunctionIndex>) {
         self.held_back = junctions;
     }
@@ -86,13 +87,13 @@ impl Closing {
         &self.closed
     }
 
-    /// Whether a junction lets no vehicle in any more.
+    /// Whether a junction no longer lets vehicles in.
     pub(super) fn is_closed(&self, junction: JunctionIndex) -> bool {
         self.closed.contains(&junction)
     }
 
-    /// The junctions that have a vehicle nearer than where it would be held back, in ascending order, each
-    /// once. O(agents).
+    /// Junctions with a vehicle closer than the place where it would be held back, in ascending order without
+    /// duplicates. O(agents).
     pub(crate) fn approached(
         &self,
         setting: Setting<'_>,
@@ -104,7 +105,7 @@ impl Closing {
         each_once(near.map(|connection| connection.junction))
     }
 
-    /// Whether no vehicle is nearer to the junctions than where it would be held back from them.
+    /// Whether no vehicle is closer to the junctions than the place where it would be held back.
     pub(crate) fn held_back_are_clear(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
         let near = self.approached(setting, agents);
         let mut junctions = self.held_back.iter();
@@ -147,7 +148,7 @@ impl Closing {
         connections.find(|connection| self.held_back.contains(&connection.junction))
     }
 
-    /// How far before the end of a lane vehicles are held back, m; 0 for most lanes.
+    /// Distance before the end of a lane at which vehicles are held back, m; 0 for most lanes.
     pub(super) fn kept_free_before_end(
         &self,
         lane: LaneletIndex,
@@ -186,7 +187,7 @@ impl Closing {
         }
     }
 
-    /// Why an agent waits at a wall before a connection without a conflict.
+    /// Reason why an agent waits before a connection without a conflict.
     pub(super) fn waits_before_closed(
         &self,
         connection: LaneletIndex,
@@ -204,7 +205,8 @@ impl Closing {
         })
     }
 
-    /// Holds the vehicles that approach closed junctions on connections without a conflict and can stop.
+    /// Stops the vehicles that approach closed junctions on connections without a conflict and can still
+    /// stop.
     pub(super) fn hold_before_closed(
         &self,
         situation: &Situation<'_>,
@@ -221,8 +223,8 @@ impl Closing {
 }
 
 impl Grants {
-    /// The junctions with a vehicle inside, or with an approaching vehicle that cannot stop before them, in
-    /// ascending order, each once. O(agents).
+    /// Junctions with a vehicle inside, or with an approaching vehicle that cannot stop before them, in
+    /// ascending order without duplicates. O(agents).
     pub(crate) fn occupied(
         &self,
         setting: Setting<'_>,
@@ -247,8 +249,8 @@ impl Claims {
         closed.all(|junction| occupied.binary_search(junction).is_err())
     }
 
-    /// Whether all vehicles at the stop lines of the closed junctions stand still and all others are far
-    /// away, including vehicles that have left the junctions.
+    /// Whether all vehicles at the stop lines of the closed junctions stand still, and all others are far
+    /// away, including those that have left the junctions.
     pub(crate) fn queues_stand(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
         let situation = setting.with(agents);
         let asking = self.requests.all().iter();
@@ -273,7 +275,7 @@ fn drivers(agents: AgentsRef<'_>) -> impl Iterator<Item = AgentIndex> + '_ {
     driving.filter(move |&agent| agents.position[agent.index()].is_on_lane())
 }
 
-/// Junctions in ascending order, each once.
+/// Sorts junctions in ascending order and removes duplicates.
 fn each_once(junctions: impl Iterator<Item = JunctionIndex>) -> Vec<JunctionIndex> {
     let mut all: Vec<JunctionIndex> = junctions.collect();
     all.sort_unstable();

@@ -1,4 +1,5 @@
-//! How soon one vehicle follows another over a line with a sign, where each has to look for itself.
+//! Follow-up times: how soon one vehicle may follow another over a line with a sign, where each driver has to
+//! look.
 //!
 //! ```text
 //!                    | line
@@ -25,7 +26,7 @@ const FORGOTTEN_AFTER: f64 = 10.0;
 pub(super) struct Entries(BTreeMap<LaneletIndex, u64>);
 
 impl Entries {
-    /// The same on other roads; `lanelet` maps a lanelet to them.
+    /// The same entries on other roads; `lanelet` maps old lanelets to new ones.
     pub(super) fn moved(&self, lanelet: impl Fn(LaneletIndex) -> Option<LaneletIndex>) -> Self {
         let entries = self.0.iter();
         Self(
@@ -35,7 +36,7 @@ impl Entries {
         )
     }
 
-    /// Records that the holder of a grant in a junction drives over its line now.
+    /// Records that the holder of a grant is driving over its line now.
     pub(super) fn note(
         &mut self,
         junction: JunctionIndex,
@@ -60,7 +61,7 @@ impl Entries {
 }
 
 impl Entries {
-    /// Whether a vehicle would follow the one before it sooner than the sign allows.
+    /// Whether a vehicle would follow the previous one sooner than the sign allows.
     pub(super) fn still_looks(
         &self,
         request: &Request,

@@ -14,7 +14,7 @@ const FIRST_TICKET: u64 = 1 << 32;
 /// pass earlier.
 const TICKET_STEP: u64 = 1 << 20;
 
-/// Largest ticket that is accepted from a save. After it, 2^42 more vehicles can be let in before tickets
+/// Largest ticket that is accepted from a save. From there, 2^42 more vehicles can be let in before tickets
 /// overflow.
 const LAST_TICKET: u64 = 1 << 62;
 
@@ -24,11 +24,11 @@ pub(super) struct Grant {
     pub(super) agent: AgentIndex,
     /// Number of the connection in its junction.
     pub(super) path: ConnectionIndex,
-    /// Index of the connection in the agent's route; a route can lead through one junction twice.
+    /// Index of the connection in the agent's route, because a route can lead through a junction twice.
     pub(super) at: u32,
     /// Lanelet beyond the junction.
     pub(super) exit: LaneletIndex,
-    /// Number in the order of passing. On conflicting connections the lower ticket passes first.
+    /// Number in the order of passing. On conflicting connections, the lower ticket passes first.
     pub(super) ticket: u64,
     /// Expected delay by other vehicles, s.
     pub(super) delay: f32,
@@ -42,22 +42,22 @@ pub(super) struct Grant {
     pub(super) is_in_ring: bool,
     /// Whether the agent was let in to turn on red.
     pub(super) is_on_red: bool,
-    /// Position of the agent's front at the time when an edit moved the stop line behind it, m; 0 if no edit
-    /// did. The agent may wait there for other vehicles, even if the conflict begins earlier.
+    /// Position of the agent's front when an edit moved the stop line behind it, m; 0 if no edit did. The
+    /// agent may wait there for other vehicles, even if the conflict begins earlier.
     pub(super) stands_at: f32,
     #[serde(skip)]
     pub(super) noted: Noted,
 }
 
-/// Position of the rear axle of a grant's holder along its connection, m. Cached during an update, in which
-/// no vehicle moves, because it is read often. NaN before and after; not part of the state.
+/// Position of the rear axle of a grant's holder along its connection, m. It is cached during an update, in
+/// which no vehicle moves, because it is read often. NaN before and after; not part of the state.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Noted(f64);
 
 impl Noted {
     const NOTHING: Self = Self(f64::NAN);
 
-    /// Distance along the connection, m; `None` outside of an update.
+    /// Distance along the connection, m; `None` outside an update.
     pub(super) fn along(self) -> Option<f64> {
         (!self.0.is_nan()).then_some(self.0)
     }
@@ -107,7 +107,7 @@ impl Grant {
 pub(crate) struct Grants {
     /// Grants of each junction, by ticket.
     granted: Vec<Vec<Grant>>,
-    /// Junctions with a grant. Few junctions have one, and only those are visited in each step.
+    /// Junctions with a grant. They are few, and only they are visited in each step.
     busy: Vec<JunctionIndex>,
     /// Next ticket.
     next_ticket: u64,
@@ -234,8 +234,8 @@ impl Grants {
         self.add(junction, grant);
     }
 
-    /// Gives the last ticket to an agent whose front, because of an edit, is now `front` metres beyond the
-    /// start of a connection.
+    /// Gives the last ticket to an agent whose front is `front` metres beyond the start of a connection
+    /// because of an edit.
     pub(crate) fn hold_standing(
         &mut self,
         agent: AgentIndex,
@@ -273,7 +273,7 @@ impl Grants {
         list.insert(place, grant);
     }
 
-    /// Returns a ticket of a junction that comes just before `ticket` and after all earlier ones.
+    /// Returns a ticket of a junction that comes just before `ticket` and after all lower ones.
     fn ticket_before(&self, junction: JunctionIndex, ticket: u64) -> u64 {
         let list = &self.granted[junction.index()];
         let place = list.partition_point(|grant| grant.ticket < ticket);
@@ -284,8 +284,8 @@ impl Grants {
         lower + (ticket - lower) / 2
     }
 
-    /// Gives the lowest ticket to an agent that is inside a junction without having drawn one, so that
-    /// others keep clear.
+    /// Gives the lowest ticket to an agent that is inside a junction without a ticket, so that others keep
+    /// clear.
     pub(crate) fn hold_inside(
         &mut self,
         agent: AgentIndex,

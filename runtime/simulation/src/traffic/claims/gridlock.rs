@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!      A ->  |             A waits for room behind B, B for room behind C, C behind D, D behind A.
-//!    --------+--------     Each may go, and none has room. No rule of a single junction
+//! --------+-------- Each may go, and none has room. No rule of a single junction
 //!     ^      |      B      helps. But if all four go at once, each takes the place that the next
 //!     |      |      |      one leaves.
 //!     D      |      v
@@ -12,8 +12,8 @@
 //!
 //! Each head waits for one lane, so finding rings means following one arrow from each head: O(heads). All
 //! heads of a ring are let in at once if each fits into the place that the next one leaves and no other
-//! vehicle blocks them. At signals the heads call and hold the stages that give them green, as agents may,
-//! until all have it. If a ring has stood for long, one of its heads that can take another route is
+//! vehicle blocks them. At signals, the heads request and hold the stages that give them green, as any agent
+//! may, until all of them have green. If a ring has stood for long, a head that can take another route is
 //! rerouted. If none can, the ring is counted and stays; no vehicle is ever removed.
 
 use super::alley::Alleys;
@@ -34,24 +34,24 @@ use serde::{Deserialize, Serialize};
 
 /// Rate of the search for rings, Hz.
 const RATE: f64 = 1.0;
-/// Rate at which a head of a ring that cannot turn looks for another route, Hz. The search is expensive.
+/// Rate at which a head of an unresolved ring searches for another route, Hz. The search is expensive.
 const DETOUR_RATE: f64 = 0.1;
-/// A vehicle that has stood for less than this cannot be in a ring, s, because queues that move also stand
-/// for a moment.
+/// Minimum standing time of a vehicle in a ring, s, because vehicles in moving queues also stand for a
+/// moment.
 pub(super) const STANDS: f64 = 3.0;
-/// Time for which all heads of a ring have to stand before one of them is rerouted, s. The second value
-/// applies if heads need green, which may take two cycles of each signal.
+/// Standing time of all heads of a ring after which one of them is rerouted, s. The second value applies if
+/// heads need green, which may take two cycles of each signal.
 const TURNS_WITHIN: f64 = 60.0;
 const TURNS_WITHIN_AT_SIGNALS: f64 = 240.0;
-/// Time after which heads request green, s. Most queues have moved on by then.
+/// Standing time after which heads request green, s. Most queues have moved on by then.
 const ASKS_FOR_GREEN: f64 = 15.0;
-/// Maximum number of lanelets, starting at an exit, on which the vehicle that keeps it full is searched for.
+/// Maximum number of lanelets, starting at an exit, on which to search for the vehicle that blocks it.
 const QUEUE: usize = 12;
 /// Maximum number of adjacent lanes that are followed in that search.
 const MOST_LANES_BESIDE: usize = 8;
-/// A vehicle farther from its stop line than this is not let in with a ring, m, because the others would
-/// wait for it. With a larger value it might see red before it gets there, and only part of the ring would
-/// have turned.
+/// Maximum distance from its stop line at which a vehicle is let in with a ring, m, because the others have
+/// to wait for it. With a larger value, its signal might turn red before it gets there, and only part of the
+/// ring would have moved.
 pub(super) const AT_LINE: f64 = 3.0;
 
 /// The first vehicle on a lane, which waits for room.
@@ -62,7 +62,7 @@ struct Head {
     needs: Vec<Need>,
     /// Index of the need that leads to the full lane.
     full: usize,
-    /// The oncoming vehicle for which it waits, if it waits for an alley.
+    /// The oncoming vehicle for which it waits before an alley, if any.
     oncoming: Option<AgentIndex>,
     /// Number of the head of that lane; `None` if the lane may be moving.
     next: Option<usize>,
@@ -83,7 +83,7 @@ impl Head {
     }
 }
 
-/// A detour for the head of a ring.
+/// A possible detour for the head of a ring.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Detour {
     pub(crate) agent: AgentIndex,
@@ -97,7 +97,7 @@ pub(crate) struct Detour {
 /// A ring that does not move.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StuckRing {
-    /// Smallest id of its heads, by which it is recognised.
+    /// Smallest id of its heads, which identifies the ring.
     pub(crate) first_id: u64,
     /// Detours, in the order in which they are tried.
     pub(crate) detours: Vec<Detour>,
@@ -107,7 +107,7 @@ pub(crate) struct StuckRing {
 type Batch = Vec<(Request, Vec<Need>)>;
 
 impl Claims {
-    /// Lets rings of full lanes turn, and collects rings that have stood for long.
+    /// Lets rings of full lanes move on, and collects rings that have stood for long.
     pub(super) fn turn_rings(
         &mut self,
         clock: &Clock,
@@ -183,10 +183,10 @@ impl Claims {
     }
 }
 
-/// Rings of full lanes, counted and stuck.
+/// Rings of full lanes, both counted and stuck.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Gridlock {
-    /// Rings of full lanes that are counted as locked, by the smallest agent id of their heads.
+    /// Rings of full lanes that have been counted as locked, by the smallest agent id of their heads.
     gridlocked: Vec<u64>,
     /// Whether rings are left unresolved, as a baseline for tests.
     #[cfg(test)]
@@ -215,17 +215,17 @@ impl Gridlock {
         false
     }
 
-    /// Takes over the counted rings of other roads.
+    /// Takes over the counted rings from other roads.
     pub(super) fn take_over(&mut self, before: &Self) {
         self.gridlocked.clone_from(&before.gridlocked);
     }
 
-    /// Keeps those of the counted rings that still exist.
+    /// Keeps the counted rings that still exist.
     fn keep_counted(&mut self, first_ids: &[u64]) {
         self.gridlocked.retain(|id| first_ids.contains(id));
     }
 
-    /// Counts a ring; false if it is counted already.
+    /// Counts a ring. Returns `false` if it has already been counted.
     fn is_new(&mut self, first_id: u64) -> bool {
         let is_new = !self.gridlocked.contains(&first_id);
         if is_new {
@@ -234,17 +234,17 @@ impl Gridlock {
         is_new
     }
 
-    /// Withdraws all calls for green.
+    /// Withdraws all requests for green.
     pub(super) fn forget_green(&mut self) {
         self.lists.asks_for_green.clear();
     }
 
-    /// Takes the rings that stood in the last update and need a vehicle to be rerouted.
+    /// Takes out the rings that stood in the last update and need a vehicle to be rerouted.
     pub(crate) fn stuck_rings(&mut self) -> Vec<StuckRing> {
         std::mem::take(&mut self.lists.stuck)
     }
 
-    /// Vehicles that wait for green with a ring of full lanes: id and connection.
+    /// Vehicles that wait for green as part of a ring of full lanes: id and connection.
     pub(crate) fn asks_for_green(&self) -> &[(u64, Connection)] {
         &self.lists.asks_for_green
     }
@@ -325,7 +325,7 @@ impl Rings<'_> {
         })
     }
 
-    /// The vehicle that comes through an alley which a request needs at or beyond a junction.
+    /// The vehicle that is coming through an alley that a request needs at or beyond a junction.
     fn oncoming(
         &self,
         request: &Request,
@@ -351,8 +351,8 @@ impl Rings<'_> {
         !alleys.is_empty()
     }
 
-    /// The requests and needs of the heads of a ring, if all of them may enter now and find room when all
-    /// do.
+    /// The requests and needs of the heads of a ring, if all of them may enter now and find room when all do
+    /// so.
     fn batch(&self, ring: &[usize], heads: &[Head], situation: &Situation<'_>) -> Option<Batch> {
         let mut batch: Batch = Vec::with_capacity(ring.len());
         for &number in ring {
@@ -392,9 +392,9 @@ impl Rings<'_> {
         Some(batch)
     }
 
-    /// Whether a head may enter all that it needs, after all vehicles that have been let in. It comes last
-    /// because a vehicle that passes before others may count on no vehicle. It need not give way, because
-    /// vehicles with the right of way would not get far.
+    /// Whether a head may enter all that it needs, after all vehicles that have been let in. It comes last,
+    /// because a vehicle that passes before others must not rely on any vehicle. It need not yield, because
+    /// vehicles with right of way would not get far anyway.
     fn may_come_last(&self, head: &Head, situation: &Situation<'_>) -> bool {
         head.needs.iter().all(|need| {
             if self.room.closing.is_closed(need.junction) {
@@ -418,8 +418,8 @@ impl Rings<'_> {
         })
     }
 
-    /// Other lanes with room that the heads of a ring can enter from where they are, in the order of ids
-    /// and lanelets. Planners know whether a route to their goals leads on from there.
+    /// Other lanes with room that the heads of a ring can enter from where they are, in the order of ids and
+    /// lanelets. Only planners know whether a route to their goals leads on from there.
     fn detours(&self, ring: &[usize], heads: &[Head], situation: &Situation<'_>) -> Vec<Detour> {
         let mut ring = ring.to_vec();
         ring.sort_unstable();
@@ -474,8 +474,8 @@ impl Grants {
         }
     }
 
-    /// Makes a vehicle that is let in with a ring continue at amber, however hard it could brake. It stands
-    /// at the line, and the others count on it.
+    /// Makes a vehicle that is let in with a ring continue at amber, however well it could brake. It stands
+    /// at the line, and the others rely on it.
     fn keep_at_amber(&mut self, agent: AgentIndex, needs: &[Need]) {
         for need in needs {
             let grants = self.of_mut(need.junction).iter_mut();
@@ -486,8 +486,8 @@ impl Grants {
     }
 }
 
-/// Whether the connections of two heads of a ring conflict in a junction. Then one would wait inside for
-/// the other, which might wait for the room that the first leaves.
+/// Whether the connections of two heads of a ring conflict in a junction. In that case, one would wait inside
+/// for the other, which might wait for the room that the first one leaves.
 fn are_in_conflict(one: &[Need], other: &[Need], situation: &Situation<'_>) -> bool {
     one.iter().any(|a| {
         let same = other.iter().filter(|b| b.junction == a.junction);
@@ -497,8 +497,8 @@ fn are_in_conflict(one: &[Need], other: &[Need], situation: &Situation<'_>) -> b
     })
 }
 
-/// The vehicle at the head of the queue that fills a lane: the foremost one on it, or on the lanes where
-/// that one continues, up to where it waits.
+/// The vehicle at the head of the queue that fills a lane: the foremost vehicle on it, or on the lanes where
+/// that vehicle continues, up to where it waits.
 fn blocker(exit: LaneletIndex, situation: &Situation<'_>) -> Option<AgentIndex> {
     foremost_of(foremost(exit, situation)?, situation)
 }
@@ -523,8 +523,8 @@ fn foremost_of(mut first: AgentIndex, situation: &Situation<'_>) -> Option<Agent
     None
 }
 
-/// The first vehicle in the queue at the start of a lane: the foremost one on it or, if a vehicle in the
-/// queue waits for a gap on an adjacent lane, the foremost one there.
+/// The first vehicle in the queue at the start of a lane: the foremost vehicle on the lane, or the foremost
+/// one on an adjacent lane if a vehicle in the queue waits for a gap there.
 fn foremost(lane: LaneletIndex, situation: &Situation<'_>) -> Option<AgentIndex> {
     let mut lane = lane;
     for _ in 0..MOST_LANES_BESIDE {
@@ -538,7 +538,7 @@ fn foremost(lane: LaneletIndex, situation: &Situation<'_>) -> Option<AgentIndex>
     None
 }
 
-/// How long all heads of a ring have stood, s.
+/// Time for which all heads of a ring have stood, s.
 fn stood_for(ring: &[usize], heads: &[Head], situation: &Situation<'_>) -> f64 {
     let agents = ring
         .iter()
@@ -555,9 +555,9 @@ fn first_id(ring: &[usize], heads: &[Head]) -> u64 {
 
 /// The rings in which heads wait for each other, in the order of the smallest number in each.
 ///
-/// Each head has at most one arrow. Following arrows from an unmarked head, with the number of the walk as
-/// the mark, leads to an end, to a mark of an earlier walk, or back to a mark of this walk, which is a
-/// ring.
+/// Each head has at most one arrow, to the head that it waits for. A walk follows the arrows from an unmarked
+/// head and marks each head with the number of the walk. It ends at a head without an arrow, at a mark of an
+/// earlier walk, or at a mark of the same walk, which means a ring.
 fn rings_among(heads: &[Head]) -> Vec<Vec<usize>> {
     let mut marks = vec![usize::MAX; heads.len()];
     let mut rings = Vec::new();

@@ -13,7 +13,7 @@ use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 /// A grant of an agent at a junction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ticket {
-    /// Its place in the order of the junction, starting at 1. On conflicting connections the lower number
+    /// Its place in the order of the junction, starting at 1. On conflicting connections, the lower number
     /// passes first.
     pub number: u32,
     /// The agent.
@@ -22,12 +22,12 @@ pub struct Ticket {
     pub path: ConnectionIndex,
     /// Whether its front has passed the stop line.
     pub has_entered: bool,
-    /// Whether it was let in. If not, it is inside nevertheless, and others keep clear.
+    /// Whether it was let in. Otherwise it is inside nevertheless, and others keep clear.
     pub is_invited: bool,
-    /// Where it waits inside for vehicles that pass first, m along the connection; `None` if it need not
-    /// wait.
+    /// Place inside where it waits for vehicles that pass first, m along the connection; `None` if it need
+    /// not wait.
     pub wall: Option<f64>,
-    /// The ids of those vehicles, in ascending order.
+    /// Ids of the vehicles that pass first, in ascending order.
     pub behind: Vec<u64>,
 }
 
@@ -76,9 +76,9 @@ impl Grants {
 }
 
 impl Claims {
-    /// Whether a connection of a junction is free: its signal is green, no pedestrian or vehicle that was
-    /// let in earlier blocks it, and no vehicle with the right of way over it arrives within the critical
-    /// gap. Room beyond and stop signs concern a single vehicle and do not count.
+    /// Whether a connection of a junction is free: its signal is green, no pedestrian or previously admitted
+    /// vehicle blocks it, and no vehicle with right of way over it arrives within the critical gap. Room
+    /// beyond the junction and stop signs concern individual vehicles and do not count.
     pub(crate) fn is_free(
         &self,
         Connection {

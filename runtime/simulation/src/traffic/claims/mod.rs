@@ -7,37 +7,36 @@
 //! ```
 //!
 //! An agent requests entry when its braking distance reaches the stop line. A request names all connections
-//! that the agent needs at once: if it fits nowhere between two junctions, it needs both. `rule.rs` decides
-//! whether it may enter: signals, signs and right of way determine whose turn it is, and there must be room
-//! beyond. A vehicle that is let in draws a ticket. Where two connections conflict, the lower ticket passes
-//! first and the other vehicle waits before the conflict (`walls.rs`), so several vehicles can be inside at
-//! once. Reserving places in time [Dresner 2008] needs punctual drivers; an order does not.
+//! that the agent needs at once. If its vehicle does not fit between two junctions, it needs both. `rule.rs`
+//! decides whether it may enter: signals, signs and right of way determine whose turn it is, and there must
+//! be room beyond. A vehicle that is let in draws a ticket. Where two connections conflict, the lower ticket
+//! passes first and the other vehicle waits before the conflict (`walls.rs`), so several vehicles can be
+//! inside at once. Unlike reservations of places in time [Dresner 2008], an order does not need punctual
+//! drivers.
 //!
-//! **Invariant:** of two agents whose connections conflict, only the one with the lower ticket is in the
-//! places where they meet, until its rear has left them. Tickets on one lane are in the order of its
-//! vehicles: a vehicle returns its ticket and requests again if another vehicle cuts in before it, or if
-//! its signal turns red before it has entered.
+//! **Invariant:** of two agents whose connections conflict, only the agent with the lower ticket may be where
+//! the connections meet, until its rear has left that area. Tickets on one lane are in the order of its
+//! vehicles: a vehicle returns its ticket and requests again if another vehicle cuts in before it, or if its
+//! signal turns red before it has entered.
 //!
-//! **Why no vehicle waits indefinitely inside:** vehicles wait for lower tickets only, so waiting never
-//! forms a circle. The holder of the lowest ticket waits for no vehicle, has been promised room beyond, and
-//! leaves. Room is counted as if no vehicle there moved on, except vehicles that have been let into the
-//! next junction and will not lose their turn (`rule.rs`): a vehicle that others count on keeps its turn at
-//! amber near its line, and when its junction is to change. No other vehicle takes that room
-//! (`promise.rs`): vehicles that spawn or change lanes leave it free. A vehicle that counts on another may
-//! have to wait for it. The other has a lower ticket even in another junction, because the tickets of all
-//! junctions are drawn in one order. A vehicle that passes before others, with a ticket out of that order,
-//! counts on no vehicle.
-//! **Why no vehicle waits indefinitely outside, while its exit drains:** after at most a minute of waiting
-//! a request is locked (`rule.rs`): the vehicle need not give way any more, and no vehicle on a conflicting
-//! connection is let in before it. A vehicle that cannot drive because of a queue holds no ticket
-//! (`request.rs`) if the queue stands on a connection without conflicts, where no grants are needed, or on
-//! the lane that the vehicle is leaving.
-//! **Why full lanes that wait for each other in a ring start to move:** they are let in together, or one of
-//! the vehicles is rerouted (`gridlock.rs`).
+//! **Why no vehicle waits indefinitely inside:** vehicles wait for lower tickets only, so waiting never forms
+//! a circle. The holder of the lowest ticket waits for no vehicle and has been promised room beyond the
+//! junction, so it leaves. Room is counted as if no vehicle there moved on, except vehicles that have been
+//! let into the next junction and will not lose their turn (`rule.rs`): such a vehicle keeps its turn at
+//! amber near its line, and also when its junction is to change. No other vehicle takes that room
+//! (`promise.rs`): vehicles that spawn or change lanes leave it free. A vehicle that relies on another may
+//! have to wait for it. The other vehicle has a lower ticket, even in another junction, because the tickets
+//! of all junctions are drawn in one order. A vehicle that passes before others, with a ticket out of that
+//! order, relies on no vehicle. **Why no vehicle waits indefinitely outside, while its exit drains:** after
+//! at most a minute of waiting a request is locked (`rule.rs`): the vehicle no longer has to yield, and no
+//! vehicle on a conflicting connection is let in before it. A vehicle that cannot drive because of a queue
+//! holds no ticket (`request.rs`) if the queue stands on a connection without conflicts, where no grants are
+//! needed, or on the lane that the vehicle is leaving. **Why full lanes that wait for each other in a ring
+//! start to move:** they are let in together, or one of the vehicles is rerouted (`gridlock.rs`).
 //!
-//! **How often:** every fifth of a second, or every step if that is longer; in each step while pedestrians
-//! are at a crossing, since they walk in each. Where the distance driven until the next decision matters,
-//! that period is allowed for, so steps of 1 and of 100 ms are equally safe.
+//! **How often:** every fifth of a second, or every step if that is longer; and in each step while
+//! pedestrians are at a crossing, because they walk in each step. Where the distance driven until the next
+//! decision matters, it is taken into account, so steps of 1 ms and of 100 ms are equally safe.
 //!
 //! # Example
 //!
@@ -56,9 +55,9 @@
 //!
 //! | step | what happens | tickets |
 //! | --- | --- | --- |
-//! | 100 | A is near enough and requests; no vehicle is inside | A 1 |
-//! | 103 | B requests; it would have to wait long inside for A | A 1 |
-//! | 105 | C requests; it does not meet A | A 1, C 2 |
+//! | 100 | A is close enough and sends a request; no vehicle is inside | A 1 |
+//! | 103 | B sends a request; it would have to wait long inside for A | A 1 |
+//! | 105 | C sends a request; it does not meet A | A 1, C 2 |
 //! | 130 | A will have left X when B gets there, and C will have left Y | A 1, C 2, B 3 |
 //! | 160 | A has left; B is inside and waits before Y for C, which is late | C 2, B 3 |
 //! | 210 | C has left Y; B continues | B 3 |
@@ -119,17 +118,17 @@ pub use waits::{Waits, Why};
 use walls::Wall;
 use watch::Arrivals;
 
-/// Requests to junctions and alleys, and what these have granted.
+/// Requests to junctions and alleys, and the resulting grants.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Claims {
     pub(crate) grants: Grants,
     counts: LawCounts,
     pub(crate) requests: Requests,
-    /// When a vehicle last drove over each line with a sign.
+    /// Time at which a vehicle last drove over each line with a sign.
     entries: Entries,
     pub(crate) gridlock: Gridlock,
     pub(crate) alleys: Alleys,
-    /// Whether junctions decide in the next step even if it is not their turn, because they are new.
+    /// Whether junctions decide in the next step although no decision is due, because they are new.
     is_overdue: bool,
     #[serde(skip)]
     pub(crate) closing: Closing,
@@ -141,8 +140,8 @@ pub(crate) struct Claims {
     scratch: Scratch<Lists>,
 }
 
-/// Lists that each update refills, kept so that an update allocates nothing. They are not state, so all of
-/// them are equal.
+/// Lists that each update refills, kept so that an update allocates nothing. They are not part of the state,
+/// so all of them compare equal.
 #[derive(Debug, Clone, Default)]
 struct Scratch<T>(T);
 
@@ -168,9 +167,9 @@ impl<T> DerefMut for Scratch<T> {
 
 #[derive(Debug, Clone, Default)]
 struct Lists {
-    /// Agents that must return their grants, each with the first index in its route that is revoked.
+    /// Agents that have to give back their grants, each with the first revoked index in its route.
     revoked: Vec<(AgentIndex, u32)>,
-    /// How long pedestrians have kept vehicles from driving over each busy crossing, s.
+    /// Time for which pedestrians have kept vehicles from driving over each busy crossing, s.
     kept: Vec<f64>,
     walls: Vec<(AgentIndex, Wall)>,
     needs: Vec<Need>,
@@ -186,7 +185,8 @@ impl Claims {
         }
     }
 
-    /// Bytes of the grants and requests. The empty lists of junctions are counted with the ground.
+    /// Memory used by the grants and requests, in bytes. The empty lists of junctions are counted with the
+    /// ground.
     pub(crate) fn bytes(&self) -> usize {
         self.grants.count() * size_of::<Grant>() + self.requests.bytes()
     }
@@ -201,7 +201,7 @@ impl Claims {
         )
     }
 
-    /// Whether all grants fit the junctions of a ground and this number of agents.
+    /// Whether all grants match the junctions of a ground and this number of agents.
     pub(crate) fn fits(&self, ground: &Ground, agents: usize) -> bool {
         self.grants.fits(ground, agents)
             && self.counts.are_sound()
@@ -219,12 +219,12 @@ impl Claims {
         self.counts
     }
 
-    /// Counts vehicles whose controllers had to be overruled at a stop line.
+    /// Counts vehicles that the host had to brake before a stop line.
     pub(crate) fn count_held(&mut self, held: u64) {
         self.counts.held_by_law += held;
     }
 
-    /// Takes over the grants from before an edit of the roads. `lanelet` maps old lanelets to present ones.
+    /// Takes over the grants from before an edit of the roads. `lanelet` maps old lanelets to new ones.
     /// `moved` returns the connection and exit that now correspond to a vehicle's grant in a junction at an
     /// index of its route, or `None` to drop the grant.
     pub(crate) fn take_over(

@@ -1,6 +1,6 @@
-//! Bodies off the lanes that are in junctions, because they were pushed there, are steered by hand or were
-//! put down. They draw no tickets but block all connections that they touch: no vehicle is let in on those
-//! until they have gone.
+//! Bodies off the lanes that are in junctions because they were pushed, placed or steered there by hand. They
+//! draw no tickets but block all connections that they touch. No vehicle is let in on those until the bodies
+//! have gone.
 
 use super::request::Need;
 use crate::ground::Ground;
@@ -9,7 +9,7 @@ use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::Connection;
 
-/// Half the width that a car on a connection covers, with a small margin, m.
+/// Half the width that a car on a connection covers, including a small margin, m.
 const HALF_WIDTH: f64 = 1.1;
 /// Length of the pieces in which a connection is examined, m.
 const PIECE: f64 = 1.0;
@@ -19,7 +19,7 @@ const PIECE: f64 = 1.0;
 pub(super) struct BlockedConnections(Vec<Connection>);
 
 impl BlockedConnections {
-    /// Records the connections that bodies off the lanes touch. O(bodies, and lanes near each).
+    /// Records the connections that bodies off the lanes touch. O(bodies and the lanes near each).
     pub(super) fn look(&mut self, ground: &Ground, bodies: &[OffLane]) {
         let Self(taken) = self;
         taken.clear();

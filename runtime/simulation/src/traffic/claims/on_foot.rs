@@ -1,5 +1,5 @@
-//! How junctions take pedestrians into account: which vehicles they keep from driving, and which parts of
-//! crossings are taken by vehicles that have been let in.
+//! Junctions and pedestrians: which vehicles have to wait for pedestrians, and which parts of crossings are
+//! taken by vehicles that have been let in.
 
 use super::Claims;
 use super::grants::{Grant, Grants};
@@ -10,15 +10,15 @@ use crate::records::{AgentIndex, Refusal};
 use crate::traffic::people::{Over, People};
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
-/// Least time between a vehicle's departure from a lane of a crossing and a pedestrian's arrival there for
+/// Minimum time between a vehicle's departure from a lane of a crossing and a pedestrian's arrival there for
 /// the vehicle to be let in, s.
 const TIME_BEFORE_PEOPLE: f64 = 1.0;
-/// A vehicle that needs harder braking than this to stop for pedestrians continues, as at amber, m/s^2.
+/// Deceleration above which a vehicle does not stop for pedestrians but continues, as at amber, m/s^2.
 const STOPPING_FOR_PEOPLE: f64 = 3.0;
 
 impl Situation<'_> {
-    /// Whether pedestrians keep a vehicle from driving along the connection at an index of its route.
-    /// `slack` is the required time between it and them, s.
+    /// Whether a vehicle has to wait for pedestrians before it drives along the connection at an index of its
+    /// route. `slack` is the required time between it and them, s.
     fn is_kept_by_people(
         &self,
         agent: AgentIndex,
@@ -73,7 +73,7 @@ impl Situation<'_> {
         })
     }
 
-    /// Whether pedestrians keep a requesting vehicle out of a junction.
+    /// Whether a requesting vehicle is not let into a junction because of pedestrians.
     pub(super) fn waits_for_people(&self, request: &Request, need: &Need) -> bool {
         self.is_kept_by_people(
             request.agent,
@@ -83,8 +83,8 @@ impl Situation<'_> {
         )
     }
 
-    /// Whether the holder of a grant must return it because of pedestrians: it has not entered, its front
-    /// is at `distance` before the stop line, m, and it can still stop.
+    /// Whether the holder of a grant has to give it back because of pedestrians: it has not entered, its
+    /// front is at `distance` before the stop line, m, and it can still stop.
     pub(super) fn is_stopped_by_people(
         &self,
         junction: JunctionIndex,
@@ -105,8 +105,8 @@ impl Situation<'_> {
 }
 
 impl Claims {
-    /// Lets pedestrians decide whether they want to walk, and revokes the grants of vehicles that have to
-    /// wait for them and can still stop.
+    /// Lets pedestrians decide whether they want to walk. Revokes the grants of vehicles that have to wait
+    /// for them and can still stop.
     pub(super) fn heed_people(
         &mut self,
         given: Given<'_>,
@@ -152,8 +152,8 @@ impl Grants {
         over.collect()
     }
 
-    /// Finds vehicles that have been let in over a busy crossing, have not entered, and must return their
-    /// grants because of pedestrians.
+    /// Finds vehicles that have been let in over a busy crossing, have not entered, and have to give back
+    /// their grants because of pedestrians.
     pub(super) fn find_kept_by_people(
         &self,
         busy: &[u32],
@@ -178,8 +178,8 @@ impl Grants {
         }
     }
 
-    /// The longest time for which pedestrians have kept a vehicle from driving over a crossing, s. A
-    /// vehicle that was let in after a long wait and has not entered counts as well.
+    /// The longest time for which a vehicle has waited for pedestrians at a crossing, s. Includes vehicles
+    /// that were let in after a long wait and have not entered.
     pub(super) fn kept_by_people(
         &self,
         crossing: u32,

@@ -1,4 +1,4 @@
-//! Promised room beyond junctions: vehicles that are let in count on it, so no other vehicle may take it.
+//! Promised room beyond junctions: vehicles that are let in rely on it, so no other vehicle may take it.
 //!
 //! ```text
 //!     junction |            a lane beyond it
@@ -36,7 +36,7 @@ impl Grants {
     }
 
     /// Whether vehicles that have been promised room on a lane still fit behind a vehicle at a position on
-    /// it, m. A vehicle that begins to change to or from the lane may have to wait there between two lanes.
+    /// it, m. A vehicle that begins to change to or from the lane may have to wait there, between two lanes.
     pub(crate) fn leaves_promised(
         &self,
         lanes: Lanes<'_>,
@@ -58,16 +58,16 @@ impl Grants {
         tail.reach < s || promised + taken <= lanes.rear(&own)
     }
 
-    /// Length in a queue of the vehicles that have been promised room on a lane beyond a junction and are
-    /// not there yet, m; `None` if there are none.
+    /// Queue length of the vehicles that have been promised room on a lane beyond a junction and have not
+    /// arrived there yet, m; `None` if there are none.
     fn promised_length(&self, lanes: Lanes<'_>, lanelet: LaneletIndex) -> Option<f64> {
         let promised = self.promised_from(lanes, lanelet, FAR_ENOUGH);
         (promised > 0.0).then_some(promised)
     }
 
-    /// The same, 0 if there are none. If vehicles continue onto this lane from a short one without a
-    /// request, the vehicles that do not fit on the short one count. `far` is the distance that is searched
-    /// backwards, m.
+    /// Like `promised_length`, but 0 if there are none. If vehicles continue onto this lane from a short one
+    /// without a request, those that do not fit on the short lane also count. `far` is the distance that is
+    /// searched backwards, m.
     fn promised_from(&self, lanes: Lanes<'_>, lanelet: LaneletIndex, far: f64) -> f64 {
         let ground = lanes.ground;
         let connections = ground.graph().predecessors(lanelet);
@@ -111,8 +111,8 @@ impl Grants {
         (coming + taken - length).max(0.0)
     }
 
-    /// Grants of vehicles that are still in a junction or before it and have been promised room on a lane
-    /// beyond it.
+    /// Grants of vehicles that are still in or before a junction and have been promised room on a lane beyond
+    /// it.
     pub(super) fn promised<'s>(
         &'s self,
         agents: AgentsRef<'s>,

@@ -17,21 +17,21 @@ use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 
-/// A vehicle makes its request this much before its braking distance reaches the stop line, m, so that a
-/// free junction lets it in before it would brake. With a larger value it holds the junction for longer
-/// before it enters, and others wait.
+/// Distance by which a vehicle makes its request before its braking distance reaches the stop line, m, so
+/// that a free junction lets it in before it would brake. With a larger value, it holds the junction for
+/// longer before it enters, and others wait.
 const ASKING_MARGIN: f64 = 12.0;
-/// How long before it reaches a junction a vehicle is seen by others, s: a little more than the longest
-/// critical gap.
+/// Time before it reaches a junction from which on a vehicle is seen by others, s: a little more than the
+/// longest critical gap.
 const SIGHT: f64 = 8.0;
-/// Maximum number of junctions in a row that a vehicle requests at once because it fits nowhere between
+/// Maximum number of consecutive junctions that a vehicle requests at once because it does not fit between
 /// them.
 const MAX_CHAIN: usize = 4;
-/// Number of lanelets within which a vehicle ahead has to enter the same junction to count as heading into
-/// it: an approach, the connection and their seams.
+/// Number of lanelets within which a vehicle ahead has to enter the same junction to count as heading for it:
+/// an approach, the connection, and lanelets between them.
 const APPROACH_LANELETS: u32 = 4;
-/// A standing vehicle blocks this one if its rear is within this distance of the end of the lane, or ahead
-/// of this one on a lane that it is leaving, m.
+/// Distance from the end of the lane, or ahead of this vehicle on a lane that it is leaving, within which the
+/// rear of a standing vehicle blocks it, m.
 const IN_THE_WAY: f64 = 5.0;
 
 /// A request of an agent to enter a junction.
@@ -57,17 +57,17 @@ pub(super) struct Need {
     pub(super) at: u32,
     /// Lanelet beyond the junction.
     pub(super) exit: LaneletIndex,
-    /// Whether its signals and signs count: it is the first one, or only narrow bends lie before it.
+    /// Whether its signals and signs apply: it is the first connection, or only narrow bends lie before it.
     pub(super) has_law: bool,
 }
 
 impl Request {
-    /// The order of requests as one number: by the step of the request, then by id.
+    /// Position in the order of requests as one number: by the step of the request, then by id.
     pub(super) fn place_in_order(&self) -> u128 {
         u128::from(self.since) << 64 | u128::from(self.id)
     }
 
-    /// How long the vehicle has waited, s.
+    /// Time for which the vehicle has waited, s.
     pub(super) fn age(&self, situation: &Situation<'_>) -> f64 {
         situation.step.saturating_sub(self.since) as f64 * situation.dt
     }
@@ -93,7 +93,7 @@ impl Situation<'_> {
     ///      | junction 1 |--8 m--| junction 2 |------ 40 m ------
     /// ```
     ///
-    /// A bus of 10 m that enters junction 1 alone would stand in it while it waits for junction 2. It
+    /// If a bus of 10 m entered junction 1 alone, it would stand in it while it waits for junction 2. So it
     /// requests both. A car of 4.5 m fits in between and requests one after the other.
     pub(super) fn needs(&self, request: &Request, out: &mut Vec<Need>) {
         out.clear();
@@ -146,8 +146,8 @@ impl Situation<'_> {
     }
 
     /// The index in the route at which the holder of a grant has to stop for the signals of that junction:
-    /// where it enters the junction, or at the first of the narrow bends before it, if it does not fit
-    /// between them (`needs`). `None` if an earlier junction decides for both.
+    /// where it enters the junction, or at the first of the narrow bends before it if it does not fit between
+    /// them (`needs`). `None` if an earlier junction decides for both.
     pub(super) fn law_from(&self, grant: &Grant) -> Option<u32> {
         if grant.is_first {
             return Some(grant.at);
@@ -174,7 +174,7 @@ impl Situation<'_> {
         Some(first)
     }
 
-    /// Whether a vehicle is the first on its lane before the connection at an index of its route, not
+    /// Whether a vehicle is the first one on its lane before the connection at an index of its route, not
     /// counting vehicles that have been let in.
     pub(super) fn has_turn(&self, agent: AgentIndex, connection: u32) -> bool {
         let route = self.route(agent);
@@ -214,9 +214,9 @@ impl Situation<'_> {
             && !self.is_behind_queue_on_lane_left(agent)
     }
 
-    /// Whether a queue on a connection without conflicts reaches back to the end of a lane. Vehicles need
-    /// no request for such a connection and may stand there for long. A vehicle that turns off behind them
-    /// would keep others out meanwhile.
+    /// Whether a queue on a connection without conflicts reaches back to the end of a lane. Vehicles need no
+    /// request for such a connection and may stand there for long. Meanwhile, a vehicle that turns off behind
+    /// them would keep others out.
     fn reaches_back_to(&self, lane: LaneletIndex) -> bool {
         let mut connections = self.ground.successors(lane).iter();
         connections.any(|&connection| {
@@ -267,7 +267,7 @@ struct RequestLists {
     requests: Vec<Request>,
     approaches: Vec<Approach>,
     intruders: Vec<Intruder>,
-    /// Vehicles that are no longer passed over, with what others leave to them.
+    /// Vehicles that can no longer be passed over, with what other vehicles have to leave to them.
     pending: Vec<Pending>,
 }
 
@@ -283,7 +283,7 @@ impl Requests {
         self.lists.requests.capacity() * size_of::<Request>()
     }
 
-    /// Whether the waits are for the junctions of a ground.
+    /// Whether the waiting times match the junctions of a ground.
     pub(super) fn fits(&self, ground: &Ground) -> bool {
         self.longest_waits.len() == ground.junction_count()
     }
@@ -293,7 +293,7 @@ impl Requests {
         &self.lists.requests
     }
 
-    /// Takes the requests out, so that the rest can be changed while they are decided.
+    /// Takes the requests out so that the rest can be changed while the requests are decided.
     pub(super) fn take(&mut self) -> Vec<Request> {
         std::mem::take(&mut self.lists.requests)
     }
@@ -313,7 +313,7 @@ impl Requests {
         &mut self.lists.intruders
     }
 
-    /// What the vehicles that are not passed over any more wait for.
+    /// Connections for which vehicles wait that can no longer be passed over.
     pub(super) fn pending(&self) -> &[Pending] {
         &self.lists.pending
     }
@@ -322,7 +322,7 @@ impl Requests {
         &mut self.lists.pending
     }
 
-    /// Sorts requests by the time of asking, and approaches by junction.
+    /// Sorts requests by time and approaches by junction.
     pub(super) fn sort(&mut self) {
         // Of two requests made in the same step the smaller id goes first. Ids are unique, so the order
         // does not depend on where agents are stored.
@@ -344,8 +344,8 @@ impl Requests {
     }
 
     /// Collects the next contested connection of every agent that is close enough to request it, the agents
-    /// that approach a junction in which others give way to them, and the agents that are inside a junction
-    /// without having been let in.
+    /// that approach a junction where others yield to them, and the agents that are inside a junction without
+    /// having been let in.
     pub(super) fn collect(
         &mut self,
         step: u64,
@@ -435,8 +435,8 @@ impl Requests {
     }
 }
 
-/// Touches the lanelets of the next agents, starting at an index, and the next lanelets on their routes,
-/// because reading them one by one would wait for memory each time (`perception/warm.rs`).
+/// Prefetches the lanelets of the next agents, starting at an index, and the next lanelets on their routes.
+/// Reading them one by one would wait for memory each time (`perception/warm.rs`).
 fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
     let batch = from..(from + WARMED).min(agents.capacity());
     let on_lanes = batch
@@ -487,8 +487,8 @@ fn next_contested(
     None
 }
 
-/// How far ahead of its rear axle a vehicle makes requests, m. Example: at 8 m/s a car whose front is 3.6 m
-/// before its rear axle makes them from 64 / (2 * 1.8) + 12 + 3.6 = 33 m.
+/// Distance ahead of its rear axle within which a vehicle makes requests, m. Example: at 8 m/s, a car whose
+/// front is 3.6 m before its rear axle makes them from 64 / (2 * 1.8) + 12 + 3.6 = 33 m.
 #[inline]
 pub(super) fn reach(
     ground: &Ground,

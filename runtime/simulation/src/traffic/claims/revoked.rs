@@ -9,7 +9,7 @@ use roadwright_scenario::junction::Light;
 use roadwright_scenario::{Connection, JunctionIndex};
 
 impl Grants {
-    /// Finds vehicles that have not entered yet and must return their grants, because their signal has
+    /// Finds vehicles that have not entered yet and have to give back their grants, because their signal has
     /// turned red or another vehicle has cut in before them.
     pub(super) fn find_revoked(
         &self,
@@ -73,8 +73,8 @@ impl Grants {
 
 /// Returns the first route index that a grant's holder must release because the signal of that junction stops
 /// it. `distance` is the distance from its front to the line, m. If there are narrow bends before the
-/// junction, the vehicle stops before them. A vehicle in a bend continues, because it would block the bend,
-/// and vehicles that wait for the bend may in turn block it.
+/// junction, the vehicle stops before them. A vehicle in a bend continues. Otherwise it would block the bend,
+/// and vehicles that wait for the bend might in turn block it.
 fn stopped_by_light(
     junction: JunctionIndex,
     grant: &Grant,

@@ -1,4 +1,4 @@
-//! Room beyond junctions: a vehicle that would not find any is not let in.
+//! Room beyond junctions: a vehicle that would find no room is not let in.
 
 use super::closing::Closing;
 use super::grants::{Grant, Grants};
@@ -11,8 +11,8 @@ use crate::route::{Route, place_to_wait};
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// Minimum time spent seeking a gap, s, and maximum distance from the end of the lane, m, for a vehicle to get
-/// the room that becomes free on the adjacent lane.
+/// Minimum time spent seeking a gap, s, and maximum distance from the end of the lane, m, for a vehicle to
+/// have a right to room that becomes free on the adjacent lane.
 const SEEKS_FOR: f32 = 10.0;
 const AT_END: f64 = 12.0;
 /// Speed above which a vehicle inside a junction is expected to leave it soon, m/s.
@@ -20,18 +20,18 @@ const DRIVES_OUT: f64 = 3.0;
 /// Additional time that a vehicle may need to enter while its signal is green, compared with an empty lane,
 /// s.
 const TIME_TO_ENTER: f64 = 2.0;
-/// Share of a ring that may be taken. Before each vehicle that waits to join it some metres stay empty that
-/// no vehicle can use, so a completely full ring comes to a standstill, and the fuller it is, the slower it
-/// turns. This share passes the most vehicles (0.6 to 1 were tried with cars and buses).
+/// Fraction of a ring that may be occupied. Before each vehicle that waits to join, a few metres stay empty
+/// that no vehicle can use. So a completely full ring stops, and a fuller ring moves more slowly. At this
+/// fraction the most vehicles pass (0.6 to 1 were tried with cars and buses).
 const RING_SHARE: f64 = 0.7;
 
-/// The vehicles that are left out of the count of room on a lane, because they will drive on.
+/// Vehicles that are not counted when room on a lane is computed, because they will drive on.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Trust {
-    /// None, for a vehicle that passes before others.
+    /// No vehicle. Used for a vehicle that passes before others.
     Nobody,
-    /// Vehicles that have been let into the next junction, hardly wait there for others, and will not lose
-    /// their turn to a red light or to pedestrians.
+    /// Vehicles that have been let into the next junction, will hardly wait there for others, and will not
+    /// lose their turn to a red light or to pedestrians.
     LetIn,
 }
 
@@ -40,7 +40,7 @@ pub(super) enum Trust {
 pub(super) const FAR_ENOUGH: f64 = 30.0;
 const MOST_LANES: usize = 4;
 
-/// A lane beyond a junction: its index in the route, and its distance from the junction, m.
+/// Lanes that a vehicle follows beyond a junction without another request.
 #[derive(Clone, Copy)]
 struct Part {
     at: u32,
@@ -91,7 +91,7 @@ fn next_lane(route: &Route, at: u32, end: f64, ground: &Ground) -> Option<Part> 
     is_free.then_some(Part { at, lane, begin })
 }
 
-/// Inputs to the counting of room beyond junctions.
+/// Inputs for computing the room beyond junctions.
 #[derive(Clone, Copy)]
 pub(super) struct Room<'a> {
     pub(super) grants: &'a Grants,
@@ -101,9 +101,9 @@ pub(super) struct Room<'a> {
 impl Room<'_> {
     /// Whether a vehicle would find room beyond a junction, so that it does not come to a stop in it.
     ///
-    /// Room is counted as if all vehicles there stood in a queue, bumper to bumper with a gap. Their
-    /// present positions and speeds do not count, because they may all have to stop. Only vehicles that are
-    /// trusted to drive on are left out. A lane that is only passed, between two junctions of a chain, must
+    /// Room is counted as if all vehicles there stood in a queue, bumper to bumper with a gap. Their present
+    /// positions and speeds do not count, because they may all have to stop. Only vehicles that are trusted
+    /// to drive on are left out. A lane between two junctions of a chain, where the vehicle cannot stop, must
     /// be empty of all others. If a vehicle continues from a short lane without a request, the next lane
     /// counts as well.
     ///
@@ -137,9 +137,9 @@ impl Room<'_> {
         fits || room >= self.reach_of(&beyond, situation)
     }
 
-    /// Length that remains of the lanes beyond a junction when all vehicles that are there, or have been
-    /// promised a place, stand in a queue, m; negative if they do not fit. Vehicles that are trusted to
-    /// drive on into the next junction leave no queue behind.
+    /// Length of the lanes beyond a junction that remains when all vehicles there, and those promised a
+    /// place, stand in a queue, m; negative if they do not fit. Vehicles that are trusted to drive on into
+    /// the next junction are not counted.
     pub(super) fn room_beyond(
         &self,
         request: &Request,
@@ -151,7 +151,7 @@ impl Room<'_> {
         self.room_on(&beyond, request, need, trust, situation)
     }
 
-    /// The lanes beyond a junction up to the first one at whose end a vehicle may have to wait, or that is
+    /// The lanes beyond a junction up to the first lane at whose end a vehicle may have to wait, or that is
     /// far enough away.
     fn lanes_beyond(
         &self,
@@ -179,7 +179,7 @@ impl Room<'_> {
         beyond
     }
 
-    /// How far a vehicle can drive onto the lanes beyond a junction if they are empty, m.
+    /// Distance that a vehicle can drive onto the lanes beyond a junction if they are empty, m.
     fn reach_of(&self, beyond: &LanesBeyond, situation: &Situation<'_>) -> f64 {
         let last = beyond.last();
         let reach = self.held_up_to(last.lane, situation);
@@ -248,15 +248,15 @@ impl Room<'_> {
         reach - taken - seekers.sum::<f64>()
     }
 
-    /// How far vehicles can drive onto a lane, m. Less than its length only if they are held back before a
-    /// junction that is to change.
+    /// Distance that vehicles can drive onto a lane, m. It is less than the lane's length only if they are
+    /// held back before a junction that is to change.
     fn held_up_to(&self, lane: LaneletIndex, situation: &Situation<'_>) -> f64 {
         situation.ground.length(lane) - self.closing.kept_free_before_end(lane, situation)
     }
 
-    /// Whether a vehicle is sure to drive on from the lane at an index of its route: it has been let into
-    /// the next junction, and either drives in it, or hardly waits for others there and cannot lose its
-    /// turn.
+    /// Whether a vehicle is sure to drive on from the lane at an index of its route. It must have been let
+    /// into the next junction, and either be driving in it, or hardly have to wait for others there and be
+    /// unable to lose its turn.
     fn drives_on(&self, agent: AgentIndex, at: u32, situation: &Situation<'_>) -> bool {
         let granted_to = situation.agents.claim[agent.index()].granted_to;
         let beyond = at + 1;
@@ -301,8 +301,8 @@ impl Room<'_> {
         })
     }
 
-    /// Whether one more vehicle fits into a ring, and another one beside it, within [`RING_SHARE`] of its
-    /// length, so that every vehicle in the ring can move on to its exit. An empty ring takes any vehicle.
+    /// Whether a vehicle fits into a ring, and another one beside it, within [`RING_SHARE`] of its length, so
+    /// that every vehicle in the ring can move on to its exit. An empty ring takes any vehicle.
     fn ring_has_room(&self, ring: &Ring, request: &Request, situation: &Situation<'_>) -> bool {
         let agents = situation.agents;
         let is_there = |agent: AgentIndex, lanelet: LaneletIndex| {
@@ -331,7 +331,7 @@ impl Room<'_> {
     }
 }
 
-/// Room on the lane beyond a junction that is kept for vehicles that have waited long for it, m.
+/// Room on the lane beyond a junction that is kept for vehicles that have long waited for it, m.
 fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
     let kept = pending.iter().map(|pending| match pending.reserved {
         Reserved::Room(exit, length) if exit == need.exit => length,
@@ -341,8 +341,8 @@ fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
 }
 
 impl Situation<'_> {
-    /// How far a vehicle is sure to drive onto a lane at an index of its route, m: infinite, unless it has
-    /// to change lanes and may wait for a gap.
+    /// Distance that a vehicle is sure to drive onto a lane at an index of its route, m: infinite, unless it
+    /// has to change lanes and may wait for a gap.
     fn waits_up_to(&self, agent: AgentIndex, at: u32, lane: LaneletIndex) -> f64 {
         let changes = self.route(agent).lane_changes_on(at, self.ground);
         let kind = self.vehicle_type(agent);
@@ -354,8 +354,8 @@ impl Situation<'_> {
         place + kind.front
     }
 
-    /// Whether the holder of a grant, which has not entered, is sure to enter: no pedestrian may cross its
-    /// connection and no signal may end its green first, or it can no longer stop.
+    /// Whether the holder of a grant, which has not entered, is sure to enter: either no pedestrian may cross
+    /// its connection and no signal may end its green before that, or it can no longer stop.
     fn is_bound_to_enter(
         &self,
         grant: &Grant,
@@ -398,9 +398,9 @@ impl Situation<'_> {
     }
 }
 
-/// Queue length of the vehicles that wait at the end of an adjacent lane and can continue only by changing
-/// to the exit, m. The room that the next vehicle leaves there is theirs. Otherwise vehicles that are let
-/// in later would always count on it, and keep them and all vehicles behind them where they are.
+/// Queue length of the vehicles that wait at the end of an adjacent lane and can continue only by changing to
+/// the exit, m. They get the room that becomes free there. Otherwise, vehicles that are let in later would
+/// always claim it, and these vehicles and all behind them would never move.
 fn space_for_seekers(exit: LaneletIndex, situation: &Situation<'_>) -> f64 {
     let lanes = situation.ground.graph().changing_onto(exit);
     let seeking = lanes.filter_map(|lane| {
