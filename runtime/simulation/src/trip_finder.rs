@@ -1,4 +1,4 @@
-//! Plans the path of a trip without driving it: on lanes by a route planner, elsewhere by a ground planner.
+//! Plans the path of a trip without driving it, with a route planner on lanes and a ground planner elsewhere.
 
 use crate::open_ground::{FixedItems, ItemSource, profile_of};
 use crate::perception::OPEN_GROUND_SPEED;
@@ -17,10 +17,10 @@ use std::sync::Arc;
 
 /// Assumed height of vehicles of unknown height, m. No vehicle drives over or passes underneath them.
 const VEHICLE_HEIGHT: f64 = 4.0;
-/// Margin around start, goal and path on displayed maps, m.
+/// Margin of displayed maps around start, goal and path, m.
 const MARGIN: f64 = 20.0;
 
-/// A question about a trip.
+/// A request to plan a trip.
 #[derive(Debug, Clone, Copy)]
 pub struct TripQuestion<'a> {
     /// The vehicle.
@@ -37,12 +37,12 @@ pub struct TripQuestion<'a> {
     pub most: u64,
 }
 
-/// Answer to a [`TripQuestion`].
+/// Result of a [`TripQuestion`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum TripAnswer {
     /// A path was found.
     Found(TripPlan),
-    /// There is no path, with the reason for users.
+    /// There is no path. Contains the reason as text for users.
     NoPath(String),
     /// The search ended at the maximum number of cells.
     Undecided,
@@ -109,8 +109,8 @@ pub struct TripFinder {
 }
 
 impl TripFinder {
-    /// Prepares a scenario, with the vehicles and pushed obstacles of a snapshot. The vehicle and the trailers
-    /// of the agent `except` are left out. Lays out all junctions and lanes.
+    /// Prepares a scenario, with the vehicles and pushed obstacles of a snapshot. Leaves out the vehicle and
+    /// the trailers of the agent `except`. Lays out all junctions and lanes.
     pub fn new(scenario: Arc<Scenario>, snapshot: Option<&Snapshot>, except: Option<u64>) -> Self {
         let routes = RouteFinder::new(scenario);
         let mut items = FixedItems::of(routes.ground());
@@ -134,12 +134,12 @@ impl TripFinder {
         }
     }
 
-    /// Number of cells expanded for all questions so far.
+    /// Number of cells expanded for all requests so far.
     pub fn expanded(&self) -> u64 {
         self.expanded
     }
 
-    /// Answers a question. Calls `goes_on` between portions of the work, and stops once it returns false.
+    /// Plans a trip. Calls `goes_on` between portions of the work, and stops once it returns `false`.
     pub fn answer(
         &mut self,
         question: &TripQuestion<'_>,
@@ -285,7 +285,7 @@ fn is_somewhere(end: &TripEnd) -> bool {
     is_near && end.position.is_finite() && end.heading.is_none_or(f64::is_finite)
 }
 
-/// The middle of the body at this end of a trip.
+/// The centre of the body at this end of a trip.
 fn spot(vehicle: &VehicleType, end: &TripEnd) -> Spot {
     match end.heading {
         None => Spot::anyhow(end.position),
@@ -302,19 +302,19 @@ fn spot(vehicle: &VehicleType, end: &TripEnd) -> Spot {
     }
 }
 
-/// Cost that a path would have if all its cells were plain ground.
+/// Cost of a path if all its cells were plain ground.
 fn plain_cost(path: &CellPath, rules: Rules) -> u64 {
     let steps = path.cells.windows(2);
     let costs = steps.map(|pair| rules.bound(pair[0], pair[1], PLAIN as u32));
     costs.sum()
 }
 
-/// The first and last point of a line and the points at which it bends, each with the heading of the segment
-/// that follows. `last` is the heading at the last point, by default that of the line.
+/// The first and last point of a line and its corners, each with the heading of the following segment. `last`
+/// is the heading at the last point; the default is that of the line.
 fn corners(points: &[DVec2], last: Option<f64>) -> Vec<Pose> {
     /// Smallest change of direction that counts as a bend, rad.
     const BEND: f64 = 1e-3;
-    /// Points that are closer have no direction between them, m.
+    /// Distance below which two points have no direction between them, m.
     const CLOSE: f64 = 1e-3;
     let mut poses: Vec<Pose> = Vec::new();
     for pair in points.windows(2) {

@@ -1,4 +1,4 @@
-//! Requirements of a scenario that a run cannot meet.
+//! Requirements of a scenario that are not met, so that a run could not start.
 
 use crate::dynamics::LevelChoice;
 use crate::modules;
@@ -8,8 +8,8 @@ use roadwright_scenario::Scenario;
 
 /// Reasons why a run of a scenario with these modules could not start, apart from places that do not exist:
 /// unknown modules and parameters, in the order of stacks and slots, then those of signals, then the first
-/// vehicle whose file lacks values that its level of dynamics needs. Empty if there are none. No ground is
-/// needed: O(stacks + nodes + agents), plus the cost of creating one module for each setting.
+/// vehicle whose file lacks values that its level of dynamics needs. Empty if there are none. Does not need a
+/// ground: O(stacks + nodes + agents), plus the cost of creating one module for each setting.
 pub fn unmet(scenario: &Scenario, modules: &Registry) -> Vec<SimulationError> {
     let mut unmet = modules::unfit(scenario, modules);
     let levels = LevelChoice {

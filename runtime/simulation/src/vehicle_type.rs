@@ -1,4 +1,4 @@
-//! Vehicle types in the form that steps need.
+//! Vehicle types, prepared for use in steps.
 
 use crate::records::RigidShape;
 use glam::DVec2;
@@ -15,11 +15,11 @@ use roadwright_vehicle::trailer::Train;
 use roadwright_vehicle::{DriveTrain, OneTrackLimits, SingleTrack};
 use std::sync::Arc;
 
-/// Share of the curvature at full lock that a vehicle follows with ease. The rest lets it return to its lane
-/// within a bend. This gives a car a radius of 4.3 m.
+/// Fraction of the curvature at full lock that a vehicle follows with ease. The rest lets it return to its
+/// lane within a bend. For a car, this gives a radius of 4.3 m.
 const EASE: f64 = 0.9;
 
-/// A vehicle type in the form that steps need.
+/// A vehicle type, prepared for use in steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct VehicleType {
     /// Length of the vehicle itself, m.
@@ -32,7 +32,7 @@ pub(crate) struct VehicleType {
     pub(crate) has_tracks: bool,
     /// Overall width, m.
     pub(crate) width: f64,
-    /// Distance from the rear axle to the rear end, m: of the last trailer if there are any.
+    /// Distance from the rear axle to the rear end, m; to the rear end of the last trailer if there are any.
     pub(crate) rear_overhang: f64,
     /// Distance from the rear axle to the front end, m.
     pub(crate) front: f64,
@@ -42,7 +42,7 @@ pub(crate) struct VehicleType {
     pub(crate) radius: f64,
     /// Vehicle class for reserved lanes.
     pub(crate) class: VehicleClass,
-    /// Share of its wheels that the hand brake holds, 0 to 1.
+    /// Fraction of its wheels that the hand brake holds, 0 to 1.
     pub(crate) held: f64,
     pub(crate) limits: OneTrackLimits,
     /// Largest curvature that it follows with ease, 1/m.
@@ -84,7 +84,7 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
 }
 
 impl VehicleType {
-    /// Hardest acceleration or braking that its tyres allow on dry asphalt, m/s^2.
+    /// Highest acceleration or deceleration that its tyres allow on dry asphalt, m/s^2.
     #[inline]
     pub(crate) fn hardest(&self) -> f64 {
         self.single_track.friction * GRAVITY
@@ -144,25 +144,25 @@ pub fn body_of(vehicle: &roadwright_scenario::VehicleType) -> GroundBody {
     }
 }
 
-/// Couplings whose heights above the ground differ by more than this do not fit, m; for example a tow ball
-/// and a fifth wheel.
+/// Difference in height above the ground beyond which two couplings do not fit, m; for example a tow ball and
+/// a fifth wheel.
 pub(crate) const LEVEL: f64 = 0.15;
 /// Maximum number of types that tow trailers of other types.
 const MOST_STRANGERS: usize = 1000;
 
-/// A vehicle type with some of its trailers, after the others have been uncoupled, or with those of another
-/// type.
+/// A vehicle type with some of its trailers, after the others have been uncoupled, or with trailers of
+/// another type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Part {
     /// Number of the type with all its trailers.
     whole: u16,
-    /// Number of the type whose trailers it tows, mostly its own.
+    /// Number of the type whose trailers it tows, usually its own.
     of: u16,
     /// Number of trailers that it tows, from the front.
     towed: u8,
 }
 
-/// Coupling of a vehicle itself.
+/// Coupling of the vehicle itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct OwnCoupling {
     /// Distance ahead of the rear axle, m.
@@ -186,7 +186,7 @@ impl OwnCoupling {
     }
 }
 
-/// Heights between which a vehicle and its trailers are.
+/// Ranges of heights that a vehicle and its trailers cover.
 #[derive(Debug, Clone)]
 struct Spans {
     own: VerticalSpan,
@@ -207,23 +207,23 @@ impl Spans {
 /// Vehicle types of a scenario.
 ///
 /// A type with trailers has additional numbers after those of all types of the scenario: the type without its
-/// last trailer, without its last two, and so on. So everything that depends on what a vehicle tows, such as
-/// length, mass and tail, follows from its number at every level. The same holds for a type that can tow the
-/// trailers of another one: it has numbers with one of them, with two, and so on.
+/// last trailer, without its last two, and so on. So everything that depends on the towed trailers, such as
+/// length, mass and tail, follows from this number at every level. A type that can tow the trailers of
+/// another type also has numbers with one of them, with two, and so on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct VehicleTypes {
-    /// Names of the scenario's types, by number; types with fewer trailers have none.
+    /// Names of the scenario's types, by number. Types with fewer trailers have no names.
     pub(crate) names: Arc<Vec<String>>,
-    /// Type, and towed trailers, for each number.
+    /// Type and towed trailers of each number.
     parts: Vec<Part>,
-    /// Couplings of the vehicles themselves, if they have one.
+    /// Coupling of each vehicle itself; `None` if it has none.
     couplings: Vec<Option<OwnCoupling>>,
     types: Vec<VehicleType>,
     /// Drive trains, for vehicle files that have one.
     drive_trains: Vec<Option<DriveTrain>>,
-    /// Missing keys of each level.
+    /// Keys that each level needs and the file lacks.
     missing: Vec<[Vec<&'static str>; DynamicsLevel::ALL.len()]>,
-    /// Types as rigid bodies. For files that lack values, as far as they are known.
+    /// Types as rigid bodies. Where files lack values, as far as they are known.
     rigid: Vec<RigidModel>,
     /// Shapes of the rigid bodies, for snapshots.
     rigid_shapes: Vec<Arc<RigidShape>>,
@@ -235,7 +235,7 @@ pub(crate) struct VehicleTypes {
     spans: Vec<Spans>,
     /// Whether any of them has trailers.
     pub(crate) has_trailers: bool,
-    /// Whether stop lines are set back because buses or lorries drive.
+    /// Whether stop lines are set back because there are buses or lorries.
     pub(crate) sets_lines_back: bool,
     /// Largest distance from the rear axle to the rear end of any type, m.
     pub(crate) largest_overhang: f64,
@@ -317,7 +317,7 @@ impl VehicleTypes {
         &self.trains[number as usize]
     }
 
-    /// Heights between which a type without its trailers is, or, from part 1 on, a trailer.
+    /// Range of heights that a type without its trailers covers or, from part 1 on, that a trailer covers.
     #[inline]
     pub(crate) fn span(&self, number: u16, part: u8) -> VerticalSpan {
         let spans = &self.spans[number as usize];
@@ -327,7 +327,7 @@ impl VehicleTypes {
         }
     }
 
-    /// Heights between which a type with its trailers is.
+    /// Range of heights that a type with its trailers covers.
     #[inline]
     pub(crate) fn whole_span(&self, number: u16) -> VerticalSpan {
         self.spans[number as usize].whole
@@ -348,7 +348,7 @@ impl VehicleTypes {
         self.parts[number as usize].of
     }
 
-    /// Number of a type that tows the first `towed` of its own trailers; all of them if it has fewer.
+    /// Number of a type that tows the first `towed` of its own trailers, or all if it has fewer.
     pub(crate) fn towing(&self, number: u16, towed: usize) -> u16 {
         let of = self.trailers_of(number);
         self.towing_of(number, of, towed)
@@ -371,7 +371,7 @@ impl VehicleTypes {
         self.couplings[number as usize].map(|own| own.ahead)
     }
 
-    /// Height of its coupling and those of its trailers above the ground, m.
+    /// Height of the coupling of a vehicle or trailer above the ground, m.
     pub(crate) fn coupling_height(&self, number: u16) -> Option<f64> {
         self.couplings[number as usize].map(|own| own.height)
     }
@@ -473,7 +473,7 @@ fn with_trailers(
     shorter
 }
 
-/// Share of its wheels that the hand brake holds; half of them if the file does not state it.
+/// Fraction of its wheels that the hand brake holds; half of them if the file does not state it.
 fn held(described: &roadwright_scenario::VehicleType) -> f64 {
     let Some(file) = &described.file else {
         return 0.5;
@@ -496,7 +496,7 @@ fn drive_train(described: &roadwright_scenario::VehicleType) -> Option<DriveTrai
         .and_then(|file| DriveTrain::new(&file.vehicle))
 }
 
-/// Missing keys of each level.
+/// Keys that each level needs and the file lacks.
 fn missing(
     described: &roadwright_scenario::VehicleType,
 ) -> [Vec<&'static str>; DynamicsLevel::ALL.len()] {

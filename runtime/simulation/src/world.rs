@@ -1,4 +1,4 @@
-//! The world: its parts, and how a step runs.
+//! The world: its parts, and the sequence of a step.
 
 use crate::agents::{
     Agents, ClaimColumns, ContactColumns, ControlColumns, Finished, GroundColumns, PlanColumns,
@@ -51,7 +51,7 @@ struct Scratch {
 /// A running scenario.
 ///
 /// It owns the parts and passes each stage the parts that it reads and writes. Stages never get the world
-/// itself: the signature of a stage states what it can change, and the compiler checks it.
+/// itself. The signature of a stage states what it can change, and the compiler checks it.
 pub struct World {
     pub(crate) clock: Clock,
     pub(crate) ground: Arc<Ground>,
@@ -74,9 +74,9 @@ pub struct World {
     pub(crate) waiting: Option<WaitingEdit>,
     pub(crate) agent_updates: u64,
     pub(crate) replans: ReplanCounts,
-    /// Whether agents without a place or goal are refused instead of ending the run.
+    /// Whether agents without a place or goal are refused, instead of being an error.
     lenient: bool,
-    /// Pedestrians who arrive at each side of a crossing per hour, overriding the scenario.
+    /// Pedestrians per hour at each side of a crossing, overriding the scenario.
     pub(crate) pedestrians: Option<f64>,
     /// Whether all bodies are compared for contacts.
     verify: bool,
@@ -164,8 +164,8 @@ impl World {
         self.step_watched(|_| ());
     }
 
-    /// Like [`World::step`], but calls `begins` with each part that begins. The planning for spawned agents
-    /// lies between two parts of spawning.
+    /// Like [`World::step`], but calls `begins` at the beginning of each part. Planning for spawned agents is
+    /// between two parts of spawning.
     pub fn step_watched(&mut self, mut begins: impl FnMut(Stage)) {
         // Reasons for this order:
         // - Modules are notified of agents at the boundary, before they are called for them.
@@ -330,7 +330,7 @@ impl World {
         self.break_rings();
     }
 
-    /// Reroutes a vehicle where a ring of full lanes has stood for long.
+    /// Reroutes a vehicle if a ring of full lanes has stood for long.
     fn break_rings(&mut self) {
         let claims = &mut self.traffic.claims;
         let rings = claims.gridlock.stuck_rings();
@@ -381,8 +381,8 @@ impl World {
         }
     }
 
-    /// Agents off the lanes plan after behaviours, which choose goals, and before controllers, which follow
-    /// the paths in the same step.
+    /// Plans paths of agents off the lanes: after behaviours, which choose goals, and before controllers,
+    /// which follow the paths in the same step.
     fn plan_ground(&mut self) {
         self.leave_lanes();
         if self.ground_plans.is_empty() && !self.traffic.index.any_off_lane {
@@ -419,7 +419,7 @@ impl World {
         }
     }
 
-    /// Agents leave their lanes whose next goal lies beside them.
+    /// Moves agents whose next goal lies off the lanes off their lanes.
     fn leave_lanes(&mut self) {
         if !self.routes.any_leaves_lanes() {
             return;
@@ -450,8 +450,8 @@ impl World {
         self.effecting().0.find_all();
     }
 
-    /// Brings the map of open ground in line with the world, so that a world that is saved needs no changes
-    /// that plans have not heard of.
+    /// Updates the map of open ground to the state of the world, so that a saved world contains no changes
+    /// that plans have not processed.
     pub(crate) fn update_ground_map(&mut self) {
         let given = OffRoad {
             clock: &self.clock,
@@ -564,7 +564,7 @@ impl World {
     ///
     /// If the edit changes a junction with vehicles inside, the junction admits no more vehicles, and the
     /// edit is applied when all have left, after half a minute at the latest. If stop lines move outward,
-    /// approaching vehicles are held back before that for a minute and a half at most
+    /// approaching vehicles are held back before that, for at most a minute and a half
     /// ([`World::closing_nodes`]). Another edit in the meantime is applied together with it.
     ///
     /// # Errors
@@ -662,8 +662,8 @@ impl World {
         self.modules.registry = modules.clone();
     }
 
-    /// Adds a pedestrian at a crossing of the junction of a node: over a road, or over the first arm with a
-    /// crossing. Returns the number of the pedestrian, from 1 on.
+    /// Adds a pedestrian at a crossing of the junction of a node, over the given road or over the first arm
+    /// with a crossing. Returns the number of the pedestrian, from 1 on.
     ///
     /// # Errors
     /// If there is no such crossing, or two hundred pedestrians are already at it.
@@ -675,10 +675,10 @@ impl World {
         self.traffic.people.call(&self.ground, node, road)
     }
 
-    /// Puts an agent under manual control from the next step on, or moves its controls if it already is. It
-    /// leaves its lane and is exempt from the law of junctions, while others watch out for it. An agent of
-    /// level `lane` continues as `one_track`. Its modules are still called, but their output is ignored.
-    /// Returns whether the agent drives.
+    /// Puts an agent under manual control from the next step on, or moves its controls if it already is. The
+    /// agent leaves its lane and is exempt from the rules of junctions, while others watch out for it. An
+    /// agent of level `lane` continues as `one_track`. Its modules are still called, but their output is
+    /// ignored. Returns whether the agent is driving.
     pub fn drive_by_hand(&mut self, id: u64, controls: HandControls) -> bool {
         let Some(agent) = self.agents.census().find(id) else {
             return false;
@@ -690,8 +690,8 @@ impl World {
         true
     }
 
-    /// Returns an agent to its modules, which lead it on to its goals: over the lane close by, or else
-    /// straight over the ground. Returns whether it was under manual control.
+    /// Ends manual control of an agent. Its modules continue to its goals over the lane close by or, if there
+    /// is none, straight over the ground. Returns whether it was under manual control.
     pub fn give_back(&mut self, id: u64) -> bool {
         let was_driven = self.hands.release(id);
         if let Some(agent) = self.agents.census().find(id).filter(|_| was_driven) {
@@ -701,9 +701,9 @@ impl World {
         was_driven
     }
 
-    /// Uncouples the trailers of an agent from `from` on, counted from 1 at the front; with `None` only the
-    /// last. They stand where they are, with their brakes on, and obstruct others until a vehicle couples
-    /// them again. Returns how many.
+    /// Uncouples the trailers of an agent from `from` on, counted from 1 at the front; with `None`, only the
+    /// last one. They stand still with their brakes on and obstruct others until a vehicle couples them
+    /// again. Returns the number uncoupled.
     ///
     /// # Errors
     /// If it does not drive, tows no such trailer, or moves faster than walking speed; nothing changes then.
@@ -718,11 +718,11 @@ impl World {
         Ok(count)
     }
 
-    /// Couples the trailers that stand at the free coupling of an agent's vehicle, or of its last trailer.
-    /// Returns how many.
+    /// Couples the trailers that stand at the free coupling of an agent's vehicle or of its last trailer.
+    /// Returns the number coupled.
     ///
     /// # Errors
-    /// If it does not drive, moves faster than walking speed, or no fitting trailer stands near and straight
+    /// If it does not drive, moves faster than walking speed, or no fitting trailer is close and straight
     /// enough; nothing changes then.
     pub fn couple(&mut self, id: u64) -> Result<usize, CouplingError> {
         let agent = self
@@ -738,7 +738,7 @@ impl World {
     /// Calls [`World::uncouple`] or [`World::couple`], as ordered.
     ///
     /// # Errors
-    /// As for these.
+    /// As for those methods.
     pub fn carry_out(&mut self, id: u64, order: CouplingOrder) -> Result<usize, CouplingError> {
         match order {
             CouplingOrder::Uncouple(from) => self.uncouple(id, from),
@@ -746,7 +746,7 @@ impl World {
         }
     }
 
-    /// Lets pedestrians whose crossing has been deleted walk on.
+    /// Moves pedestrians whose crossing has been deleted.
     fn walk_strays(&mut self) {
         if !self.traffic.people.has_strays() {
             return;

@@ -15,7 +15,7 @@ const LEVELS: [DynamicsLevel; 3] = [
     DynamicsLevel::Sliding,
 ];
 
-/// Maximum tyre force over load on dry asphalt, and gravity, for a level.
+/// Maximum tyre force over load on dry asphalt, and gravity, at a level.
 fn tyres(level: DynamicsLevel) -> (f64, f64) {
     match level {
         DynamicsLevel::Sliding => (3.0, 9.8),
@@ -23,7 +23,7 @@ fn tyres(level: DynamicsLevel) -> (f64, f64) {
     }
 }
 
-/// A car on open ground that rises to the north by `rise` in 1, heading east.
+/// A car on open ground that rises to the north by `rise` per metre, heading east.
 fn hillside(rise: f64, grip: f64, speed: f64) -> Scenario {
     let mut scenario = Scenario::new("hillside");
     let stack = Stack::with_controller("pursuit");
@@ -132,7 +132,7 @@ fn on_ice_it_slides_down_as_the_closed_form_says() {
     assert_eq!(car(&world).pose, start);
 }
 
-/// Slip of a brush tyre, as the tangent of the angle, at which it gives a share of its load.
+/// Slip of a brush tyre, as the tangent of the angle, at which its force is the given fraction of its load.
 fn slip_for(force: f64, friction: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {

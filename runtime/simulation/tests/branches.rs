@@ -1,4 +1,4 @@
-//! Restoring a saved world with other modules makes a branch: they start fresh, which is reported.
+//! Restores saved worlds with other modules. This makes a branch: the modules start fresh, which is reported.
 
 use crate::common::shipped;
 use roadwright_agent::Slot;

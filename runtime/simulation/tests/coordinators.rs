@@ -1,4 +1,4 @@
-//! Inspection of junctions and roads, compared with what can be observed from outside.
+//! Compares inspections of junctions and roads with observations from outside.
 
 use roadwright_scenario::junction::Light;
 use roadwright_scenario::{Control, NodeId, RoadId, SignalMode, file};

@@ -1,4 +1,4 @@
-//! Trailers are uncoupled, obstruct others, and are coupled again.
+//! Uncoupling and coupling of trailers, and uncoupled trailers as obstacles.
 
 use crate::common::*;
 use roadwright_scenario::*;
@@ -87,7 +87,7 @@ fn stop(world: &mut World) {
     assert!(speed(world).abs() < 0.05, "{}", speed(world));
 }
 
-/// Reverses straight until a condition is true, by touches of the pedal.
+/// Reverses straight until a condition is true, with short touches of the pedal.
 fn back_until(world: &mut World, is_there: impl Fn(&Snapshot) -> bool) {
     for _ in 0..3000 {
         if is_there(&world.snapshot()) {
@@ -105,7 +105,7 @@ fn speed(world: &World) -> f64 {
     vehicles.iter().find(|one| one.agent == 1).unwrap().speed
 }
 
-/// Checks that each trailer is coupled to the one before, at the end of its body.
+/// Checks that each trailer is coupled to the end of the body before it.
 fn hold_together(snapshot: &Snapshot) {
     for pair in snapshot.trailers.windows(2) {
         let rear = pair[0].body.point(-0.5 * pair[0].length, 0.0);
@@ -121,7 +121,7 @@ fn gap(snapshot: &Snapshot) -> f64 {
     (last.body.point(-0.5 * last.length, 0.0) - first.coupling).length()
 }
 
-/// Drives six trailers around a bend and back, uncouples two and couples them again. Returns the hash after
+/// Drives six trailers around a bend and back, uncouples two, and couples them again. Returns the hash after
 /// each part.
 fn six(world: &mut World, look: impl Fn(World) -> World) -> Vec<u64> {
     let mut hashes = Vec::new();

@@ -1,4 +1,4 @@
-//! Agents drive: scenarios with an expected outcome.
+//! Drives agents through scenarios with a known outcome.
 
 use crate::modules::with_test_modules;
 use crate::scenarios::*;
@@ -41,7 +41,7 @@ fn one_way_road(lanes: usize) -> Scenario {
     scenario
 }
 
-/// No agent was off the lanes before, so the grid of places had not been built.
+/// No agent was off the lanes before, so the grid of places had not been built yet.
 #[test]
 fn who_leaves_its_lane_looks_around_in_the_same_step() {
     let mut scenario = one_way_road(1);
@@ -109,7 +109,7 @@ fn every_controller_drives_through_a_junction_and_arrives() {
     }
 }
 
-/// Greatest offset of a car from the centre line of its lane in the tight turns of a crossing, to the right
+/// Greatest offsets of a car from the centre line of its lane in the tight turns of a crossing, to the right
 /// and to the left, m.
 fn beside_in_turns(controller: &ModuleSetting) -> f64 {
     let modules = with_test_modules();
@@ -215,7 +215,7 @@ fn a_queue_stops_behind_an_obstacle_without_touching() {
     assert!(world.summary().collisions.is_empty());
 }
 
-/// Lets agents off the lanes head straight for their goals.
+/// Makes agents off the lanes drive straight to their goals.
 fn drive_straight(scenario: &mut Scenario) {
     for (key, stack) in scenario.stacks().clone() {
         let stack = Stack {
@@ -477,8 +477,8 @@ fn unknown_modules_and_parameters_name_the_known_ones() {
     );
 }
 
-/// Checks that a fitness has rated agents and that the mean of each stack is below that of standing. Returns
-/// the number of rated agents.
+/// Checks that a fitness has scored agents, and that the mean of each stack is below the score of standing.
+/// Returns the number of scored agents.
 fn rated(summary: &Summary) -> usize {
     let mut count = 0;
     for fitness in summary.stacks.iter().flat_map(|stack| &stack.fitness) {

@@ -16,7 +16,7 @@ use roadwright_simulation::{
 /// Friction of the tyres of a car without a file, times gravity.
 const MU_G: f64 = 1.0489 * 9.81;
 
-/// Always commands the same acceleration with straight wheels.
+/// A controller that always commands the same acceleration with straight wheels.
 struct Pedal(f64);
 
 static STOMPS: ModuleInfo = ModuleInfo {
@@ -206,8 +206,8 @@ fn the_limiting_grade_follows_the_grip() {
     assert!(down < -2.0, "{down}");
 }
 
-/// Heading after braking for 1.5 s from 15 m/s, with the left or right edge of the road below the middle of
-/// the car.
+/// Heading after braking for 1.5 s from 15 m/s, with the left or right edge of the road below the centre line
+/// of the car.
 fn split(grip: GroundGrip, is_left: bool) -> f64 {
     let edge = if is_left { 2.0 } else { -2.0 };
     let empty = road(grip);

@@ -1,4 +1,4 @@
-//! Drivers who know how slippery the ground ahead is, compared with those who do not.
+//! Compares drivers who know the grip of the ground ahead with drivers who do not.
 
 use crate::scenarios::*;
 use roadwright_geometry::{DVec2, HeightField, Pose, ReferenceLine, Segment};
@@ -121,7 +121,7 @@ fn on_ice_a_car_stands_behind_a_queue_without_contact() {
     }
 }
 
-/// The same down a slope of 6 %.
+/// Like `arrival`, but down a slope of 6 %.
 #[test]
 fn on_ice_a_car_comes_down_to_a_queue_without_contact() {
     let downhill = |driver: &str, hidden: bool| {

@@ -1,4 +1,5 @@
-//! The heat map, compared with vehicles counted by hand, other numbers of threads, and unobserved runs.
+//! Compares the heat map with vehicles counted by hand, with other numbers of threads, and with unobserved
+//! runs.
 
 use crate::scenarios::{crate_at, crossroads, draw, street, west_to_east};
 use roadwright_scenario::*;

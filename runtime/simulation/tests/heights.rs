@@ -48,7 +48,7 @@ fn bar(Heights { base, top }: Heights) -> Obstacle {
     }
 }
 
-/// Drives a vehicle of this height through a bar, on a street if its level keeps to lanes.
+/// Drives a vehicle of this height through a bar, on a street if its level follows lanes.
 fn course(level: DynamicsLevel, kind: &VehicleType, heights: Heights) -> Scenario {
     let mut scenario = Scenario::new("gate");
     let (start, goal) = match level {
@@ -159,7 +159,8 @@ fn a_step_below_the_clearance_is_driven_over_at_every_level() {
     }
 }
 
-/// The jeep, or a car of the same height for the sliding level, because the jeep's file lacks its values.
+/// The jeep, or for the sliding level a car of the same height, because the jeep's file lacks the values that
+/// it needs.
 fn kind_for(level: DynamicsLevel) -> VehicleType {
     match level {
         DynamicsLevel::Sliding => VehicleType {

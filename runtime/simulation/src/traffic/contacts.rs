@@ -1,9 +1,9 @@
 //! Collisions: vehicles and obstacles whose bodies overlap. They are counted, not resolved.
 //!
 //! There are two searches. Bodies that move freely are compared as boxes with bodies near them
-//! ([`Search::contacts`], `neighbours.rs`). Bodies that follow their lanes are compared by their order
-//! along the lanes ([`Search::contacts_in_order`]). That needs no poses and no grid, but considers only
-//! vehicles ahead on the agent's route, and is done only on the beat, five times a second. With `--verify`
+//! ([`Search::contacts`], `neighbours.rs`). Bodies that follow their lanes are compared by their order along
+//! the lanes ([`Search::contacts_in_order`]). This needs neither poses nor a grid, but considers only
+//! vehicles ahead on the agent's route, and happens only on the beat, five times a second. With `--verify`,
 //! all bodies are compared as boxes in each step.
 
 use super::neighbours::keeps_order;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// One overlap in one step.
+/// An overlap of two bodies in one step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Contact {
     pub(crate) agent: AgentIndex,
@@ -33,13 +33,13 @@ pub(crate) struct Contact {
 }
 
 impl Contact {
-    /// Sort key by which the deepest of several contacts of a pair comes first.
+    /// Sort key that puts the deepest of several contacts of a pair first.
     pub(crate) fn shallowness(&self) -> Reverse<u64> {
         // Depths are positive, so the order of their bits is that of their values.
         Reverse(self.depth.to_bits())
     }
 
-    /// Sort key in which contacts are counted: ids, never indices.
+    /// Sort key for counting contacts, made of ids rather than indices.
     pub(crate) fn order(&self, id_of: impl Fn(AgentIndex) -> u64) -> (u64, u64, Party) {
         let own = id_of(self.agent);
         let other = self.other.map_or(u64::MAX, id_of);
@@ -55,8 +55,8 @@ pub(crate) struct Search<'a> {
     pub(crate) routes: &'a Routes,
     pub(crate) index: &'a Index,
     pub(crate) neighbours: &'a Neighbours,
-    /// Whether vehicles that follow their lanes are also compared as boxes, not only by their order along
-    /// the lanes.
+    /// Whether vehicles that follow their lanes are also compared as boxes, rather than only by their order
+    /// along the lanes.
     pub(crate) verify: bool,
 }
 
@@ -66,7 +66,7 @@ impl Search<'_> {
         self.types.get(number)
     }
 
-    /// Heights between which a part of an agent's train is.
+    /// Range of heights that the vehicle or a trailer of an agent covers.
     fn span(&self, agent: AgentIndex, part: u8) -> VerticalSpan {
         let number = self.bodies.agents.identity[agent.index()].vehicle_type;
         self.types.span(number, part)
@@ -76,7 +76,8 @@ impl Search<'_> {
         self.bodies.agents.identity[agent.index()].id
     }
 
-    /// Whether contacts of an agent with others of its kind are found by their order along the lanes.
+    /// Whether contacts between an agent and other lane-following agents are found by their order along the
+    /// lanes.
     fn keeps_order(&self, agent: AgentIndex) -> bool {
         keeps_order(&self.bodies.agents.identity[agent.index()], self.verify)
     }
@@ -102,8 +103,8 @@ impl Search<'_> {
         }
     }
 
-    /// The contacts of an agent that keeps to its lane: with obstacles, and with vehicles ahead along its
-    /// lane and the next ones on its route. `at` is the position of its entry in the index.
+    /// The contacts of an agent that follows its lane: with obstacles, and with vehicles ahead on its lane
+    /// and the next ones on its route. `at` is the position of its entry in the index.
     pub(crate) fn contacts_in_order(&self, at: usize, out: &mut Vec<Contact>) {
         let entries = self.index.entries();
         let own = entries[at];
@@ -166,7 +167,7 @@ impl Search<'_> {
         (progress.at + 1..).map_while(|at| route.lanelet(at))
     }
 
-    /// Whether an agent may touch obstacles where it is. Its front may already be on the next lanelet.
+    /// Whether an agent may touch obstacles at its place. Its front may already be on the next lanelet.
     fn is_near_obstacles(&self, own: &LaneEntry, is_at_end: bool) -> bool {
         if self.bodies.ground.obstacles.is_empty() {
             return false;
@@ -186,8 +187,8 @@ impl Search<'_> {
         is_near(own.lanelet) || is_at_end && next().is_some_and(is_near)
     }
 
-    /// The contact of an agent that keeps to its lane with another of its kind, whose rear axle is
-    /// `distance` ahead of its own, m.
+    /// The contact of an agent that follows its lane with another such agent, whose rear axle is `distance`
+    /// ahead of its own, m.
     fn contact_with(
         &self,
         own: &LaneEntry,
@@ -215,7 +216,7 @@ impl Search<'_> {
         }
     }
 
-    /// Contacts of a body with obstacles and with bodies that have a larger number, as boxes.
+    /// Contacts of a body, as a box, with obstacles and with bodies that have larger numbers.
     pub(crate) fn contacts(&self, number: usize, out: &mut Vec<Contact>) {
         let Some((agent, part)) = self.neighbours.body(number) else {
             return;
@@ -262,8 +263,8 @@ impl Search<'_> {
         }
     }
 
-    /// Contacts of a body, which lies within a circle, with uncoupled trailers. Only the deepest contact
-    /// with a train counts.
+    /// Contacts of a body with uncoupled trailers, given a circle around the body. Only the deepest contact
+    /// with each train counts.
     fn contacts_with_standing(
         &self,
         agent: AgentIndex,
@@ -299,7 +300,7 @@ impl Search<'_> {
         }
     }
 
-    /// Contacts of a body, which lies within a circle and between two heights, with obstacles.
+    /// Contacts of a body with obstacles, given a circle around the body and its range of heights.
     fn contacts_with_obstacles(
         &self,
         agent: AgentIndex,
@@ -342,7 +343,7 @@ impl Search<'_> {
     }
 }
 
-/// Remembers which bodies overlap, so that each collision is counted once.
+/// Record of overlapping bodies, so that each collision is counted once.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Contacts {
     touching: Touching,
@@ -364,7 +365,7 @@ impl Contacts {
         take(&mut self.touching, &mut self.log, time, contacts, 1, agents);
     }
 
-    /// Takes the contacts that are found by order along lanes, once in `steps` steps.
+    /// Takes the contacts that are found by the order along lanes, every `steps` steps.
     pub(crate) fn take_in_order(
         &mut self,
         time: f64,

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 /// Expected extra time on a lanelet per standing vehicle, s.
 const DELAY_PER_VEHICLE: f32 = 4.0;
-/// Rate at which expected delays are counted, Hz.
+/// Update rate of expected delays, Hz.
 const RATE: f64 = 1.0;
-/// Standing time after which a vehicle counts, s.
+/// Standing time from which a vehicle counts, s.
 const PATIENCE: f64 = 2.0;
 
 /// Expected extra time on each lanelet, s.
@@ -22,7 +22,7 @@ impl Delays {
         Self(vec![0.0; lanelets])
     }
 
-    /// Transfers the delays to other roads; `moved` has the new lanelet of each old one.
+    /// Transfers the delays to other roads; `moved` contains the new lanelet of each old one.
     pub(crate) fn move_to(&mut self, moved: &[LaneletIndex], graph: &LaneGraph) {
         let mut delays = Self::new(graph.lanelets().len());
         for (&delay, &lanelet) in self.0.iter().zip(moved) {
@@ -33,7 +33,7 @@ impl Delays {
         *self = delays;
     }
 
-    /// Counts standing vehicles by lanelet, once a second.
+    /// Counts standing vehicles by lanelet once a second.
     pub(crate) fn update(&mut self, clock: &Clock, agents: AgentsRef<'_>) {
         if !Rate::new(RATE, clock.dt).is_due(clock.step, 0) {
             return;

@@ -11,8 +11,8 @@
 //!                 |   ^   |               of its own interval, on its own connection
 //! ```
 //!
-//! Only vehicles that hold a grant are considered. Others do not drive through contested junctions, or do
-//! so uninvited, which is counted separately.
+//! Only vehicles that hold a grant are considered. Other vehicles do not drive through contested junctions,
+//! or do so uninvited, which is counted separately.
 
 use super::Claims;
 use super::claims::Held;
@@ -29,14 +29,14 @@ use std::collections::BTreeMap;
 /// Delay after which an arriving vehicle counts as undisturbed, s.
 const LATEST: f64 = 5.0;
 
-/// Time that is recorded if one vehicle arrives in the very step in which the other leaves, s, because 0
+/// Time that is recorded if one vehicle arrives in the same step in which the other leaves, s, because 0
 /// means that there was no other vehicle.
 const LEAST: f32 = 1e-3;
 
-/// A conflict: its junction and its number there.
+/// A conflict, given by its junction and its number there.
 type Place = (JunctionIndex, u32);
 
-/// When both sides of conflicts were last left, s. Recorded only if a fitness function needs it.
+/// Times at which both sides of conflicts were last left, s. Recorded only if a fitness needs them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Encroachment {
     left: BTreeMap<Place, [Option<f64>; 2]>,
@@ -73,8 +73,8 @@ impl Passing {
 }
 
 impl Encroachment {
-    /// Records the vehicles that have left a conflict in the step that ends at `time`, s, and rates those
-    /// that have reached one that another has left.
+    /// Records the vehicles that left a conflict in the step that ends at `time`, s, and rates the vehicles
+    /// that reached a conflict which another vehicle has left.
     pub(crate) fn watch(
         &mut self,
         time: f64,
@@ -110,7 +110,7 @@ impl Encroachment {
     }
 }
 
-/// Collects the conflicts that a vehicle with a grant is about to pass or passes.
+/// Collects the conflicts that a vehicle with a grant is passing or about to pass.
 fn collect(
     held: Held,
     dt: f64,
@@ -200,8 +200,8 @@ mod tests {
         }
     }
 
-    /// The least time for the second of two cars that cross at a constant speed, with a delay of the
-    /// second, s; and the intervals of the conflict, m.
+    /// The least time for the second of two cars that cross at constant speed with a delay of the second, s,
+    /// and the intervals of the conflict, m.
     fn crossing(delay: f64) -> (f32, Interval, Interval) {
         let mut stand = Stand::crossing();
         let mut routes = Vec::new();

@@ -1,4 +1,4 @@
-//! A search for each of many numbers, by one or several threads.
+//! Runs a search for each of many numbers on one or several threads.
 
 use crate::modules::SLICE;
 use rayon::prelude::*;

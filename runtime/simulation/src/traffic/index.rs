@@ -1,4 +1,4 @@
-//! The positions of vehicles, by lanelet and in a grid.
+//! Positions of vehicles, by lanelet and in a grid.
 
 use crate::agents::AgentsRef;
 use crate::dynamics::Bodies;
@@ -43,7 +43,7 @@ struct Range {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OffLane {
     pub(crate) body: OrientedBox,
-    /// The road layers on which it is, one bit each.
+    /// The road layers on which it stands, one bit each.
     pub(crate) layers: u32,
 }
 
@@ -56,8 +56,8 @@ pub(crate) struct Index {
     ranges: Vec<Range>,
     /// Lanelets with a vehicle.
     occupied: Vec<LaneletIndex>,
-    /// The same, one bit per lanelet. Most lookups are of empty lanelets, and all bits of a city fit into
-    /// the nearest cache.
+    /// Occupied lanelets as one bit per lanelet. Most look-ups are of empty lanelets, and the bits of a whole
+    /// city fit into the nearest cache.
     is_occupied: Vec<u64>,
     /// The entry of each agent on its own lanelet.
     entry_of: Vec<u32>,
@@ -67,16 +67,16 @@ pub(crate) struct Index {
     located: Vec<AgentIndex>,
     /// Number of each body in the grid within its agent: 0 is the vehicle, 1 its first trailer.
     parts: Vec<u8>,
-    /// Middles of the bodies.
+    /// Centres of the bodies.
     pub(crate) middles: Vec<DVec2>,
     grid: GridIndex,
     /// Number of driving agents.
     pub(crate) driving: usize,
-    /// Whether any of them is off the lanes. Lane traffic watches only these by position.
+    /// Whether any of them is off the lanes. Lane traffic searches by position only for these.
     pub(crate) any_off_lane: bool,
     /// Bodies off the lanes: vehicles with their trailers, and uncoupled trailers.
     pub(crate) off_lanes: Vec<OffLane>,
-    /// Radius of the largest body in the grid around its middle, m.
+    /// Radius of the largest body in the grid around its centre, m.
     pub(crate) largest: f64,
 }
 
@@ -89,8 +89,8 @@ impl Index {
         }
     }
 
-    /// Enters all agents on their present lanes, and in the grid if any of them is off the lanes.
-    /// O(agents), apart from the sorting on crowded lanelets.
+    /// Enters all agents on their present lanes, and also in the grid if any of them is off the lanes.
+    /// O(agents), apart from sorting on crowded lanelets.
     pub(crate) fn rebuild(&mut self, bodies: &Bodies<'_>, types: &VehicleTypes) {
         let agents = bodies.agents;
         self.clear(agents.capacity());
@@ -137,7 +137,8 @@ impl Index {
         }
     }
 
-    /// Enters all agents in the grid at their present positions, unless that has been done. O(agents).
+    /// Enters all agents in the grid at their present positions, unless that has already been done.
+    /// O(agents).
     pub(crate) fn locate(&mut self, bodies: &Bodies<'_>, types: &VehicleTypes) {
         if self.is_located {
             return;
@@ -175,8 +176,8 @@ impl Index {
         self.grid = GridIndex::new();
     }
 
-    /// Calls `visit` with the number and the middle of the bodies around a place, including at least all
-    /// within `reach` metres.
+    /// Calls `visit` with the number and the centre of each body around a place, including at least all
+    /// bodies within `reach` metres.
     #[inline]
     pub(crate) fn for_each_near(&self, place: DVec2, reach: f64, visit: impl FnMut(u32, DVec2)) {
         debug_assert!(self.is_located, "the grid has not been built");
@@ -193,12 +194,12 @@ impl Index {
         }
     }
 
-    /// The bodies in the grid by number: the agent, and which of its bodies it is.
+    /// The bodies in the grid by number, each as an agent and the number of the body within it.
     pub(crate) fn bodies(&self) -> impl Iterator<Item = (AgentIndex, u8)> + '_ {
         self.located.iter().copied().zip(self.parts.iter().copied())
     }
 
-    /// The agent of a body in the grid, and which of its bodies it is: 0 is the vehicle, 1 its first
+    /// The agent of a body in the grid, and the number of the body within it: 0 is the vehicle, 1 its first
     /// trailer.
     pub(crate) fn body(&self, number: u32) -> (AgentIndex, u8) {
         (self.located[number as usize], self.parts[number as usize])
@@ -287,7 +288,7 @@ impl Index {
         &self.entries[range.first as usize..(range.first + range.count) as usize]
     }
 
-    /// The hindmost vehicle on a lanelet.
+    /// The rearmost vehicle on a lanelet.
     #[inline]
     pub(crate) fn hindmost(&self, lanelet: LaneletIndex) -> Option<LaneEntry> {
         self.on_lanelet(lanelet).first().copied()
@@ -311,7 +312,7 @@ impl Index {
         ahead.take_while(move |entry| Some(entry.lanelet) == own)
     }
 
-    /// Bytes used for all agents.
+    /// Memory used for all agents, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<LaneEntry>() * self.entries.len()
             + size_of::<u32>() * (self.entry_of.len() + self.located.len() + self.occupied.len())
@@ -329,7 +330,7 @@ fn lanelets_of(position: &LanePosition) -> impl Iterator<Item = LaneletIndex> {
     lanelets.into_iter().filter(|&id| id != NO_LANELET)
 }
 
-/// The order on a lanelet. Of two vehicles at the same position the one with the smaller id is behind.
+/// The order on a lanelet. Of two vehicles at the same position, the one with the smaller id is behind.
 fn is_behind(a: &LaneEntry, b: &LaneEntry, agents: AgentsRef<'_>) -> bool {
     let id = |entry: &LaneEntry| agents.identity[entry.agent.index()].id;
     a.s.total_cmp(&b.s).then_with(|| id(a).cmp(&id(b))).is_lt()

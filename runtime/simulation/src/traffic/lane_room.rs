@@ -1,4 +1,4 @@
-//! Room that a vehicle has beside its lane before it touches an obstacle.
+//! Room beside a lane: how far a vehicle may deviate before it touches an obstacle.
 
 use crate::ground::Ground;
 use crate::records::LanePosition;
@@ -6,7 +6,7 @@ use crate::vehicle_type::VehicleType;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// The free room of a vehicle at a heading: what remains of the room beside its lane.
+/// Computes the free room of a vehicle at a heading: the room beside its lane that its body does not use.
 ///
 /// ```text
 ///           .------.
@@ -21,8 +21,8 @@ pub(super) struct LaneRoom<'a> {
 }
 
 impl LaneRoom<'_> {
-    /// Distance by which its points may move without touching an obstacle, m; a lower bound. 0 or less if
-    /// nothing is known.
+    /// Distance by which the vehicle's points may move without touching an obstacle, m; a lower bound. 0 or
+    /// less if unknown.
     pub(super) fn of(&self, position: &LanePosition) -> f64 {
         let &LanePosition { lanelet, s, t, .. } = position;
         // Nothing is known of the surroundings before the start or beyond the end of a lanelet.
@@ -39,15 +39,15 @@ impl LaneRoom<'_> {
         room - t.abs() - ahead.max(behind)
     }
 
-    /// Room beside a lanelet, m; 0 if nothing is known.
+    /// Room beside a lanelet, m; 0 if unknown.
     fn beside(&self, lanelet: LaneletIndex) -> f64 {
         let lanes = &self.ground.lane_obstacles;
         lanes.room_aside(lanelet, self.vehicle_type.is_long())
     }
 
-    /// Greatest distance by which the body leaves the lane between two positions on a lanelet, m, of which
-    /// the second may lie beyond its end. Infinite near obstacles, or where the lanes beyond are unknown or
-    /// short.
+    /// Greatest distance by which the body deviates from the lane between two positions on a lanelet, m, of
+    /// which the second may lie beyond its end. Infinite near obstacles, or if the lanes beyond are unknown
+    /// or short.
     fn drift_ahead(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
         let here = self.drift_on(lanelet, from, to);
         let over = to - self.ground.length(lanelet);
@@ -57,7 +57,7 @@ impl LaneRoom<'_> {
         here + self.drift_beyond(self.ground.successors(lanelet), over, |_| (0.0, over))
     }
 
-    /// Like `drift_ahead`, but for a first position that may lie before the start.
+    /// Like `drift_ahead`, but the first position may lie before the start.
     fn drift_behind(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
         let here = self.drift_on(lanelet, from, to);
         if from >= 0.0 {
@@ -67,7 +67,7 @@ impl LaneRoom<'_> {
         here + self.drift_beyond(before, -from, |length| (length + from, length))
     }
 
-    /// The greatest drift on the lanelets beyond an end, over `over` metres of each. `stretch` returns the
+    /// Greatest deviation on the lanelets beyond an end, over `over` metres of each. `stretch` returns the
     /// interval for a lanelet's length, m.
     fn drift_beyond(
         &self,
@@ -89,7 +89,7 @@ impl LaneRoom<'_> {
         drifts.reduce(f64::max).unwrap_or(f64::INFINITY)
     }
 
-    /// Like `drift_beyond`, but between two positions on a lanelet, cut off at its ends.
+    /// Greatest deviation between two positions on a lanelet, limited to its ends.
     fn drift_on(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
         let line = self.ground.line(lanelet);
         let (spacing, last) = (line.spacing(), line.count() - 1);

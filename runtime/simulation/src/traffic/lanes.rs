@@ -1,4 +1,5 @@
-//! Room on lanes: how far vehicles can drive onto a lane, and which vehicles can change to an adjacent one.
+//! Room on lanes: how far vehicles can drive onto a lane, and whether they can complete a change to an
+//! adjacent one.
 
 use super::{Index, LaneEntry, space};
 use crate::agents::AgentsRef;
@@ -8,12 +9,12 @@ use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// Distance that a body drives until it has left its old lane, m.
+/// Distance that a body has to drive until it has left its old lane, m.
 const DISTANCE_TO_CHANGE: f64 = 10.0;
-/// Braking that is expected of the vehicle ahead during a lane change, m/s^2.
+/// Deceleration that is expected of the vehicle ahead during a lane change, m/s^2.
 const STOPPING: f64 = 2.0;
 
-/// The data for counting room on lanes.
+/// Data for computing room on lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Lanes<'a> {
     pub(crate) ground: &'a Ground,
@@ -25,17 +26,18 @@ pub(crate) struct Lanes<'a> {
 /// The part of a lane that is open to vehicles which enter it at its start.
 #[derive(Clone, Copy)]
 pub(super) struct Tail<'a> {
-    /// Greatest distance that they can drive onto it, m.
+    /// Greatest distance that these vehicles can drive onto it, m.
     pub(super) reach: f64,
     /// Vehicles up to that position, from back to front.
     pub(super) there: &'a [LaneEntry],
-    /// Whether this is the whole lane, and no vehicle is between it and another lane.
+    /// Whether this is the whole lane, with no vehicle between it and another lane.
     pub(super) is_whole: bool,
 }
 
 impl<'a> Lanes<'a> {
-    /// The part of a lane that entering vehicles can reach: up to the hindmost vehicle that is between it
-    /// and an adjacent lane, and may have to wait there for vehicles on the other lane.
+    /// The part of a lane that entering vehicles can reach. It ends at the rearmost vehicle that is between
+    /// this lane and an adjacent one, because that vehicle may have to wait there for vehicles on the other
+    /// lane.
     pub(super) fn tail(self, lanelet: LaneletIndex) -> Tail<'a> {
         let all = self.index.on_lanelet(lanelet);
         // From back to front. Entering vehicles may have to stop at the first vehicle that is between two
@@ -54,12 +56,13 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Where the first vehicle waits at the end of a lane, m: at its end, or at the stop line before it.
+    /// Position at which the first vehicle waits at the end of a lane, m: its end, or the stop line before
+    /// it.
     pub(super) fn queue_end(self, lanelet: LaneletIndex) -> f64 {
         self.ground.length(lanelet) - self.line_before_end(lanelet)
     }
 
-    /// Distance of the stop lines of the connections beyond a lane from its end, m; 0 for most.
+    /// Distance of the stop lines of the connections beyond a lane from its end, m; 0 for most lanes.
     pub(super) fn line_before_end(self, lanelet: LaneletIndex) -> f64 {
         let connections = self.ground.successors(lanelet).iter();
         let lines = connections.filter_map(|&connection| {
@@ -73,7 +76,7 @@ impl<'a> Lanes<'a> {
         lines.fold(0.0, f64::max)
     }
 
-    /// Whether a vehicle on a lane is on another one as well.
+    /// Whether a vehicle on a lane is partly on another one.
     fn is_between(self, entry: &LaneEntry, lanelet: LaneletIndex) -> bool {
         let position = &self.agents.position[entry.agent.index()];
         // It is changing from this lane or to it.
@@ -81,9 +84,9 @@ impl<'a> Lanes<'a> {
     }
 
     /// Whether a vehicle at a position on a lane, m, can drive far enough to complete a change to the
-    /// adjacent lane even if the vehicle ahead of it stops. Between two lanes it would hold up both, and
-    /// perhaps the vehicles for which it then waits. It has to complete the change within `room` metres in
-    /// any case.
+    /// adjacent lane even if the vehicle ahead of it stops. It has to complete the change within `room`
+    /// metres in any case. If it stopped between two lanes, it would block both, perhaps including vehicles
+    /// for which it then waits.
     pub(crate) fn has_room_to_get_over(self, agent: AgentIndex, spot: LaneSpot, room: f64) -> bool {
         let LaneSpot { lanelet, s } = spot;
         let mut others = self.index.on_lanelet(lanelet).iter();
@@ -101,7 +104,7 @@ impl<'a> Lanes<'a> {
         space(self.vehicle_type(agent))
     }
 
-    /// Where the rear of a vehicle is along its lane, m.
+    /// Position of a vehicle's rear along its lane, m.
     pub(super) fn rear(self, entry: &LaneEntry) -> f64 {
         entry.s - self.vehicle_type(entry.agent).rear_overhang
     }

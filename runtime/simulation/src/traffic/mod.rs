@@ -46,7 +46,7 @@ pub(crate) struct Traffic {
     pub(crate) contacts: Contacts,
     /// Delays caused by standing vehicles.
     pub(crate) delays: Delays,
-    /// Times at which conflicts in junctions were left.
+    /// Times at which vehicles left conflicts in junctions.
     pub(crate) encroachment: Encroachment,
     /// Pedestrians.
     pub(crate) people: People,
@@ -68,7 +68,7 @@ impl Traffic {
         }
     }
 
-    /// The inputs by which junctions decide.
+    /// The inputs for decisions at junctions.
     pub(crate) fn setting<'a>(
         &'a self,
         clock: &Clock,

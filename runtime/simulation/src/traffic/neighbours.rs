@@ -1,8 +1,8 @@
 //! Lists of nearby bodies and obstacles that could touch, updated only when bodies have moved far enough.
 //!
-//! In a hundredth of a second a vehicle moves a few centimetres, and most vehicles have metres of room around
-//! them. So pairs of nearby bodies are listed with the room between them, and are not examined again until
-//! the sum of their movements exceeds this room. The list is valid until a body has moved by half of
+//! In a hundredth of a second, a vehicle moves a few centimetres, and most vehicles have metres of room
+//! around them. So pairs of nearby bodies are listed with the room between them, and are not compared again
+//! until the sum of their movements exceeds this room. The list is valid until any body has moved by half of
 //! [`MARGIN`]. Such lists are used in molecular dynamics ([Verlet 1967]). Obstacles do not move, so only the
 //! movement of the vehicle counts.
 //!
@@ -25,34 +25,34 @@ use rayon::prelude::*;
 use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
 
-/// Bodies whose circles have less room than this between them are neighbours, m.
+/// Room between the circles of two bodies below which they are neighbours, m.
 const MARGIN: f64 = 8.0;
-/// Distance up to which room to obstacles is determined, m.
+/// Maximum room to obstacles that is determined, m.
 const OBSTACLE_MARGIN: f64 = 1.0;
-/// Moves are added up once they reach this, m, so that none is lost to rounding.
+/// Length from which a move is added up, m, so that none is lost to rounding.
 const LEAST_MOVE: f64 = 1e-3;
-/// Safety margin on room, m. It covers moves that have not been added up yet and rounding to single
+/// Safety margin on room, m. It covers moves that have not been added up yet, and rounding to single
 /// precision.
 const SLACK: f64 = 0.01;
 
-/// The data that describes bodies and their surroundings.
+/// Data that describes bodies and their surroundings.
 #[derive(Clone, Copy)]
 pub(crate) struct Shapes<'a> {
     pub(crate) bodies: Bodies<'a>,
     pub(crate) types: &'a VehicleTypes,
-    /// Whether bodies that keep to their lanes are compared with each other as well.
+    /// Whether bodies that follow their lanes are also compared with each other.
     pub(crate) verify: bool,
 }
 
 /// A body with the distance that it has moved since neighbours were listed.
 #[derive(Debug, Clone, Copy)]
 struct Followed {
-    /// Position of its vehicle's rear axle, or of the middle of its trailer, when moves were last added up.
+    /// Position of its vehicle's rear axle, or of the centre of its trailer, when moves were last added up.
     place: DVec2,
     heading: f32,
     /// Distance since neighbours were listed, m. No point of the body has moved farther.
     moved: f32,
-    /// It touches no obstacle until it has moved this far, m.
+    /// Distance that it may move before it can touch an obstacle, m.
     free_to: f32,
     agent: AgentIndex,
     /// Index of its first pair.
@@ -66,9 +66,9 @@ struct Followed {
 /// State of a followed body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// It drives, and is compared with all others.
+    /// It drives and is compared with all other bodies.
     Free,
-    /// It drives, and is not compared with others in this state.
+    /// It drives and is not compared with other bodies in this state.
     KeepsOrder,
     /// Its agent has left.
     Gone,
@@ -78,7 +78,7 @@ enum State {
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     other: u32,
-    /// They do not touch until both together have moved this far, m; negative if their circles meet.
+    /// Sum of the moves of both bodies up to which they cannot touch, m; negative if their circles meet.
     room: f32,
 }
 
@@ -102,7 +102,7 @@ impl Shapes<'_> {
         }
     }
 
-    /// Position and heading of a body, and an upper bound of the distance of its farthest point from that
+    /// Position and heading of a body, and an upper bound on the distance of its farthest point from that
     /// position, m.
     #[inline]
     fn find(&self, agent: AgentIndex, part: u8) -> (DVec2, f64, f64) {
@@ -119,8 +119,7 @@ impl Shapes<'_> {
         }
     }
 
-    /// Distance that a body may move without touching an obstacle, m; a lower bound. Determined up to
-    /// `most`.
+    /// Distance that a body may move without touching an obstacle, m, up to `most`; a lower bound.
     fn room_to_obstacles(&self, body: &Followed, most: f64) -> f64 {
         if most == 0.0 {
             return 0.0;
@@ -136,7 +135,7 @@ impl Shapes<'_> {
         self.bodies.ground.obstacles.room_around(&covered, most)
     }
 
-    /// Like `room_to_obstacles`, but for a vehicle, from what is known of its lane; 0 or less if nothing is known.
+    /// Like `room_to_obstacles`, but for a vehicle, derived from the data of its lane; 0 or less if unknown.
     fn room_on_lane(&self, agent: AgentIndex) -> f64 {
         let Bodies { ground, agents, .. } = self.bodies;
         let vehicle_type = agents.identity[agent.index()].vehicle_type;
@@ -149,12 +148,13 @@ impl Shapes<'_> {
     }
 }
 
-/// Whether contacts of an agent with others of its kind are found by their order along the lanes.
+/// Whether contacts between an agent and other lane-following agents are found by their order along the
+/// lanes.
 pub(super) fn keeps_order(who: &Identity, verify: bool) -> bool {
     keeps_to_lanes(who.level) && !verify
 }
 
-/// Upper bound of the distance of a vehicle's points from the middle of its rear axle, m.
+/// Upper bound on the distance of a vehicle's points from the centre of its rear axle, m.
 fn reach(kind: &VehicleType) -> f64 {
     kind.body_centre.abs() + kind.radius
 }
@@ -174,7 +174,7 @@ impl Neighbours {
         self.look_for_obstacles(shapes, helpers);
     }
 
-    /// Forgets everything, because vehicle types or obstacles may have changed.
+    /// Clears all lists, because vehicle types or obstacles may have changed.
     pub(crate) fn forget(&mut self) {
         self.bodies.clear();
         self.pairs.clear();
@@ -185,7 +185,7 @@ impl Neighbours {
         self.bodies.len()
     }
 
-    /// The agent of a body, and which of its bodies it is; `None` if the agent has left.
+    /// The agent of a body and the number of the body within it; `None` if the agent has left.
     pub(crate) fn body(&self, number: usize) -> Option<(AgentIndex, u8)> {
         let body = &self.bodies[number];
         (body.state != State::Gone).then_some((body.agent, body.part))
@@ -209,13 +209,13 @@ impl Neighbours {
         near.map(|pair| pair.other as usize)
     }
 
-    /// Bytes used for all bodies.
+    /// Memory used for all bodies, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(&self.bodies[..]) + size_of_val(&self.pairs[..])
     }
 
-    /// Adds up how far bodies have moved. Returns whether the list is still valid: no body is missing in it
-    /// or has changed, and none has moved by half of the margin.
+    /// Adds up the distances that bodies have moved. Returns whether the list is still valid: no body is
+    /// missing from it or has changed, and none has moved by half of the margin.
     fn holds_still(
         &mut self,
         shapes: Shapes<'_>,
@@ -298,7 +298,7 @@ impl Neighbours {
         self.pairs.extend(found.into_iter().map(|(_, pair)| pair));
     }
 
-    /// Determines how far bodies may move that have used up their room to obstacles.
+    /// Determines anew how far bodies may move that have used up their room to obstacles.
     fn look_for_obstacles(&mut self, shapes: Shapes<'_>, helpers: Option<&rayon::ThreadPool>) {
         let obstacles = &shapes.bodies.ground.obstacles;
         let displaced = shapes.bodies.dynamics.rigid.displaced();
@@ -318,8 +318,8 @@ impl Neighbours {
     }
 }
 
-/// Calls `visit` for all bodies, shared among the threads of `helpers`, until it returns `false` for one.
-/// Returns whether it never did.
+/// Calls `visit` for all bodies, distributed over the threads of `helpers`, until it returns `false` for one
+/// of them. Returns whether it never did.
 fn all(
     bodies: &mut [Followed],
     helpers: Option<&rayon::ThreadPool>,
@@ -397,7 +397,7 @@ mod tests {
     use roadwright_scenario::{Scenario, Shape};
     use std::collections::BTreeSet;
 
-    /// Two crossing streets with posts and boxes beside them and on them, and a third with posts along it.
+    /// Two crossing streets with posts and boxes on and beside them, and a third street with posts along it.
     fn surroundings() -> Scenario {
         let mut scenario = Scenario::new("posts");
         for (from, to) in [((-60.0, 0.0), (60.0, 0.0)), ((0.0, -60.0), (0.0, 60.0))] {
@@ -442,7 +442,7 @@ mod tests {
         scenario
     }
 
-    /// Pairs of ids that touch, 0 for an obstacle.
+    /// Pairs of ids that touch; 0 stands for an obstacle.
     type Touching = BTreeSet<(u64, u64)>;
 
     fn compared_with_all(stand: &Stand) -> Touching {
@@ -485,7 +485,7 @@ mod tests {
         contacts.iter().map(pair).collect()
     }
 
-    /// Moves all vehicles for a step, some along their lanes and some anywhere.
+    /// Moves all vehicles by one step, some along their lanes and others anywhere.
     fn move_all(stand: &mut Stand, stream: &mut Stream, dt: f64) {
         for agent in stand.agents.census().by_growing_id() {
             let index = agent.index();

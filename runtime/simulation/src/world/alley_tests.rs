@@ -251,7 +251,8 @@ fn alleys_are_the_same_with_any_number_of_threads_and_after_a_save() {
 }
 
 /// A narrow street of 120 m along the x-axis between two wide ones, with side streets at the given distance.
-/// Two cars begin near its ends and drive towards each other, and only one of them may be spawned at first.
+/// Two cars start near its ends and drive towards each other. Checks that only one of them is spawned at
+/// first.
 fn assert_do_not_face_each_other(between: f64) {
     let mut scenario = with_vehicles();
     let west = draw(&mut scenario, -160.0, 0.0, -60.0, 0.0, 3.25);
@@ -354,7 +355,7 @@ fn two_that_begin_in_alleys_far_from_each_other_without_a_place_between_do_not_f
     assert_do_not_face_each_other(20.0);
 }
 
-/// A street with a bend of 90 degrees and 14 m radius, with the given lane width and a stream in each
+/// A street with a bend of 90 degrees and 14 m radius, with the given lane width and a stream of cars in each
 /// direction; the second drives on the inside of the bend.
 fn bend(width: f64, vehicles: [&str; 2], rate: f64) -> Scenario {
     let mut scenario = with_vehicles();
@@ -418,7 +419,7 @@ fn a_bus_and_cars_pass_a_bend_by_turns_and_cars_pass_each_other() {
     }
 }
 
-/// An agent that departs after all others have left.
+/// An agent that departs only after all others have left.
 fn parked(road: RoadId) -> Agent {
     Agent {
         name: String::new(),

@@ -49,7 +49,7 @@ fn one_way() -> RoadStyle {
     }
 }
 
-/// The block; `buses` is the share of buses.
+/// The block of streets; `buses` is the fraction of buses.
 fn block(control: Option<Control>, buses: f64) -> Scenario {
     let mut scenario = Scenario::new("block");
     crate::testing::equip(&mut scenario);
@@ -174,7 +174,7 @@ fn a_full_block_of_one_way_streets_locks_unless_its_rings_turn() {
     lawful(&left, "left as it is");
 }
 
-/// Asserts that vehicles did not touch and entered no junction without a grant.
+/// Asserts that vehicles have not touched and have entered no junction without a grant.
 fn lawful(summary: &Summary, what: &str) {
     assert!(
         summary.collisions.is_empty(),

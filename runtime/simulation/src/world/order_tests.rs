@@ -1,4 +1,4 @@
-//! Notifications and log lines go in the order of ids, independent of agent indices.
+//! Checks that notifications and log lines are in the order of ids, independent of agent indices.
 
 use super::*;
 use crate::builtin_modules;
@@ -25,7 +25,7 @@ fn two_streets() -> Scenario {
     scenario
 }
 
-/// Agents 1 and 2, each on a street of its own.
+/// Agents 1 and 2, each on its own street.
 fn with_two_agents(stack: &str) -> Scenario {
     let mut scenario = two_streets();
     for number in 1..=2u32 {
@@ -71,10 +71,10 @@ fn who_stands_on_lanes_that_are_too_steep_is_told_by_id() {
     }
 }
 
-/// Notifications of a module at step boundaries: step, and the agents that came and left.
+/// Notifications of a module at step boundaries: the step, and the agents added and removed.
 type Told = Arc<Mutex<Vec<(u64, Vec<u32>, Vec<u32>)>>>;
 
-/// Drives straight on, and records its notifications.
+/// A module that drives straight on and records its notifications.
 struct Listener(Told);
 
 static LISTENER: ModuleInfo = ModuleInfo {
@@ -116,7 +116,7 @@ impl Controller for Listener {
     }
 }
 
-/// The built-in modules and a listener, with what it records.
+/// The built-in modules and a listener, with the list of what the listener records.
 fn listening(scenario: &mut Scenario) -> (Registry, Told) {
     let told = Told::default();
     let ears = told.clone();

@@ -4,8 +4,8 @@ use crate::agents::ClaimColumns;
 use crate::clock::Clock;
 use crate::traffic::{People, Roadside, SignalStates};
 
-/// Consequences of the places of pedestrians after junctions have decided: drivers stop for those whose
-/// crossing has been deleted, and signals learn which ones wait.
+/// Reactions to the new places of pedestrians after junctions have decided: drivers stop for pedestrians
+/// whose crossing has been deleted, and signals record which ones wait.
 pub(super) fn look_after(
     people: &People,
     signals: &mut SignalStates,

@@ -28,7 +28,7 @@ impl World {
         self.clock.dt
     }
 
-    /// Status of the path of an agent off the lanes; `None` if it plans none.
+    /// Status of the path of an agent off the lanes; `None` if it does not plan one.
     pub fn path_status(&self, id: u64) -> Option<&PathStatus> {
         self.ground_plans.status(id)
     }
@@ -43,7 +43,7 @@ impl World {
         self.ground.graph()
     }
 
-    /// The agent under manual control, with its controls. If there are several, the one with the lowest id.
+    /// The agent under manual control, with its controls; if there are several, the agent with the lowest id.
     pub fn driven_by_hand(&self) -> Option<(u64, HandControls)> {
         self.hands.first()
     }
@@ -54,7 +54,7 @@ impl World {
     }
 
     /// Whether all agents have arrived or were refused, no flow can add more, and no pedestrians are present
-    /// or will come.
+    /// or will arrive.
     pub fn is_over(&self) -> bool {
         let has_people = !self.traffic.people.is_over();
         !has_people && self.agents.census().count() == 0 && self.demand.is_over(self.time())
@@ -96,7 +96,7 @@ impl World {
         &self.traffic.contacts.log
     }
 
-    /// Number of loose obstacles that have been moved and felled, at the level whose bodies push.
+    /// Numbers of loose obstacles that have been moved and felled, at the level with bodies that push.
     pub fn loose_counts(&self) -> LooseCounts {
         self.dynamics.rigid.counts(&self.ground).unwrap_or_default()
     }
@@ -115,7 +115,7 @@ impl World {
         })
     }
 
-    /// Memory per driving agent in columns, index, batches and claims, on average, in bytes.
+    /// Memory per driving agent for columns, index, batches and claims, on average, in bytes.
     pub fn bytes_per_agent(&self) -> f64 {
         let rows = self.scratch.behaving.rows.bytes() + self.scratch.controlling.bytes();
         let columns = self.agents.bytes() + self.dynamics.bytes();

@@ -72,10 +72,10 @@ const VERBS: [(&str, &[&str]); 4] = [
     ("agents.set_level(", &["identity"]),
 ];
 
-/// Methods of rows and columns that write them.
+/// Methods with which rows and columns are written.
 const WRITING: [&str; 4] = ["put", "add", "note_kept", "iter_mut"];
 
-/// Columns that are only read, and columns that are written.
+/// Columns that are only read, and columns that are also written.
 #[derive(Debug, Default, Clone)]
 struct Access {
     read: BTreeSet<&'static str>,
@@ -86,7 +86,7 @@ fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// Text of a file, or of the files in a folder, without comments and tests.
+/// Text of a file, or of all files in a folder, without comments and tests.
 fn text_of(place: &str) -> String {
     let path = source().join(place);
     let files: Vec<PathBuf> = if path.is_dir() {
@@ -127,7 +127,7 @@ fn is_part_of_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// Whether the text after a column writes it, by setting a field or by calling a method that writes.
+/// Whether the text after a column writes it, by setting a field or calling a method that writes.
 fn is_written(behind: &str) -> bool {
     let mut rest = behind_index(behind).trim_start();
     while let Some(field) = rest.strip_prefix('.') {
@@ -238,7 +238,7 @@ fn columns_are_found_in_the_source() {
     );
 }
 
-/// Borrowed columns, and the stages that borrow them.
+/// Columns that are borrowed, and the stages that borrow them.
 const BORROWED: [(&[&str], &[&str]); 6] = [
     (ClaimColumns::WRITES, &["claims"]),
     (PlanColumns::WRITES, &["plan", "detour"]),

@@ -1,4 +1,4 @@
-//! Output of modules for users: log lines, faults, marks.
+//! Output of modules for users: log lines, faults and marks.
 
 use super::World;
 use crate::messages::{LogLine, Mark};
@@ -21,7 +21,7 @@ impl World {
         &self.messages.log.faults
     }
 
-    /// Failures of plugins and scripts so far, by module id. A run with failures is no measure of that
+    /// Failures of plugins and scripts so far, by module id. A run with failures does not measure that
     /// module.
     pub fn failures(&self) -> BTreeMap<String, ModuleFailure> {
         self.modules.failures(self.clock.time())

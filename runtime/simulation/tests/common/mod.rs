@@ -120,7 +120,7 @@ pub(crate) fn without_stack(mut scenario: Scenario, stack: &str) -> Scenario {
     scenario
 }
 
-/// Agents head straight for their goals: bodies that are pushed are met only without a planner.
+/// Makes agents drive straight to their goals, because a planner would avoid bodies that can be pushed.
 pub(crate) fn straight() -> RunOptions {
     let mut modules = ModuleOverrides::default();
     let before = modules.set(Slot::GroundPlanner, vec!["straight".into()]);

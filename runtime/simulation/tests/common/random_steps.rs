@@ -1,8 +1,8 @@
-//! Random steps at which worlds are saved; `ROADWRIGHT_SEED` selects others.
+//! Random steps at which worlds are saved. `ROADWRIGHT_SEED` selects others.
 
 use std::fmt::{self, Display};
 
-/// Longest time before a save, and length of the comparison afterwards, s.
+/// Longest time before a save, and length of the comparison after it, s.
 const LONGEST: f64 = 20.0;
 const LATER: f64 = 5.0;
 

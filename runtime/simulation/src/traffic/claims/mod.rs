@@ -66,11 +66,10 @@
 //!
 //! `request.rs` finds the requests and what they need; `situation.rs` knows where the agents are; `rule.rs`
 //! decides; `follow_up.rs` knows how soon one vehicle may follow another at a sign; `update.rs` runs all of
-//! this in each decision; `promise.rs` knows which vehicles count on room beyond; `closing.rs` empties
+//! this in each decision; `promise.rs` knows which vehicles rely on room beyond; `closing.rs` empties
 //! junctions that are to change; `alley.rs` lets vehicles into stretches that are too narrow for two;
-//! `walls.rs` enforces the order inside; `gridlock.rs` resolves rings of full lanes;
-//! `grants.rs` keeps the grants, and `revoked.rs` revokes them. Each of these parts has its own state, and
-//! [`Claims`] is their sum.
+//! `walls.rs` enforces the order inside; `gridlock.rs` resolves rings of full lanes; `grants.rs` keeps the
+//! grants, and `revoked.rs` revokes them. Each of these parts has its own state, and [`Claims`] is their sum.
 
 mod alley;
 mod bound;

@@ -12,32 +12,33 @@ use roadwright_scenario::junction::{GAP_ON_RED, Sign};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, Control, JunctionIndex};
 
-/// A vehicle is not let in if it would have to wait longer than this inside for another one, s. A larger
+/// Maximum time that a vehicle would have to wait inside for another one and still be let in, s. A larger
 /// value lets in more vehicles, which then obstruct each other.
 pub(super) const LONGEST_WAIT_INSIDE: f64 = 1.0;
-/// Where vehicles alternate without signs or lights, a requesting vehicle arrives this long after the other
-/// one has left, s. A vehicle that has to wait inside stops there and starts again, and so do all vehicles
-/// behind it. With 0, a plain crossing passes 3 % fewer vehicles, and with a wait of 1 s inside 9 % fewer.
+/// Where vehicles alternate without signs or lights, minimum time between the other vehicle's departure and
+/// the arrival of a requesting vehicle, s. A vehicle that has to wait inside stops there and starts again,
+/// and so do all vehicles behind it. With 0, a plain crossing passes 3 % fewer vehicles, and with a wait of 1
+/// s inside 9 % fewer.
 const COMES_AFTER: f64 = 0.5;
-/// Deceleration that stopping before a conflict may require, m/s^2.
+/// Highest deceleration that may be required to stop before a conflict, m/s^2.
 const BRAKING: f64 = 4.5;
-/// A vehicle that has been let in is passed over only if gentle braking is enough for it, m/s^2, and if the
-/// other one leaves at least this long before it arrives, s.
+/// Conditions for passing before a vehicle that has been let in: it needs at most this gentle braking, m/s^2,
+/// and the other one leaves at least this long before it arrives, s.
 pub(super) const GENTLE: f64 = 2.0;
 const LEAST_TIME_BETWEEN: f64 = 1.0;
-/// Waiting time after which a request is no longer passed over, s.
+/// Waiting time after which a request may no longer be passed over, s.
 const LOCK_AFTER: f64 = 60.0;
-/// Time for which a vehicle gives way where no approach has a sign, s. At signals, the time for which a
-/// vehicle gives way when it turns across the oncoming traffic; it is not passed over after that either,
-/// because on a shared lane it would block the others for all of their green.
+/// Time for which a vehicle yields where no approach has a sign, s. At signals, time for which a vehicle that
+/// turns across oncoming traffic yields. After that it is not passed over either, because on a shared lane it
+/// would block the others for all of their green.
 pub(super) const TURN_AFTER: f64 = 6.0;
-/// Time for which a vehicle is passed over where no approach has a sign, s.
+/// Time for which a vehicle may be passed over where no approach has a sign, s.
 const OPEN_FOR: f64 = 30.0;
-/// Smallest share of the critical gap that drivers accept. They accept shorter gaps the longer they wait.
+/// Smallest fraction of the critical gap that drivers accept. They accept shorter gaps the longer they wait.
 const LEAST_GAP_SHARE: f64 = 0.6;
 /// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.2;
-/// A vehicle that stands within this distance of its stop line has stopped at it, m.
+/// Distance from its stop line within which a standing vehicle counts as having stopped at it, m.
 const AT_LINE: f64 = 4.0;
 
 /// Outcome of a request.
@@ -47,17 +48,17 @@ pub(super) enum Verdict {
     Granted {
         before: Option<u64>,
     },
-    /// The route ends before it needs anything.
+    /// The route ends before anything needs to be granted.
     NothingNeeded,
     Refused(Refusal),
 }
 
-/// State of a junction on which it decides.
+/// State of a junction from which it decides.
 pub(super) struct JunctionState<'a> {
     pub(super) inside: &'a [Grant],
-    /// Vehicles that are no longer passed over, with what others leave to them.
+    /// Vehicles that may no longer be passed over, with what others have to leave to them.
     pub(super) pending: &'a [Pending],
-    /// Vehicles that approach.
+    /// Vehicles that approach the junction.
     pub(super) approaches: &'a [Approach],
 }
 
@@ -71,7 +72,7 @@ pub(super) struct EntryRule<'a> {
 }
 
 impl EntryRule<'_> {
-    /// Grants all that a request needs, or nothing.
+    /// Grants everything that a request needs, or nothing.
     pub(super) fn decide(
         &self,
         request: &Request,
@@ -125,7 +126,8 @@ impl EntryRule<'_> {
         Verdict::Granted { before }
     }
 
-    /// Whether there is room on all lanes beyond the junctions that a request needs; the reason if not.
+    /// Checks whether there is room on all lanes beyond the junctions that a request needs. Returns the
+    /// reason if there is not.
     fn find_room(
         &self,
         request: &Request,
@@ -155,7 +157,7 @@ pub(super) fn of_junction(approaches: &[Approach], junction: JunctionIndex) -> &
     &approaches[from..to]
 }
 
-/// Whether a request need not give way any more.
+/// Whether a requesting vehicle no longer has to yield.
 pub(super) fn is_locked(
     request: &Request,
     junction: JunctionIndex,
@@ -165,7 +167,7 @@ pub(super) fn is_locked(
     waited(request, junction, situation) >= lock_after(control, has_signals)
 }
 
-/// Whether a request is no longer passed over, so that vehicles that conflict with it have to wait.
+/// Whether a request may no longer be passed over, so that conflicting vehicles have to wait.
 pub(super) fn keeps_others_out(
     request: &Request,
     junction: JunctionIndex,
@@ -180,7 +182,7 @@ fn kind_of(junction: JunctionIndex, situation: &Situation<'_>) -> (Control, bool
     (situation.ground.control(junction), has_signals)
 }
 
-/// Waiting time of a vehicle in which it could have been let in, s.
+/// Time for which a vehicle has waited while it could have been let in, s.
 fn waited(request: &Request, junction: JunctionIndex, situation: &Situation<'_>) -> f64 {
     let age = request.age(situation);
     if situation.ground.signal_group_of(junction).is_none() {
@@ -194,7 +196,7 @@ fn waited(request: &Request, junction: JunctionIndex, situation: &Situation<'_>)
     )
 }
 
-/// How long a vehicle gives way, s; at signals, time with green.
+/// Time for which a vehicle yields, s; at signals, only green time counts.
 pub(super) fn lock_after(control: Control, has_signals: bool) -> f64 {
     match control {
         Control::AllWayStop | Control::Zipper => 0.0,
@@ -205,10 +207,10 @@ pub(super) fn lock_after(control: Control, has_signals: bool) -> f64 {
     }
 }
 
-/// How long a vehicle waits before it is no longer passed over, s; at signals, time with green. Where no
-/// approach has a sign, vehicles without a conflict inside may go meanwhile. If all waited for the first
-/// one after [`TURN_AFTER`], five sixths as many would pass where four arms meet, and half as many at a
-/// mini roundabout with six.
+/// Waiting time after which a vehicle may no longer be passed over, s; at signals, only green time counts.
+/// Where no approach has a sign, vehicles without a conflict inside may go in the meantime. If all of them
+/// waited for the first one after [`TURN_AFTER`], five sixths as many vehicles would pass where four arms
+/// meet, and half as many at a mini roundabout with six.
 pub(super) fn keep_out_after(control: Control, has_signals: bool) -> f64 {
     match control {
         Control::Uncontrolled => OPEN_FOR,
@@ -217,30 +219,31 @@ pub(super) fn keep_out_after(control: Control, has_signals: bool) -> f64 {
     }
 }
 
-/// A connection that is awaited by a vehicle which is no longer passed over.
+/// A connection for which a vehicle waits that may no longer be passed over.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pending {
     /// Junction and connection.
     pub(super) path: Connection,
     /// Whether the waiting vehicle is a bus or lorry.
     pub(super) is_long: bool,
-    /// The room or connection that others leave to it.
+    /// Room or connection that others have to leave to it.
     pub(super) reserved: Reserved,
 }
 
-/// The room or connection that others leave to a vehicle that is no longer passed over.
+/// Room or connection that others have to leave to a vehicle that may no longer be passed over.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Reserved {
     /// Its connection through the junction.
     Way,
     /// Room in a ring, identified by the ring's first lanelet.
     Ring(LaneletIndex),
-    /// This much room on the lane beyond the junction, m.
+    /// Length of room on the lane beyond the junction, m.
     Room(LaneletIndex, f64),
 }
 
-/// Whether a vehicle at signals has waited so long for room beyond them that the next room is reserved for it,
-/// even while its signal is red. Otherwise vehicles with green in other stages would take the room each time.
+/// Whether a vehicle at signals has waited so long for room beyond them that the next room is reserved for
+/// it, even while its signal is red. Otherwise, vehicles with green in other stages would take the room each
+/// time.
 pub(super) fn is_passed_over_for_room(
     request: &Request,
     junction: JunctionIndex,
@@ -249,8 +252,8 @@ pub(super) fn is_passed_over_for_room(
     request.age(situation) >= situation.ground.longest_cycle(junction)
 }
 
-/// The ticket before which a vehicle may enter a junction now, `None` for after all of them, or why it may
-/// not enter.
+/// The ticket before which a vehicle may enter a junction now, `None` if it comes after all of them, or the
+/// reason why it may not enter.
 fn may_enter(
     request: &Request,
     need: &Need,
@@ -311,7 +314,7 @@ fn to_line(request: &Request, situation: &Situation<'_>) -> f64 {
     -situation.front(request.agent, request.at) - situation.setback(request.path)
 }
 
-/// Whether a vehicle is stopped by a sign or by pedestrians; the refusal says by which.
+/// Whether a vehicle is stopped by a sign or by pedestrians. The refusal says which.
 pub(super) fn is_stopped(
     request: &Request,
     need: &Need,
@@ -333,8 +336,8 @@ pub(super) fn is_stopped(
 }
 
 /// Finds the ticket before which a requesting vehicle can be inserted among the vehicles that have been let
-/// in; `None` to come after all of them. Refuses if they block it, or if it would overtake an earlier request
-/// that has reserved the connection.
+/// in; `None` if it comes after all of them. Refuses the request if they block it, or if it would pass an
+/// earlier request that has reserved the connection.
 pub(super) fn find_place(
     request: &Request,
     need: &Need,
@@ -362,9 +365,9 @@ pub(super) fn find_place(
 /// The ticket before which a vehicle can be inserted among the vehicles that have been let in. `Some(None)`
 /// means after all of them, `None` that there is no place.
 ///
-/// Usually a vehicle comes after all others. But a vehicle that was let in early may still be so far away
-/// that it is not disturbed if another one passes first. On a major road, where vehicles follow each other,
-/// no vehicle would get in between them otherwise.
+/// Usually a vehicle comes after all others. However, a vehicle that was let in early may still be so far
+/// away that it is not disturbed if another one passes first. Otherwise, no vehicle would ever get in between
+/// the vehicles on a busy major road.
 fn place_among(
     request: &Request,
     need: &Need,
@@ -382,9 +385,9 @@ fn place_among(
     is_undisturbed.then_some(Some(first.ticket))
 }
 
-/// Whether a requesting vehicle can pass before one that has been let in without disturbing it: it leaves
-/// the conflict some time before the other one arrives and, if it has to give way to it, enters at least a
-/// critical gap before that.
+/// Whether a requesting vehicle can pass before one that has been let in without disturbing it. It has to
+/// leave the conflict some time before the other vehicle arrives. If it has to yield to it, it also has to
+/// enter at least a critical gap before that.
 fn passes_before(request: &Request, need: &Need, grant: &Grant, situation: &Situation<'_>) -> bool {
     // Vehicles on one lane pass in their order.
     if situation.lane_before(request.agent, need.at) == situation.lane_before(grant.agent, grant.at)
@@ -422,8 +425,8 @@ fn has_stopped(agent: AgentIndex, distance: f64, situation: &Situation<'_>) -> b
     situation.speed(agent) < STANDING && distance < AT_LINE
 }
 
-/// Whether a vehicle that was let in earlier keeps this one out: their conflict is so near that this one
-/// could not stop before it, or would have to wait there for long.
+/// Whether a vehicle that was let in earlier blocks this one: their conflict is so close that this one could
+/// not stop before it, or would have to wait there for long.
 ///
 /// ```text
 ///              |  u |
@@ -473,8 +476,8 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situ
     meeting.time_to_leave(grant, situation) - comes > longest_wait
 }
 
-/// Whether a vehicle approaches to which this vehicle has to give way: it has the right of way, has not
-/// been let in yet, and would arrive within the critical gap.
+/// Whether a vehicle approaches to which this vehicle has to yield: it has right of way, has not been let in
+/// yet, and would arrive within the critical gap.
 fn gives_way(
     request: &Request,
     need: &Need,
@@ -515,16 +518,16 @@ fn comes_within(
     situation.time_for(to_place, other.agent, other.at) < waits + gap
 }
 
-/// Smallest gap before the next vehicle with the right of way that a vehicle accepts, s. It shrinks with
-/// waiting.
+/// Smallest gap before the next vehicle with right of way that a vehicle accepts, s. It shrinks with waiting
+/// time.
 fn critical_gap(request: &Request, need: &Need, situation: &Situation<'_>) -> f64 {
     let patience = (request.age(situation) / LOCK_AFTER).min(1.0);
     let right = &situation.ground.law(need.junction).right_of_way;
     right.critical_gap(need.path) * (1.0 - (1.0 - LEAST_GAP_SHARE) * patience)
 }
 
-/// Whether a vehicle with the right of way cannot make use of it, because it stands behind another one,
-/// waits for pedestrians, or has no room beyond.
+/// Whether a vehicle with right of way cannot use it, because it stands behind another vehicle, waits for
+/// pedestrians, or has no room beyond.
 pub(super) fn is_held_up(other: &Approach, situation: &Situation<'_>) -> bool {
     let refused = situation.agents.claim[other.agent.index()].refused;
     situation.speed(other.agent) < STANDING

@@ -1,4 +1,4 @@
-//! The positions and motions of agents by which junctions decide.
+//! Positions and motions of agents from which junctions decide.
 
 use super::grants::Grant;
 use crate::agents::AgentsRef;
@@ -16,25 +16,25 @@ use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
 /// Space left behind the last vehicle beyond the junction, m.
 pub(super) const EXIT_GAP: f64 = 2.0;
-/// Acceleration that is assumed for drivers, m/s^2.
+/// Acceleration that drivers are assumed to use, m/s^2.
 const EXPECTED_ACCELERATION: f64 = 1.5;
-/// Smallest acceleration that is assumed for a moving vehicle, m/s^2, so that every vehicle is expected to
-/// leave eventually.
+/// Smallest acceleration assumed for a moving vehicle, m/s^2, so that every vehicle is expected to leave
+/// eventually.
 const LEAST_ACCELERATION: f64 = 0.1;
-/// Speed below which a vehicle is expected to set out, m/s.
+/// Speed below which a vehicle is treated as starting from rest, m/s.
 const HARDLY_MOVING: f64 = 1.0;
-/// Lowest speed at which a vehicle is expected to drive through a junction, m/s.
+/// Lowest speed at which a vehicle is assumed to drive through a junction, m/s.
 const LEAST_SPEED: f64 = 3.0;
-/// A vehicle that needs harder braking than this to stop for amber continues, m/s^2.
+/// Deceleration above which a vehicle does not stop at amber but continues, m/s^2.
 const AMBER_BRAKING: f64 = 3.0;
-/// Like `AMBER_BRAKING`, but for a vehicle that has not been let in and therefore brakes already, m/s^2. With
-/// [`AMBER_BRAKING`] it would be allowed to continue whenever it brakes a little late.
+/// Like `AMBER_BRAKING`, but for a vehicle that has not been let in and is therefore already braking, m/s^2.
+/// With [`AMBER_BRAKING`], it could continue whenever it brakes a little late.
 const BRAKING_FIRMLY: f64 = 4.5;
 
 /// Speed below which a vehicle counts as standing, m/s.
 pub(super) const STANDING: f64 = 0.5;
-/// Distance before a stop line at which a stopping vehicle is clear of it, m, because edits rarely move a
-/// stop line farther.
+/// Distance before a stop line at which a stopping vehicle is safe from edits, m. Edits rarely move a stop
+/// line farther.
 pub(super) const FAR: f64 = 15.0;
 
 /// Length that a vehicle of a type takes in a queue, m.
@@ -51,7 +51,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) index: &'a Index,
     pub(crate) signals: &'a SignalStates,
     pub(crate) people: &'a People,
-    /// The step and its length in seconds.
+    /// Current step, and time step, s.
     pub(crate) step: u64,
     pub(crate) dt: f64,
     /// Time until the next decision, s.
@@ -139,19 +139,19 @@ impl<'a> Situation<'a> {
         self.vehicle_type(agent).is_long()
     }
 
-    /// Whether an agent waits for any vehicle in an alley.
+    /// Whether an agent waits for any vehicle before or in an alley.
     pub(super) fn heeds_alley(&self, agent: AgentIndex, side: AlleySide) -> bool {
         let passing = self.ground.alleys().passing(side);
         passing.holds_up(self.is_long(agent), true)
     }
 
-    /// Whether two agents cannot pass each other in an alley.
+    /// Whether two agents are unable to pass each other in an alley.
     pub(super) fn hold_up(&self, agent: AgentIndex, other: AgentIndex, side: AlleySide) -> bool {
         let passing = self.ground.alleys().passing(side);
         passing.holds_up(self.is_long(agent), self.is_long(other))
     }
 
-    /// The data for counting room on lanes.
+    /// Data for computing room on lanes.
     pub(super) fn lanes(&self) -> Lanes<'a> {
         Lanes {
             ground: self.ground,
@@ -166,8 +166,8 @@ impl<'a> Situation<'a> {
         space(self.vehicle_type(agent))
     }
 
-    /// Where the rear axle of an agent is along the lanelet at an index of its route, m: negative
-    /// before it, more than its length beyond.
+    /// Position of an agent's rear axle along the lanelet at an index of its route, m: negative before it,
+    /// more than its length beyond it.
     ///
     /// ```text
     ///     |--- 30 m ---|--- 12 m ---|--- 50 m ---|
@@ -194,33 +194,33 @@ impl<'a> Situation<'a> {
         }
     }
 
-    /// Where the front of an agent is along the lanelet at an index of its route, m.
+    /// Position of an agent's front along the lanelet at an index of its route, m.
     pub(super) fn front(&self, agent: AgentIndex, at: u32) -> f64 {
         self.along(agent, at) + self.vehicle_type(agent).front
     }
 
-    /// Position of the rear, m.
+    /// Position of an agent's rear along the lanelet at an index of its route, m.
     pub(super) fn rear(&self, agent: AgentIndex, at: u32) -> f64 {
         self.along(agent, at) - self.vehicle_type(agent).rear_overhang
     }
 
-    /// Where the rear axle of the holder of a grant is along its connection, m.
+    /// Position of the rear axle of a grant's holder along its connection, m.
     fn along_of(&self, grant: &Grant) -> f64 {
         let noted = grant.noted.along();
         noted.unwrap_or_else(|| self.along(grant.agent, grant.at))
     }
 
-    /// Position of its front, m.
+    /// Position of the front of a grant's holder, m.
     pub(super) fn front_of(&self, grant: &Grant) -> f64 {
         self.along_of(grant) + self.vehicle_type(grant.agent).front
     }
 
-    /// Position of its rear, m.
+    /// Position of the rear of a grant's holder, m.
     pub(super) fn rear_of(&self, grant: &Grant) -> f64 {
         self.along_of(grant) - self.vehicle_type(grant.agent).rear_overhang
     }
 
-    /// The speed that an agent is expected to reach on the lanelet at an index of its route, m/s.
+    /// Speed that an agent is expected to reach on the lanelet at an index of its route, m/s.
     fn expected_speed(&self, agent: AgentIndex, at: u32) -> f64 {
         let allowed = self.route(agent).lanelet(at);
         let allowed = allowed.map_or(LEAST_SPEED, |lanelet| {
@@ -229,14 +229,14 @@ impl<'a> Situation<'a> {
         allowed.max(self.speed(agent)).max(LEAST_SPEED)
     }
 
-    /// Time that an agent needs for a distance if nothing holds it up, s.
+    /// Time that an agent needs for a distance if nothing delays it, s.
     pub(super) fn time_for(&self, distance: f64, agent: AgentIndex, at: u32) -> f64 {
         let top = self.expected_speed(agent, at);
         time_to_cover(distance, self.speed(agent), top, EXPECTED_ACCELERATION)
     }
 
-    /// Like `time_for`, but with its present acceleration, s, because a vehicle that follows another one gains less
-    /// speed than it could. A vehicle that hardly moves is expected to set out.
+    /// Like `time_for`, but with its present acceleration, s, because a vehicle that follows another one
+    /// gains less speed than it could. A vehicle that hardly moves is treated as starting from rest.
     pub(super) fn time_as_it_drives(&self, distance: f64, agent: AgentIndex, at: u32) -> f64 {
         let speed = self.speed(agent);
         let acceleration = match speed > HARDLY_MOVING {
@@ -249,12 +249,12 @@ impl<'a> Situation<'a> {
         time_to_cover(distance, speed, top, acceleration)
     }
 
-    /// The light that the signal of a connection shows; green if it has none.
+    /// Light of the signal of a connection; green if it has none.
     pub(super) fn light(&self, path: Connection) -> Light {
         self.signals.light(self.ground, path)
     }
 
-    /// Whether an agent whose front is at `distance` before the stop line, m, is expected to stop there for
+    /// Whether an agent whose front is at `distance` before the stop line, m, is expected to stop there at
     /// amber.
     pub(super) fn can_stop(&self, agent: AgentIndex, distance: f64) -> bool {
         self.can_stop_by(AMBER_BRAKING, agent, distance)
@@ -266,15 +266,15 @@ impl<'a> Situation<'a> {
         speed * speed <= 2.0 * self.braking(agent, braking) * distance
     }
 
-    /// Deceleration expected of an agent where it is, given the value for dry ground, m/s^2.
+    /// Deceleration expected of an agent at its place, given the value for dry ground, m/s^2.
     pub(super) fn braking(&self, agent: AgentIndex, dry: f64) -> f64 {
         let position = &self.agents.position[agent.index()];
         let kind = self.vehicle_type(agent);
         self.ground.expected_braking(dry, position, kind)
     }
 
-    /// Whether an agent stands before the connection at an index of its route, or could stop well before
-    /// it.
+    /// Whether an agent stands before the connection at an index of its route, or could comfortably stop
+    /// before it.
     pub(super) fn stands_or_is_far(&self, agent: AgentIndex, at: u32) -> bool {
         let speed = self.speed(agent);
         let distance = -self.front(agent, at);
@@ -282,7 +282,7 @@ impl<'a> Situation<'a> {
             || speed * speed <= 2.0 * self.braking(agent, AMBER_BRAKING) * (distance - FAR)
     }
 
-    /// Whether the signal of a connection stops an agent that has been let in already and whose front is at
+    /// Whether the signal of a connection stops an agent that has already been let in and whose front is at
     /// `distance` before the stop line, m.
     pub(super) fn is_called_back_by_light(
         &self,
@@ -319,7 +319,7 @@ impl<'a> Situation<'a> {
         }
     }
 
-    /// Whether the signal of a connection is red but vehicles may turn along it.
+    /// Whether the signal of a connection is red but vehicles may turn on red there.
     pub(super) fn may_turn_on_red(&self, path: Connection) -> bool {
         self.ground.connection_gist(path).may_turn_on_red && self.light(path).is_red()
     }
@@ -329,8 +329,8 @@ impl<'a> Situation<'a> {
         self.ground.connection_gist(path).sign
     }
 
-    /// Whether traffic on one connection of a junction gives way to traffic on another: by the rules,
-    /// unless the stage of their signals lets only one of them proceed if it gives way.
+    /// Whether traffic on one connection of a junction yields to traffic on another: according to the rules,
+    /// or if the stage of their signals is permissive for one of them.
     pub(super) fn gives_way(
         &self,
         junction: JunctionIndex,
@@ -349,7 +349,7 @@ impl<'a> Situation<'a> {
         }
     }
 
-    /// How far before a junction the stop line of a connection lies, m.
+    /// Distance of the stop line of a connection from the junction, m.
     pub(super) fn setback(
         &self,
         Connection {
@@ -361,14 +361,13 @@ impl<'a> Situation<'a> {
         self.ground.setback(junction, path, has_buses)
     }
 
-    /// How far the front of the holder of a grant of a junction is before the stop line, m; negative
-    /// beyond it.
+    /// Distance of the front of a grant's holder before the stop line, m; negative beyond it.
     pub(super) fn before_line(&self, junction: JunctionIndex, grant: &Grant) -> f64 {
         -self.front_of(grant) - self.setback(Connection::new(junction, grant.path))
     }
 }
 
-/// Time for a distance at a constant acceleration `a` up to a speed, s.
+/// Time to drive a distance with a constant acceleration `a` up to a maximum speed, s.
 fn time_to_cover(distance: f64, speed: f64, top: f64, a: f64) -> f64 {
     if distance <= 0.0 {
         return 0.0;

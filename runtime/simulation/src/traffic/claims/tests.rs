@@ -20,14 +20,14 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{Control, JunctionRules, RoadId, SignalMode, SignalPlan};
 
 impl Stand {
-    /// A car at a distance before the junction, m, that drives straight on.
+    /// A car at a distance before the junction, m, that is to drive straight on.
     fn comes(&mut self, id: u64, direction: DVec2, before: f64, speed: f64) -> AgentIndex {
         let lanelets = self.straight(direction);
         let s = self.ground.length(lanelets[0]) - before;
         self.car(id, &lanelets, s, speed)
     }
 
-    /// Lets junctions decide, if it is time.
+    /// Lets junctions decide if a decision is due.
     fn decide(&mut self, clock: &Clock) {
         self.look();
         let given = Given {
@@ -98,7 +98,7 @@ impl Stand {
         [DVec2::X, DVec2::Y].into_iter().find(has_green).unwrap()
     }
 
-    /// Where a car has to wait inside, m along its connection.
+    /// Position inside at which a car has to wait, m along its connection.
     fn wall(&self, agent: AgentIndex) -> Option<f32> {
         let claim = &self.agents.claim[agent.index()];
         (claim.wall_at > 0).then_some(claim.wall_s)
@@ -132,7 +132,7 @@ fn ruled(control: Control) -> Stand {
     })
 }
 
-/// Like `two_crossings`, with rules for the junctions.
+/// Like `two_crossings`, with controls for the junctions.
 fn two_crossings_of(apart: f64, rules: &JunctionRules) -> (Stand, [LaneletIndex; 5]) {
     let roads = [
         ((-100.0, 0.0), (0.0, 0.0), 1, 1),

@@ -1,4 +1,5 @@
-//! One decision of all junctions: which vehicles have left, request, are let in, and have to wait inside.
+//! One decision of all junctions: finds the vehicles that have left, that request, that are let in, and that
+//! have to wait inside.
 
 use super::Claims;
 use super::alley::AlleyRequest;
@@ -17,8 +18,8 @@ use crate::traffic::people::{Over, People};
 use roadwright_scenario::Connection;
 
 impl Claims {
-    /// Lets junctions decide if it is time. In between, only vehicles that no longer drive return their
-    /// grants, because their indices will be reused.
+    /// Lets junctions decide if a decision is due. Otherwise, only vehicles that no longer drive give back
+    /// their grants, because their indices will be reused.
     pub(crate) fn update(
         &mut self,
         given: Given<'_>,
@@ -40,7 +41,7 @@ impl Claims {
     }
 
     /// Revokes the grants of agents that have left their junctions or may no longer enter them, decides all
-    /// requests, and sets where vehicles inside have to wait.
+    /// requests, and sets the places where vehicles inside have to wait.
     fn decide_now(&mut self, given: Given<'_>, agents: &mut ClaimColumns<'_>, people: &mut People) {
         let Given {
             clock,
@@ -91,7 +92,7 @@ impl Claims {
         self.grants.forget_places();
     }
 
-    /// Writes to each agent the first place on its route where it has to wait.
+    /// Stores the first place on its route where each agent has to wait.
     fn set_walls(&mut self, setting: Setting<'_>, agents: &mut ClaimColumns<'_>) {
         let situation = setting.with(agents.lent());
         let walls = &mut self.scratch.walls;
@@ -175,7 +176,7 @@ impl Claims {
         self.alleys.put_back(from_the_road);
     }
 
-    /// Decides a request to a junction and the alleys beyond it. Returns why it is refused.
+    /// Decides a request to a junction and the alleys beyond it. Returns the reason if it is refused.
     fn decide_one(
         &mut self,
         request: &Request,
@@ -246,7 +247,7 @@ impl Claims {
 }
 
 impl Requests {
-    /// Records what others leave to a vehicle that is not let in, if it has waited long enough.
+    /// Records what others have to leave to a vehicle that is not let in, if it has waited long enough.
     fn reserve_for(
         &mut self,
         request: &Request,

@@ -1,4 +1,4 @@
-//! Why an agent waits at a junction and for which agents, as shown to users.
+//! Reasons why agents wait at junctions, and the agents that they wait for, as shown to users.
 
 use super::alley::Alleys;
 use super::request::Request;
@@ -13,40 +13,40 @@ use std::fmt;
 /// The reason why an agent waits at a junction, and the agents it waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waits {
-    /// The smallest node of the junction; for an alley, of the junction at an end of its road.
+    /// Smallest node id of the junction; for an alley, of the junction at an end of its road.
     pub node: NodeId,
     /// The reason.
     pub why: Why,
-    /// The ids of the agents for which it waits, if any, in ascending order.
+    /// Ids of the agents for which it waits, in ascending order.
     pub whom: Vec<u64>,
 }
 
-/// Why an agent waits at a junction.
+/// Reasons why an agent waits at a junction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// Another vehicle before it waits.
+    /// Another vehicle is waiting ahead of it.
     Queue,
     /// Its signal is not green.
     Red,
     /// It has to stop at the stop line first.
     Stop,
-    /// A vehicle with the right of way approaches.
+    /// A vehicle with right of way approaches.
     GivesWay,
-    /// It follows another vehicle at a sign, and has to look for itself.
+    /// It follows another vehicle at a sign and has to look for itself.
     Looks,
-    /// Other vehicles block it, or have waited longer.
+    /// Other vehicles block it or have waited longer.
     Occupied,
-    /// There is no room beyond.
+    /// There is no room beyond the junction.
     NoRoom,
-    /// It has been let in, and another vehicle passes first.
+    /// It has been let in, but another vehicle passes first.
     Inside,
-    /// Pedestrians cross, or want to.
+    /// Pedestrians are crossing or want to cross.
     People,
-    /// An edit changes the junction as soon as it is empty.
+    /// An edit will change the junction as soon as it is empty.
     Closed,
-    /// A body off the lanes in the junction blocks it.
+    /// A body off the lanes blocks the junction.
     OffLanes,
-    /// A vehicle comes through an alley of this road, or has waited longer for it.
+    /// Another vehicle is coming through an alley of this road or has waited longer for it.
     Alley(RoadId),
 }
 
@@ -132,7 +132,7 @@ impl Claims {
         })
     }
 
-    /// The vehicles that wait for one direction of an alley as the first of their lane. O(vehicles).
+    /// Vehicles that wait for one direction of an alley as the first on their lane. O(vehicles).
     pub(crate) fn waiting_for(
         &self,
         side: AlleySide,
@@ -197,7 +197,7 @@ impl Claims {
 }
 
 impl Alleys {
-    /// Where and why an agent waits if an alley keeps it from driving on.
+    /// Where and why an agent waits if an alley stops it.
     fn waits_of(&self, agent: AgentIndex, situation: &Situation<'_>) -> Option<Waits> {
         let claim = &situation.agents.claim[agent.index()];
         if situation.ground.alleys().is_empty() || claim.refused != Refusal::Alley {
@@ -219,7 +219,7 @@ impl Alleys {
     }
 
     /// The alleys that an agent needs all at once to proceed from its current position, on the open road or
-    /// at a junction, and does not hold yet.
+    /// at a junction, and that it does not hold yet.
     fn needed_by(&self, agent: AgentIndex, situation: &Situation<'_>) -> Vec<AlleySide> {
         let claim = &situation.agents.claim[agent.index()];
         let mut needs = Vec::new();

@@ -1,7 +1,7 @@
 //! Positions at which vehicles wait inside a junction: before conflicts at which other vehicles pass first.
 //!
 //! ```text
-//!   ticket 7:  |  |            The car with ticket 8 has been let in and waits before its
+//! ticket 7: | | The car with ticket 8 has been let in and waits before its
 //!              |  v            conflict with the car with ticket 7 until the rear of that
 //!    ----------+..#..+----     car has left it. Cars wait for lower tickets only, so waiting
 //!     [8]  -> |   #  |         never forms a circle; the car with the lowest ticket waits
@@ -15,13 +15,13 @@ use crate::records::AgentIndex;
 use roadwright_scenario::Connection;
 use roadwright_scenario::junction::Interval;
 
-/// A place to wait: index in the route, and position along the lanelet there, m.
+/// A place to wait: index in the route, and position along that lanelet, m.
 pub(super) type Wall = (u32, f32);
 
 impl Grants {
-    /// Finds how long each holder of a grant is delayed by others, and the first place in each junction at
-    /// which it has to wait, as (agent, place). Agents that need not wait are left out. O(pairs of grants
-    /// in one junction).
+    /// Finds the delay of each holder of a grant by others, and the first place in each junction where it has
+    /// to wait, as (agent, place). Agents that need not wait are left out. O(pairs of grants in one
+    /// junction).
     pub(super) fn set_walls(
         &mut self,
         situation: &Situation<'_>,
@@ -74,7 +74,7 @@ impl Grants {
     }
 }
 
-/// Keeps the first place to wait of each agent along its route.
+/// Keeps only the first place to wait along each agent's route.
 pub(super) fn keep_first(walls: &mut Vec<(AgentIndex, Wall)>) {
     walls.sort_unstable_by(|(a, (at, s)), (b, (other_at, other_s))| {
         (a, at).cmp(&(b, other_at)).then(s.total_cmp(other_s))
@@ -82,25 +82,27 @@ pub(super) fn keep_first(walls: &mut Vec<(AgentIndex, Wall)>) {
     walls.dedup_by_key(|(agent, _)| *agent);
 }
 
-/// A conflict that begins within this distance of the start of a connection counts as beginning with it, m.
+/// Distance from the start of a connection within which a conflict counts as beginning with the connection,
+/// m.
 const AT_BEGIN: f64 = 0.5;
-/// Distance into a conflict beyond which a vehicle is no longer held back before it, m.
+/// Distance into a conflict beyond which a vehicle is no longer stopped before it, m.
 const INSIDE: f64 = 0.5;
-/// Time that a merging vehicle allows before it has to brake, besides one decision period, s.
+/// Time until a merging vehicle has to brake, in addition to one decision period, s.
 const REACTION: f64 = 0.2;
 
 /// A conflict of two agents in a junction that the second has not left yet.
 pub(super) struct Meeting {
-    /// Interval on the agent's own connection, m.
+    /// Interval of the conflict on the agent's own connection, m.
     pub(super) own: Interval,
-    /// Distance from the other's rear to where the agent may follow it, m.
+    /// Distance that the other vehicle's rear still has to cover before the agent may follow, m.
     way_out: f64,
-    /// Whether both continue in one lane.
+    /// Whether both connections lead into the same lane.
     pub(super) is_merge: bool,
 }
 
 impl Meeting {
-    /// The conflict of an agent with the holder of a grant; `None` if there is none, or no longer.
+    /// The conflict of an agent with the holder of a grant; `None` if there is none, or if it has been
+    /// resolved.
     pub(super) fn of(
         Connection {
             junction,
@@ -125,15 +127,15 @@ impl Meeting {
         })
     }
 
-    /// How long the other one takes to leave the conflict, s.
+    /// Time that the other vehicle takes to leave the conflict, s.
     pub(super) fn time_to_leave(&self, other: &Grant, situation: &Situation<'_>) -> f64 {
         situation.time_as_it_drives(self.way_out, other.agent, other.at) + f64::from(other.delay)
     }
 
-    /// Whether the holder of a grant need not slow down yet for the vehicle with which it merges.
-    /// `distance` is how far its place to wait is ahead, m, and `delay` how much too early it would arrive
-    /// at the conflict, s. A wall would make it creep there and merge slowly, and vehicles behind would
-    /// have to brake for it.
+    /// Whether the holder of a grant need not slow down yet for the vehicle with which it merges. `distance`
+    /// is the distance to the place where it would wait, m, and `delay` the time by which it would arrive too
+    /// early at the conflict, s. Otherwise it would creep towards that place and merge slowly, and vehicles
+    /// behind would have to brake.
     fn rolls_on(
         &self,
         distance: f64,
@@ -149,8 +151,8 @@ impl Meeting {
         distance > speed * (REACTION + situation.period) + speed * speed / (2.0 * braking)
     }
 
-    /// How long the holder of a grant, whose front is at `front` along its connection, m, has to wait for
-    /// the other one, s.
+    /// Time for which the holder of a grant, whose front is at `front` along its connection, m, has to wait
+    /// for the other vehicle, s.
     fn delay(&self, front: f64, grant: &Grant, other: &Grant, situation: &Situation<'_>) -> f32 {
         let distance = self.own.from - front;
         let comes = situation.time_for(distance, grant.agent, grant.at);

@@ -1,4 +1,4 @@
-//! Monitors compliance: which vehicles enter uninvited or at red, and which ones approach signals.
+//! Monitors compliance: finds vehicles that enter uninvited or at red, and vehicles that approach signals.
 
 use super::grants::Grants;
 use super::request::{Need, Requests};
@@ -20,8 +20,8 @@ pub(super) struct Intruder {
 }
 
 impl Claims {
-    /// Counts vehicles that have entered since the last step, and gives uninvited vehicles inside the
-    /// grants that they need, so that others keep clear. They pass first, because they are there already.
+    /// Counts vehicles that have entered since the last step. Gives uninvited vehicles inside the grants that
+    /// they need, so that others keep clear. They pass first because they are already inside.
     pub(super) fn watch(&mut self, statistics: &[Statistics], situation: &Situation<'_>) {
         let (entries, counts) = (&mut self.entries, &mut self.counts);
         self.grants.for_each_busy(|junction, grants| {
@@ -71,7 +71,7 @@ impl Claims {
     }
 }
 
-/// Agents that come near signals.
+/// Agents that approach signals.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Arrivals {
     found: Scratch<Finding>,
@@ -164,14 +164,14 @@ impl Arrivals {
 }
 
 impl Situation<'_> {
-    /// Whether lack of room beyond keeps an agent from entering.
+    /// Whether a lack of room beyond stops an agent from entering.
     fn lacks_room(&self, agent: AgentIndex) -> bool {
         let refused = self.agents.claim[agent.index()].refused;
         matches!(refused, Refusal::NoRoom | Refusal::OffLanes)
     }
 
-    /// Whether an agent stands behind another one on one of `lanes`, which are sorted, so it cannot drive
-    /// either.
+    /// Whether an agent stands behind another one on one of `lanes`, which are sorted, so that it cannot
+    /// drive either.
     fn is_behind_one_of(&self, agent: AgentIndex, at: u32, lanes: &[LaneletIndex]) -> bool {
         let is_there = |lane| lanes.binary_search(&lane).is_ok();
         let is_behind = self.agents.claim[agent.index()].refused == Refusal::NotFirst;

@@ -6,23 +6,23 @@
 //!    o ---> |    :    |    v    |            waits before a lane that a vehicle has been let into.
 //! ```
 //!
-//! Vehicles and pedestrians exclude each other as vehicles do, in an order that is settled when one of them
-//! starts. A vehicle is let into a junction only if no pedestrian is, or soon will be, where it drives over
-//! a crossing. From then on it waits for no pedestrian. A walking pedestrian waits for vehicles that have
-//! been let in, and for no others. So they never wait for each other in a circle.
+//! Vehicles and pedestrians exclude each other like vehicles, in an order that is fixed when one of them
+//! starts. A vehicle is let into a junction only if no pedestrian is, or soon will be, where it drives over a
+//! crossing. From then on it waits for no pedestrian. A walking pedestrian waits for vehicles that have been
+//! let in, and for no others. So they never wait for each other in a circle.
 //!
-//! At a zebra pedestrians go first: a pedestrian that arrives keeps vehicles from being let in, and
-//! vehicles that have been let in, have not entered and can still stop lose their turn. Two rules end every
-//! wait: a vehicle that pedestrians have kept for [`PATIENCE_OF_DRIVERS`] goes before pedestrians that
-//! arrive later, and if one pedestrian has waited for [`PATIENCE`], all there go before every vehicle that
-//! can still stop. At signals pedestrians walk in the stages in which the lanes they cross have red
-//! (`walk_stages`).
+//! At a zebra crossing, pedestrians go first. When a pedestrian arrives, no more vehicles are let in, and
+//! vehicles that have been let in but have not entered and can still stop lose their turn. Two rules end
+//! every wait: a vehicle that has waited for pedestrians for [`PATIENCE_OF_DRIVERS`] goes before pedestrians
+//! that arrive later, and once a pedestrian has waited for [`PATIENCE`], all pedestrians there go before
+//! every vehicle that can still stop. At signals pedestrians walk in the stages in which the lanes they cross
+//! have red (`walk_stages`).
 //!
 //! # Parts
 //!
-//! `sources.rs` decides when pedestrians arrive, `walk.rs` when they wait and how they walk; how vehicles
-//! react to them is in `traffic/claims/on_foot.rs`. Pedestrians whose crossing is removed by an edit still
-//! walk to the other side (`strays.rs`).
+//! `sources.rs` decides when pedestrians arrive, and `walk.rs` when they wait and how they walk. The
+//! reactions of vehicles are in `traffic/claims/on_foot.rs`. Pedestrians whose crossing is removed by an edit
+//! still walk to the other side (`strays.rs`).
 
 mod sources;
 mod strays;
@@ -42,7 +42,7 @@ use thiserror::Error;
 pub(crate) use walk::Over;
 use walk::Seen;
 
-/// Radius of the space that a pedestrian takes, m; shoulders are 0.6 m wide.
+/// Radius of the space that a pedestrian needs, m; shoulders are 0.6 m wide.
 pub const RADIUS: f64 = 0.3;
 /// Distance from the kerb at which pedestrians wait, m.
 const BEFORE_KERB: f64 = 0.4;
@@ -51,16 +51,15 @@ const BEFORE_KERB: f64 = 0.4;
 const COMES_FROM: f64 = 2.4;
 /// Distance beyond the other kerb at which pedestrians disappear, m.
 const GOES_TO: f64 = 1.0;
-/// Time for which pedestrians may keep a vehicle waiting before it is let in ahead of pedestrians that have
-/// not started, s.
+/// Waiting time after which a vehicle is let in ahead of pedestrians that have not started, s.
 pub(super) const PATIENCE_OF_DRIVERS: f64 = 20.0;
-/// Wait at a zebra after which pedestrians go before all vehicles that can still stop, s. Vehicles that
-/// cannot stop have left the junction long before the wait reaches a minute.
+/// Waiting time at a zebra crossing after which pedestrians go before all vehicles that can still stop, s.
+/// Vehicles that cannot stop have left the junction long before the wait reaches a minute.
 pub(super) const PATIENCE: f64 = 25.0;
-/// Maximum number of pedestrians at one crossing. There is no room for more to stand.
+/// Maximum number of pedestrians at one crossing. There is no room for more of them.
 const MOST_AT_CROSSING: usize = 200;
 
-/// Pedestrians, a column per property, in the order of arrival.
+/// Pedestrians as one column per property, in the order of arrival.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct People {
     id: Vec<u64>,
@@ -84,7 +83,7 @@ pub(crate) struct People {
     seen: Seen,
 }
 
-/// Why no pedestrian can be called to a crossing.
+/// Reasons why no pedestrian can be added at a crossing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum NoCrossing {
     /// The junction has no crossing.
@@ -101,8 +100,8 @@ pub enum NoCrossing {
 }
 
 impl People {
-    /// No pedestrians yet. `rate` pedestrians per hour will arrive at each side of crossings that have no
-    /// rate of their own.
+    /// Creates the state without pedestrians. `rate` pedestrians per hour will arrive at each side of
+    /// crossings that do not set their own rate.
     pub(crate) fn new(ground: &Ground, rate: f64, seed: u64) -> Self {
         Self {
             sources: sources::of(ground, rate, seed, 0.0),
@@ -110,24 +109,24 @@ impl People {
         }
     }
 
-    /// Whether no pedestrians are left and none will come.
+    /// Whether there are no pedestrians left and none will arrive.
     pub(crate) fn is_over(&self) -> bool {
         self.id.is_empty() && self.strays.is_empty() && self.sources.iter().all(Source::is_dry)
     }
 
-    /// Whether there never was a pedestrian and none will come. Then a run behaves as if there were no
-    /// pedestrians at all.
+    /// Whether there has never been a pedestrian and none will arrive. Such a run behaves as if pedestrians
+    /// did not exist.
     pub(crate) fn is_untouched(&self) -> bool {
         self.last_id == 0 && self.is_over()
     }
 
-    /// Counts of pedestrians so far, if any has come.
+    /// Statistics of pedestrians so far, if any have arrived.
     pub(crate) fn summary(&self) -> Option<PeopleCounts> {
         (self.counts.came > 0).then_some(self.counts)
     }
 
-    /// Adds a pedestrian at a crossing of the junction of a node: over the given road, or over the first
-    /// arm that has a crossing. It starts on the side where fewer pedestrians are. Returns its number.
+    /// Adds a pedestrian at a crossing of the junction of a node: over the given road, or over the first arm
+    /// that has a crossing. It starts on the side with fewer pedestrians. Returns its number.
     ///
     /// # Errors
     /// If there is no such crossing, or no room at it.
@@ -178,7 +177,7 @@ impl People {
     }
 
     /// Moves to the ground after an edit. Pedestrians whose crossing is unchanged continue. If the crossing
-    /// has gone or moved, pedestrians on it walk to the other side, and pedestrians that have not set off
+    /// was removed or moved, pedestrians on it walk to the other side, and pedestrians that have not started
     /// disappear.
     pub(crate) fn take_over(&mut self, before: &Ground, after: &Ground, rate: f64, clock: &Clock) {
         let (old, new) = (before.crossings().sites(), after.crossings().sites());
@@ -215,7 +214,7 @@ impl People {
         self.renew_sources(after, rate, clock);
     }
 
-    /// Position of a pedestrian beyond the other kerb, m.
+    /// Position beyond the other kerb at which a pedestrian disappears, m.
     fn end(&self, person: usize, site: &CrossingSite) -> DVec2 {
         let crossing = &site.crossing;
         let across = if self.is_from_right[person] {
@@ -226,7 +225,7 @@ impl People {
         crossing.right_kerb.point(self.beside[person], across)
     }
 
-    /// Removes the pedestrians for which `stays` does not hold.
+    /// Removes the pedestrians for which `stays` is false.
     fn keep(&mut self, stays: &[bool]) {
         fn retain<T>(column: &mut Vec<T>, stays: &[bool]) {
             let mut stays = stays.iter();
@@ -278,7 +277,7 @@ impl People {
         all
     }
 
-    /// Whether all columns have the same length and their values fit a ground; for saves.
+    /// Whether all columns have the same length and their values match a ground; for saves.
     pub(crate) fn fits(&self, ground: &Ground, clock: &Clock) -> bool {
         let sites = ground.crossings().sites();
         let n = self.id.len();
@@ -306,8 +305,8 @@ impl People {
     }
 }
 
-/// Lateral offset of a pedestrian from the middle of the crossing, m. Pedestrians keep to the
-/// right, and do not all walk in one line.
+/// Lateral offset of a pedestrian from the middle of the crossing, m. Pedestrians keep to the right but do
+/// not all walk in one line.
 fn lane_for(id: u64, is_from_right: bool, width: f64) -> f64 {
     let free = (0.5 * width - RADIUS - 0.1).max(0.0);
     // Five lines from the middle of the crossing outwards, at 0.15 to 0.95 of the free width.

@@ -7,13 +7,13 @@ use roadwright_geometry::math::{Stream, ln};
 use roadwright_scenario::{RoadEnd, RoadId};
 use serde::{Deserialize, Serialize};
 
-/// How long ago the next arrival in a save may have been due, s.
+/// Maximum time for which the next arrival in a save may have been overdue, s.
 const LATEST: f64 = 10.0;
 
 /// The pedestrians that arrive at one side of a crossing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Source {
-    /// Road, end and side, by which the source is recognised after an edit.
+    /// Road, end and side, which identify the source after an edit.
     key: (RoadId, bool, bool),
     /// Pedestrians per hour.
     rate: f64,
@@ -48,18 +48,18 @@ pub(super) fn of(ground: &Ground, rate: f64, seed: u64, time: f64) -> Vec<Source
 }
 
 impl Source {
-    /// Whether no pedestrian will arrive.
+    /// Whether no more pedestrians will arrive.
     pub(super) fn is_dry(&self) -> bool {
         self.rate <= 0.0
     }
 
-    /// Whether its values are possible. The next arrival cannot have been due long ago, or all pedestrians
-    /// since then would appear in one step.
+    /// Whether its values are valid. The next arrival must not be long overdue, or all pedestrians since then
+    /// would appear in one step.
     pub(super) fn is_sound(&self, clock: &Clock) -> bool {
         (0.0..=1e6).contains(&self.rate) && self.next_time >= clock.time() - LATEST
     }
 
-    /// Continues the same source from before an edit.
+    /// Continues the source from before an edit.
     fn continue_from(&mut self, before: &Self) {
         // With another rate the gap that has been drawn no longer fits.
         let is_same = before.rate.to_bits() == self.rate.to_bits();
@@ -80,7 +80,7 @@ impl Source {
 }
 
 impl People {
-    /// Adds the pedestrians that are due.
+    /// Adds the pedestrians that are due to arrive.
     pub(crate) fn appear(&mut self, clock: &Clock, ground: &Ground) {
         let time = clock.time();
         let sites = ground.crossings().sites();

@@ -1,5 +1,5 @@
 //! Pedestrians whose crossing was removed by an edit while they walked. They walk to the other side, and
-//! drivers that can stop for them do.
+//! drivers stop for them if they can.
 //!
 //! ```text
 //!        |    :       wall
@@ -19,21 +19,22 @@ use roadwright_geometry::{DVec2, Pose, heading_of};
 use roadwright_scenario::junction::WALKING_SPEED;
 use serde::{Deserialize, Serialize};
 
-/// Length of the rest of the path that drivers take into account, m: about two lanes.
+/// Length of the remaining path that drivers take into account, m: about two lanes.
 const HEEDED: f64 = 7.0;
-/// A lane whose middle comes this near to the path is blocked, m: half a bus and half a pedestrian.
+/// Distance of the centre of a lane from the path below which the lane is blocked, m: half a bus and half a
+/// pedestrian.
 const NEAR: f64 = 1.8;
 /// Distance before the path at which drivers stop, m.
 const BEFORE: f64 = 2.0;
-/// How far ahead drivers look, s, and the least distance, m.
+/// Time ahead that drivers look, s, and minimum distance, m.
 const SIGHT: f64 = 6.0;
 const LEAST_SIGHT: f64 = 20.0;
-/// A driver that needs harder braking than this to stop continues, m/s^2.
+/// Deceleration above which a driver continues rather than stops, m/s^2.
 const BRAKING: f64 = 4.5;
 /// Distance between the points of a lane that are examined, m.
 const STEP: f64 = 1.0;
 
-/// A pedestrian without a crossing that still walks to the other side.
+/// A pedestrian without a crossing that is still walking to the other side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Stray {
     id: u64,
@@ -42,7 +43,7 @@ pub(crate) struct Stray {
     waits: bool,
 }
 
-/// The data that strays and drivers need about each other.
+/// The data that stray pedestrians and drivers need about each other.
 pub(crate) struct Roadside<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
@@ -92,12 +93,13 @@ impl Stray {
 }
 
 impl People {
-    /// Whether there are pedestrians whose crossing has gone.
+    /// Whether there are pedestrians whose crossing was removed.
     pub(crate) fn has_strays(&self) -> bool {
         !self.strays.is_empty()
     }
 
-    /// Holds drivers that can stop before strays, by walls on their routes. O(strays * drivers).
+    /// Stops drivers that can stop before stray pedestrians, by waiting places on their routes. O(strays *
+    /// drivers).
     pub(crate) fn hold_for_strays(&self, roadside: &Roadside<'_>, agents: &mut ClaimColumns<'_>) {
         for agent in agents.by_growing_id() {
             let nearest = self.wall_for(agent, roadside, agents.lent());
@@ -111,7 +113,8 @@ impl People {
         }
     }
 
-    /// Where an agent has to stop for strays: index in its route, and position along the lanelet there, m.
+    /// Place where an agent has to stop for stray pedestrians: index in its route, and position along that
+    /// lanelet, m.
     fn wall_for(
         &self,
         agent: AgentIndex,
@@ -158,7 +161,7 @@ impl People {
         None
     }
 
-    /// Lets strays walk for a step. They wait for vehicles that would cross their next metre.
+    /// Moves stray pedestrians by a step. They wait for vehicles that would cross their next metre.
     pub(crate) fn walk_strays(&mut self, clock: &Clock, bodies: &Bodies<'_>, types: &VehicleTypes) {
         let agents = bodies.agents;
         let boxes: Vec<Sweep<'_>> = agents
@@ -202,7 +205,7 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    /// Whether a vehicle covers a place, or will cover it before it can stop.
+    /// Whether a vehicle covers a place or will cover it before it can stop.
     fn reaches(&self, place: DVec2) -> bool {
         let (speed, vehicle_type) = (self.speed, self.vehicle_type);
         let local = self.pose.to_local(place);

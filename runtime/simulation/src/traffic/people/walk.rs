@@ -1,4 +1,4 @@
-//! When pedestrians wait and how they walk.
+//! Waiting and walking of pedestrians.
 
 use super::{BEFORE_KERB, GOES_TO, PATIENCE, PATIENCE_OF_DRIVERS, People, RADIUS, overlap};
 use crate::clock::Clock;
@@ -13,7 +13,7 @@ use roadwright_scenario::junction::{Interval, WALK_WINDOW, WALKING_SPEED};
 const BEFORE_LANE: f64 = 0.2;
 /// Distance before an obstacle at which pedestrians stop, m.
 const BEFORE_STANDING: f64 = 0.2;
-/// Positions closer than this count as equal, m.
+/// Difference below which two positions count as equal, m.
 const NEAR: f64 = 1e-6;
 
 /// The part of a crossing that is taken by a vehicle that has been let in.
@@ -28,13 +28,13 @@ pub(crate) struct Over {
 /// Data about pedestrians that is derived in each step.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
-    /// Pedestrians at each crossing.
+    /// Numbers of the pedestrians at each crossing.
     by_crossing: Vec<Vec<u32>>,
-    /// Whether each pedestrian is about to walk, if vehicles let it.
+    /// Whether each pedestrian will walk as soon as vehicles allow it.
     wants: Vec<bool>,
-    /// Whether a pedestrian at each crossing has waited for long.
+    /// Whether any pedestrian at each crossing has waited for too long.
     is_locked: Vec<bool>,
-    /// Crossings with pedestrians.
+    /// Crossings with at least one pedestrian.
     busy: Vec<u32>,
     /// Obstacles outside lane traffic, with the road layers on which they stand.
     standing: Vec<(OrientedBox, u32)>,
@@ -47,14 +47,15 @@ impl PartialEq for Seen {
     }
 }
 
-/// Where a pedestrian is on the crossing.
+/// Progress of a pedestrian on a crossing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Stage {
-    /// Approaches a place to wait, or stands there, before a stretch of the crossing, m from its kerb.
+    /// The pedestrian approaches or stands at a waiting place before a stretch of the crossing, m from its
+    /// kerb.
     Before(Interval),
-    /// On a stretch of the crossing.
+    /// The pedestrian is on a stretch of the crossing.
     On(Interval),
-    /// Beyond all stretches.
+    /// The pedestrian is beyond all stretches.
     Over,
 }
 
@@ -95,8 +96,8 @@ impl People {
         seen.is_locked.resize(sites.len(), false);
     }
 
-    /// Decides which pedestrians want to walk, after [`People::gather`]. `kept` has for each busy crossing
-    /// the longest time for which pedestrians have kept a vehicle from driving over it, s.
+    /// Decides which pedestrians want to walk, after [`People::gather`]. `kept` contains the longest time for
+    /// which a vehicle has waited for pedestrians at each busy crossing, s.
     pub(crate) fn decide(
         &mut self,
         clock: &Clock,
@@ -146,7 +147,7 @@ impl People {
         self.seen = seen;
     }
 
-    /// The stages for which pedestrians wait at signals: junction and stages, one bit each.
+    /// Stages for which pedestrians wait at signals, as a junction with one bit per stage.
     pub(crate) fn calls<'a>(
         &'a self,
         ground: &'a Ground,
@@ -200,8 +201,8 @@ impl People {
         self.seen.standing.extend(standing);
     }
 
-    /// Position at which a pedestrian meets the next obstacle ahead, m along its path; infinite if there is
-    /// none. A pedestrian that is inside an obstacle already walks out of it.
+    /// Position at which a pedestrian meets the next obstacle, m along its path; infinite if there is none. A
+    /// pedestrian that is already inside an obstacle walks out of it.
     fn wall(&self, person: usize, site: &CrossingSite, standing: &[(OrientedBox, u32)]) -> f64 {
         let along = self.along[person];
         let left = site.crossing.right_kerb.left();
@@ -216,7 +217,7 @@ impl People {
         walls.fold(f64::INFINITY, |first, ahead| first.min(along + ahead))
     }
 
-    /// Whether an obstacle stands on a stretch of a pedestrian's path, or before it.
+    /// Whether an obstacle stands on or before a stretch of a pedestrian's path.
     fn is_blocked(
         &self,
         person: usize,
@@ -227,7 +228,8 @@ impl People {
         !standing.is_empty() && self.wall(person, site, standing) < stretch.to + RADIUS
     }
 
-    /// How far a pedestrian that wants to reach a position gets, m along its path.
+    /// Position that a pedestrian reaches before the next obstacle if it wants to walk to a given position, m
+    /// along its path.
     fn before_standing(
         &self,
         person: usize,
@@ -254,7 +256,7 @@ impl People {
         Stage::Over
     }
 
-    /// Lets all pedestrians walk for a step. `over` has for each busy crossing the parts taken by vehicles
+    /// Moves all pedestrians by a step. For each busy crossing, `over` contains the parts taken by vehicles
     /// that have been let in and have not left it.
     pub(crate) fn walk(&mut self, clock: &Clock, ground: &Ground, over: &[Vec<Over>]) {
         let sites = ground.crossings().sites();
@@ -307,7 +309,7 @@ impl People {
         }
     }
 
-    /// Whether a pedestrian before a stretch sets off: every vehicle that has been let in will have left
+    /// Whether a pedestrian before a stretch may start: every vehicle that has been let in will have left
     /// each lane by the time the pedestrian gets there.
     fn may_start(
         &self,
@@ -324,7 +326,8 @@ impl People {
         self.seen.wants[person] && vehicles.iter().all(is_free)
     }
 
-    /// How far a pedestrian on a stretch gets: not into a lane that a vehicle has been let into.
+    /// Position that a pedestrian on a stretch may reach. It may not enter a lane that a vehicle has been let
+    /// into.
     fn held(
         &self,
         person: usize,

@@ -1,5 +1,5 @@
-//! Signals that an edit changes show amber, then red, before they start again. If their junction is still
-//! occupied, they do so before the edit is applied, and stay red until it has been.
+//! Closing of signals that an edit changes: they show amber, then red, before they start again. If their
+//! junction is still occupied, they do so before the edit is applied, and stay red until it has been.
 
 use super::{Desk, Phase, SignalStates, State};
 use crate::ground::Ground;
@@ -43,7 +43,7 @@ impl SignalStates {
         (self.states, self.desks) = both.collect();
     }
 
-    /// State of a group of new signals if the previous ones are already closing.
+    /// State of a new group of signals if the previous signals are already closing.
     fn closing_before(&self, before: &Ground, after: &Ground, group: usize) -> Option<State> {
         let mut nodes = after
             .signal_group(group)

@@ -1,5 +1,5 @@
 //! Requests to the signals of one programme: the stages that agents call and hold, and the records that the
-//! host keeps while agents or modules decide.
+//! host keeps while agents or modules control them.
 
 use super::detectors::Comer;
 use crate::agents::Census;
@@ -8,8 +8,8 @@ use roadwright_scenario::Connection;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Longest time for which a stage is held, from the start of the hold, s. All crossing traffic waits
-/// meanwhile.
+/// Longest time for which a stage can be held, from the start of the hold, s. Meanwhile, all crossing traffic
+/// waits.
 pub(crate) const LONGEST_HOLD: f64 = 120.0;
 /// Maximum number of requests that one programme keeps.
 const MOST_REQUESTS: usize = 64;
@@ -19,7 +19,7 @@ const DETECTOR: f64 = 40.0;
 /// A request of an agent concerning a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Wish {
-    /// The stage is to come next.
+    /// The stage is to be the next one.
     Call,
     /// The stage is to stay until a time, s.
     Hold(f64),
@@ -38,23 +38,23 @@ struct Request {
 pub(super) struct Desk {
     /// Requests in the order of their arrival, at most one call and one hold per agent.
     requests: Vec<Request>,
-    /// When the hold of the present stage began, s.
+    /// Time at which the hold of the present stage began, s.
     held_since: Option<f64>,
-    /// Whether a request has interrupted fixed times.
+    /// Whether a request has interrupted the fixed times.
     pub(super) is_off_clock: bool,
     /// Whether the module failed to decide when it was last called.
     pub(super) is_by_demand: bool,
-    /// Time when vehicles or pedestrians began to wait for each stage, s. Kept where a module decides, and
-    /// after the first request.
+    /// Time at which vehicles or pedestrians began to wait for each stage, s. Recorded if a module decides,
+    /// and after the first request.
     waiting: Vec<Option<f64>>,
-    /// Vehicles within the detectors, by id.
+    /// Vehicles within range of the detectors, by id.
     near: Vec<u64>,
     /// Number of vehicles that have arrived there since the stage began, by connection.
     arrivals: BTreeMap<Connection, u32>,
 }
 
 impl Desk {
-    /// Takes a request, replacing an earlier one of the same kind by the agent. Returns `false` if there
+    /// Adds a request, which replaces an earlier one of the same kind by the agent. Returns `false` if there
     /// are too many.
     pub(super) fn ask(&mut self, agent: u64, stage: u32, wish: Wish, stages: usize) -> bool {
         let is_call = wish == Wish::Call;
@@ -91,7 +91,7 @@ impl Desk {
         calls.fold(0, |bits, own| bits | 1u32 << own.stage)
     }
 
-    /// Time until which a stage is held, judged at `time`, s; `None` if it is not held.
+    /// Time until which a stage is held, seen from `time`, s; `None` if it is not held.
     pub(super) fn hold_of(&self, stage: u32, time: f64) -> Option<f64> {
         let holds = self.requests.iter().filter_map(|own| match own.wish {
             Wish::Hold(until) if own.stage == stage && until > time => Some(until),
@@ -103,8 +103,8 @@ impl Desk {
         Some(until.min(bound)).filter(|until| *until > time)
     }
 
-    /// Whether the present stage is held. The limit of a hold counts from the first time that this is the
-    /// case.
+    /// Whether the present stage is held. The maximum duration of a hold counts from the first time that it
+    /// is.
     pub(super) fn holds(&mut self, stage: u32, time: f64) -> bool {
         self.requests
             .retain(|own| !matches!(own.wish, Wish::Hold(until) if until <= time));
@@ -132,7 +132,7 @@ impl Desk {
         }
     }
 
-    /// The stage with the longest wait, if that wait is too long.
+    /// The stage with the longest wait, if it has waited too long.
     pub(super) fn starved(&self, time: f64, longest: impl Fn() -> f64) -> Option<u32> {
         let waits = self.waiting.iter().zip(0u32..);
         let waits = waits.filter_map(|(since, stage)| Some(((*since)?, stage)));
@@ -141,7 +141,7 @@ impl Desk {
         (time - since >= longest()).then_some(stage)
     }
 
-    /// Notes that a stage has just become green, which fulfils the calls for it.
+    /// Records that a stage has just become green, which fulfils the calls for it.
     pub(super) fn begin_green(&mut self, stage: u32) {
         self.requests
             .retain(|own| own.wish != Wish::Call || own.stage != stage);
@@ -169,7 +169,7 @@ impl Desk {
         self.arrivals.get(&path).copied().unwrap_or(0)
     }
 
-    /// Whether all that it records concerns stages that exist.
+    /// Whether all stages in its records exist.
     pub(super) fn fits(&self, stages: usize) -> bool {
         let mut requests = self.requests.iter();
         requests.all(|own| (own.stage as usize) < stages)

@@ -1,4 +1,4 @@
-//! The vehicles that approach signals, and the facts about signals that modules and behaviours see.
+//! Vehicles that approach signals, and facts about signals that modules and behaviours see.
 
 use super::policy::planned;
 use super::{Phase, SignalStates};
@@ -15,12 +15,12 @@ use std::collections::BTreeMap;
 
 /// Distance before the stop line within which vehicles are seen, m (a queue of twenty cars).
 const SIGHT: f64 = 150.0;
-/// Speed below which a vehicle stands in the queue or creeps, m/s.
+/// Speed below which a vehicle counts as queueing, m/s.
 const CREEPING: f64 = 1.5;
-/// Number of lanelets ahead in which signals are looked for.
+/// Number of lanelets ahead within which signals are found.
 const MOST_AHEAD: u32 = 8;
 
-/// A vehicle that approaches signals.
+/// A vehicle that approaches signals, as seen by detectors.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Comer {
     /// Number of the programme.
@@ -32,7 +32,7 @@ pub(crate) struct Comer {
     pub(super) distance: f64,
     /// Speed, m/s.
     speed: f64,
-    /// How long it has been standing, s.
+    /// Time since it stopped, s.
     standing: f64,
 }
 
@@ -91,7 +91,7 @@ fn comer(
     None
 }
 
-/// The demand of vehicles on each connection.
+/// Vehicle demand on each connection.
 fn demand_by_path(comers: &[Comer], group: usize) -> BTreeMap<Connection, Demand> {
     let mut demand: BTreeMap<_, Demand> = BTreeMap::new();
     for comer in comers.iter().filter(|comer| comer.group == group) {

@@ -1,17 +1,17 @@
 //! The state of traffic signals, step by step.
 //!
-//! Junctions that follow one programme share one state. A policy (`policy.rs`) decides which stage is next:
-//! fixed times, demand, or a module. The rules that no policy can change are kept here: the shortest green,
-//! amber and red for all between two stages, and the limit on every wait.
+//! Junctions that follow one programme share one state. A policy (`policy.rs`) chooses the next stage: fixed
+//! times, demand, or a module. This file enforces the rules that no policy can change: the shortest green,
+//! amber and all-red between two stages, and the limit on every wait.
 //!
 //! ```text
 //!   green ---- min ---- kept or held ---- next is named, or max since others wait ---- amber ---- red ---- next
 //! ```
 //!
-//! Fixed times, with amber and red, are read off the clock, so that they do not drift by steps over hours.
-//! When an agent calls or holds a stage they leave the clock. They return to it as soon as the clock shows
-//! the same stage with enough green left. After an edit of the signals themselves all of them show amber,
-//! then red, and then start again.
+//! Fixed times, including amber and red, are computed from the clock, so that they do not drift over hours.
+//! When an agent calls or holds a stage, the signals leave the clock. They return to it as soon as the clock
+//! shows the same stage with enough green left. After an edit of the signals themselves, all of them show
+//! amber, then red, and then start again.
 
 mod closing;
 mod desk;
@@ -33,24 +33,24 @@ use roadwright_scenario::{Connection, JunctionIndex, SignalMode};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 
-/// Vehicles with green that are within this time of the stop line keep the green, s [HCM 2016, chapter 19:
-/// the passage time of a detector].
+/// Time to the stop line within which vehicles with green extend the green, s [HCM 2016, chapter 19: the
+/// passage time of a detector].
 const PASSAGE: f64 = 3.0;
-/// Vehicles within this distance of the stop line keep the green at any speed, m, because they start from a
-/// queue.
+/// Distance from the stop line within which vehicles extend the green at any speed, m, because they start
+/// from a queue.
 const AT_LINE: f64 = 15.0;
 /// Tolerance for times, which are sums of steps, s.
 const ROUNDING: f64 = 1e-9;
 
-/// Phase of a stage.
+/// Amber for all, before signals that an edit has changed restart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     Green,
     Amber,
     AllRed,
-    /// Amber for all, before signals that an edit has changed start again.
-    ClosingAmber,
     /// Red for all after `ClosingAmber`.
+    ClosingAmber,
+    /// Amber for all, before an edit that waits until the junction is empty.
     ClosingRed,
     /// Amber for all, before an edit that waits until the junction is empty.
     LastAmber,
@@ -77,12 +77,12 @@ impl From<Option<Between>> for Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct State {
     stage: u32,
-    /// Next stage, once this one ends.
+    /// Stage that follows when this one ends.
     next: u32,
     phase: Phase,
     /// Start of the phase, s.
     since: f64,
-    /// Time when a vehicle or pedestrian began to wait for another stage, s.
+    /// Time at which a vehicle or pedestrian began to wait for another stage, s.
     opposed: f64,
 }
 
@@ -103,14 +103,14 @@ pub enum StagePhase {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown {
     pub(crate) stage: usize,
-    /// Next stage. Not known yet while there is green by demand.
+    /// Next stage. Under demand control, it is not known until the green ends.
     pub(crate) next: usize,
     pub(crate) phase: StagePhase,
-    /// Whether the signals close because an edit has changed them.
+    /// Whether the signals are closing because an edit has changed them.
     pub(crate) is_closing: bool,
     /// Start of the phase, s.
     pub(crate) since: f64,
-    /// Time when a vehicle or pedestrian began to wait for another stage, s; infinite if none waits.
+    /// Time at which a vehicle or pedestrian began to wait for another stage, s; infinite if none waits.
     pub(crate) opposed: f64,
     /// Whether requests of agents have interrupted fixed times.
     pub(crate) is_off_clock: bool,
@@ -118,7 +118,7 @@ pub(crate) struct Shown {
     pub(crate) held_until: Option<f64>,
 }
 
-/// Duration of the green that a vehicle in a ring of full lanes requests once a second, s.
+/// Duration of the green that a vehicle in a ring of full lanes requests each second, s.
 const HELD_FOR_RINGS: f64 = 2.5;
 
 /// A vehicle that approaches a signal.
@@ -130,7 +130,7 @@ pub(crate) struct Arrival {
     pub(super) distance: f64,
     /// Speed, m/s.
     pub(super) speed: f64,
-    /// Whether it could drive if it had green.
+    /// Whether it has room to drive if it gets green.
     pub(super) has_room: bool,
 }
 
@@ -175,7 +175,7 @@ impl State {
         (self.phase, self.since) = (phase, time);
     }
 
-    /// Reads the state of fixed times off the clock.
+    /// Computes the state of fixed times from the clock.
     fn read_off(&mut self, programme: &Programme, time: f64) {
         let (stage, within) = programme.stage_at(time);
         let next = programme.next(stage);
@@ -186,7 +186,7 @@ impl State {
         (self.stage, self.next) = (stage as u32, next as u32);
     }
 
-    /// Advances the state to a time, s, by its previous state, the demand and the requests.
+    /// Advances the state to a time, s, from its previous state, the demand and the requests.
     fn go_on(
         &mut self,
         programme: &Programme,
@@ -229,7 +229,7 @@ impl State {
         }
     }
 
-    /// Starts the programme after an edit. If it starts with green, red and amber come first.
+    /// Starts the programme after an edit. If it starts with green, red and amber are shown first.
     fn open(&mut self, programme: &Programme, time: f64) {
         *self = Self::begin(programme, time);
         let is_shown = programme.longest_intergreen().red_amber > 0.0;
@@ -239,8 +239,8 @@ impl State {
         }
     }
 
-    /// Whether fixed times are read off the clock: not while an agent calls or holds a stage, and after
-    /// that only once the clock shows the same stage for long enough to keep its shortest green.
+    /// Whether fixed times follow the clock. They do not while an agent calls or holds a stage. Afterwards,
+    /// they do once the clock shows the same stage for long enough to keep its shortest green.
     fn is_on_clock(&self, programme: &Programme, time: f64, desk: &mut Desk) -> bool {
         if programme.mode != SignalMode::Fixed {
             return false;
@@ -261,7 +261,7 @@ impl State {
         !desk.is_off_clock
     }
 
-    /// The next stage, if the green of the present one is to end.
+    /// The next stage, if the present green should end.
     fn wanted(
         &mut self,
         programme: &Programme,
@@ -371,8 +371,8 @@ impl SignalStates {
     }
 
     /// Advances the signals to the next step. `arrivals` are the vehicles that approach them, or `None` to
-    /// keep the demand of the step before. Modules that are due decide; `comers` are the vehicles that
-    /// modules see, if any module is due. Returns the faults, by programme.
+    /// keep the demand of the previous step. Modules that are due decide, and `comers` are the vehicles that
+    /// they see. Returns the faults, by programme.
     pub(crate) fn update(
         &mut self,
         clock: &Clock,
@@ -441,8 +441,8 @@ impl SignalStates {
         faults
     }
 
-    /// Whether no stage of a programme other than the present one is wanted. Most signals of a town are in
-    /// this state.
+    /// Whether there is no demand for any stage of a programme except the present one. Most signals of a town
+    /// are in this state.
     fn is_at_rest(&self, group: usize) -> bool {
         let shown = 1u32 << self.states[group].stage;
         self.demand[group].calls & !shown == 0 && self.desks[group].is_empty()
@@ -453,10 +453,10 @@ impl SignalStates {
         self.demand.get(group).map_or(0, |demand| demand.calls)
     }
 
-    /// Takes a request of an agent for a stage of the signals of a node.
+    /// Adds a request of an agent for a stage of the signals at a node.
     ///
     /// # Errors
-    /// The reason, if there is no such stage, or too many agents make requests.
+    /// If there is no such stage or there are too many requests; the error is the reason.
     pub(crate) fn ask(
         &mut self,
         ground: &Ground,
@@ -484,8 +484,8 @@ impl SignalStates {
         Ok(())
     }
 
-    /// Calls and holds the stage in which a connection has green, for an agent that waits with a ring of
-    /// full lanes. The agent repeats this each second; otherwise the request lapses.
+    /// Calls and holds the stage in which a connection has green, for an agent in a ring of full lanes. The
+    /// agent repeats this each second; otherwise the request lapses.
     pub(crate) fn ask_for_green(
         &mut self,
         ground: &Ground,
@@ -553,7 +553,7 @@ impl SignalStates {
         }
     }
 
-    /// The light that the signal of a connection shows; green if it has none.
+    /// Light of the signal of a connection; green if it has none.
     pub(crate) fn light(
         &self,
         ground: &Ground,
@@ -580,7 +580,7 @@ impl SignalStates {
         }
     }
 
-    /// Whether a connection has green only on condition that it gives way to others with green.
+    /// Whether a connection has only permissive green, so that it yields to others with green.
     pub(crate) fn is_permitted(&self, ground: &Ground, path: Connection) -> bool {
         let group = ground.signal_group_of(path.junction);
         group.is_some_and(|group| {
@@ -616,7 +616,7 @@ impl SignalStates {
         })
     }
 
-    /// How long a connection will keep green at least, s; infinite if there is no signal, and 0 while it is
+    /// Minimum time for which a connection will keep green, s: infinite without a signal, and 0 while it is
     /// not green.
     pub(super) fn keeps_green(&self, ground: &Ground, path: Connection, time: f64) -> f64 {
         let Some(group) = ground.signal_group_of(path.junction) else {
@@ -632,15 +632,13 @@ impl SignalStates {
         }
     }
 
-    /// The stage whose green the signals of a junction show; `None` between stages, and where there are no
-    /// signals.
+    /// The stage whose green the signals of a junction show; `None` between stages, or without signals.
     pub(super) fn shown_stage(&self, ground: &Ground, junction: JunctionIndex) -> Option<u32> {
         let state = &self.states[ground.signal_group_of(junction)?];
         (state.phase == Phase::Green).then_some(state.stage)
     }
 
-    /// How long the signals of a junction have shown a stage, s; 0 between stages, and where there are no
-    /// signals.
+    /// Time for which the signals of a junction have shown a stage, s; 0 between stages, or without signals.
     pub(super) fn time_in_stage(&self, ground: &Ground, junction: JunctionIndex, time: f64) -> f64 {
         let Some(group) = ground.signal_group_of(junction) else {
             return 0.0;
@@ -653,7 +651,7 @@ impl SignalStates {
         }
     }
 
-    /// The stage of each programme for hashes, with the requests of the programmes that have any.
+    /// The data of signals for hashes: the stage of each programme, and requests where there are any.
     pub(crate) fn hashed(&self) -> impl Serialize + '_ {
         Hashed(self)
     }
@@ -665,7 +663,7 @@ fn group_at(ground: &Ground, node: u32) -> Result<usize, String> {
     group.ok_or_else(|| format!("there are no signals at node {node}"))
 }
 
-/// Signals as they are hashed. Empty desks are left out, so that a run without requests has the hash of one
+/// Signals in hashed form. Empty desks are left out, so that a run without requests has the same hash as one
 /// in which requests are impossible.
 struct Hashed<'a>(&'a SignalStates);
 

@@ -1,4 +1,4 @@
-//! The policy that decides which stage is next: fixed times, demand, or a module.
+//! The policy that chooses the next stage: fixed times, demand, or a module.
 
 use super::desk::Desk;
 use crate::modules::SignalControllers;
@@ -11,18 +11,18 @@ use std::sync::Arc;
 
 /// The policy of a step, and its outcome.
 pub(super) struct Policy<'a> {
-    /// Decides unless a module does.
+    /// Mode that decides unless a module does.
     pub(super) mode: SignalMode,
     /// The module that decides in this step, with the facts it receives.
     pub(super) module: Option<(&'a mut SignalControllers, usize, Option<Arc<SignalFacts>>)>,
-    /// Whether there is a module, whether or not it decides in this step.
+    /// Whether the programme has a module, even if it does not decide in this step.
     pub(super) has_module: bool,
     /// The fault of the module, if any.
     pub(super) fault: Option<String>,
 }
 
 impl Policy<'_> {
-    /// The next stage, if the present one is to end.
+    /// The next stage, if the present one should end.
     pub(super) fn decide(&mut self, desk: &mut Desk, view: SignalView<'_>) -> Option<u32> {
         if let Some((controllers, group, facts)) = &mut self.module {
             let facts = facts.as_ref();
@@ -46,7 +46,7 @@ impl Policy<'_> {
     }
 }
 
-/// The stage that fixed times would show at a time, s, or be changing to.
+/// The stage that fixed times show at a time, s, or are changing to.
 pub(super) fn planned(programme: &Programme, time: f64) -> u32 {
     let (stage, within) = programme.stage_at(time);
     if within < programme.stages[stage].green {

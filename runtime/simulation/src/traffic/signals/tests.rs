@@ -1,4 +1,4 @@
-//! Signals of one crossing with invented vehicles.
+//! Signals of one crossing with made-up vehicles.
 
 use super::{Arrival, SignalStates, Wish};
 use crate::clock::Clock;
@@ -16,7 +16,8 @@ use roadwright_scenario::{
     SignalMode, SignalPlan,
 };
 
-/// A crossing whose signals work by demand, and the connections straight across from west and from south.
+/// A crossing with demand-controlled signals, and the connections straight across from the west and from the
+/// south.
 fn crossing() -> (Stand, [Connection; 2]) {
     crossing_with(SignalPlan {
         mode: SignalMode::Actuated,
@@ -196,7 +197,7 @@ fn red_and_amber_are_shown_before_green_and_after_an_edit() {
     }
 }
 
-/// Answers at random: nothing, faults, the present stage, stages that do not exist.
+/// A module with random answers: nothing, faults, the present stage, stages that do not exist.
 struct Nonsense(u64);
 
 impl Logic for Nonsense {}
@@ -217,7 +218,7 @@ impl SignalController for Nonsense {
     }
 }
 
-/// Never lets another stage have green.
+/// A module that never lets another stage have green.
 struct Selfish;
 
 impl Logic for Selfish {}
@@ -250,16 +251,16 @@ fn registry(seed: u64) -> Registry {
     registry
 }
 
-/// Checks the lights of all connections every 0.1 s, and reports what must never happen.
+/// Checks the lights of all connections every 0.1 s, and reports anything that must never happen.
 struct Onlooker<'a> {
     ground: &'a Ground,
     junction: JunctionIndex,
-    /// The last light of each connection, and for how many steps it has been shown.
+    /// The last light of each connection, and the number of steps for which it has been shown.
     shown: Vec<(Light, u32)>,
     /// The last step in which each connection had green or amber.
     last_seen: Vec<i64>,
     step: i64,
-    /// Number of steps for which red and amber are shown before each green; 0 for none.
+    /// Number of steps for which red and amber are shown together before each green; 0 for none.
     red_amber: u32,
 }
 

@@ -1,4 +1,4 @@
-//! When signals let pedestrians walk, and how waiting pedestrians call for that.
+//! Signals for pedestrians: when pedestrians may walk, and how waiting pedestrians call for it.
 
 use super::{Phase, SignalStates};
 use crate::ground::Ground;
@@ -8,17 +8,17 @@ use roadwright_scenario::{JunctionIndex, SignalMode};
 /// Signals that let pedestrians walk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Walk {
-    /// Time since they began to, s.
+    /// Time since pedestrians may walk, s.
     pub(crate) elapsed: f64,
-    /// Shortest time for which the crossed lanes stay red, s.
+    /// Minimum time for which the crossed lanes stay red, s.
     pub(crate) left: f64,
     /// Whether a vehicle or pedestrian waits for another stage.
     pub(crate) is_opposed: bool,
 }
 
 impl SignalStates {
-    /// Makes waiting pedestrians call the stages of a junction in which they would walk, in the next
-    /// update, unless they may set off now.
+    /// Makes waiting pedestrians call the stages of a junction in which they may walk, in the next update,
+    /// unless they may start now.
     pub(crate) fn call_walk(
         &mut self,
         ground: &Ground,
@@ -35,7 +35,7 @@ impl SignalStates {
         }
     }
 
-    /// The state of the signals of a junction if pedestrians may walk in the present stage, which must be
+    /// The state of the signals of a junction if pedestrians may walk in the present stage, which has to be
     /// one of `stages` (one bit each).
     pub(in crate::traffic) fn walk(
         &self,
