@@ -37,12 +37,13 @@ pub enum LaneAccess {
     All,
     /// Buses only.
     Buses,
-    /// All but buses, because the lane is too narrow for one. Only lanes of roads, never paths of junctions.
+    /// All but buses, because the lane is too narrow for them. Used for lanes of roads only, never for
+    /// connections of junctions.
     Cars,
 }
 
 impl LaneAccess {
-    /// Returns the vehicles that may use a lane on which motor vehicles drive.
+    /// Returns the vehicles that may use a lane for motor vehicles.
     pub fn of(kind: LaneType) -> Self {
         if kind == LaneType::Bus {
             Self::Buses
@@ -61,7 +62,7 @@ impl LaneAccess {
         }
     }
 
-    /// Whether all vehicles that may use `other` may use this one as well.
+    /// Whether all vehicles that may use `other` may also use this one.
     pub fn includes(self, other: Self) -> bool {
         self == Self::All || self == other
     }
@@ -93,12 +94,12 @@ impl LaneAccess {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum RoadAccess {
-    /// All vehicles, through traffic included.
+    /// All vehicles, including through traffic.
     #[default]
     All,
     /// Trips that begin or end here.
     Destination,
-    /// Customers of the premises here.
+    /// Customers of businesses on this road.
     Customers,
     /// Deliveries.
     Delivery,
@@ -135,8 +136,8 @@ impl RoadAccess {
         }
     }
 
-    /// How strict it is: 0 for all traffic, 1 for trips that begin or end here, 2 for a restricted group, 3
-    /// for no traffic.
+    /// Strictness: 0 for all traffic, 1 for trips that begin or end here, 2 for a restricted group, 3 for no
+    /// traffic.
     #[inline]
     pub fn strictness(self) -> u8 {
         match self {
@@ -154,7 +155,7 @@ impl RoadAccess {
     }
 }
 
-/// Part of a trip, as far as access is concerned.
+/// Part of a trip with regard to access.
 ///
 /// ```text
 ///   strictness   2  ---.                     .---> goal
@@ -163,8 +164,8 @@ impl RoadAccess {
 ///                   leaving                arriving
 /// ```
 ///
-/// A trip uses less and less strict roads first, and then arrives over stricter and stricter ones. It never
-/// returns to less strict ones, because that would be through traffic.
+/// A trip first uses roads of decreasing strictness, and then arrives over roads of increasing strictness. It
+/// never returns to less strict ones, because that would be through traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TripPart {
     /// No road so far has been stricter than the one before it.
@@ -174,7 +175,7 @@ pub enum TripPart {
 }
 
 impl TripPart {
-    /// Returns the part of the trip after driving from one road onto another; `None` if that is not allowed.
+    /// Returns the part of the trip after driving from one road onto another; `None` if this is not allowed.
     #[inline]
     pub fn onto(self, from: RoadAccess, to: RoadAccess) -> Option<Self> {
         let (before, after) = (from.strictness(), to.strictness());

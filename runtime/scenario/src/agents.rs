@@ -1,4 +1,4 @@
-//! Agents: their vehicles, modules, starts and destinations.
+//! Agents with their vehicles, modules, starts and destinations.
 
 use crate::defaults::is_zero;
 use crate::dynamics::DynamicsLevel;
@@ -87,12 +87,12 @@ pub struct Agent {
     pub vehicle: String,
     /// Key of its stack.
     pub stack: String,
-    /// Level of dynamics of its body; by default that of the settings.
+    /// Level of dynamics of its body; defaults to that of the settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dynamics: Option<DynamicsLevel>,
     /// Start of the trip.
     pub start: Place,
-    /// Places to pass on the route, in order.
+    /// Places to visit on the route, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<Place>,
     /// End of the trip; if absent, its last way-point is its destination.
@@ -101,8 +101,8 @@ pub struct Agent {
     /// Departure time, s.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depart: Quantity<Duration>,
-    /// Delay after each arrival before it departs from its start again, as soon as there is room, s; if
-    /// absent, it drives once.
+    /// Delay after each arrival until it departs again from its start, if there is room, s; if absent, it
+    /// drives once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: OptionalQuantity<Duration>,
     /// Speed at the start, m/s.
@@ -118,12 +118,12 @@ pub struct Flow {
     pub vehicle: String,
     /// Key of the stack.
     pub stack: String,
-    /// Level of dynamics of their bodies; by default that of the settings.
+    /// Level of dynamics of their bodies; defaults to that of the settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dynamics: Option<DynamicsLevel>,
-    /// Place where they spawn.
+    /// Place where the agents are spawned.
     pub origin: Place,
-    /// Place where they go.
+    /// Place to which they drive.
     pub destination: Place,
     /// Average number of agents per hour.
     pub rate_per_hour: Quantity<PerHour>,
@@ -142,7 +142,7 @@ impl Agent {
             .chain(&self.destination)
     }
 
-    /// The same, mutable.
+    /// Its start, way-points and destination, for modification.
     pub fn places_mut(&mut self) -> impl Iterator<Item = &mut Place> {
         std::iter::once(&mut self.start)
             .chain(&mut self.via)
@@ -161,7 +161,7 @@ impl Flow {
         [&self.origin, &self.destination]
     }
 
-    /// The same, mutable.
+    /// Its origin and destination, for modification.
     pub fn places_mut(&mut self) -> [&mut Place; 2] {
         [&mut self.origin, &mut self.destination]
     }

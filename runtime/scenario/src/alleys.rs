@@ -10,13 +10,13 @@
 //! ```
 //!
 //! Alleys follow from the lanes and are never stored. Vehicles drive in the middle of their lanes, so the
-//! distance between the centres of two opposite lanes decides. It has to be at least [`ABREAST`] plus what
-//! both vehicles extend towards each other: half their widths, and more where their fronts swing out in a
-//! bend. Where two cars fit, but a bus and a car do not, or only two buses do not, the stretch is an alley
-//! for these vehicles ([`Passing`]). An alley for two cars lies within one for a bus and a car, which lies
-//! within one for two buses. A piece shorter than `PLACE` between an alley and the end of its lane, or
-//! between two alleys, belongs to the alley, because no vehicle could wait there. On a road that is narrow
-//! all along, vehicles therefore wait at the stop line before it.
+//! distance between the centres of two opposite lanes matters. It has to be at least [`ABREAST`] plus the
+//! distances by which the vehicles extend towards each other: half their widths, and more where their fronts
+//! swing out in a bend. Where two cars fit, but a bus and a car do not, or only two buses do not, the stretch
+//! is an alley for these vehicles ([`Passing`]). An alley for two cars lies within one for a bus and a car,
+//! which lies within one for two buses. A piece shorter than `PLACE` between an alley and the end of its
+//! lane, or between two alleys, belongs to the alley, because no vehicle could wait there. On a road that is
+//! narrow over its whole length, vehicles therefore wait at the stop line before it.
 
 use crate::junction::{ABREAST, Body};
 use crate::lane_graph::{LaneGraph, Lanelet, LaneletIndex, copied, runs};
@@ -26,13 +26,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Length that a place to wait needs, m: two cars and the gap between them.
+/// Length that a waiting place needs, m: two cars and the gap between them.
 const PLACE: f64 = 15.0;
 /// Tolerance of the required distance between lanes, m, because centre lines are chords.
 const TOLERANCE: f64 = 0.03;
-/// Half the length of the stretch by which a bend is measured, m.
+/// Half the length of the stretch over which a bend is measured, m.
 const BEND_REACH: f64 = 2.0;
-/// Vehicles that swing out less than this count as driving straight on, m.
+/// Distance of swinging out below which a vehicle counts as driving straight on, m.
 const NO_SWING: f64 = 0.005;
 
 /// One direction of an alley: a part of a lanelet.
@@ -42,17 +42,17 @@ pub struct AlleyDirection {
     pub lanelet: LaneletIndex,
     /// Start along the lanelet, m; 0 where vehicles wait before the lanelet.
     pub from: f64,
-    /// End along the lanelet, m; the length of the lanelet where there is no place to wait behind the alley.
+    /// End along the lanelet, m; the length of the lanelet if there is no waiting place after the alley.
     pub to: f64,
 }
 
-/// Vehicles that can pass each other in an alley. A vehicle that exceeds a car in any dimension, or tows,
-/// counts as long.
+/// Vehicles that can pass each other in an alley. A vehicle counts as long if it exceeds a car in any
+/// dimension or tows a trailer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Passing {
     /// No two vehicles can pass each other.
     Nobody,
-    /// Cars pass each other; long vehicles pass none.
+    /// Cars can pass each other; long vehicles can pass none.
     Cars,
     /// Two long vehicles cannot pass each other.
     NotTwoLong,
@@ -61,7 +61,7 @@ pub enum Passing {
 impl Passing {
     const ALL: [Self; 3] = [Self::Nobody, Self::Cars, Self::NotTwoLong];
 
-    /// Whether two vehicles have to take turns, given which of them are long.
+    /// Whether two vehicles have to take turns, given whether each is long.
     pub fn holds_up(self, one: bool, other: bool) -> bool {
         match self {
             Self::Nobody => true,
@@ -70,7 +70,7 @@ impl Passing {
         }
     }
 
-    /// The smallest bodies that do not fit side by side.
+    /// The smallest vehicle bodies that do not fit side by side.
     fn bodies(self) -> [Body; 2] {
         match self {
             Self::Nobody => [Body::CAR; 2],
@@ -89,7 +89,7 @@ pub struct Alley {
     pub passing: Passing,
     /// Smallest distance between the centres of both lanes, m.
     pub distance: f64,
-    /// Distance that would be needed at that position, m.
+    /// Distance that would be needed there, m.
     pub wanted: f64,
 }
 
@@ -129,16 +129,16 @@ pub struct Alleys {
 }
 
 impl Alleys {
-    /// Finds the alleys of a lane graph: those for two cars, and with `has_long` those for longer vehicles.
+    /// Finds the alleys of a lane graph: those for two cars and, with `has_long`, those for longer vehicles.
     /// O(points of two-way roads).
     pub fn of(graph: &LaneGraph, has_long: bool) -> Self {
         Self::build(graph, has_long, |_| None)
     }
 
-    /// Finds the alleys of an edited lane graph. The result equals that of [`of`](Self::of); the alleys of
-    /// copied lanelets are reused. `copies` gives the earlier lanelet that each lanelet is a copy of, as in
-    /// [`LaneGraph::after_edit`]; `has_long` must not have changed. O(lanelets + points of two-way roads that
-    /// are no copies).
+    /// Finds the alleys of an edited lane graph. The result equals that of [`of`](Self::of), but the alleys
+    /// of copied lanelets are reused. `copies` contains the earlier lanelet that each lanelet is a copy of,
+    /// as in [`LaneGraph::after_edit`]; `has_long` must not have changed. O(lanelets + points of two-way
+    /// roads that are no copies).
     pub fn after_edit(&self, graph: &LaneGraph, has_long: bool, copies: &[LaneletIndex]) -> Self {
         Self::build(graph, has_long, |section| {
             // A road is copied as a whole, so its lanelets keep their distances from each other.
@@ -168,7 +168,7 @@ impl Alleys {
         })
     }
 
-    /// Finds the alleys of all lane sections except those that `known` returns.
+    /// Finds the alleys of all lane sections, using `known` results where there are any.
     fn build(
         graph: &LaneGraph,
         has_long: bool,
@@ -215,7 +215,7 @@ impl Alleys {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no alleys.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -254,7 +254,7 @@ impl Alleys {
     }
 }
 
-/// Returns the two closest lanes of opposite directions in a lane section; the first is driven along the
+/// Returns the two closest lanes of opposite directions in a lane section. The first one is driven along the
 /// road.
 fn opposite_lanes(
     graph: &LaneGraph,
@@ -279,12 +279,12 @@ fn is_forward(lanelet: &Lanelet) -> bool {
     lanelet.road_span.1 > lanelet.road_span.0
 }
 
-/// A stretch where two lanelets are too close to each other, in the order of the first one: m from its start,
-/// and from that of the second.
+/// A stretch where two lanelets are too close to each other, in the order of the first one, as distances from
+/// the start of each, m.
 #[derive(Clone, Copy)]
 struct Narrow {
     own: (f64, f64),
-    /// Positions on the second lanelet beside the start and beside the end.
+    /// Positions on the second lanelet that are level with the start and with the end.
     beside: (f64, f64),
     distance: f64,
     wanted: f64,
@@ -338,8 +338,8 @@ fn between(
     alleys
 }
 
-/// Returns a part of a lanelet extended by the reach of a front, up to the ends of the lanelet where no place
-/// to wait is left.
+/// Returns a part of a lanelet extended by the length to a vehicle's front, and further to the ends of the
+/// lanelet if no waiting place is left there.
 fn direction(lanelet: LaneletIndex, length: f64, from: f64, to: f64, front: f64) -> AlleyDirection {
     let (from, to) = (from - front, to + front);
     AlleyDirection {
@@ -352,7 +352,7 @@ fn direction(lanelet: LaneletIndex, length: f64, from: f64, to: f64, front: f64)
 /// A lane with its curvature.
 struct Lane<'a> {
     line: CentreLine<'a>,
-    /// Distance from one of its points to the next, m.
+    /// Distance between consecutive points, m.
     step: f64,
     /// Absolute curvature at each point, 1/m.
     bends: Vec<f64>,
@@ -366,7 +366,7 @@ impl<'a> Lane<'a> {
         Self { line, step, bends }
     }
 
-    /// Points of the rear axles of bodies that cover a point.
+    /// Range of points at which the rear axle can be while the body covers a point.
     fn below(&self, point: usize, body: Body) -> Range<usize> {
         let points = |length: f64| (length / self.step).ceil() as usize;
         let first = point.saturating_sub(points(body.front));
@@ -379,7 +379,7 @@ impl<'a> Lane<'a> {
         bends.copied().fold(0.0, f64::max)
     }
 
-    /// A point, and the direction of the line there.
+    /// A point of the line, and its direction there.
     fn tangent(&self, point: usize) -> (DVec2, DVec2) {
         let last = self.line.count() - 1;
         let (before, after) = (point.saturating_sub(1), (point + 1).min(last));
@@ -392,8 +392,7 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// The position on the second of two lanes, driven in the other direction, that lies beside a point of the
-/// first.
+/// The position on the second of two opposite lanes that is level with a point of the first.
 struct Beside {
     /// Index of the nearest point of the second lane.
     point: usize,
@@ -405,7 +404,7 @@ struct Beside {
 struct Lanes<'a> {
     one: Lane<'a>,
     other: Lane<'a>,
-    /// The position beside each point of the first lane.
+    /// The level position on the second lane for each point of the first.
     beside: Vec<Beside>,
 }
 
@@ -430,7 +429,7 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Returns the stretches where two bodies do not fit side by side, by the points of the first lane.
+    /// Returns the stretches where two bodies do not fit side by side, as points of the first lane.
     fn narrow_places(&self, bodies: [Body; 2]) -> Vec<Narrow> {
         let mut narrows: Vec<Narrow> = Vec::new();
         let mut was_narrow = false;
@@ -462,8 +461,8 @@ impl<'a> Lanes<'a> {
         narrows
     }
 
-    /// Distance that the centres of both lanes need at a point of the first, m, whichever of two bodies is on
-    /// which lane. Exact where they may not fit; elsewhere the distance for a straight street.
+    /// Distance that the centres of both lanes need at a point of the first, m, whichever body is on which
+    /// lane. It is exact where the bodies may not fit; elsewhere it is the distance for a straight street.
     fn wanted_distance(&self, number: usize, bodies: [Body; 2]) -> f64 {
         let [one, other] = bodies;
         let straight = 0.5 * (one.width + other.width) + ABREAST;
@@ -493,7 +492,7 @@ impl<'a> Lanes<'a> {
     }
 }
 
-/// Distance from a point to the segments of a line at one of its points, m.
+/// Distance from a point to the segments of a line next to one of its points, m.
 fn distance_to_line(point: DVec2, line: &[DVec2], at: usize) -> f64 {
     let piece = |from: usize, to: usize| {
         let along = line[to] - line[from];
@@ -506,8 +505,8 @@ fn distance_to_line(point: DVec2, line: &[DVec2], at: usize) -> f64 {
     both.fold(point.distance(line[at]), f64::min)
 }
 
-/// Distance by which a body whose rear axle follows a line extends beside a point of it, m, to the side that
-/// a vector points to.
+/// Distance by which a body whose rear axle follows a line extends to the side of a point of the line, m. A
+/// vector selects the side.
 ///
 /// ```text
 ///                   .--------.
@@ -544,7 +543,7 @@ mod tests {
     use proptest::prelude::*;
     use roadwright_geometry::{Pose, ReferenceLine, Segment};
 
-    /// A street with lanes of a given width and bends to the left and to the right in turn.
+    /// A street with lanes of a given width and alternating bends to the left and right.
     fn street(width: f64, bends: &[(f64, f64)]) -> LaneGraph {
         let mut segments = vec![Segment::Line { length: 60.0 }];
         for (i, &(radius, angle)) in bends.iter().enumerate() {
@@ -612,8 +611,8 @@ mod tests {
     }
 
     proptest! {
-        /// Vehicles do not wait within an alley for a smaller one in it, so both are acquired at once only if
-        /// one contains the other.
+        /// Both alleys are acquired at once only if one contains the other, because vehicles do not wait
+        /// within an alley for a smaller one in it.
         #[test]
         fn an_alley_lies_within_those_of_longer_vehicles(
             width in 1.8..3.4f64,

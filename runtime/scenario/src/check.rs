@@ -1,4 +1,4 @@
-//! Checks of a scenario: findings that point at an object and a position.
+//! Checks of a scenario, with findings that point at an object and a position.
 
 mod agents;
 mod forests;
@@ -24,19 +24,19 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; the scenario runs.
+    /// Worth knowing, but the scenario runs.
     Warning,
     /// The scenario does not behave as written.
     Error,
 }
 
-/// Kind of a finding. The names are stable, so tools may match them.
+/// Kinds of findings. The names are stable, so tools may match them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Code {
-    /// A road's line does not meet its node.
+    /// The line of a road does not meet its node.
     JointGap,
-    /// A road bends tighter than its own half-width.
+    /// A bend of a road is tighter than half the road's width.
     Kink,
     /// A road crosses itself.
     SelfIntersection,
@@ -44,35 +44,36 @@ pub enum Code {
     DanglingRestriction,
     /// A crossing names a road that does not end at its node.
     DanglingCrossing,
-    /// A lane turn names a lane that does not lead into its junction, or out of it.
+    /// A lane turn names a lane that does not lead into or out of its junction.
     DanglingTurn,
-    /// A corner does not exist: its roads are not neighbours, or nothing is rounded between them.
+    /// A corner does not exist, because its roads are not neighbours or because there is nothing to round
+    /// between them.
     DanglingCorner,
     /// A road that is declared internal does not lie within its junction.
     DanglingInternalRoad,
-    /// A major road does not lead to its junction.
+    /// A road declared as major does not lead to its junction.
     DanglingMajor,
-    /// A stage of signals names a road that does not exist.
+    /// A stage of the signals names a road that does not exist.
     DanglingStage,
-    /// There is no room for the radius set for a corner.
+    /// There is no room for the radius that was set for a corner.
     CornerSqueezed,
-    /// Two movements that have green together conflict, and neither gives way.
+    /// Two movements with green in the same stage conflict, and neither yields.
     StageConflict,
-    /// There is no room for a crossing.
+    /// There is no room for a pedestrian crossing.
     NoRoomForCrossing,
     /// A lane enters a junction but has no exit.
     LaneWithoutSuccessor,
-    /// An arrow on a lane shows a turn that its junction does not offer.
+    /// An arrow on a lane shows a turn that does not exist at its junction.
     ArrowToNowhere,
     /// A road is too short for the junctions at its ends.
     RoadSqueezed,
-    /// There is no room for the ring of a mini roundabout, or a street has too many lanes for one.
+    /// There is no room for the ring of a mini roundabout, or a street has too many lanes for it.
     NoRoomForRing,
-    /// The outline of a junction is only a hull.
+    /// The outline of a junction could only be approximated by a hull.
     JunctionDegraded,
-    /// A connecting path is too tight for a vehicle that is used.
+    /// A connecting path is too tight for a vehicle in use.
     ImpossibleTurn,
-    /// Two cars do not fit side by side on a part of a two-way road.
+    /// Two cars do not fit side by side on a stretch of a two-way road.
     Alley,
     /// A two-way road is too narrow for buses.
     NoBuses,
@@ -82,7 +83,7 @@ pub enum Code {
     ObstaclesOverlap,
     /// The lower edge of an obstacle is not below its top.
     ObstacleWithoutHeight,
-    /// An obstacle that hangs has a mass.
+    /// An obstacle above the ground has a mass.
     HangingMass,
     /// A place names a lane that does not exist.
     NoSuchLane,
@@ -90,21 +91,21 @@ pub enum Code {
     AgentInObstacle,
     /// Two agents start at the same place at the same time.
     AgentsOverlap,
-    /// An agent cannot get to its destination.
+    /// An agent cannot reach its destination.
     UnreachableDestination,
     /// A trip leads to a road that is closed to all traffic.
     ClosedRoad,
     /// An agent has neither a destination nor a way-point.
     NoDestination,
-    /// The outline of an area of land crosses itself, or encloses no area.
+    /// The outline of an area of land crosses itself or encloses no area.
     LandOutline,
-    /// Two points of interest have the same name, or a point of interest has no name.
+    /// Two points of interest have the same name, or one has no name.
     NameUnclear,
     /// The file of a vehicle type has changed since the scenario was saved.
     VehicleFileChanged,
-    /// A group names an object that does not exist, or that is in another group as well.
+    /// A group names an object that does not exist or is also in another group.
     GroupMember,
-    /// A limit is exceeded: this object and those after it are left out.
+    /// A limit is exceeded, so this object and later ones are left out.
     TooMuch,
 }
 

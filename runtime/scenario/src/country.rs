@@ -3,20 +3,21 @@
 use crate::driving_side::DrivingSide;
 
 /// Countries and territories in which vehicles may turn to the near side at a red light after a stop, where
-/// no sign forbids it (ISO 3166-1). In the United States this is a law of each state that federal law asks
-/// for ([USC 42-6322]); in Canada it is in laws of the provinces, such as Ontario's ([HTA], section 144 (19))
-/// and Quebec's ([SAAQ]).
+/// no sign forbids it (ISO 3166-1). In the United States, each state has such a law because federal law
+/// requires it ([USC 42-6322]); in Canada, the provinces have such laws, such as Ontario's ([HTA], section
+/// 144 (19)) and Quebec's ([SAAQ]).
 const TURN_ON_RED: [&str; 4] = ["CA", "GU", "PR", "US"];
-/// Countries in which an all-way stop is the rule where streets of equal rank meet, instead of priority for
-/// the near side ([MUTCD 2009], section 2B.07; in Canada as practice of its cities, by no law that we know).
+/// Countries in which streets of equal rank meet at an all-way stop, instead of giving priority to the near
+/// side ([MUTCD 2009], section 2B.07; in Canada it is the practice of cities, without any law that we know
+/// of).
 const ALL_WAY_STOP: [&str; 4] = ["CA", "GU", "PR", "US"];
 
 /// Countries whose signals show red and amber together before green (ISO 3166-1), and the duration, s. One
 /// second in Germany ([VwV-StVO], to section 37: never more than two) and Poland ([PL 2003]), two in Denmark
-/// ([DK 426], section 238) and Great Britain ([TSM 6]), whose signals Guernsey, Jersey and the Isle of Man
-/// have too. The laws of Austria ([StVO 1960], section 38), Switzerland ([SSV], article 68), Finland ([FI
-/// 1011], section 22), Norway ([Skiltforskriften], signal 1080) and Sweden ([VMF], SIG2) prescribe it, but we
-/// found no duration there, so it is one second.
+/// ([DK 426], section 238) and Great Britain ([TSM 6]), whose signals are also used in Guernsey, Jersey and
+/// the Isle of Man. The laws of Austria ([StVO 1960], section 38), Switzerland ([SSV], article 68), Finland
+/// ([FI 1011], section 22), Norway ([Skiltforskriften], signal 1080) and Sweden ([VMF], SIG2) prescribe it,
+/// but we found no duration in them, so one second is assumed.
 const RED_AMBER: [(&str, f64); 12] = [
     ("AT", 1.0),
     ("CH", 1.0),
@@ -32,23 +33,23 @@ const RED_AMBER: [(&str, f64); 12] = [
     ("SE", 1.0),
 ];
 
-/// Traffic law, as far as it differs by country. The default is that of the Vienna Convention ([Vienna
-/// 1968]): no turn on red, and among equals the near side has priority.
+/// Traffic law, where it differs between countries. The default is the Vienna Convention ([Vienna 1968]): no
+/// turn on red, and priority for the near side among equals.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RoadLaw {
-    /// Whether vehicles may turn to the near side at a red light after a stop, giving way to all that have
-    /// green.
+    /// Whether vehicles may turn to the near side at a red light after a stop, if they yield to all traffic
+    /// with green.
     pub turn_on_red: bool,
-    /// Whether streets of equal rank, from residential ones on, meet at an all-way stop; otherwise the near
-    /// side has priority.
+    /// Whether streets of equal rank, from residential streets upwards, meet at all-way stops; otherwise the
+    /// near side has priority.
     pub all_way_stop: bool,
-    /// Duration of red and amber together before green, s; 0 where signals do not show it.
+    /// Duration of red and amber together before green, s; 0 if signals do not show it.
     pub red_amber: f64,
 }
 
 impl RoadLaw {
-    /// Returns the law of a country by its code in ISO 3166-1 alpha-2; the default for other codes and for
-    /// none.
+    /// Returns the law of a country by its ISO 3166-1 alpha-2 code; other codes and an empty one give the
+    /// default.
     pub fn of(country: &str) -> Self {
         Self {
             turn_on_red: TURN_ON_RED.contains(&country),
@@ -61,7 +62,7 @@ impl RoadLaw {
     }
 }
 
-/// Driving side and traffic law.
+/// Driving side and traffic law of a country.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Custom {
     /// The driving side.
@@ -71,7 +72,7 @@ pub struct Custom {
 }
 
 impl From<DrivingSide> for Custom {
-    /// The law of no country in particular.
+    /// Returns the driving side with the default law.
     fn from(side: DrivingSide) -> Self {
         Self {
             side,
@@ -80,7 +81,7 @@ impl From<DrivingSide> for Custom {
     }
 }
 
-/// Checks the code of a country; an empty one stands for none.
+/// Checks the code of a country; an empty code stands for none.
 pub(crate) fn check_code(code: &str) -> Result<(), String> {
     let is_code = code.len() == 2 && code.bytes().all(|b| b.is_ascii_uppercase());
     if code.is_empty() || is_code {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DrivingSide {
-    /// Left-hand traffic (Ireland, Japan).
+    /// Left-hand traffic, as in Ireland and Japan.
     Left,
     /// Right-hand traffic.
     #[default]

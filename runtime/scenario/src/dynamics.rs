@@ -34,7 +34,7 @@ named! {
         DynamicOneTrack = "dynamic_one_track",
         /// A rigid body on springs in three dimensions: it rolls, pitches, tips over, pushes and is pushed.
         Rigid = "rigid",
-        /// The sliding car: it skids into bends, with a throttle, a brake and a grip of each axle.
+        /// The sliding car, which skids into bends; it has a throttle, a brake, and a grip for each axle.
         Sliding = "sliding",
     }
 }

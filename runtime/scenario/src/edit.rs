@@ -1,4 +1,4 @@
-//! Edits: every change of a scenario is a value that one function applies, returning its inverse.
+//! Edits: every change of a scenario is a value, applied by a function that returns its inverse.
 
 use crate::agents::{Agent, Flow, Place};
 use crate::group::Group;
@@ -24,8 +24,8 @@ use thiserror::Error;
 
 /// A change of a scenario.
 ///
-/// For objects `Some` inserts or replaces the object and `None` deletes it. An edit holds
-/// everything it needs, so it can be stored, sent and applied later.
+/// For objects, `Some` inserts or replaces the object and `None` deletes it. An edit contains everything it
+/// needs, so it can be stored, sent and applied later.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(
     clippy::large_enum_variant,
@@ -42,7 +42,7 @@ pub enum Edit {
     Road(RoadId, Option<Box<Road>>),
     /// The whole terrain.
     Terrain(Option<Box<HeightField>>),
-    /// Some terrain samples: (index, height), row by row from the south-west.
+    /// Some terrain samples, as (index, height), where indices count row by row from the south-west.
     TerrainSamples(Vec<(usize, f64)>),
     /// An obstacle.
     Obstacle(ObstacleId, Option<Box<Obstacle>>),
@@ -79,12 +79,12 @@ pub enum EditError {
         /// The missing node.
         node: NodeId,
     },
-    /// A node is still used.
+    /// A node to be deleted is still in use.
     #[error("cannot delete {node}: {road} ends there")]
     NodeInUse {
         /// The node.
         node: NodeId,
-        /// A road that ends there.
+        /// A road that ends at it.
         road: RoadId,
     },
     /// A road has no lanes or invalid ones.
@@ -98,18 +98,18 @@ pub enum EditError {
     /// The object to delete does not exist.
     #[error("{0} does not exist")]
     Missing(String),
-    /// The object to delete is still used.
+    /// An object to be deleted is still in use.
     #[error("cannot delete {what}: {user} uses it")]
     InUse {
-        /// The object to delete.
+        /// The object to be deleted.
         what: String,
-        /// The first user found.
+        /// The first object found that uses it.
         user: String,
     },
     /// An agent or flow names something that does not exist.
     #[error("{user} names {what}, which does not exist")]
     Dangling {
-        /// The agent or flow.
+        /// Name of the agent or flow.
         user: String,
         /// The missing object.
         what: String,
@@ -122,7 +122,7 @@ pub enum EditError {
         /// The problem.
         message: String,
     },
-    /// The node has the maximum number of road ends, so no other road can join it.
+    /// The node already has the maximum number of road ends, so no other road can join it.
     #[error("{road}: {node} already has {MAX_ROAD_ENDS} road ends")]
     TooManyEnds {
         /// The road.
@@ -145,8 +145,8 @@ impl Scenario {
     ///
     /// A deleted object leaves its groups; a group that becomes empty is deleted with it.
     ///
-    /// Applying the inverse gives back a scenario equal to the first one. Cost: that of the changed objects,
-    /// plus a search for users of what is deleted.
+    /// Applying the inverse restores a scenario equal to the original. The cost is that of the changed
+    /// objects, plus a search for users of deleted objects.
     ///
     /// # Errors
     /// If the change would break the integrity of the scenario. It is then unchanged.
@@ -450,7 +450,7 @@ impl Scenario {
 
 /// Maximum number of road ends at one node, because a junction considers all pairs of their lanes.
 pub const MAX_ROAD_ENDS: usize = 32;
-/// Largest id, far enough below 2^32 that ids can be counted up from it without overflow.
+/// Largest id, small enough that ids can be counted up from it without overflow.
 const MAX_ID: u32 = 4_000_000_000;
 
 fn check_id(number: u32, what: &impl fmt::Display) -> Result<(), EditError> {
@@ -504,7 +504,7 @@ fn check_values(edit: &Edit) -> Result<(), EditError> {
     }
 }
 
-/// Returns the object that an edit deletes, if it can be in a group.
+/// Returns the object that an edit deletes, if that object can be in a group.
 fn deleted_object(edit: &Edit) -> Option<ObjectId> {
     match edit {
         Edit::Road(id, None) => Some(ObjectId::Road(*id)),

@@ -38,7 +38,7 @@ use vehicle_entry::{VehicleEntry, VehicleFiles, WrittenType, resolve};
 /// The value of the key `format` in every scenario file.
 pub const FORMAT: &str = "roadwright-scenario";
 
-/// Largest scenario that is read, bytes; a city of a million people takes about 30 MB.
+/// Size of the largest scenario file that is read, bytes; a city of a million people takes about 30 MB.
 const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
 
 /// A scenario file, key by key.
@@ -121,7 +121,7 @@ pub fn load(path: &Path) -> Result<Scenario, FileError> {
     })
 }
 
-/// Writes a scenario to a file in one step: a temporary file beside it is written first, then renamed. Links
+/// Writes a scenario to a file atomically: it writes a temporary file beside it and then renames that. Links
 /// are followed and permissions kept, as described at [`roadwright_files::Beside`].
 ///
 /// # Errors
@@ -131,13 +131,13 @@ pub fn save(scenario: &Scenario, path: &Path) -> Result<(), FileError> {
 }
 
 /// Returns the text of a scenario as [`save`] writes it to a path: vehicles whose files exist there are
-/// stored as references to them.
+/// stored as references.
 pub fn text_at(scenario: &Scenario, path: &Path) -> String {
     let folder = path.parent().unwrap_or(Path::new("."));
     write_text(scenario, VehicleFiles::Folder(folder))
 }
 
-/// Reads a scenario from its text alone. Vehicles from files of their own have to be included in it.
+/// Reads a scenario from its text alone. The text has to include all vehicles.
 ///
 /// # Errors
 /// If the text is not a scenario of a known version.
@@ -145,11 +145,11 @@ pub fn from_text(text: &str) -> Result<Scenario, TextError> {
     read_text(text, VehicleFiles::None)
 }
 
-/// Reads a scenario from its text, with vehicles from the given files: paths as the scenario names them, and
-/// texts.
+/// Reads a scenario from its text, with vehicles from the given files, as texts by the paths that the
+/// scenario names.
 ///
 /// # Errors
-/// If the text is not a scenario of a known version, or one of its files not a vehicle.
+/// If the text is not a scenario of a known version, or if one of the files is not a vehicle.
 pub fn from_text_with(text: &str, files: &[(&str, &str)]) -> Result<Scenario, TextError> {
     read_text(text, VehicleFiles::Given(files))
 }
@@ -206,7 +206,7 @@ fn assemble(
     Ok(scenario)
 }
 
-/// Returns the vehicle types of a document, including those in files of their own.
+/// Returns the vehicle types of a document, including those in separate files.
 fn vehicle_types(
     document: &mut Document,
     text: &str,
@@ -225,7 +225,7 @@ fn vehicle_types(
     types.collect()
 }
 
-/// Returns the edits that make up a document, each with its section and key; objects come before those that
+/// Returns the edits that make up a document, each with its section and key. Objects come before objects that
 /// refer to them.
 fn edits(
     document: Document,
@@ -284,7 +284,7 @@ fn edits(
     .chain([("order", String::new(), order)])
 }
 
-/// Returns the edits of one section; `edit` returns the key of an object in the file and its edit.
+/// Returns the edits of one section. `edit` returns the key of an object in the file, and its edit.
 fn section<K, V>(
     name: &'static str,
     objects: impl IntoIterator<Item = (K, V)>,
@@ -309,7 +309,7 @@ fn line_of(text: &str, section: &str, key: &str) -> usize {
         .map_or(0, |(number, _)| number)
 }
 
-/// Returns the text of a scenario, with everything that it needs; equal scenarios give the same bytes.
+/// Returns the text of a scenario, including everything that it needs. Equal scenarios give the same bytes.
 pub fn to_text(scenario: &Scenario) -> String {
     write_text(scenario, VehicleFiles::None)
 }

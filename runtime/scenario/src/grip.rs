@@ -1,16 +1,15 @@
-//! Grip of the ground: the share of tyre friction that is left on roads and beside them.
+//! Grip of the ground: the fraction of tyre friction that is available on and off roads.
 
 use crate::quantity::{GripShare, Quantity, Validate, check_keys};
 use crate::road::RoadClass;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Tyre friction by type of ground, as a share of that on dry asphalt: 1 is dry asphalt, 0.7 gravel, 0.15
-/// ice.
+/// Tyre friction by type of ground, relative to dry asphalt: 1 is dry asphalt, 0.7 gravel, 0.15 ice.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GroundGrip {
-    /// Off all roads.
+    /// Ground off all roads.
     #[serde(skip_serializing_if = "is_whole")]
     pub open_ground: Quantity<GripShare>,
     /// Footways and pedestrian streets.
@@ -34,7 +33,7 @@ pub struct GroundGrip {
     /// Roads without crossing traffic.
     #[serde(skip_serializing_if = "is_whole")]
     pub motorway: Quantity<GripShare>,
-    /// Whether drivers do not notice it and drive as on dry asphalt: black ice.
+    /// Whether drivers do not notice the grip and drive as on dry asphalt, as with black ice.
     #[serde(skip_serializing_if = "is_seen")]
     pub hidden: bool,
 }
@@ -73,7 +72,7 @@ impl GroundGrip {
         Self { hidden, ..*self } == Self::default()
     }
 
-    /// The shares of all types of ground: of roads by class, from paths to motorways, and of open ground.
+    /// The grip of all types of ground: of roads by class, from paths to motorways, and of open ground.
     pub fn shares(&self) -> [f64; 8] {
         // Destructured completely, so that a new key that is missing here does not compile.
         let Self {
@@ -99,7 +98,7 @@ impl GroundGrip {
         ]
     }
 
-    /// The lowest share of all types of ground.
+    /// The lowest grip of all types of ground.
     pub fn lowest(&self) -> f64 {
         self.shares().into_iter().fold(f64::INFINITY, f64::min)
     }

@@ -8,15 +8,15 @@ use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::polygon;
 
-/// Side of a cell, m; larger where the roads extend over too large an area.
+/// Side of a cell, m; larger if the roads extend over too large an area.
 const CELL: f64 = 8.0;
 /// Maximum number of cells.
 const MOST_CELLS: f64 = 4e6;
-/// Maximum length of a piece of road, m; in a bend of 10 m the edge of a piece is 8 cm off.
+/// Maximum length of a piece of road, m. In a bend of 10 m radius, the edge of a piece deviates by 8 cm.
 const PIECE: f64 = 2.5;
-/// Tolerance of the outline of a junction, m.
+/// Tolerance of a junction's outline, m.
 const TOLERANCE: f64 = 0.05;
-/// Maximum number of pieces; longer networks are cut into longer pieces.
+/// Maximum number of pieces. Longer networks are cut into longer pieces.
 const MOST_PIECES: f64 = 4e6;
 
 /// A piece of road or a junction.
@@ -30,8 +30,7 @@ struct Piece {
 /// The grip of a scenario's ground by position: roads with their whole cross-sections, junctions, and open
 /// ground.
 ///
-/// A position is looked up among the pieces of one cell, so the time does not depend on the size of the
-/// scenario.
+/// A look-up examines only the pieces of one cell, so its time does not depend on the size of the scenario.
 #[derive(Debug, Clone)]
 pub struct GripMap {
     grip: GroundGrip,
@@ -39,7 +38,7 @@ pub struct GripMap {
     cell: f64,
     columns: usize,
     rows: usize,
-    /// Index in `found` where the pieces of each cell begin; one more than there are cells.
+    /// Index in `found` at which the pieces of each cell begin, followed by the length of `found`.
     starts: Vec<u32>,
     /// Indices of pieces by cell, the highest layer first.
     found: Vec<u32>,
@@ -47,7 +46,7 @@ pub struct GripMap {
 }
 
 impl GripMap {
-    /// Makes the map of a scenario; `None` if its settings leave all grip at 1. O(length of all roads).
+    /// Creates the map of a scenario; `None` if its settings leave all grip at 1. O(length of all roads).
     pub fn new(scenario: &Scenario, layout: &Layout) -> Option<Self> {
         let grip = scenario.settings().grip;
         if grip.is_whole() {
@@ -129,14 +128,14 @@ impl GripMap {
         rows.flat_map(move |row| columns.clone().map(move |column| row * width + column))
     }
 
-    /// Outlines of roads and junctions on the level of the ground, in pieces, and the grip of each.
+    /// Outlines of roads and junctions at ground level, in pieces, and the grip of each.
     pub fn ground_pieces(&self) -> impl Iterator<Item = (&[DVec2], f64)> {
         let pieces = self.pieces.iter().filter(|piece| piece.layer == 0);
         pieces.map(|piece| (&piece.outline[..], piece.grip))
     }
 
     /// Grip factor at a position for a vehicle on the given road layers (bit mask): that of the uppermost
-    /// road there on one of these layers, or of open ground.
+    /// road there on one of these layers, or that of open ground.
     pub fn at(&self, place: DVec2, layers: u32) -> f64 {
         let local = (place - self.origin) / self.cell;
         let is_inside = local.x >= 0.0 && local.y >= 0.0;
@@ -155,7 +154,7 @@ impl GripMap {
         under.map_or(self.grip.open_ground.get(), |piece| piece.grip)
     }
 
-    /// The grip settings that it was made from.
+    /// The grip settings from which it was made.
     pub fn grip(&self) -> &GroundGrip {
         &self.grip
     }
@@ -182,7 +181,7 @@ fn add_road(road: &Road, from: f64, to: f64, longest: f64, grip: f64, pieces: &m
     }
 }
 
-/// A junction has the grip of the most important road that meets there.
+/// A junction as a piece, with the grip of the most important road that meets there.
 fn junction_piece(network: &RoadNetwork, junction: &Junction, grip: &GroundGrip) -> Option<Piece> {
     let roads = junction.arms.iter();
     let roads = roads.filter_map(|arm| network.road(arm.road));

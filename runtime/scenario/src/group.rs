@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A named set of objects that are selected together. Groups have no influence on a run.
+/// A named set of objects that are selected together. Groups have no effect on a run.
 ///
 /// Nodes belong to no group, because they move and vanish with their roads.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,7 +20,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Makes a group of objects; nodes among them are left out.
+    /// Creates a group of objects, leaving out any nodes among them.
     pub fn new(name: &str, objects: impl IntoIterator<Item = ObjectId>) -> Self {
         let is_member = |object: &ObjectId| !matches!(object, ObjectId::Node(_));
         Self {

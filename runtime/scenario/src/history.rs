@@ -5,8 +5,8 @@ use crate::scenario::Scenario;
 
 /// Steps that can be undone and redone.
 ///
-/// Between [`begin`](Self::begin) and [`end`](Self::end) all edits form one step, so a drag that
-/// sends an edit per frame is undone at once.
+/// All edits between [`begin`](Self::begin) and [`end`](Self::end) form one step, so a drag that sends one
+/// edit per frame is undone as a whole.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     undo: Vec<Step>,
@@ -23,7 +23,7 @@ struct Step {
 }
 
 impl History {
-    /// Starts a gesture. An open one is ended first.
+    /// Starts a gesture. If another one is open, it is ended first.
     pub fn begin(&mut self, label: &str) {
         self.end();
         self.open = Some(Step {
@@ -34,10 +34,10 @@ impl History {
 
     /// Applies an edit to the scenario and records how to undo it.
     ///
-    /// Outside a gesture the edit is a step of its own.
+    /// Outside a gesture, the edit forms a separate step.
     ///
     /// # Errors
-    /// As for [`Scenario::apply`]; nothing is recorded then.
+    /// As for [`Scenario::apply`]; in that case, nothing is recorded.
     pub fn apply(
         &mut self,
         scenario: &mut Scenario,
@@ -58,21 +58,21 @@ impl History {
         Ok(())
     }
 
-    /// Ends the gesture. One without edits leaves no step.
+    /// Ends the gesture. A gesture without edits leaves no step.
     pub fn end(&mut self) {
         if let Some(step) = self.open.take().filter(|step| !step.inverses.is_empty()) {
             self.undo.push(step);
         }
     }
 
-    /// Undoes what the open gesture has done so far and ends it without a step.
+    /// Undoes all edits of the open gesture and ends it without a step.
     pub fn abort(&mut self, scenario: &mut Scenario) {
         if let Some(step) = self.open.take() {
             turn(scenario, step);
         }
     }
 
-    /// Undoes the last step; `false` if there is none.
+    /// Undoes the last step. Returns `false` if there is none.
     pub fn undo(&mut self, scenario: &mut Scenario) -> bool {
         self.end();
         let Some(step) = self.undo.pop() else {
@@ -82,7 +82,7 @@ impl History {
         true
     }
 
-    /// Redoes the last undone step; `false` if there is none.
+    /// Redoes the last undone step. Returns `false` if there is none.
     pub fn redo(&mut self, scenario: &mut Scenario) -> bool {
         let Some(step) = self.redo.pop() else {
             return false;
@@ -96,7 +96,7 @@ impl History {
         self.undo.iter().map(|step| step.label.as_str())
     }
 
-    /// Labels of the steps that can be redone, next first.
+    /// Labels of the steps that can be redone, next one first.
     pub fn redo_labels(&self) -> impl Iterator<Item = &str> {
         self.redo.iter().rev().map(|step| step.label.as_str())
     }

@@ -41,7 +41,7 @@ id_type! {
     /// Identifies a group of objects.
     GroupId, "group";
 }
-/// Any object of a scenario that has an id of its own.
+/// Any object of a scenario that has an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ObjectId {

@@ -1,8 +1,8 @@
-//! Dense indices as types, so that swapped arguments do not compile.
+//! Dense indices as separate types, so that swapped arguments do not compile.
 
 use serde::{Deserialize, Serialize};
 
-/// Declares types of dense indices: plain wrappers of `u32` that serialise as one.
+/// Declares types of dense indices: plain wrappers of `u32` that are serialised as numbers.
 ///
 /// ```
 /// roadwright_scenario::index_type! {
@@ -27,7 +27,7 @@ macro_rules! index_type {
         pub struct $name(u32);
 
         impl $name {
-            /// Returns the index with a number.
+            /// Returns the index with the given number.
             #[inline]
             pub const fn new(number: u32) -> Self {
                 Self(number)

@@ -1,4 +1,5 @@
-//! JSON texts: read with errors worded for authors of files, and written so that they diff well.
+//! JSON texts: reading with errors that are worded for authors of files, and writing in a form that diffs
+//! well.
 
 mod wording;
 mod write;
@@ -41,9 +42,9 @@ fn place(path: &Path, line: usize, column: usize) -> String {
 #[derive(Debug, Clone, PartialEq, Error)]
 #[error("{}{message}", if key.is_empty() { String::new() } else { format!("{key}: ") })]
 pub struct TextError {
-    /// Line from 1; 0 for the whole text.
+    /// Line, from 1; 0 for the whole text.
     pub line: usize,
-    /// Column from 1; 0 for the whole line.
+    /// Column, from 1; 0 for the whole line.
     pub column: usize,
     /// Path of the key, such as `roads.12.speed_limit`.
     pub key: String,
@@ -76,7 +77,7 @@ pub fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, TextEr
     Ok(document)
 }
 
-/// A JSON error without the position that it repeats in its text.
+/// Converts a JSON error, and removes the position that its message repeats.
 pub(crate) fn json_error(error: &serde_json::Error, key: &str) -> TextError {
     let text = error.to_string();
     // serde_json ends its messages with " at line 3 column 7". Here the position comes first, in the form
@@ -91,7 +92,7 @@ pub(crate) fn json_error(error: &serde_json::Error, key: &str) -> TextError {
     }
 }
 
-/// Writes a text to a file in one step, as described at [`roadwright_files::Beside`].
+/// Writes a text to a file atomically, as described at [`roadwright_files::Beside`].
 ///
 /// # Errors
 /// If the file cannot be written; its previous contents are then untouched.

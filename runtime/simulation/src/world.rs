@@ -559,8 +559,8 @@ impl World {
     /// a deleted lane, is rerouted from its position. All others keep their routes and their grants at
     /// junctions. An agent left without a lane or a route is removed. New agents and flows start from now on.
     /// The same edits after the same steps give the same bits. The cost depends on what the edit affects,
-    /// plus a pass over all lanelets if roads or obstacles have changed, and one over all obstacles if those
-    /// have.
+    /// plus a pass over all lanelets if roads or obstacles have changed, and a pass over all obstacles if
+    /// these have changed.
     ///
     /// If the edit changes a junction with vehicles inside, the junction admits no more vehicles, and the
     /// edit is applied when all have left, after half a minute at the latest. If stop lines move outward,

@@ -1,4 +1,4 @@
-//! The law of junctions, under more traffic than they can handle.
+//! Right of way at junctions under more traffic than they can handle.
 
 use crate::common::{add_flow, cars, draw_street, street};
 use crate::modules::with_test_modules;
@@ -25,7 +25,7 @@ struct Crossing {
     lanes: usize,
     side: DrivingSide,
     control: Option<Control>,
-    /// Share of buses.
+    /// Fraction of buses.
     buses: f64,
     country: &'static str,
     /// Whether all vehicles turn to the near side.
@@ -158,7 +158,8 @@ fn set_rates(scenario: &mut Scenario, rate: impl Fn(f64) -> f64) {
     }
 }
 
-/// Asserts that vehicles did not touch, and the same as `invited`. Returns how many arrived.
+/// Asserts that vehicles have not touched, and everything that `invited` asserts. Returns the number of
+/// arrivals.
 fn lawful(summary: &Summary, what: &str) -> usize {
     // Lane changes on the approach do not count.
     let is_at_junction = |c: &&Collision| DVec2::new(c.x, c.y).length() < 35.0;
@@ -167,7 +168,8 @@ fn lawful(summary: &Summary, what: &str) -> usize {
     invited(summary, what)
 }
 
-/// Asserts that vehicles did not enter without a grant or at red, or wait forever. Returns how many arrived.
+/// Asserts that no vehicle has entered without a grant or at red, or waited forever. Returns the number of
+/// arrivals.
 fn invited(summary: &Summary, what: &str) -> usize {
     let law = summary.law;
     assert_eq!(
@@ -388,7 +390,7 @@ fn saturated_junctions_are_the_same_on_every_run_and_after_a_save() {
     assert!(one.summary().agents.arrived > 10);
 }
 
-/// Statistics of the law when all agents use a module of the tests.
+/// Statistics of right of way when all agents use a test module.
 fn driven_with(slot: Slot, module: &str, control: Control) -> Summary {
     let mut overrides = ModuleOverrides::default();
     overrides.set(slot, vec![module.into()]).unwrap();
@@ -428,7 +430,8 @@ fn who_ignores_the_law_is_counted() {
     assert!(law.breaches > 5 && law.red_passed > 2, "{law:?}");
 }
 
-/// Its front is over the line and its rear axle on the lane, so it could not have been admitted.
+/// The front of such a vehicle is beyond the line and its rear axle on the lane, so it could not have been
+/// admitted.
 #[test]
 fn who_appears_with_its_front_in_a_junction_is_no_breach() {
     let controls = [Control::Signals, Control::Stop, Control::Uncontrolled];
@@ -567,7 +570,7 @@ fn a_bus_that_leaves_a_ring_swings_over_nobody_who_enters() {
     assert!(invited(&summary, "ring with buses") > 60);
 }
 
-/// Asserts that vehicles did not enter without a grant or at red.
+/// Asserts that no vehicle has entered without a grant or at red.
 fn invited_without_limit(summary: &Summary) {
     let law = summary.law;
     assert_eq!((law.breaches, law.red_passed), (0, 0));
@@ -748,9 +751,9 @@ fn where_equals_meet_the_country_says_who_goes_first() {
     assert_eq!(control(""), Control::Uncontrolled);
 }
 
-/// 1,500 vehicles at once, and as many that wait to depart, fill a town to the last lane. A nightly run
-/// continues for ten more minutes. Traffic once came to a permanent halt here: some vehicles stood between
-/// two lanes, and others in junctions for lack of the room that those took.
+/// Fills a town to the last lane with 1,500 vehicles at once and as many that wait to depart. A nightly run
+/// continues for ten more minutes. Traffic must not come to a permanent halt, with some vehicles between two
+/// lanes and others in junctions that lack the room which those occupy.
 #[test]
 fn a_town_filled_to_the_last_lane_moves_on() {
     let scenario = crate::common::shipped("old-town");

@@ -706,7 +706,7 @@ struct FullCrossing {
     scenario: Scenario,
     world: World,
     random: Stream,
-    /// The controls that it may get.
+    /// Controls that it can get.
     controls: Vec<Control>,
 }
 
@@ -739,7 +739,7 @@ impl FullCrossing {
         }
     }
 
-    /// Drives on, and prints the junction in the step in which two vehicles touch.
+    /// Runs for a while, and prints the junction in the step in which two vehicles touch.
     fn drive_apart(&mut self, seconds: f64, what: &str) {
         let end = self.world.time() + seconds;
         while self.world.time() < end {
@@ -837,7 +837,7 @@ impl FullCrossing {
         }
     }
 
-    /// Asserts that traffic recovers: with the first rules again many vehicles arrive.
+    /// Asserts that traffic recovers: with the first rules again, many vehicles arrive.
     fn goes_on(&mut self) {
         let (id, node) = self.middle();
         let rules = JunctionRules::default();
@@ -930,7 +930,7 @@ fn nobody_stands_where_a_junction_is_to_be_when_its_lines_move_outward() {
     }
 }
 
-/// The agents inside the middle of a crossing, with the connections that they have been granted.
+/// The agents inside the middle of a crossing, with the connections granted to them.
 fn inside(crossing: &FullCrossing) -> Vec<(u64, ConnectionIndex)> {
     let (id, _) = crossing.middle();
     let seen = crossing.world.inspect_junction(id).unwrap();

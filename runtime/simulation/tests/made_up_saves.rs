@@ -1,4 +1,4 @@
-//! Fabricated saves with valid checksums are rejected or run, and never crash the program.
+//! Forged saves with valid checksums: they are rejected or run, and never crash the program.
 
 use crate::common::{driven_by, shipped, vehicle};
 use crate::made_up;
@@ -8,9 +8,9 @@ use roadwright_testing::{scaled, seed};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Number of mutants of each world in a nightly run; the environment can request more.
+/// Number of mutants of each world in a nightly run. The environment can set more.
 const MUTANTS: u64 = 250;
-/// Number of steps that an accepted mutant is run, enough for all stages and for decisions at junctions.
+/// Number of steps for which an accepted mutant runs, enough for all stages and for decisions at junctions.
 const STEPS: u64 = 25;
 
 /// A world whose save is mutated.
@@ -37,7 +37,7 @@ impl Original {
         }
     }
 
-    /// Restores a save and runs it for a moment. Returns whether it was accepted.
+    /// Restores a save and runs it briefly. Returns whether it was accepted.
     fn drive(&self, bytes: &[u8]) -> Result<bool, SaveError> {
         let saved = SavedWorld::from_bytes(bytes)?;
         let ground = self.ground.clone();
@@ -108,7 +108,7 @@ impl Random {
         self.next() % end
     }
 
-    /// A number that readers may not expect: an end of a range, not a number, or any.
+    /// A number that readers may not expect: an end of a range, not a number, or any number.
     fn payload(&mut self) -> u64 {
         match self.below(16) {
             0 => f64::NAN.to_bits(),
@@ -128,7 +128,7 @@ impl Random {
         }
     }
 
-    /// The program of a mutant, mostly with one change, so that other changes do not hide its effect.
+    /// The changes of a mutant, usually only one, so that changes do not hide each other's effects.
     fn program(&mut self) -> Vec<u8> {
         let count = [1, 1, 1, 2, 4][self.below(5) as usize];
         let mut program = Vec::new();

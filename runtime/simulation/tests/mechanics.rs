@@ -1,4 +1,4 @@
-//! Reports of rigid vehicles about themselves: dials, wheels, mishaps.
+//! Snapshots of rigid vehicles: dials, wheels, mishaps.
 
 use crate::common::*;
 use glam::{DVec2, DVec3};
@@ -17,7 +17,7 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// Dials and wheels in snapshots are correct on level ground, and other levels have none.
+/// Dials and wheels in snapshots are correct on level ground. Other levels have none.
 #[test]
 fn dials_and_wheels_are_read_from_a_snapshot() {
     let kind = vehicle("willys-mb", |_| {});
@@ -89,8 +89,8 @@ fn dials_and_wheels_are_read_from_a_snapshot() {
     }
 }
 
-/// Shapes of the solver are where vehicles are: wheels of both kinds stand on the ground, and the hull
-/// matches the body but is slightly smaller. Other levels have none.
+/// The solver's shapes are where the vehicles are: wheels of both kinds stand on the ground, and the hull
+/// matches the body but is slightly smaller. Other levels have no shapes.
 #[test]
 fn the_bodies_of_the_solver_lie_where_vehicles_are() {
     for (name, has_spheres) in [("willys-mb", false), ("willys-mb", true), ("t-28", true)] {
@@ -149,7 +149,7 @@ fn the_bodies_of_the_solver_lie_where_vehicles_are() {
     assert!(snapshot.mechanics.iter().all(|one| one.shape.is_none()));
 }
 
-/// Vehicles on their side and vehicles that are stuck are counted, driving ones are not.
+/// Vehicles on their side and stuck vehicles are counted; driving ones are not.
 #[test]
 fn who_is_tipped_over_or_stuck_is_counted() {
     // A top-heavy jeep with tyres that grip tips over in a bend, and one without an engine stands.

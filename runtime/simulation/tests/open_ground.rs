@@ -1,4 +1,4 @@
-//! Agents off the lanes plan around what stands there, and say when there is no path.
+//! Agents off the lanes: they plan around obstacles, and report if there is no path.
 
 use crate::common::{draw_street, street};
 use glam::DVec2;
@@ -18,7 +18,7 @@ const PLANNERS: [&str; 4] = [
     "incremental_path",
 ];
 
-/// A wall around a middle, m.
+/// A wall around a centre, m.
 #[derive(Clone, Copy)]
 struct Wall {
     x: f64,
@@ -43,7 +43,7 @@ fn with_gap(length: f64, gap: f64) -> Vec<Wall> {
     vec![wall(0.0, -middle, 1.0, half), wall(0.0, middle, 1.0, half)]
 }
 
-/// A room of 141 x 41 m around all of it.
+/// A room of 141 x 41 m around the whole scene.
 fn room() -> Vec<Wall> {
     vec![
         wall(-70.0, 0.0, 1.0, 41.0),
@@ -120,7 +120,7 @@ fn run(world: &mut World, seconds: f64) {
     }
 }
 
-/// Drives until the agent is there; contacts fail. Returns the distance driven, m.
+/// Drives until the agent arrives; contacts fail the test. Returns the distance driven, m.
 fn arrives(scenario: &Scenario, options: &RunOptions, what: &str) -> f64 {
     let mut world = World::new(scenario, &builtin_modules(), options).unwrap();
     run(&mut world, 150.0);
@@ -238,7 +238,7 @@ fn an_agent_that_waits_drives_on_when_an_obstacle_is_taken_away() {
     assert!(world.summary().collisions.is_empty());
 }
 
-/// Agents that cross each other's paths between walls.
+/// Agents whose paths cross between walls.
 fn crowd() -> Scenario {
     let mut walls = with_gap(60.0, 8.0);
     walls.push(wall(-30.0, 0.0, 1.0, 10.0));

@@ -1,4 +1,4 @@
-//! Controllers that drive by pedals, at every level.
+//! Controllers that use pedals, at every level.
 
 use crate::scenarios::*;
 use roadwright_agent::{
@@ -22,8 +22,8 @@ use std::sync::{Arc, Mutex};
 
 const G: f64 = 9.81;
 
-/// Holds pedals at its parameters, and records its last input. With `asks` 0 it commands the acceleration
-/// that the pedals give on level ground instead.
+/// A controller that holds pedals at its parameters and records its last input. With `asks` 0, it instead
+/// commands the acceleration that the pedals give on level ground.
 struct Foot(Told);
 
 /// The last input row.
@@ -115,12 +115,12 @@ fn shipped_vehicle(name: &str) -> VehicleFile {
     VehicleFile::load(&folder.join(format!("{name}.vehicle.json"))).unwrap()
 }
 
-/// A drive of the pedal controller on a straight road of 2 km.
+/// A drive of the pedal controller along a straight road of 2 km.
 #[derive(Clone)]
 struct Drive {
-    /// Slope of the terrain along the road, rise over run; 0 has no terrain at all.
+    /// Slope of the terrain along the road, rise over run; with 0 there is no terrain.
     rise: f64,
-    /// A shipped vehicle; `None` for a car without a file.
+    /// A shipped vehicle; `None` for a car without a vehicle file.
     vehicle: Option<&'static str>,
     /// Initial speed, m/s.
     speed: f64,
@@ -197,7 +197,7 @@ impl Drive {
         World::new(&self.scenario(), &registry(told), &options).unwrap()
     }
 
-    /// The vehicle a number of seconds after it was spawned, and the last input of its controller.
+    /// State of the vehicle a number of seconds after it was spawned, and the last input of its controller.
     fn after(&self, level: DynamicsLevel, seconds: f64) -> (VehicleRecord, DriveInput) {
         let told = Told::default();
         let mut world = self.world(level, &told);
@@ -281,7 +281,7 @@ fn without_a_drive_train_pedals_are_shares_of_what_the_vehicle_gives() {
     }
 }
 
-/// The same law by pedals and by the equivalent acceleration.
+/// Pedals and the equivalent acceleration lead to the same drive.
 #[test]
 fn a_controller_by_pedals_and_one_by_accelerations_drive_alike() {
     let limits = VehicleType::car();
@@ -439,7 +439,7 @@ fn a_slope_acts_against_pedals_and_is_told() {
     }
 }
 
-/// Holding back by the host overrides pedals: a vehicle with full throttle stops at a red light.
+/// Braking by the host overrides pedals: a vehicle with full throttle stops at a red light.
 #[test]
 fn the_law_of_the_road_goes_before_pedals() {
     for level in DynamicsLevel::ALL {

@@ -1,4 +1,4 @@
-//! Pedestrians with more vehicles than junctions can handle: they are never hit, and never wait long.
+//! Pedestrians, with more vehicles than junctions can handle: they are never hit and never wait long.
 
 use crate::common::{add_flow, cars, draw_street, street};
 use crate::modules::with_test_modules;
@@ -83,7 +83,7 @@ impl Place4 {
     }
 }
 
-/// The edit that sets the rules of the junction in the middle.
+/// The edit that sets the control of the junction in the middle.
 fn ruled(scenario: &Scenario, rules: JunctionRules) -> Edit {
     let (id, node) = middle(scenario);
     Edit::Node(id, Some(Node { rules, ..node }))
@@ -112,7 +112,7 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// Pedestrians whose bodies a vehicle overlaps, found from snapshots only.
+/// Pedestrians that overlap a vehicle, found from snapshots only.
 fn hits(snapshot: &Snapshot) -> Vec<(u64, u64)> {
     let mut hits = Vec::new();
     for person in &snapshot.people {
@@ -478,9 +478,10 @@ fn rates_out_of_range_are_refused() {
     assert!(drive(&mut most, 30.0).is_empty());
 }
 
-/// Two junctions so close that three cars fill the street between them, pedestrians on all crossings, turn
-/// lanes: all vehicles get through. A vehicle that lost its turn to pedestrians used to need a place that had
-/// already been promised to the next one, and two junctions waited for each other forever.
+/// Two junctions so close that three cars fill the street between them, with pedestrians on all crossings and
+/// turn lanes: all vehicles get through. A vehicle that loses its turn to pedestrians must not need a place
+/// that has already been promised to the next one, because the two junctions would wait for each other
+/// forever.
 #[test]
 fn junctions_close_together_do_not_lock_each_other_while_people_cross() {
     let scenario = crate::common::shipped("linden-street");

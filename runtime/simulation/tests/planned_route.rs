@@ -1,4 +1,4 @@
-//! Planned routes of trips before any vehicle drives.
+//! Routes of trips that are planned before any vehicle drives.
 
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{Agent, ObjectId, Place, Road, Scenario, operation};
@@ -28,7 +28,7 @@ fn length(points: &[DVec2]) -> f64 {
     points.windows(2).map(|two| two[0].distance(two[1])).sum()
 }
 
-/// Distance of a point from a line of points, m.
+/// Distance of a point from a polyline, m.
 fn distance(point: DVec2, line: &[DVec2]) -> f64 {
     let nearest = line.windows(2).map(|two| {
         let along = two[1] - two[0];
@@ -38,7 +38,7 @@ fn distance(point: DVec2, line: &[DVec2]) -> f64 {
     nearest.fold(f64::INFINITY, f64::min)
 }
 
-/// The route that a run reports for an agent right after it was spawned is the beginning of the planned one.
+/// The route that a run reports for an agent just after it was spawned is the beginning of the planned route.
 #[test]
 fn ways_are_those_of_a_run() {
     for name in ["crossroads", "old-town", "roundabouts"] {

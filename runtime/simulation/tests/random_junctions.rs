@@ -1,8 +1,8 @@
-//! Traffic at random junctions with 2 to 9 legs, 25 to 335 degrees apart, 3 to 30 m wide, on either side,
-//! under every control, with more traffic than can pass.
+//! Traffic at random junctions with 2 to 9 arms, 25 to 335 degrees apart and 3 to 30 m wide, in left-hand and
+//! right-hand traffic, under every control, with more vehicles than can pass.
 //!
-//! `ROADWRIGHT_JUNCTIONS=1000 cargo test -p roadwright-simulation --test all random_junctions` drives more,
-//! and `ROADWRIGHT_SEED=9` others.
+//! `ROADWRIGHT_JUNCTIONS=1000 cargo test -p roadwright-simulation --test all random_junctions` tests more of
+//! them, and `ROADWRIGHT_SEED=9` others.
 
 use crate::common::{add_flow, cars};
 use crate::scenarios::Star;
@@ -15,24 +15,24 @@ use roadwright_simulation::{
 };
 use roadwright_testing::{scaled, seed};
 
-/// Smallest angle between two legs, degrees.
+/// Smallest angle between two arms, degrees.
 const LEAST_GAP: f64 = 25.0;
-/// Vehicles per hour on each lane that leads to the junction, and the share of buses.
+/// Vehicles per hour on each lane that leads to the junction, and fraction of buses.
 const RATE: f64 = 900.0;
 const BUSES: f64 = 0.1;
 /// Duration of a run, s.
 const DURATION: f64 = 120.0;
-/// Radius of connections below which no car can drive them, m; `check` reports these.
+/// Radius of connections below which no car can follow them, m. `check` reports such connections.
 const TIGHT: f64 = 2.5;
 /// The default seed.
 const SEED: u64 = 8;
-/// A junction of this seed that has such a connection.
+/// Number of a junction of this seed that has such a connection.
 const TOO_TIGHT: u64 = 306;
-/// A junction of this seed that is a bend of two streets.
+/// Number of a junction of this seed that is a bend of two streets.
 const BEND: u64 = 112;
-/// Distance from the centre beyond which the ends of the roads lie, where some vehicles turn around, m.
+/// Distance of the ends of roads from the centre, m. Beyond it, some vehicles turn around.
 const NEAR: f64 = 110.0;
-/// Depth of contact that is allowed between a vehicle that stands half-way in a lane change and one that
+/// Depth of contact that is tolerated between a vehicle that stands half-way in a lane change and one that
 /// passes it, m.
 const HAIR: f64 = 0.03;
 
@@ -109,7 +109,7 @@ fn fill(scenario: &mut Scenario, star: &Star, roads: &[RoadId]) {
     }
 }
 
-/// Numbers of the junctions that are driven; `count` in a nightly run.
+/// Numbers of the tested junctions; there are `count` in a nightly run.
 fn numbers(count: u64) -> std::ops::Range<u64> {
     let wanted = std::env::var("ROADWRIGHT_JUNCTIONS").ok();
     0..wanted.map_or_else(|| scaled(count), |text| text.parse().unwrap())
@@ -130,7 +130,7 @@ fn world_on(scenario: &Scenario, threads: usize) -> World {
     World::new(scenario, &builtin_modules(), &options).unwrap()
 }
 
-/// Whether some car can drive all connections; `check` names impossible ones.
+/// Whether some car can follow all connections. `check` names impossible ones.
 fn can_be_driven(scenario: &Scenario) -> bool {
     let layout = layout(scenario.network(), scenario.about());
     let ways = layout.junctions.iter().flat_map(|junction| &junction.paths);
@@ -173,7 +173,7 @@ fn nobody_touches_anybody_or_breaks_the_law() {
     assert!(5 * judged > numbers(100).end, "{judged} are judged");
 }
 
-/// Control: bodies out of place are detected. On connections too tight for any car they touch.
+/// Control test: bodies out of place are detected. On connections that are too tight for any car, they touch.
 #[test]
 fn contacts_are_seen() {
     let (scenario, _) = busy(SEED, TOO_TIGHT);
@@ -185,15 +185,15 @@ fn contacts_are_seen() {
     assert!(deepest(&world) > HAIR, "{} m", deepest(&world));
 }
 
-/// Deepest contact of a world between its centre and the ends of its roads, m.
+/// Depth of the deepest contact in a world between its centre and the ends of its roads, m.
 fn deepest(world: &World) -> f64 {
     let all = world.summary().collisions;
     let near = all.iter().filter(|c| DVec2::new(c.x, c.y).length() < NEAR);
     near.map(|contact| contact.depth).fold(0.0, f64::max)
 }
 
-/// In the bend of two streets only buses touch others. The edit that adds the first bus makes all vehicles
-/// request grants.
+/// In the bend of two streets, only buses touch other vehicles. The edit that adds the first bus makes all
+/// vehicles request grants.
 #[test]
 fn buses_that_an_edit_brings_touch_nobody() {
     let (scenario, _) = busy(SEED, BEND);

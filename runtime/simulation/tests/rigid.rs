@@ -1,5 +1,5 @@
-//! Level `rigid`: the same stacks drive it, on hills as well; it resumes from a save bit for bit, and
-//! obstacles push back.
+//! Level `rigid`: the usual stacks can drive it, also on hills, a save resumes exactly, and obstacles push
+//! back.
 
 use crate::common::*;
 use roadwright_geometry::math::{cos, sin};
@@ -115,7 +115,7 @@ fn a_saved_world_goes_on_bit_for_bit_with_any_number_of_threads() {
     assert_ne!(hashes[0], hashes[1], "wheels are all the same");
 }
 
-/// Returns the final hash of the state.
+/// Checks that a restored run is bit for bit the same. Returns the final hash of the state.
 fn goes_on_bit_for_bit(shape: WheelShape) -> u64 {
     let kind = vehicle("willys-mb", |file| file.wheels.shape = shape);
     let mut scenario = hilly(driven_by(shipped("figure-eight"), &kind), 1.0);
@@ -167,7 +167,7 @@ fn goes_on_bit_for_bit(shape: WheelShape) -> u64 {
     hashes[0]
 }
 
-/// A wall across the road: a vehicle that is made to drive into it stays before it, and the contact counts.
+/// A vehicle that is made to drive into a wall across the road stops at it, and the contact counts.
 #[test]
 fn a_wall_holds_a_vehicle_that_does_not_look() {
     let scenario = shipped("figure-eight");
@@ -271,7 +271,7 @@ fn a_damaged_save_is_an_error() {
     assert!(error.contains("an agent is invalid"), "{error}");
 }
 
-/// All vehicles on the proving ground arrive, and not even a cone is touched.
+/// All vehicles on the proving ground arrive without touching a single cone.
 #[test]
 fn the_proving_ground_is_driven_without_contacts_and_faults() {
     let scenario = shipped("proving-ground");
@@ -292,8 +292,8 @@ fn the_proving_ground_is_driven_without_contacts_and_faults() {
     );
 }
 
-/// Control for the proving ground: on dry asphalt, vehicles drive differently on the road of gravel and ice,
-/// and they hit cones on their path.
+/// Control test for the proving ground: on dry asphalt, vehicles drive differently on the road of gravel and
+/// ice, and they hit cones on their path.
 #[test]
 fn the_proving_ground_notices_what_it_is_made_of() {
     let scenario = shipped("proving-ground");
@@ -328,7 +328,8 @@ fn the_proving_ground_notices_what_it_is_made_of() {
     assert!(loose.moved + loose.felled > 0, "{loose:?}");
 }
 
-/// The bus of hill-country clears its field of posts, which are counted, saved, and found where they are now.
+/// The bus of hill-country clears its field of posts, which are counted, saved, and found at their current
+/// places.
 #[test]
 fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
     let scenario = shipped("hill-country");
@@ -393,7 +394,7 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
     whole.step();
 }
 
-/// Fifty vehicles among 210 posts: equal bits on repeats and with any number of threads.
+/// Fifty vehicles among 210 posts give the same bits in repeated runs and with any number of threads.
 #[test]
 fn fifty_among_posts_are_the_same_on_every_run() {
     SHAPES.into_iter().for_each(fifty_are_the_same);
@@ -417,7 +418,7 @@ fn fifty_are_the_same(shape: WheelShape) {
     assert_eq!(hash(2), first);
 }
 
-/// Jeeps that drive through a field of posts that they do not see, on level ground.
+/// Jeeps on level ground that drive through a field of posts without seeing them.
 fn field(jeeps: u32, posts: u32, shape: WheelShape) -> Scenario {
     let mut scenario = shipped("obstacle-field");
     let kind = vehicle("willys-mb", |file| file.wheels.shape = shape);
@@ -530,7 +531,7 @@ fn what_is_absurd_neither_panics_nor_leaves_the_world() {
     }
 }
 
-/// An edit that gives a vehicle other wheels while it drives.
+/// A vehicle continues when an edit changes its wheels while it drives.
 #[test]
 fn a_vehicle_that_is_edited_drives_on() {
     let scenario = driven_by(shipped("figure-eight"), &vehicle("willys-mb", |_| {}));
@@ -552,7 +553,7 @@ fn a_vehicle_that_is_edited_drives_on() {
 }
 
 /// Cliffs of a hundred kilometres give vehicles invalid motions. They are stopped, which is logged and
-/// counted; on a plain this does not happen.
+/// counted. On a plain this does not happen.
 #[test]
 fn who_is_thrown_about_is_put_to_rest_and_told() {
     let told = |height| {
@@ -566,7 +567,7 @@ fn who_is_thrown_about_is_put_to_rest_and_told() {
     assert!(told(1e6) > 0);
 }
 
-/// Fixed obstacles around rigid bodies, as outlines for others: convex parts of the solver.
+/// Outlines of fixed obstacles around rigid bodies are the convex parts of the solver.
 #[test]
 fn what_stands_fixed_near_a_place_has_the_outlines_of_the_solver() {
     use roadwright_geometry::polygon;

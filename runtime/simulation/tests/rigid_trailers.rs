@@ -1,4 +1,4 @@
-//! Trailers at level `rigid`, where they are bodies of their own.
+//! Trailers at level `rigid`, where they are separate bodies.
 
 use crate::common::*;
 use roadwright_scenario::*;
@@ -42,8 +42,8 @@ fn a_saved_train_goes_on_bit_for_bit_and_threads_change_nothing() {
     assert_eq!(whole.snapshot(), restored.snapshot());
 }
 
-/// A car with caravans drives east past a loose post, which is beside the path of the car and in that of its
-/// caravans.
+/// A car with caravans drives east past a loose post that stands beside the path of the car but in the path
+/// of its caravans.
 fn past_a_post(caravans: usize) -> Scenario {
     let kind = vehicle("escort-caravan", |file| file.trailers.truncate(caravans));
     let mut scenario = Scenario::new("post");
@@ -103,8 +103,8 @@ fn what_a_trailer_runs_into_is_pushed() {
     assert_eq!(felled, [1, 0]);
 }
 
-/// A car with a caravan needs more time and distance than one without, and the uncoupled caravan stays in
-/// place.
+/// A car with a caravan needs more time and distance than a car without one, and the uncoupled caravan stays
+/// in place.
 #[test]
 fn what_is_let_go_no_longer_holds_its_car_back() {
     let mut world = world(&past_a_post(1), 1);

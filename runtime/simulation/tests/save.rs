@@ -1,4 +1,4 @@
-//! A saved world resumes exactly where it was.
+//! Saved worlds: they resume exactly.
 
 use crate::common::{all_shipped, has_scripts, shipped};
 use crate::random_steps::Random;
@@ -183,7 +183,7 @@ fn busy() -> &'static [u8] {
     })
 }
 
-/// Contents of a saved file before its checksum, to write files with wrong contents.
+/// Contents of a save before its checksum, for writing files with wrong contents.
 #[derive(Serialize, Deserialize)]
 struct Frame {
     format: String,

@@ -1,4 +1,4 @@
-//! Scores rank drivers: good ones before bad ones.
+//! Scores rank good drivers before bad ones.
 
 use crate::scenarios::{draw, street, west_to_east};
 use roadwright_agent::Slot;
@@ -26,7 +26,7 @@ fn stack(controller: ModuleSetting, share: f64) -> Stack {
     stack
 }
 
-/// Mean scores of four cars in a row on one road, with a slow one ahead, after a minute.
+/// Mean scores, after a minute, of four cars in a row on one road with a slow car ahead.
 fn scores(controller: ModuleSetting, share: f64) -> BTreeMap<String, f64> {
     let mut road = Scenario::new("road");
     let style = RoadStyle {
@@ -115,7 +115,7 @@ fn every_fitness_puts_drivers_in_order() {
     );
 }
 
-/// Scores of a single car that drives at a share of the speed limit of 13.9 m/s for two minutes.
+/// Scores of a single car that drives at a fraction of the speed limit of 13.9 m/s for two minutes.
 fn alone(share: f64) -> BTreeMap<String, f64> {
     let mut road = Scenario::new("road");
     let style = RoadStyle {

@@ -1,4 +1,4 @@
-//! Level `sliding`: the same stacks drive it, it skids, and it is saved.
+//! Level `sliding`: the usual stacks can drive it, vehicles skid, and it is saved.
 
 use crate::common::*;
 use roadwright_scenario::{DynamicsLevel, Scenario};

@@ -24,7 +24,7 @@ const MU: f64 = 1.0489;
 /// Start of the drives, m.
 const START: f64 = 1000.0;
 
-/// Always commands the same acceleration with straight wheels.
+/// A controller that always commands the same acceleration with straight wheels.
 struct Pedal;
 
 static PEDAL: ModuleInfo = ModuleInfo {
@@ -72,10 +72,10 @@ fn registry() -> Registry {
     registry
 }
 
-/// A drive on a straight road of 2 km.
+/// A drive along a straight road of 2 km.
 #[derive(Clone, Copy)]
 struct Drive {
-    /// Slope of the terrain along the road, rise over run; 0 has no terrain at all.
+    /// Slope of the terrain along the road, rise over run; with 0 there is no terrain.
     rise: f64,
     /// Grip relative to dry asphalt.
     grip: f64,
@@ -201,7 +201,7 @@ fn limits() -> (f64, f64) {
     (car.max_acceleration.get(), car.max_braking.get())
 }
 
-/// Grip of a level on dry asphalt, m/s^2.
+/// Grip of a vehicle of a level on dry asphalt, m/s^2.
 fn grip_of(level: DynamicsLevel) -> f64 {
     if level == DynamicsLevel::Sliding {
         // [Adam 2007], appendix A.
@@ -211,7 +211,7 @@ fn grip_of(level: DynamicsLevel) -> f64 {
     }
 }
 
-/// Maximum delay of the first command, s: at level `lane` it waits for its stride.
+/// Maximum delay of the first command, s. At level `lane`, the command waits for a stride.
 fn late(level: DynamicsLevel) -> f64 {
     if level == DynamicsLevel::Lane {
         0.2

@@ -52,7 +52,8 @@ fn flow(scenario: &mut Scenario, from: u32, lane: i8, to: u32, rate: f64) {
     add_flow(scenario, cars(origin, destination, rate));
 }
 
-/// Runs it. Returns the number of lane changes by road and side (1 to the left), and the number of arrivals.
+/// Runs the scenario. Returns the number of lane changes by road and side (1 to the left), and the number of
+/// arrivals.
 fn changes(scenario: &Scenario, level: DynamicsLevel) -> (BTreeMap<(u32, i8), u32>, usize) {
     let options = RunOptions {
         dynamics: Some(level),

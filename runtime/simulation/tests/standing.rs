@@ -1,4 +1,4 @@
-//! Uncoupled trailers: vehicles of other types couple them, and pedestrians stop before them.
+//! Uncoupled trailers: vehicles of other types couple them, and pedestrians stop for them.
 
 use crate::common::*;
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -10,10 +10,10 @@ use roadwright_simulation::{
 };
 use std::collections::BTreeSet;
 
-/// Departure of the second vehicle, s.
+/// Departure time of the second vehicle, s.
 const COMES: f64 = 25.0;
 
-/// One vehicle that drives off to the east, and another one that is spawned at its place.
+/// One vehicle that drives off to the east, and another that is spawned at its place.
 fn yard(first: &VehicleType, second: &VehicleType) -> Scenario {
     let mut scenario = Scenario::new("yard");
     let stack = Edit::Stack(
@@ -63,7 +63,8 @@ fn drive(world: &mut World, pedals: f64, seconds: f64) {
     run(world, seconds);
 }
 
-/// Distance from the coupling of vehicle 2, `ahead` of its rear axle, to that of the uncoupled trailer, m.
+/// Distance from the coupling of vehicle 2, `ahead` of its rear axle, to the coupling of the uncoupled
+/// trailer, m.
 fn gap(world: &World, ahead: f64) -> f64 {
     let snapshot = world.snapshot();
     let own = snapshot.vehicle(2).unwrap().pose.point(ahead, 0.0);
@@ -74,7 +75,7 @@ fn speed(world: &World) -> f64 {
     world.snapshot().vehicle(2).unwrap().speed
 }
 
-/// The first vehicle uncouples its trailers from `from` on and drives off; the second one is spawned and
+/// The first vehicle uncouples its trailers from `from` on and drives off. Then the second one is spawned and
 /// backs up to them.
 fn backed_up(scenario: &Scenario, from: u8, ahead: f64, options: &RunOptions) -> World {
     let mut world = World::new(scenario, &builtin_modules(), options).unwrap();
@@ -108,7 +109,7 @@ fn backed_up(scenario: &Scenario, from: u8, ahead: f64, options: &RunOptions) ->
     world
 }
 
-/// Coupling of the caravan's car, m ahead of its rear axle.
+/// Position of the coupling of the caravan's car, m ahead of its rear axle.
 const BALL: f64 = -2.25 + 1.50876;
 
 fn restored(world: &World, scenario: &Scenario, options: &RunOptions) -> World {
@@ -275,8 +276,8 @@ fn an_edit_that_makes_them_unfit_parts_them() {
     }
 }
 
-/// A caravan that a car has left on a zebra crossing: pedestrians wait at the kerb until it is gone. Without
-/// it they walk.
+/// Pedestrians wait at the kerb for a caravan that a car has left on a zebra crossing, until it is gone.
+/// Without it they walk.
 #[test]
 fn people_on_foot_do_not_walk_through_what_stands() {
     let mut scenario = shipped("crossings");

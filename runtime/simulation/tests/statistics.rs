@@ -1,4 +1,4 @@
-//! Statistics of a run, compared with its summary, other numbers of threads, and unobserved runs.
+//! Compares statistics of a run with its summary, with other numbers of threads, and with unobserved runs.
 
 use roadwright_scenario::{Scenario, file};
 use roadwright_simulation::{

@@ -1,4 +1,4 @@
-//! A tracked vehicle: the same stacks drive it, it turns on the spot, and resumes from a save.
+//! A tracked vehicle: the usual stacks can drive it, it turns on the spot, and a save resumes exactly.
 
 use crate::common::*;
 use roadwright_geometry::math::wrap_angle;
@@ -100,8 +100,8 @@ fn on_open_ground(kind: VehicleType) -> Scenario {
     scenario
 }
 
-/// Distance of its centre from its start, m, and the angle that it turns, rad, in 8 s of full lock to the
-/// left under manual control.
+/// Distance of a vehicle's centre from its start, m, and angle that it has turned, rad, after 8 s of full
+/// lock to the left under manual control.
 fn turned_by_hand(kind: VehicleType) -> (f64, f64) {
     let scenario = on_open_ground(kind);
     let mut world = world(&scenario, &options(DynamicsLevel::Rigid, 1));
@@ -142,7 +142,7 @@ fn a_person_turns_it_on_the_spot() {
     assert!(bend > 3.0, "{bend} m");
 }
 
-/// Distance of its centre from its start when it points to its goal, which is behind it, m; and whether it
+/// Distance of a vehicle's centre from its start when it points to its goal behind it, m, and whether it
 /// arrives within two minutes.
 fn turns_to_a_goal_behind(kind: VehicleType, controller: &str) -> (f64, bool) {
     let mut scenario = on_open_ground(kind);

@@ -1,4 +1,4 @@
-//! Trailers at every level: they follow, are seen, are hit and are saved.
+//! Trailers at every level: they follow their vehicles, are seen, are hit, and are saved.
 
 use crate::common::*;
 use roadwright_scenario::vehicle_file::VehicleFile;
@@ -29,7 +29,7 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// Checks that the couplings of trailers stay at the couplings of the vehicles that tow them.
+/// Checks that each coupling of a trailer stays at the coupling of the body that tows it.
 fn hold_together(snapshot: &Snapshot, kind: &VehicleType) {
     let file = &kind.file.as_ref().unwrap().vehicle;
     let (_, rear) = file.axles();
@@ -70,7 +70,7 @@ fn they_follow_at_every_level_and_all_arrive() {
     }
 }
 
-/// Two agents on the ring of the eight, the first one slow.
+/// Two agents on the ring of figure-eight, the first one slow.
 fn followed(trailer: bool) -> Scenario {
     let mut scenario = file::load(&scenarios().join("figure-eight.scenario.json")).unwrap();
     let slow = vehicle("articulated-bus", |file| {

@@ -1,4 +1,4 @@
-//! Vehicles with files of their own: stacks that drive them, their levels, and their drive trains.
+//! Vehicles with vehicle files: their levels, their drive trains, and stacks that drive them.
 
 use crate::common::*;
 use roadwright_scenario::{Agent, DynamicsLevel, Edit, Scenario, Settings};

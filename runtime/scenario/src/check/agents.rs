@@ -53,7 +53,8 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     changed_files(subjects, findings);
 }
 
-/// Vehicle types whose files have changed since the scenario was saved, at the first agent or flow of each.
+/// Vehicle types whose files have changed since the scenario was saved, each reported at its first agent or
+/// flow.
 fn changed_files(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
     for (key, kind) in scenario.vehicle_types() {
@@ -83,17 +84,17 @@ fn changed_files(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Reachable lanelets by start, and whether the start is too near the end of its lane to change lanes there.
+/// Reachable lanelets by start, and whether the start is too close to the end of its lane for a lane change.
 /// Agents from the same place share a search.
 type Reach = BTreeMap<(LaneletIndex, VehicleClass, bool), Vec<bool>>;
 
-/// Position of a place, m; the origin if it is on no lane.
+/// Position of a place, m; the origin if it is not on a lane that exists.
 fn position_of(subjects: &Subjects<'_>, place: &Place) -> DVec2 {
     let pose = subjects.scenario.pose_of(place);
     pose.map_or(DVec2::ZERO, |pose| pose.position)
 }
 
-/// Checks that every stop exists and can be reached from the previous one. Reports one finding only, because
+/// Checks that every stop exists and can be reached from the previous one. Reports only one finding, because
 /// later ones usually follow from it.
 fn journey(
     subjects: &Subjects<'_>,
@@ -158,7 +159,7 @@ fn journey(
     }
 }
 
-/// Returns the lanelet of a stop and the position along it, m, or `None` for a stop on open ground; the error
+/// Returns the lanelet of a stop and the position along it, m, or `None` for a stop on open ground. The error
 /// says why there is no lanelet.
 fn lanelet_of(
     subjects: &Subjects<'_>,
@@ -180,7 +181,7 @@ fn lanelet_of(
     })
 }
 
-/// Whether a destination lies behind a start on the same lanelet and no route leads round to it.
+/// Whether a destination lies behind a start on the same lanelet, and no route leads around to it.
 fn behind(
     subjects: &Subjects<'_>,
     places: &[Place],
@@ -198,7 +199,7 @@ fn behind(
     !subjects.graph.leads_round(from, class)
 }
 
-/// Agents that start inside an obstacle, a tree or each other.
+/// Finds agents that start inside an obstacle, a tree or each other.
 fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
     let started = bodies(scenario);
@@ -248,7 +249,7 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
 /// The trees of all forests.
 struct Trees {
     grid: GridIndex,
-    /// Radii of the trunks, m, by id in the grid.
+    /// Radii of the trunks, m, by their index in the grid.
     radii: Vec<f64>,
 }
 
@@ -280,8 +281,8 @@ impl Trees {
     }
 }
 
-/// The bodies of all agents at their starts. Poses are those of rear axles; the middle of a box lies ahead of
-/// its axle.
+/// The bodies of all agents at their starts. Poses are those of the rear axles; the centre of a box lies
+/// ahead of its axle.
 fn bodies(scenario: &Scenario) -> Vec<(AgentId, &Agent, OrientedBox)> {
     let agents = scenario.agents().iter();
     agents

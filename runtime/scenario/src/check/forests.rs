@@ -3,7 +3,7 @@
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use glam::DVec2;
 
-/// Forests that exceed the limit on trees.
+/// Finds forests that exceed the limit on the number of trees.
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
     // Forests are planted in order until there are too many places, so the number of planted ones is the

@@ -1,4 +1,4 @@
-//! Findings about the user's rules for junctions: lane turns, corners, stages.
+//! Findings about the rules that users set for junctions: lane turns, corners, stages.
 
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::ids::{NodeId, RoadId};
@@ -8,7 +8,7 @@ use crate::network::Node;
 use crate::scenario::Scenario;
 use std::collections::BTreeSet;
 
-/// Radii that differ by less count as equal, m.
+/// Difference below which radii count as equal, m.
 const SAME_RADIUS: f64 = 0.05;
 
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
@@ -31,7 +31,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The node with the rules.
+/// The node whose rules are checked.
 #[derive(Clone, Copy)]
 struct At<'a> {
     id: NodeId,
@@ -50,7 +50,7 @@ impl At<'_> {
     }
 }
 
-/// Turns whose lanes do not exist.
+/// Finds turns whose lanes do not exist.
 fn turns(subjects: &Subjects<'_>, junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
     let rules = &at.node.rules.turns;
     if rules.is_empty() {
@@ -76,7 +76,7 @@ fn turns(subjects: &Subjects<'_>, junction: &Junction, at: At<'_>, findings: &mu
     }
 }
 
-/// The lanes that lead into a junction, or out of it.
+/// The lanes that lead into or out of a junction.
 pub(super) fn lanes(
     scenario: &Scenario,
     junction: &Junction,
@@ -97,7 +97,7 @@ pub(super) fn lanes(
     all
 }
 
-/// Roads that are declared internal but do not lie within the junction.
+/// Finds roads that are declared internal but do not lie within the junction.
 fn internal_roads(subjects: &Subjects<'_>, at: At<'_>, findings: &mut Vec<Finding>) {
     for road in &at.node.rules.internal_roads {
         if !subjects.layout.internal.contains(road) {
@@ -112,7 +112,7 @@ fn internal_roads(subjects: &Subjects<'_>, at: At<'_>, findings: &mut Vec<Findin
     }
 }
 
-/// Major roads that do not lead to the junction.
+/// Finds major roads that do not lead to the junction.
 fn majors(subjects: &Subjects<'_>, junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
     for road in &at.node.rules.major {
         if !leads_to(subjects.layout, junction, *road) {
@@ -124,13 +124,13 @@ fn majors(subjects: &Subjects<'_>, junction: &Junction, at: At<'_>, findings: &m
     }
 }
 
-/// Whether a road is an arm of a junction, or would be one if it were not internal.
+/// Whether a road is an arm of a junction, or would be if it were not internal.
 pub(super) fn leads_to(layout: &Layout, junction: &Junction, road: RoadId) -> bool {
     let is_arm = junction.arms.iter().any(|arm| arm.road == road);
     is_arm || layout.internal.contains(&road)
 }
 
-/// Stages that name deleted roads.
+/// Finds stages that name deleted roads.
 fn stages_of_roads_gone(scenario: &Scenario, at: At<'_>, findings: &mut Vec<Finding>) {
     let stages = at.node.rules.plan.iter().flat_map(|plan| &plan.stages);
     for (number, stage) in (1..).zip(stages) {
@@ -149,7 +149,7 @@ fn stages_of_roads_gone(scenario: &Scenario, at: At<'_>, findings: &mut Vec<Find
     }
 }
 
-/// Corners that do not exist, or have no room.
+/// Finds corners that do not exist or have no room.
 fn corners(junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
     for rule in &at.node.rules.corners {
         let CornerRule { road, next, radius } = *rule;
@@ -190,7 +190,7 @@ pub(super) fn corner_of(junction: &Junction, road: RoadId, next: RoadId) -> Opti
     found.map(|(_, corner)| corner)
 }
 
-/// Signals that would need too many stages.
+/// Finds signals that would need too many stages.
 fn stage_count(junction: &Junction, findings: &mut Vec<Finding>) {
     // An arm has at most two stages. Few junctions have so many arms, so conflicts are seldom computed here.
     if junction.control != Control::Signals || 2 * junction.arms.len() <= MAX_STAGES {
@@ -209,7 +209,7 @@ fn stage_count(junction: &Junction, findings: &mut Vec<Finding>) {
     }));
 }
 
-/// Movements of a stage that conflict although neither gives way.
+/// Finds movements of a stage that conflict although neither yields.
 fn stages(junction: &Junction, findings: &mut Vec<Finding>) {
     let conflicts = Conflicts::of(junction);
     let Some(signals) = Signals::of(junction, &conflicts) else {

@@ -8,13 +8,13 @@ use roadwright_geometry::crossings::for_each_crossing;
 use roadwright_geometry::polygon;
 use std::ops::ControlFlow;
 
-/// Maximum number of pairs of edges that a check compares, so that outlines in one spot do not delay the
-/// user.
+/// Maximum number of pairs of edges that a check compares, so that many outlines in one place do not make
+/// users wait.
 const MOST_COMPARISONS: usize = 50_000_000;
 /// Smallest area, m^2.
 const LEAST_AREA: f64 = 0.01;
 
-/// Outlines that cross themselves, outlines that enclose no area, and areas that exceed the limit on corners.
+/// Finds outlines that cross themselves or enclose no area, and areas that exceed the limit on corners.
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
     let mut left = MOST_COMPARISONS;

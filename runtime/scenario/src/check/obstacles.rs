@@ -11,7 +11,7 @@ use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::polygon;
 
-/// Number of lane points that are checked together, some 50 MB. A city has about as many.
+/// Number of lane points that are checked together. They take about 50 MB. A city has about as many.
 const PART: usize = 1_000_000;
 
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
@@ -20,7 +20,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     overlaps(subjects, findings);
 }
 
-/// Obstacles without any height, and hanging ones with a mass.
+/// Finds obstacles without height, and obstacles above the ground that have a mass.
 fn heights(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     for (&id, obstacle) in subjects.scenario.obstacles() {
         let VerticalSpan { low, high } = obstacle.vertical_span();
@@ -48,7 +48,8 @@ fn heights(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Obstacles that stand on a lanelet: some point of its centre line is closer than half the lane width.
+/// Finds obstacles that stand on a lanelet, where a point of the centre line is closer than half the lane
+/// width.
 fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let all = subjects.scenario.obstacles().iter();
     let meets = |obstacle: &Obstacle| may_be_met(subjects.scenario, obstacle);
@@ -77,7 +78,7 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether any kind of vehicle meets an obstacle instead of passing underneath or driving over it.
+/// Whether any vehicle type would hit an obstacle, rather than pass underneath or drive over it.
 fn may_be_met(scenario: &Scenario, obstacle: &Obstacle) -> bool {
     let span = obstacle.vertical_span();
     let kinds = scenario.vehicle_types();
@@ -85,7 +86,7 @@ fn may_be_met(scenario: &Scenario, obstacle: &Obstacle) -> bool {
     kinds.is_empty() || kinds.values().any(|kind| span.is_met_by(kind.whole_span()))
 }
 
-/// Returns the lanelet with the lowest index that an obstacle reaches, and the point on it.
+/// Returns the lanelet with the lowest index that an obstacle reaches, and the nearest point on it.
 fn first_on_lane<'a>(
     grid: &GridIndex,
     lanelets: &[&'a Lanelet],
@@ -117,7 +118,7 @@ fn on_road(id: ObstacleId, lanelet: &Lanelet, place: DVec2) -> Finding {
     }
 }
 
-/// The points of a centre line, with further ones between them where they lie far apart.
+/// The points of a centre line, with additional ones where they are far apart.
 fn dense(line: CentreLine<'_>) -> impl Iterator<Item = DVec2> {
     let poses = line.poses();
     let spacing = line.length() / (poses.len() - 1) as f64;
@@ -140,13 +141,13 @@ fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
     (centre, radius)
 }
 
-/// Outlines that overlap by less than this only touch, m.
+/// Overlap of outlines below which they count as touching only, m.
 pub(super) const TOUCHING: f64 = 2e-3;
-/// Like `TOUCHING`, but for two fixed obstacles: outlines of houses are surveyed to a decimetre or two, and neither
-/// moves.
+/// Like `TOUCHING`, but for two fixed obstacles: outlines of houses are surveyed to within a decimetre or
+/// two, and neither moves.
 const WALLS: f64 = 0.2;
 
-/// Obstacles that overlap another one, each reported once, by a sweep along x.
+/// Finds obstacles that overlap another one, each reported once, by a sweep along x.
 fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     struct Swept {
         id: ObstacleId,
@@ -200,7 +201,7 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether two outlines overlap by more than `little`, m; touching is allowed.
+/// Whether two outlines overlap by more than `little`, m. They may touch.
 pub(super) fn outlines_overlap(a: &[DVec2], b: &[DVec2], little: f64) -> bool {
     // Edges are moved inwards. Moving points towards the middle would push the walls of a notch outwards.
     let shrunk = |points: &[DVec2]| -> Vec<DVec2> {

@@ -1,4 +1,4 @@
-//! Findings about points of interest: scripts find them by their names.
+//! Findings about points of interest, whose names have to be unique because scripts look them up by name.
 
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use std::collections::BTreeMap;

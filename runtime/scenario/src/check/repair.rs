@@ -1,4 +1,4 @@
-//! Repairs: the obvious edit for some kinds of findings.
+//! Repairs: the obvious edits for some kinds of findings.
 
 use super::{Code, Finding, junctions};
 use crate::edit::Edit;
@@ -12,11 +12,11 @@ use crate::scenario::Scenario;
 use crate::turn::Turn;
 use std::collections::BTreeSet;
 
-/// Delay of an agent whose starting place is taken, s.
+/// Delay of an agent whose start is occupied, s.
 const LATER: f64 = 5.0;
 
 impl Code {
-    /// Label of the button for [`repair`] on findings of this kind; `None` where the decision is left to the
+    /// Label of the button for [`repair`] on findings of this kind; `None` if the decision is left to the
     /// user.
     pub fn repair(self) -> Option<&'static str> {
         match self {
@@ -39,10 +39,11 @@ impl Code {
     }
 }
 
-/// Returns the edit that repairs a finding; `None` if there is none, or nothing to repair any more.
+/// Returns the edit that repairs a finding; `None` if there is no such edit, or if there is nothing left to
+/// repair.
 ///
 /// A finding about the rules at a node is repaired together with all findings of its kind there. For findings
-/// about junctions the network is laid out again: O(roads).
+/// about junctions, the network is laid out again: O(roads).
 pub fn repair(scenario: &Scenario, finding: &Finding) -> Option<Edit> {
     finding.code.repair()?;
     match finding.object {
@@ -64,7 +65,7 @@ pub fn repair(scenario: &Scenario, finding: &Finding) -> Option<Edit> {
     }
 }
 
-/// Returns a free name for a place, derived from one that is taken or empty.
+/// Returns an unused name for a place, derived from a name that is taken or empty.
 fn free_name(scenario: &Scenario, name: &str) -> String {
     let name = match name.trim() {
         "" => "Place",
@@ -81,7 +82,7 @@ fn free_name(scenario: &Scenario, name: &str) -> String {
     free.expect("there are more numbers than places")
 }
 
-/// Leaves an object in the first of its groups, or in none if it does not exist.
+/// Keeps an object only in the first of its groups, or in none if the object does not exist.
 fn in_one_group(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
     let is_there = scenario.contains(object);
     let groups = scenario.groups().iter();
@@ -104,7 +105,7 @@ fn in_one_group(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
     Some(Edit::Batch(edits.collect()))
 }
 
-/// Removes the arrows of a road's lanes for turns that its junctions do not offer.
+/// Removes arrows for turns that the junctions of a road do not offer from its lanes.
 fn without_arrows(scenario: &Scenario, id: RoadId) -> Option<Edit> {
     let layout = layout(scenario.network(), scenario.about());
     let flags = layout.junctions.iter().flat_map(|junction| &junction.flags);
@@ -127,7 +128,7 @@ fn without_arrows(scenario: &Scenario, id: RoadId) -> Option<Edit> {
     (!wrong.is_empty()).then(|| Edit::Road(id, Some(Box::new(road))))
 }
 
-/// Returns the rules of a node without the entries that findings of a kind refer to.
+/// Returns the rules of a node without the entries to which findings of a kind refer.
 fn with_rules(scenario: &Scenario, id: NodeId, code: Code) -> Option<Edit> {
     let node: &Node = scenario.network().node(id)?;
     let layout: Layout = layout(scenario.network(), scenario.about());
@@ -136,7 +137,7 @@ fn with_rules(scenario: &Scenario, id: NodeId, code: Code) -> Option<Edit> {
     (changed.rules != node.rules).then_some(Edit::Node(id, Some(changed)))
 }
 
-/// Removes the entries that findings of a kind refer to from the rules of a node.
+/// Removes the entries to which findings of a kind refer from the rules of a node.
 fn mend(
     scenario: &Scenario,
     id: NodeId,

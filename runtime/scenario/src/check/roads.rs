@@ -29,7 +29,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     narrow_roads(subjects, findings);
 }
 
-/// Roads on which two vehicles cannot pass each other, or that buses do not use.
+/// Finds roads on which two vehicles cannot pass each other or that buses do not use.
 fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let (graph, network) = (subjects.graph, subjects.scenario.network());
     let mut tell = |lanelet: LaneletIndex, at: f64, code: Code, message: String| {
@@ -165,7 +165,8 @@ fn self_intersection(id: RoadId, road: &Road, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The first point where a polyline crosses itself, by cells of its mean segment length.
+/// The first point where a polyline crosses itself, found with a grid whose cells are as long as its mean
+/// segment.
 fn first_self_crossing(points: &[DVec2]) -> Option<DVec2> {
     if points.len() < 4 {
         return None;
@@ -353,7 +354,7 @@ fn place_of(subjects: &Subjects<'_>, road: RoadId, at: Option<LaneEnd>) -> Optio
     Some(road.reference_line.pose(s).position)
 }
 
-/// Paths that are too tight for the nimblest vehicle in use, so that no vehicle can drive them.
+/// Finds paths that are too tight even for the most agile vehicle in use, so that no vehicle can follow them.
 fn impossible_turns(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
     let agents = scenario.agents().values().map(|agent| &agent.vehicle);

@@ -5,10 +5,10 @@ use crate::json_text::json_error;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A step that turns a document of one version into the next one.
+/// A step that converts a document of one version into the next one.
 type Migration = fn(&mut Value) -> Result<(), String>;
 
-/// Step i turns version i + 1 into version i + 2. Steps are only ever appended.
+/// Step i converts version i + 1 into version i + 2. Steps are only ever appended.
 // Steps work on plain JSON rather than on types, because the current types no longer have the old form. A
 // released step is never changed, or files would depend on the version that migrated them.
 const MIGRATIONS: &[Migration] = &[signals_and_restrictions_to_junctions];
@@ -44,7 +44,7 @@ fn signals_and_restrictions_to_junctions(document: &mut Value) -> Result<(), Str
     Ok(())
 }
 
-/// The version that is written.
+/// The version that new files have.
 pub const VERSION: u32 = MIGRATIONS.len() as u32 + 1;
 
 /// The two keys that every version has.
@@ -91,7 +91,8 @@ pub(super) fn header(text: &str) -> Result<u32, TextError> {
     }
 }
 
-/// Converts a document of an older version to the current one; `None` if only the version number changes.
+/// Converts a document of an older version to the current one; `None` if only the version number has to
+/// change.
 pub(super) fn migrate(text: &str, version: u32) -> Result<Option<String>, TextError> {
     migrate_by(MIGRATIONS, text, version)
 }

@@ -1,8 +1,8 @@
-//! Salvages what can still be read of a damaged scenario: a file that was cut off, a line that was broken by
-//! hand, an object that is no longer allowed.
+//! Salvages the readable parts of a damaged scenario, for example a file that was cut off, a line that was
+//! broken by hand, or an object that is no longer allowed.
 //!
 //! Nothing is guessed. Invalid JSON is repaired by leaving out its broken lines and closing open brackets.
-//! Then each object is read separately and inserted by an edit as in any other file. Objects that fail are
+//! Then each object is read separately and inserted by an edit, as for any other file. Objects that fail are
 //! left out, with the reason.
 
 use super::vehicle_entry::{VehicleEntry, VehicleFiles, resolve};
@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Maximum number of broken lines that are left out; a text with more of them is no scenario.
+/// Maximum number of broken lines that are left out. A text with more of them is not a scenario.
 const MOST_LINES: usize = 200;
 
 /// Result of salvaging a damaged scenario.
@@ -29,14 +29,14 @@ pub struct Salvage {
     pub scenario: Scenario,
     /// Number of objects in it: nodes, roads, obstacles and so on.
     pub kept: usize,
-    /// Objects and lines that were left out, and why, in the order of the file's sections.
+    /// Objects and lines that were left out, with reasons, in the order of the file's sections.
     pub left_out: Vec<TextError>,
 }
 
-/// Reads what can be read of a damaged scenario file; the file is not changed.
+/// Reads the readable parts of a damaged scenario file, without changing the file.
 ///
 /// # Errors
-/// If the file cannot be read, or is no Roadwright scenario of a known version at all.
+/// If the file cannot be read, or is not a Roadwright scenario of a known version.
 pub fn salvage(path: &Path) -> Result<Salvage, FileError> {
     let bytes = roadwright_files::read(path, LARGEST).map_err(|error| FileError::Io {
         path: path.to_owned(),
@@ -71,7 +71,7 @@ fn salvage_text(text: &str, files: VehicleFiles<'_>) -> Result<Salvage, TextErro
     })
 }
 
-/// Returns the text as valid JSON, and the lines that had to be left out for it.
+/// Returns the text as valid JSON, and the lines that had to be left out.
 fn mend(text: &str) -> Result<(String, Vec<TextError>), TextError> {
     let mut lines: Vec<&str> = text.lines().collect();
     let mut broken = Vec::new();
@@ -109,7 +109,7 @@ fn mend(text: &str) -> Result<(String, Vec<TextError>), TextError> {
     ))
 }
 
-/// Whether a line contains a complete object or opens a section; half an object is not kept.
+/// Whether a line contains a complete object or opens a section. Incomplete objects are not kept.
 fn is_whole(line: &str) -> bool {
     let (mut open, mut all) = (0i32, 0);
     let (mut in_string, mut escaped) = (false, false);
@@ -127,7 +127,7 @@ fn is_whole(line: &str) -> bool {
     !in_string && (opens || open <= 0 && end.ends_with(['}', ']', ',']))
 }
 
-/// Joins lines, closes all brackets, and removes commas before closing ones. Line numbers stay the same.
+/// Joins lines, closes all brackets, and removes commas before closing brackets. Line numbers stay the same.
 fn closed(lines: &[&str]) -> String {
     let mut text = String::new();
     let mut open = Vec::new();
@@ -237,7 +237,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Inserts the vehicle types or stacks of a new scenario if none is left.
+    /// Inserts the vehicle types or stacks of a new scenario if none are left.
     fn give_standards(&mut self) {
         let standard = Scenario::new("");
         if self.scenario.vehicle_types().is_empty() {
@@ -268,7 +268,7 @@ impl Reading<'_> {
         });
     }
 
-    /// Reads a section that is a single value; a missing one keeps the value of a new scenario.
+    /// Reads a section with a single value. If it is missing, the value of a new scenario is kept.
     fn value<V: DeserializeOwned>(&mut self, section: &str, edit: impl FnOnce(V) -> Edit) {
         let Some(value) = self.sections.remove(section) else {
             return;
@@ -296,7 +296,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Reads the rules of junctions, which are stored in their nodes.
+    /// Reads the rules of junctions that are stored in their nodes.
     fn junctions(&mut self) {
         for (key, value) in self.entries("junctions") {
             let id = key.parse().ok().map(NodeId);
@@ -314,7 +314,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Returns the entries of a section, in numerical order where their keys are numbers.
+    /// Returns the entries of a section, in numerical order if their keys are numbers.
     fn entries(&mut self, section: &str) -> Vec<(String, Value)> {
         match self.sections.remove(section) {
             None => Vec::new(),

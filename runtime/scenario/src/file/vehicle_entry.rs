@@ -1,4 +1,4 @@
-//! Vehicle types of scenarios that are stored in files of their own.
+//! Vehicle types of scenarios that are stored in separate files.
 
 use crate::vehicle_file::{EXTENSION, FileReference, LARGEST, VehicleFile, hash};
 use crate::vehicle_type::VehicleType;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "VehicleReference")]
 pub(super) struct WrittenReference {
-    /// Path of the file, from the folder of the scenario, with `/` between folders.
+    /// Path of the file relative to the folder of the scenario, with `/` between folders.
     file: String,
     /// Hash of the text of the file: 16 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,14 +100,14 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Again<A> {
     }
 }
 
-/// Source of vehicle files.
+/// Where to find vehicle files.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum VehicleFiles<'a> {
     /// The folder of a scenario.
     Folder(&'a Path),
-    /// The given files: paths and texts.
+    /// The given files, as texts by path.
     Given(&'a [(&'a str, &'a str)]),
-    /// None: a scenario that is only a text has to contain its vehicles.
+    /// Nowhere: a scenario that is only a text has to contain its vehicles.
     None,
 }
 
@@ -163,7 +163,7 @@ fn at_line(file: &str, line: usize, error: &str) -> String {
     }
 }
 
-/// Rejects names that are not those of vehicle files, and paths that lead out of the folder.
+/// Rejects names that are not vehicle files, and paths that lead out of the folder.
 fn check_path(file: &str) -> Result<(), String> {
     let stays = Path::new(file)
         .components()
@@ -181,7 +181,7 @@ fn check_path(file: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the text of a file below a folder; `None` if it does not exist.
+/// Returns the text of a file in or below a folder; `None` if it does not exist.
 fn read(folder: &Path, file: &str) -> Result<Option<String>, String> {
     let folder = if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -204,8 +204,7 @@ fn read(folder: &Path, file: &str) -> Result<Option<String>, String> {
     Ok(Some(text))
 }
 
-/// A vehicle type as scenarios write it: by reference, and with its contents as well where the file is
-/// missing.
+/// A vehicle type as written into scenarios: by reference, with its contents if the file is missing.
 pub(super) struct WrittenType<'a>(pub(super) &'a VehicleType, pub(super) VehicleFiles<'a>);
 
 impl Serialize for WrittenType<'_> {

@@ -1,5 +1,5 @@
-//! Green waves: offsets of signals along a street that let a driver at a steady speed pass all of them on
-//! green.
+//! Green waves: offsets of signals along a street that let a driver pass all of them on green at a steady
+//! speed.
 //!
 //! ```text
 //!   m |            /===/
@@ -24,12 +24,12 @@ use crate::turn::Turn;
 use crate::{RoadId, VehicleClass};
 use thiserror::Error;
 
-/// Cycles that differ by less count as equal, s.
+/// Difference below which cycles count as equal, s.
 const SAME_CYCLE: f64 = 1e-3;
-/// Times that differ by less count as equal, s.
+/// Difference below which times count as equal, s.
 const MOMENT: f64 = 1e-9;
 
-/// Reason why signals cannot have a green wave.
+/// Reason why some signals cannot have a green wave.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum NoWave {
     /// Fewer than two junctions have signals.
@@ -38,7 +38,7 @@ pub enum NoWave {
     /// More than [`MAX_STOPS`].
     #[error("{0} junctions with signals are selected; a wave leads through at most {MAX_STOPS}")]
     TooMany(usize),
-    /// No route passes through all of them, or only one that passes a junction twice.
+    /// No route passes through all of them without passing a junction twice.
     #[error(
         "no route passes through all of the selected junctions, each once; select those of one street"
     )]
@@ -49,7 +49,7 @@ pub enum NoWave {
          junctions of one street"
     )]
     NotDrivable,
-    /// The cycle of these signals follows the traffic, so they cannot keep step with others.
+    /// The cycle of these signals depends on traffic, so they cannot be coordinated with others.
     #[error(
         "the signals of {0} are actuated or controlled by a module and are not coordinated with others; set them to \
          fixed in the Inspector of the node"
@@ -82,24 +82,24 @@ pub enum Along {
 /// A time span that recurs in each cycle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
-    /// Start, s, from the start of a cycle.
+    /// Start after the beginning of a cycle, s.
     pub start: f64,
-    /// Length, s; at most the cycle.
+    /// Duration, s; at most one cycle.
     pub length: f64,
 }
 
 /// A signal along a corridor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaveSignal {
-    /// Its junction, as the index in the layout.
+    /// Its junction, as an index in the layout.
     pub junction: usize,
     /// The first node of the junction.
     pub node: NodeId,
     /// Distance from the first signal, m.
     pub at: f64,
-    /// First start of its cycle, s.
+    /// Beginning of its first cycle, s.
     pub offset: f64,
-    /// Times at which traffic along the corridor has green, from the start of its cycle: forward and
+    /// Times, from the beginning of its cycle, at which traffic along the corridor has green: forward and
     /// backward. Empty if that direction cannot be driven.
     pub greens: [Vec<Window>; 2],
 }
@@ -110,7 +110,7 @@ impl WaveSignal {
         &self.greens[along as usize]
     }
 
-    /// Returns the longest green of one direction; the first one of several.
+    /// Returns the longest green of one direction, or the first one if several are equally long.
     fn main_green(&self, along: Along) -> Option<Window> {
         let greens = self.green(along).iter().copied();
         greens.reduce(|best, other| {
@@ -123,12 +123,12 @@ impl WaveSignal {
     }
 }
 
-/// The time span in which a driver who passes one signal on green finds all others green too.
+/// The time span in which a driver who passes one signal on green also finds all others green.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Band {
     /// Start at the first signal of its direction, s, from 0 to the cycle.
     pub start: f64,
-    /// Width, s; at most the cycle.
+    /// Width, s; at most one cycle.
     pub width: f64,
 }
 
@@ -139,14 +139,14 @@ pub struct Corridor {
     pub signals: Vec<WaveSignal>,
     /// Common cycle, s.
     pub cycle: f64,
-    /// Mean speed at the speed limits of the roads, m/s: length over time.
+    /// Mean speed at the speed limits of the roads, m/s: total length over total time.
     pub free_speed: f64,
 }
 
 impl Corridor {
-    /// Makes the corridor of a street. `signals` holds those of all junctions of the layout, of which the
-    /// ones along the street are used. Forward is the direction of the street, unless only the other one can
-    /// be driven.
+    /// Creates the corridor of a street. `signals` contains the signals of all junctions of the layout, of
+    /// which those along the street are used. Forward is the direction of the street, unless only the other
+    /// one can be driven.
     ///
     /// # Errors
     /// If one of the signals is actuated, their cycles differ, or the street cannot be driven in either
@@ -232,7 +232,7 @@ impl Corridor {
         }
     }
 
-    /// Travel time from the first signal of a direction to one of them, at a speed in m/s, s.
+    /// Travel time from the first signal of a direction to the given one, s, at a speed, m/s.
     pub fn travel_time(&self, signal: &WaveSignal, along: Along, speed: f64) -> f64 {
         let distance = match along {
             Along::Forward => signal.at,
@@ -302,10 +302,10 @@ impl Corridor {
         both.into_iter().filter(is_long).collect()
     }
 
-    /// Returns the offsets that make a forward wave at a speed, m/s. The longest green of each signal begins
-    /// when a driver arrives who started at the beginning of the longest green of the first signal. The first
-    /// signal keeps its offset; the others are less than a cycle. The band is as wide as the shortest of
-    /// those greens.
+    /// Returns the offsets for a forward wave at a speed, m/s. A driver who starts at the beginning of the
+    /// first signal's longest green arrives at each other signal when its longest green begins. The first
+    /// signal keeps its offset; the other offsets are less than a cycle. The band is as wide as the shortest
+    /// of those greens.
     pub fn wave(&self, speed: f64) -> Vec<f64> {
         let along = Along::Forward;
         let mains = self.signals.iter().map(|signal| {
@@ -335,8 +335,8 @@ impl Corridor {
     }
 }
 
-/// Returns the times at which traffic from one road into another has green, from the start of the cycle. If
-/// one of the roads is missing, the road that leads straight on is used, if there is one.
+/// Returns the times, from the beginning of the cycle, at which traffic from one road into another has green.
+/// If one of the roads is missing, the road that leads straight on is used, if there is one.
 fn windows(
     junction: &Junction,
     signals: &Signals,

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const MAX_STOPS: usize = 32;
 /// Lowest driving speed, m/s.
 const LEAST_SPEED: f64 = 1.0;
-/// Weight of the length of selected roads, so that the route follows them where possible.
+/// Factor on the length of selected roads in the search, so that the route follows them where possible.
 const CHOSEN: f64 = 1e-3;
 
 /// A junction on a route.
@@ -23,11 +23,11 @@ pub struct Stop {
     pub before: Option<RoadId>,
     /// The road on which traffic leaves; `None` at the last junction.
     pub after: Option<RoadId>,
-    /// Distance along the roads from the first junction, m; measured to the middle of a merged one.
+    /// Distance along the roads from the first junction, m; measured to the middle of a merged junction.
     pub at: f64,
 }
 
-/// A route from junction to junction that passes each at most once. It begins and ends at junctions with
+/// A route from junction to junction that passes each at most once, and begins and ends at junctions with
 /// signals.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Street {
@@ -47,10 +47,11 @@ struct Link {
 
 impl Street {
     /// Finds the route through the selected junctions with signals: nodes, and both ends of roads. It begins
-    /// at the end whose junction has the smaller node. O(junctions * roads log roads).
+    /// at the end whose junction has the smaller node id. O(junctions * roads log roads).
     ///
     /// # Errors
-    /// If fewer than two or more than [`MAX_STOPS`] of them have signals, or no route leads through all.
+    /// If fewer than two or more than [`MAX_STOPS`] of them have signals, or if no route leads through all of
+    /// them.
     pub fn through(
         network: &RoadNetwork,
         layout: &Layout,
@@ -80,7 +81,7 @@ impl Street {
     }
 }
 
-/// Returns the junctions with signals that are selected, or lie at the ends of selected roads.
+/// Returns the junctions with signals that are selected or lie at the ends of selected roads.
 fn with_signals(
     network: &RoadNetwork,
     layout: &Layout,
@@ -138,7 +139,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Distance of each junction from a start, with the previous junction and the link from it.
+    /// Distance of each junction from a start, with the previous junction and the link that leads from it.
     fn reached(&self, start: usize) -> BTreeMap<usize, (f64, Option<(usize, Link)>)> {
         let mut found = BTreeMap::new();
         // Distances are not negative, so their bits sort like the numbers.

@@ -1,4 +1,4 @@
-//! The arithmetic of waves, by hand and as properties.
+//! Computations of green waves, checked by hand and as properties.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use super::*;
@@ -33,7 +33,7 @@ fn width(corridor: &Corridor, along: Along, speed: f64) -> f64 {
     corridor.band(along, speed).map_or(0.0, |band| band.width)
 }
 
-/// Signals at 0, 100 and 300 m: green for 30, 20 and 25 s, in both directions alike.
+/// Signals at 0, 100 and 300 m with green for 30, 20 and 25 s, equal in both directions.
 fn street(offsets: [f64; 3]) -> Corridor {
     let greens = [(0.0, 30.0), (5.0, 20.0), (0.0, 25.0)];
     let places = [0.0, 100.0, 300.0];

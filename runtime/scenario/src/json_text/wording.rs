@@ -1,9 +1,9 @@
 //! Messages of the JSON reader, worded for authors of scenarios.
 //!
-//! The library names the program's types (`struct Header`, `f64`), but a file has objects, lists, texts and
-//! numbers.
+//! The JSON library names types of the program (`struct Header`, `f64`), but a file contains objects, lists,
+//! texts and numbers.
 
-/// Rewords a message of the JSON reader without the names of types.
+/// Rewords a message of the JSON reader so that it contains no names of types.
 pub(super) fn in_plain_words(message: &str) -> String {
     if let Some(rest) = message.strip_prefix("invalid type: ")
         && let Some((found, expected)) = rest.split_once(", expected ")
@@ -49,7 +49,7 @@ fn quoted(text: &str) -> String {
     text.replace('`', "\"")
 }
 
-/// The value that was found, as it is written in the file.
+/// The value that was found, as written in the file.
 fn value(found: &str) -> String {
     match found {
         "sequence" => return "a list".into(),
@@ -82,7 +82,7 @@ fn kind(expected: &str) -> String {
     }
 }
 
-/// The part of a JSON text within which the text ends.
+/// The part of a JSON text that is incomplete at its end.
 fn article(place: &str) -> String {
     match place {
         "a string" => "a text".into(),

@@ -1,4 +1,4 @@
-//! The layout of scenario files: top-level keys on their own lines, one object per line.
+//! Layout of scenario files: top-level keys on separate lines, and one object per line.
 
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
@@ -25,7 +25,7 @@ impl Writer {
         self.compact(value);
     }
 
-    /// Writes a key with a value on one line, if there is a value.
+    /// Writes a key with a value on one line if there is a value.
     pub(crate) fn given(&mut self, key: &str, value: Option<&impl Serialize>) {
         if let Some(value) = value {
             self.value(key, value);
@@ -96,7 +96,7 @@ impl Writer {
     }
 }
 
-/// Compact JSON with a blank after commas and colons.
+/// Compact JSON with a space after commas and colons.
 // One object per line makes long lines; the blanks let them wrap and be read.
 struct Spaced;
 

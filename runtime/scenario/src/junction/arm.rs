@@ -1,4 +1,4 @@
-//! Arms: road ends seen outward from a junction.
+//! Arms: road ends, seen outward from a junction.
 
 use super::{ArmEnd, Sign, Turns};
 use crate::access::LaneAccess;
@@ -14,10 +14,10 @@ const EDGE_TOLERANCE: f64 = 0.01;
 /// Largest distance between points of an edge whose width may change, m.
 const EDGE_STEP: f64 = 2.0;
 
-/// Share of an arm that one junction may use before a fillet is reduced: a little less than half, so that the
-/// junctions at both ends leave some road between them.
+/// Fraction of an arm that one junction may use before a fillet is reduced: a little less than half, so that
+/// the junctions at both ends leave some road between them.
 const ARM_SHARE: f64 = 0.45;
-/// Length that remains of a road to a dead end, m: room for a car.
+/// Length of a road to a dead end that has to remain, m: room for a car.
 const LEAST_DEAD_END: f64 = 5.0;
 
 /// Length of lane over which its direction is measured, m.
@@ -26,9 +26,9 @@ const DRIFT_STEP: f64 = 0.01;
 /// A side of an arm, seen outward from the junction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flank {
-    /// The left one: towards the next arm counter-clockwise.
+    /// The left side, towards the next arm counter-clockwise.
     Left,
-    /// The right one.
+    /// The right side.
     Right,
 }
 
@@ -62,12 +62,12 @@ impl<T> Pair<T> {
     }
 }
 
-/// Kind of far end of an arm, which limits how much of the arm a junction may use.
+/// Kinds of far ends of an arm, which limit how much of the arm a junction may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FarEnd {
-    /// Another junction, which needs as much of it.
+    /// Another junction, which may use as much of it.
     Junction,
-    /// A node at which the road only continues in another one.
+    /// A node at which the road only continues as another road.
     RoadGoesOn,
     /// No other road.
     DeadEnd,
@@ -84,7 +84,7 @@ pub struct Arm<'a> {
     pub road: &'a Road,
     /// The reference line from the node outward.
     pub outward: ReferenceLine,
-    /// The half-widths if they are constant along the road, cached because corners query them often.
+    /// The half-widths, if they are constant along the road; cached because corners query them often.
     constant: Option<(f64, f64)>,
     far_end: FarEnd,
 }
@@ -111,7 +111,7 @@ pub struct ArmLane {
 }
 
 impl<'a> Arm<'a> {
-    /// Makes an arm from a road and the end of it that meets the junction.
+    /// Creates an arm from a road and the road end that meets the junction.
     pub fn new(road_id: RoadId, road: &'a Road, end: RoadEnd) -> Self {
         let outward = match end {
             RoadEnd::Start => road.reference_line.clone(),
@@ -139,12 +139,12 @@ impl<'a> Arm<'a> {
         Self { far_end, ..self }
     }
 
-    /// Length of it that the junction may use before its corners are made smaller, m.
+    /// Length of the arm that the junction may use before its corners are reduced, m.
     pub(super) fn share(&self) -> f64 {
         ARM_SHARE * self.length()
     }
 
-    /// Length of it that the junction may use where cars could not turn a corner otherwise, m.
+    /// Length of the arm that the junction may use if cars could not turn a corner otherwise, m.
     pub(super) fn usable(&self) -> f64 {
         match self.far_end {
             FarEnd::Junction => self.share(),
@@ -179,8 +179,8 @@ impl<'a> Arm<'a> {
         ((left - inner_left).max(0.0), (right - inner_right).max(0.0))
     }
 
-    /// Turns the right and left half-widths in the road's frame into those to the left and to the right, seen
-    /// outward.
+    /// Converts the right and left half-widths in the road's frame to those on the left and on the right,
+    /// seen outward.
     fn outward_pair(&self, right: f64, left: f64) -> (f64, f64) {
         match self.end {
             RoadEnd::Start => (left, -right),
@@ -209,7 +209,7 @@ impl<'a> Arm<'a> {
     }
 
     /// Distance that a point `beyond` metres outside an edge moves for each metre along the reference line:
-    /// more than one outside of a bend, less inside.
+    /// more than one on the outside of a bend, less on the inside.
     pub(super) fn stretch_beside(&self, flank: Flank, distance: f64, beyond: f64) -> f64 {
         let (left, right) = self.half_widths(distance);
         let lateral = match flank {
@@ -249,14 +249,14 @@ impl<'a> Arm<'a> {
             .collect()
     }
 
-    /// Whether its edges are straight lines.
+    /// Whether the edges of the arm are straight lines.
     fn is_plain(&self) -> bool {
         let line = self.road.reference_line.segments();
         self.constant.is_some() && matches!(line, [Segment::Line { .. }])
     }
 
     /// Distance at which the direction of the arm is measured: far enough out that a bend next to the node
-    /// does not mislead.
+    /// does not distort it.
     pub fn sight_distance(&self) -> f64 {
         let (left, right) = self.half_widths(0.0);
         (2.0 * left.max(right)).clamp(5.0, 15.0).min(self.length())
@@ -268,7 +268,7 @@ impl<'a> Arm<'a> {
         heading_of(far - self.outward.start().position)
     }
 
-    /// Returns the end of the arm when cut back by `trim`, with its sign.
+    /// Returns the end of the arm when it is cut back by `trim`, with its sign.
     pub fn cut(&self, trim: f64, sign: Sign) -> ArmEnd {
         ArmEnd {
             road: self.road_id,
@@ -281,7 +281,7 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// The drivable lanes at a cut, left to right in driving direction.
+    /// The drivable lanes at a cut, from left to right in driving direction.
     pub fn lanes(&self, trim: f64, side: DrivingSide, entering: bool) -> Vec<ArmLane> {
         let s = self.road_s(trim);
         // The section next to the junction is used even if the cut falls exactly on its border.
@@ -329,8 +329,8 @@ impl<'a> Arm<'a> {
         lanes
     }
 
-    /// Angle by which the middle of a lane turns away from the reference line at a distance along the road,
-    /// rad to the left; not zero where lanes open, close or widen beside it.
+    /// Angle by which the centre line of a lane deviates from the reference line at a distance along the
+    /// road, rad to the left. It is not zero where lanes open, close or widen beside it.
     fn drift(&self, section: &LaneSection, s: f64, lane: i8) -> f64 {
         let centre = |s: f64| {
             let bands = self.road.lane_bands(section, s);
@@ -362,10 +362,10 @@ fn has_constant_widths(road: &Road) -> bool {
     is_constant(&road.lane_offset) && lanes.all(|lane| is_constant(&lane.width))
 }
 
-/// Sorts arms counter-clockwise by the bearing of a point on their centre some distance out.
+/// Sorts arms counter-clockwise by the bearing of a point on their centre line some distance out.
 ///
-/// At the node itself curved arms would swap their order. Ties are resolved farther out and at last by (road,
-/// end), so the order is total.
+/// At the node itself, curved arms would be in the wrong order. Ties are resolved farther out and finally by
+/// (road, end), so the order is total.
 pub(super) fn sort_counter_clockwise(arms: &mut [Arm<'_>], centre: DVec2) {
     let tie = 0.5f64.to_radians();
     let mut keyed: Vec<_> = arms
@@ -402,7 +402,7 @@ pub(super) fn sort_counter_clockwise(arms: &mut [Arm<'_>], centre: DVec2) {
     }
 }
 
-/// Bearings from the centre of points on the middle of an arm, at one, two and four times its sight
+/// Bearings of points on the centre line of an arm, seen from the node, at one, two and four times its sight
 /// distance, rad.
 fn bearings(arm: &Arm<'_>, centre: DVec2) -> [f64; 3] {
     [1.0, 2.0, 4.0].map(|factor| {

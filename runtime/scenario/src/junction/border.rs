@@ -21,7 +21,7 @@ use roadwright_geometry::{heading_of, polygon as shape, unit};
 const MIN_PAVEMENT: f64 = 0.05;
 /// Radius of the outer line of a pavement where the corner's radius is smaller than the pavement's width, m.
 const OUTER_RADIUS: f64 = 0.3;
-/// Distance between an arc and its chords where a pavement is checked closely, m.
+/// Tolerance between an arc and its chords where a pavement is checked closely, m.
 const FINE_TOLERANCE: f64 = 0.01;
 /// Number of chords of an outer line whose distance from the kerb changes along the arc.
 const CHORDS: usize = 16;
@@ -29,11 +29,11 @@ const CHORDS: usize = 16;
 /// Kerb and pavement beside the carriageway between an arm and the next one counter-clockwise.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Border {
-    /// Where the carriageway meets a raised pavement, from the arm to the next one; empty where there
-    /// is no pavement. The kerb lies outside of it.
+    /// Line where the carriageway meets a raised pavement, from the arm to the next one; empty without a
+    /// pavement. The kerb lies outside this line.
     pub kerb: Vec<OutlineEdge>,
-    /// The outline of the pavement behind the kerb, counter-clockwise, from the kerb line outwards;
-    /// empty where there is none.
+    /// Outline of the pavement behind the kerb, counter-clockwise, from the kerb line outwards; empty if
+    /// there is no pavement.
     pub pavement: Vec<OutlineEdge>,
 }
 
@@ -51,7 +51,7 @@ impl Border {
         polygon(&self.pavement, tolerance)
     }
 
-    /// Makes a pavement from a kerb line and an outer line in the same direction; empty if they cross.
+    /// Creates a pavement from a kerb line and an outer line in the same direction; empty if they cross.
     fn of(kerb: Vec<OutlineEdge>, outer: Vec<OutlineEdge>) -> Self {
         let (Some(first), Some(last)) = (kerb.first(), kerb.last()) else {
             return Self::default();
@@ -77,8 +77,8 @@ impl Border {
     }
 }
 
-/// Whether edges enclose an area without crossing each other, with their arcs drawn coarsely as well as
-/// finely: arcs that barely touch cross in only one of them.
+/// Whether edges enclose an area without crossing each other. Arcs are tested with both coarse and fine
+/// chords, because arcs that barely touch cross in only one of these.
 fn is_area(edges: &[OutlineEdge]) -> bool {
     [ARC_TOLERANCE, FINE_TOLERANCE]
         .into_iter()
@@ -88,7 +88,7 @@ fn is_area(edges: &[OutlineEdge]) -> bool {
         })
 }
 
-/// Returns the border after each arm of a junction for the sides of its outline; none without sides.
+/// Returns the border after each arm of a junction, for the sides of its outline; empty without sides.
 pub(super) fn borders(arms: &[Arm<'_>], trims: &[f64], sides: &[Flow]) -> Vec<Border> {
     if let ([arm], [side]) = (arms, sides) {
         return vec![dead_end(arm, trims[0], side)];
@@ -110,12 +110,12 @@ pub(super) fn borders(arms: &[Arm<'_>], trims: &[f64], sides: &[Flow]) -> Vec<Bo
 
 /// Widths of the pavements at both ends of a side.
 ///
-/// An arm without a pavement ends its neighbour's, which keeps its own width around the corner and is cut off
-/// at 45 degrees beyond the foot of the arc.
+/// If one arm has no pavement, that of its neighbour ends there. It keeps its width around the corner and is
+/// cut off at 45 degrees beyond the end of the arc.
 struct Widths {
     /// Width at the arm and at the next one, m.
     width: Pair<f64>,
-    /// Whether the arm and the next one have a pavement of their own.
+    /// Whether the arm and the next one each have a pavement.
     own: Pair<bool>,
 }
 
@@ -182,7 +182,7 @@ impl Widths {
         }
     }
 
-    /// A pavement beside a side without a corner.
+    /// A pavement along a side without a corner.
     fn straight(
         &self,
         Pair { arm, next }: Pair<&Arm<'_>>,
@@ -278,7 +278,7 @@ impl Widths {
     }
 }
 
-/// Where the lines of two cuts cross outside the carriageway.
+/// Point where the lines of two cuts cross outside the carriageway.
 fn cuts_cross(Pair { arm, next }: Pair<&Arm<'_>>, trims: Pair<f64>) -> Option<DVec2> {
     let (a, b) = (arm.left_edge(trims.arm), next.right_edge(trims.next));
     let (u, v) = (a.forward().perp(), -b.forward().perp());
@@ -320,7 +320,7 @@ fn dead_end(arm: &Arm<'_>, trim: f64, side: &Flow) -> Border {
     Border::of(side.edges.clone(), outer.edges)
 }
 
-/// Lines through points; a single point gives a line without length, so that it is not lost.
+/// Lines through points. A single point gives a line of zero length, so that it is not lost.
 fn lines(points: Vec<DVec2>) -> Vec<OutlineEdge> {
     if let [point] = points[..] {
         return vec![OutlineEdge::Line {

@@ -19,27 +19,27 @@ use std::cell::OnceCell;
 
 /// Clearance between vehicles, including their deviation from the line, m.
 const MARGIN: f64 = 0.4;
-/// Adjacent lanes never conflict, however narrow they are. Connections that share a road conflict only where
-/// they are closer than this share of the distance between their lanes there, or where bodies that swing out
-/// touch (`sweep.rs`).
+/// Fraction of the distance between the lanes of two connections on a shared road below which the connections
+/// conflict. Adjacent lanes never conflict, however narrow they are, except where bodies that swing out touch
+/// (`sweep.rs`).
 const LANE_SHARE: f64 = 0.95;
 /// Overlap allowed between bodies in adjacent lanes, m. A car of ordinary size, 1.8 m wide and 3.55 m long
 /// before its rear axle, needs 0.1 m less in its own lane than [`Body::CAR`] and swings out 0.1 m less. Two
-/// such cars keep 0.1 m between them, enough for drivers that do not follow their line exactly.
+/// such cars keep 0.1 m between them, enough for drivers who do not follow their line exactly.
 const SLIM: f64 = 0.2;
-/// Lanes closer to each other than this are too narrow for two vehicles that meet in a bend, m.
+/// Distance between lanes below which they are too narrow for two vehicles that meet in a bend, m.
 const NARROW: f64 = 2.8;
-/// Gap between vehicles that meet there, m.
+/// Gap between vehicles that meet in a bend, m.
 pub const ABREAST: f64 = 0.3;
-/// Bodies that swing out less than this keep to their lanes, m.
+/// Distance of swinging out below which a body counts as staying in its lane, m.
 const STEADY: f64 = 0.5;
-/// Added to the squared clearance, m^2. Points are about a metre apart, so the nearest position on a line
-/// lies up to half a metre beside its nearest point, which hides 0.5^2.
+/// Added to the squared clearance, m^2, to compensate for sampling. Points are about a metre apart, so the
+/// nearest position on a line lies up to half a metre from its nearest point.
 const SAMPLING: f64 = 0.25;
 /// Marks pairs without a conflict in the table.
 const NONE: u32 = u32::MAX;
 
-/// A stretch of a connection, m from its start.
+/// A stretch of a connection, in metres from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Interval {
     /// Start of the stretch.
@@ -67,9 +67,9 @@ impl Interval {
 pub struct Conflict {
     /// The connections, as indices into [`Junction::paths`]; the first has the larger index.
     pub paths: (ConnectionIndex, ConnectionIndex),
-    /// The interval on each of them where it meets the other.
+    /// The interval on each of them where it meets the other one.
     pub intervals: (Interval, Interval),
-    /// Whether they end in the same lane, so that vehicles follow each other from where they meet.
+    /// Whether they end in the same lane, so that vehicles follow each other from the point where they meet.
     pub is_merge: bool,
 }
 
@@ -106,7 +106,7 @@ impl Body {
     };
 
     /// Whether it swings out farther or is wider than a car, so that conflicts computed for cars are not
-    /// enough.
+    /// sufficient.
     pub fn exceeds_car(self) -> bool {
         self.front > Self::CAR.front || self.width > Self::CAR.width
     }
@@ -121,7 +121,7 @@ impl Body {
         self.swing_at(path.min_radius())
     }
 
-    /// Distance by which it swings out on a path of the given radius, m; 0 if that is infinite.
+    /// Distance by which it swings out on a path of the given radius, m; 0 for an infinite radius.
     pub fn swing_at(self, radius: f64) -> f64 {
         // Outer side of the rear axle, from the centre of the bend; infinite on a straight path.
         let side = radius + 0.5 * self.width;
@@ -137,19 +137,19 @@ impl Body {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Conflicts {
     paths: usize,
-    /// Row by row, the index in `list` of the conflict of two paths, or [`NONE`].
+    /// For each pair of paths, row by row, the index of their conflict in `list`, or [`NONE`].
     table: Vec<u32>,
     list: Vec<Conflict>,
     /// Whether a path conflicts with any other.
     contested: Vec<bool>,
-    /// Pairs that start in the same lane, the smaller index first, with the lengths that the two run
+    /// Pairs that start in the same lane, the smaller index first, with the lengths over which the two run
     /// together, m.
     partings: Vec<((ConnectionIndex, ConnectionIndex), (f64, f64))>,
-    /// The pairs among them that meet again after they have diverged, with the intervals.
+    /// Those pairs that meet again after they have diverged, with the intervals.
     again: Vec<((ConnectionIndex, ConnectionIndex), (Interval, Interval))>,
 }
 
-/// A connection as points within a bounding box.
+/// A connection as points with a bounding box.
 struct Swept<'a> {
     curve: &'a ReferenceLine,
     span: LineSpan,
@@ -157,7 +157,7 @@ struct Swept<'a> {
     high: DVec2,
     /// Distance by which the body swings out on it, m.
     swing: f64,
-    /// The lanes that it leads from and into, with the positions where they end.
+    /// The lanes from and into which it leads, with their end positions.
     ends: [(LaneEnd, DVec2); 2],
     /// Boxes of the body along it, computed on demand because most connections are not tight.
     boxes: OnceCell<Boxes>,
@@ -295,8 +295,8 @@ impl Conflicts {
     }
 
     /// The intervals where two paths from the same lane meet again after they have diverged, on the first and
-    /// on the second: one swings out so far for a sharp turn that it comes back over the other. Vehicles pass
-    /// there in order of arrival. `None` for other pairs. O(log pairs).
+    /// on the second: one of them swings out so far for a sharp turn that it crosses the other again.
+    /// Vehicles pass there in the order of arrival. `None` for other pairs. O(log pairs).
     pub fn again(&self, a: ConnectionIndex, b: ConnectionIndex) -> Option<(Interval, Interval)> {
         let pair = (a.min(b), a.max(b));
         let found = self.again.binary_search_by_key(&pair, |entry| entry.0);
@@ -309,7 +309,7 @@ impl Conflicts {
     }
 }
 
-/// Swaps the values of two paths unless the first path was asked for first.
+/// Swaps the values of two paths if the query was for the second path first.
 #[inline]
 fn in_order<T>((first, second): (T, T), is_first: bool) -> (T, T) {
     if is_first {
@@ -319,7 +319,7 @@ fn in_order<T>((first, second): (T, T), is_first: bool) -> (T, T) {
     }
 }
 
-/// Whether a bus on one of two paths and a car on the other one would touch. O(product of their lengths).
+/// Whether a bus on one of two paths and a car on the other would touch. O(product of their lengths).
 pub fn touches_bus(one: &ConnectingPath, other: &ConnectingPath) -> bool {
     let (Some(one), Some(other)) = (&one.curve, &other.curve) else {
         return false;
@@ -407,7 +407,7 @@ fn lane_distance(a: &Swept<'_>, b: &Swept<'_>) -> f64 {
     least
 }
 
-/// Finds where two centre lines come closer than a clearance.
+/// Finds the intervals where two centre lines are closer than a clearance.
 fn within(
     a: &Swept<'_>,
     b: &Swept<'_>,
@@ -444,7 +444,7 @@ fn pairs_within(
     }
 }
 
-/// The first and the last point of each of two lines where they come close. Two paths that meet twice get one
+/// The first and last points of each of two lines where they come close. Two paths that meet twice get one
 /// interval around both places, which is cautious in between.
 #[derive(Debug, Default)]
 struct Around(Option<[usize; 4]>);

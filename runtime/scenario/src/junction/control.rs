@@ -6,7 +6,7 @@
 //! | the roads | the control |
 //! | --- | --- |
 //! | a ring of one-way roads, driven around its island | [`Control::Roundabout`] |
-//! | some are of a higher class | [`Control::Priority`]; if it is only one arm, the major road continues in the best-aligned other arm |
+//! | some are of a higher class | [`Control::Priority`]; if that is only one arm, the major road continues in the best-aligned other arm |
 //! | equal, from [`RoadClass::Collector`] on, three arms, two in line | [`Control::Priority`] of the two |
 //! | equal, all one-way, two become one | [`Control::Zipper`] |
 //! | equal, from [`RoadClass::Residential`] on, in a country of all-way stops | [`Control::AllWayStop`] |
@@ -39,10 +39,10 @@ named! {
     }
 }
 
-/// Two arms within this of a straight line continue each other, rad.
+/// Largest angle by which two arms that continue each other may deviate from a straight line, rad.
 const IN_LINE: f64 = 45.0 * PI / 180.0;
 
-/// An arm with what right of way depends on.
+/// An arm with the properties that determine right of way.
 struct Approach {
     road: RoadId,
     bearing: f64,
@@ -51,7 +51,7 @@ struct Approach {
     leaves: bool,
 }
 
-/// Decisions of the user that affect the control.
+/// Decisions of the user about the control.
 pub(super) struct Decided<'a> {
     pub(super) control: Option<Control>,
     /// The major roads; if empty, they are derived from the ranks of the roads.
@@ -62,7 +62,7 @@ pub(super) struct Decided<'a> {
     pub(super) has_all_way_stops: bool,
 }
 
-/// The control of a junction and the sign of each arm. `is_ring` says which roads are part of a
+/// The control of a junction and the sign of each arm. `is_ring` contains whether each road is part of a
 /// roundabout's ring.
 pub(super) fn control(
     arms: &[Arm<'_>],
@@ -121,8 +121,8 @@ fn approach(arm: &Arm<'_>, side: DrivingSide) -> Approach {
     }
 }
 
-/// Rank of a class at a junction. A slip road ends at roads of lower class than the one it comes from, so it
-/// gives way to all but service roads.
+/// Rank of a class at a junction. A slip road ends at roads of a lower class than the one it comes from, so
+/// it yields to all but service roads.
 fn rank(class: RoadClass) -> u8 {
     match class {
         RoadClass::Path => 0,
@@ -184,7 +184,7 @@ fn majors(approaches: &[Approach]) -> Vec<bool> {
         .collect()
 }
 
-/// Finds the two arms that continue each other best, if any two do.
+/// Finds the two arms that continue each other best, if there are any.
 fn best_pair(approaches: &[Approach]) -> Option<(usize, usize)> {
     let n = approaches.len();
     let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));

@@ -1,4 +1,4 @@
-//! Badly driving modules for tests.
+//! Test modules that drive badly.
 #![allow(dead_code, reason = "each test binary uses some of these")]
 
 use roadwright_agent::{
@@ -9,14 +9,14 @@ use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, ControllerInput, Co
 use roadwright_simulation::builtin_modules;
 use std::sync::Arc;
 
-/// The built-in modules with those below.
+/// The built-in modules and the modules of this file.
 pub(crate) fn with_test_modules() -> Registry {
     let mut registry = builtin_modules();
     add_to(&mut registry);
     registry
 }
 
-/// Adds the modules below.
+/// Adds the modules of this file.
 pub(crate) fn add_to(registry: &mut Registry) {
     registry.add(ModuleEntry::<dyn Controller>::new(BLIND, &[], || {
         Box::new(Blind)
@@ -40,13 +40,13 @@ pub(crate) fn add_to(registry: &mut Registry) {
     ));
 }
 
-/// Lookahead of these drivers.
+/// Lookahead of these controllers.
 const NEAR: Lookahead = Lookahead {
     distance: 5.0,
     time: 0.0,
 };
 
-/// Accelerates, whatever is ahead of it.
+/// A controller that accelerates, whatever is ahead.
 struct Blind;
 
 static BLIND: ModuleInfo = ModuleInfo {
@@ -80,7 +80,7 @@ impl Controller for Blind {
     }
 }
 
-/// Keeps its distance and speed, alternating between full brake and full throttle.
+/// A controller that keeps its distance and speed by alternating between full brake and full throttle.
 struct Jerky;
 
 static JERKY: ModuleInfo = ModuleInfo {
@@ -112,7 +112,7 @@ impl Controller for Jerky {
     }
 }
 
-/// Keeps its distance to the leader and ignores stop lines.
+/// A controller that keeps its distance to the leader and ignores stop lines.
 struct Unlawful;
 
 static UNLAWFUL: ModuleInfo = ModuleInfo {
@@ -145,14 +145,14 @@ impl Controller for Unlawful {
     }
 }
 
-/// Outputs the allowed speed of the road.
+/// A behaviour output with the allowed speed of the road.
 fn drive_as_allowed(outputs: &mut [BehaviourOutput]) {
     for output in outputs {
         output.speed_factor = 1.0;
     }
 }
 
-/// Ignores the law.
+/// A behaviour that ignores right of way.
 struct Reckless;
 
 static RECKLESS: ModuleInfo = ModuleInfo {
@@ -180,7 +180,7 @@ impl Behaviour for Reckless {
     }
 }
 
-/// Leaves its lane after three seconds, and stops at a place to the left of a road along x.
+/// A behaviour that leaves its lane after three seconds, and stops at a place to the left of a road along x.
 struct Truant;
 
 static TRUANT: ModuleInfo = ModuleInfo {
@@ -210,7 +210,7 @@ impl Behaviour for Truant {
     }
 }
 
-/// Limits itself to a share of the allowed road speed.
+/// A behaviour that limits its speed to a fraction of the allowed road speed.
 struct Pace;
 
 static PACE: ModuleInfo = ModuleInfo {

@@ -1,5 +1,4 @@
-//! Alleys: stretches on which two vehicles do not fit side by side. One direction uses them at a time, in
-//! turns.
+//! Alleys: stretches on which two vehicles do not fit side by side. The two directions use them in turn.
 //!
 //! ```text
 //!              hold                     hold
@@ -19,10 +18,11 @@
 //! never gives one back for which another vehicle could wait. Like any vehicle, it waits only for vehicles
 //! with tickets of junctions, and those wait for no alley. A vehicle that waits for an alley holds neither
 //! alley nor ticket. It keeps other vehicles out of alleys but not out of junctions, and only if they
-//! requested later. The first vehicle to request is blocked only by vehicles inside. **Why no vehicle waits
-//! indefinitely, while the lanes beyond drain:** vehicles inside leave, and vehicles of the other direction
-//! are no longer let in if they requested later. The number of vehicles that requested earlier and go first
-//! is at most the number that can request at once.
+//! requested later. The first vehicle to request is blocked only by vehicles inside.
+//!
+//! **Why no vehicle waits indefinitely, while the lanes beyond drain:** vehicles inside leave, and vehicles
+//! of the other direction are no longer let in if they requested later. The number of vehicles that requested
+//! earlier and go first is at most the number that can request at once.
 //!
 //! Where cars can pass each other but a bus can pass no vehicle, or where only two buses cannot pass each
 //! other, only the vehicles concerned wait for each other

@@ -27,12 +27,16 @@
 //! (`promise.rs`): vehicles that spawn or change lanes leave it free. A vehicle that relies on another may
 //! have to wait for it. The other vehicle has a lower ticket, even in another junction, because the tickets
 //! of all junctions are drawn in one order. A vehicle that passes before others, with a ticket out of that
-//! order, relies on no vehicle. **Why no vehicle waits indefinitely outside, while its exit drains:** after
-//! at most a minute of waiting a request is locked (`rule.rs`): the vehicle no longer has to yield, and no
-//! vehicle on a conflicting connection is let in before it. A vehicle that cannot drive because of a queue
-//! holds no ticket (`request.rs`) if the queue stands on a connection without conflicts, where no grants are
-//! needed, or on the lane that the vehicle is leaving. **Why full lanes that wait for each other in a ring
-//! start to move:** they are let in together, or one of the vehicles is rerouted (`gridlock.rs`).
+//! order, relies on no vehicle.
+//!
+//! **Why no vehicle waits indefinitely outside, while its exit drains:** after at most a minute of waiting a
+//! request is locked (`rule.rs`): the vehicle no longer has to yield, and no vehicle on a conflicting
+//! connection is let in before it. A vehicle that cannot drive because of a queue holds no ticket
+//! (`request.rs`) if the queue stands on a connection without conflicts, where no grants are needed, or on
+//! the lane that the vehicle is leaving.
+//!
+//! **Why full lanes that wait for each other in a ring start to move:** they are let in together, or one of
+//! the vehicles is rerouted (`gridlock.rs`).
 //!
 //! **How often:** every fifth of a second, or every step if that is longer; and in each step while
 //! pedestrians are at a crossing, because they walk in each step. Where the distance driven until the next
