@@ -1,4 +1,4 @@
-//! Rules of a junction that the user has set. Only differences from the derived values are stored.
+//! Rules of a junction that the user has set. Files contain only differences from the derived values.
 
 mod shape;
 
@@ -38,54 +38,55 @@ named! {
     pub enum Control {
         /// No control: vehicles from the near side have priority.
         Uncontrolled = "uncontrolled",
-        /// Major roads have priority, the others give way.
+        /// Major roads have priority, and the others give way.
         Priority = "priority",
-        /// Major roads have priority, the others stop and give way.
+        /// Major roads have priority, and the others stop and give way.
         Stop = "stop",
-        /// All vehicles stop; the first to arrive goes first.
+        /// All vehicles stop, and the first to arrive goes first.
         AllWayStop = "all_way_stop",
         /// Traffic signals.
         Signals = "signals",
-        /// The ring has priority, entering vehicles give way.
+        /// The ring has priority, and entering vehicles give way.
         Roundabout = "roundabout",
         /// Zipper merge: lanes become one, and vehicles alternate.
         Zipper = "zipper",
-        /// Paths go round a painted island; entering vehicles give way to circulating ones.
+        /// Paths lead around a painted island, and entering vehicles give way to circulating ones.
         MiniRoundabout = "mini_roundabout",
     }
 }
 
-/// The user's decisions about a junction. If empty, everything is derived from the roads.
+/// The rules that the user has set for a junction. If empty, everything is derived from the roads.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JunctionRules {
-    /// Control of the junction; by default it follows from the classes of the roads.
+    /// Control of the junction; defaults to the control that follows from the classes of the roads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<Control>,
-    /// Major roads, for `priority`, `stop` and `roundabout`; by default those of the highest class, or those
-    /// that go straight on.
+    /// Major roads, for `priority`, `stop` and `roundabout`; defaults to the roads of the highest class, or
+    /// those that go straight on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub major: Vec<RoadId>,
     /// Turn restrictions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub restrictions: Vec<Restriction>,
-    /// Turn restrictions via other roads, stored where the first of those begins.
+    /// Turn restrictions via other roads, stored at the node where the first of those roads begins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via_restrictions: Vec<ViaRestriction>,
-    /// Turns from lane to lane that are added to, or removed from, the result of the rules of turning.
+    /// Turns from lane to lane that are added to or removed from the result of the rules of turning.
     #[serde(default, skip_serializing_if = "TurnRules::is_empty")]
     pub turns: TurnRules,
-    /// Corner radii; those of other corners follow from the roads.
+    /// Corner radii. Those of other corners follow from the roads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub corners: Vec<CornerRule>,
-    /// Signal plan; by default it is derived from the lanes.
+    /// Signal plan; by default, it is derived from the lanes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<SignalPlan>,
     /// Pedestrian crossings; an arm without an entry has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub crossings: Vec<CrossingRule>,
-    /// Roads from here to other nodes that lie within the junction. It then covers the nodes at both ends,
-    /// and no vehicle waits between them. Roads that are too short for their junctions are absorbed anyway.
+    /// Roads from here to other nodes that lie within the junction. The junction covers the nodes at both
+    /// ends, and no vehicle waits between them. Roads that are too short for their junctions are absorbed
+    /// anyway.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub internal_roads: Vec<RoadId>,
 }
@@ -99,7 +100,7 @@ pub struct CrossingRule {
     /// Width of the strip, m; by default 3.6 m, or 4 m where the speed limit is above 60 km/h.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: OptionalQuantity<CrossingWidth>,
-    /// Pedestrians who arrive at each side per hour; by default the number in `settings`.
+    /// Pedestrians per hour at each side; defaults to the number in `settings`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub people: OptionalQuantity<PeoplePerHour>,
 }
@@ -117,13 +118,13 @@ impl CrossingRule {
 
 /// Maximum number of stages of a plan.
 pub const MAX_STAGES: usize = 32;
-/// Maximum number of crossings per node: as many as the arms of any real junction.
+/// Maximum number of crossings per node, which exceeds the number of arms of any real junction.
 const MAX_CROSSINGS: usize = 64;
 /// Maximum number of internal roads per node.
 const MAX_INTERNAL: usize = 64;
 
 impl JunctionRules {
-    /// Whether the user has decided right of way by a control, a plan, or the major roads.
+    /// Whether the user has set right of way by a control, a plan, or the major roads.
     pub(crate) fn decide_who_goes_first(&self) -> bool {
         self.control.is_some() || self.plan.is_some() || !self.major.is_empty()
     }
@@ -139,7 +140,8 @@ impl JunctionRules {
         })
     }
 
-    /// The same where lane ids change as well. Rules about whole roads ask for lane 0, which no road has.
+    /// Like `on_roads`, but lane ids change as well. Rules about whole roads are looked up as lane 0, which
+    /// no road has.
     pub(crate) fn on_lanes(&self, place: impl Fn(RoadLane) -> Option<RoadLane>) -> Self {
         let name = |road: RoadId| Some(place(RoadLane { road, lane: 0 })?.road);
         let restriction = |old: &Restriction| {
@@ -211,7 +213,7 @@ impl JunctionRules {
         found.map(|corner| corner.radius.get())
     }
 
-    /// Sets the radius of a corner, m, or leaves it to the roads.
+    /// Sets the radius of a corner, m, or lets it follow from the roads.
     pub fn set_corner(&mut self, road: RoadId, next: RoadId, radius: Option<f64>) {
         self.corners.retain(|corner| !corner.is_between(road, next));
         self.corners.extend(radius.map(|radius| CornerRule {
@@ -223,7 +225,7 @@ impl JunctionRules {
             .sort_unstable_by_key(|corner| (corner.road, corner.next));
     }
 
-    /// Whether everything is derived.
+    /// Whether everything is derived from the roads.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -301,7 +303,7 @@ named! {
         /// Fixed times.
         #[default]
         Fixed = "fixed",
-        /// Actuated: approaching vehicles extend their green or call for it.
+        /// Actuated: approaching vehicles extend their green or request it.
         Actuated = "actuated",
         /// Flashing amber; the rules of `priority` apply.
         Flashing = "flashing",
@@ -311,7 +313,7 @@ named! {
 }
 
 impl SignalMode {
-    /// Whether signals in this mode control the traffic; otherwise signs do.
+    /// Whether signals in this mode control the traffic; otherwise, signs do.
     pub fn rules(self) -> bool {
         matches!(self, Self::Fixed | Self::Actuated)
     }
@@ -337,8 +339,8 @@ impl SignalControllerSetting {
         }
     }
 
-    /// Returns the same as the setting of a module in a stack. It has no rate, because the host decides when
-    /// to call it.
+    /// Converts it to the setting of a module in a stack. It has no rate, because the host decides when to
+    /// call it.
     pub fn setting(&self) -> ModuleSetting {
         ModuleSetting {
             parameters: self.parameters.clone(),
@@ -354,33 +356,33 @@ pub struct SignalPlan {
     /// Whether times are fixed or actuated, or the signals flash or are off.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mode: SignalMode,
-    /// Module that selects the next stage instead of the mode; signals that flash or are off continue to do
+    /// Module that selects the next stage instead of the mode. Signals that flash or are off continue to do
     /// so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controller: Option<SignalControllerSetting>,
-    /// Time from one start of the first stage to the next, s; the derived green times fill it. No effect if
-    /// stages are given.
+    /// Duration of a cycle, s, which the derived green times fill. It has no effect if stages are given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycle: OptionalQuantity<Cycle>,
-    /// First start of the first stage, s; used for green waves along a street.
+    /// Start of the first cycle, s; used for green waves along a street.
     #[serde(default, skip_serializing_if = "is_default")]
     pub offset: Quantity<Duration>,
     /// Duration of red and amber together before green, s; 0 for none. The default depends on the country. A
-    /// shorter all-red time between two stages is extended to it.
+    /// shorter all-red time between two stages is extended to this duration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub red_amber: OptionalQuantity<RedAmber>,
-    /// Whether lanes that only turn across oncoming traffic always have green while it has red. Otherwise
-    /// they do so only where the oncoming road has several lanes or is fast. No effect if stages are given.
+    /// Whether lanes that only turn across oncoming traffic always have green while oncoming traffic has red.
+    /// Otherwise, this applies only if the oncoming road has several lanes or is fast. It has no effect if
+    /// stages are given.
     #[serde(default, skip_serializing_if = "is_default")]
     pub protected_turns: bool,
-    /// The stages in order; by default they are derived from the lanes.
+    /// The stages in order; by default, they are derived from the lanes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<SignalStage>,
 }
 
 impl SignalPlan {
-    /// Returns the mode and the controlling module. A module named like a mode is that mode; for any other
-    /// module the actuated mode stands in.
+    /// Returns the mode and the controlling module. A module whose id is that of a mode selects that mode;
+    /// otherwise, the actuated mode is the fallback of a module.
     pub fn decided_by(&self) -> (SignalMode, Option<&SignalControllerSetting>) {
         let Some(controller) = self.controller.as_ref().filter(|_| self.mode.rules()) else {
             return (self.mode, None);
@@ -404,16 +406,17 @@ pub struct SignalStage {
     pub permitted: Vec<Movement>,
     /// Duration of green, s.
     pub time: Quantity<Cycle>,
-    /// Minimum green of actuated signals, s; by default 6 s.
+    /// Minimum green of actuated signals, s; 6 s by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: OptionalQuantity<Cycle>,
-    /// Maximum green of actuated signals while other traffic waits, s; by default 50 s.
+    /// Maximum green of actuated signals while other traffic waits, s; 50 s by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: OptionalQuantity<Cycle>,
-    /// Amber after it, s; by default it follows from the speed of the traffic that loses green.
+    /// Duration of amber after the green, s; by default, it follows from the speed of the traffic that loses
+    /// green.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amber: OptionalQuantity<Clearance>,
-    /// All-red after that, s; by default until the last vehicle has left the junction.
+    /// Duration of red for all after that, s; by default, until the last vehicle has left the junction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub all_red: OptionalQuantity<Clearance>,
 }
@@ -422,9 +425,9 @@ pub struct SignalStage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Movement {
-    /// The road that they come from.
+    /// The road from which they come.
     pub road: RoadId,
-    /// Turns that they make; by default all.
+    /// Turns that they make; all turns by default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Turn>,
 }

@@ -62,7 +62,7 @@ pub(super) struct Decided<'a> {
     pub(super) has_all_way_stops: bool,
 }
 
-/// The control of a junction and the sign of each arm. `is_ring` contains whether each road is part of a
+/// The control of a junction and the sign of each arm. `is_ring` returns whether a road is part of a
 /// roundabout's ring.
 pub(super) fn control(
     arms: &[Arm<'_>],

@@ -1,4 +1,4 @@
-//! Corners between neighbouring arms, and how far they cut the arms back.
+//! Corners between neighbouring arms, and the lengths by which they cut the arms back.
 //!
 //! ```text
 //!                |       |
@@ -22,11 +22,11 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use std::f64::consts::{PI, TAU};
 
-/// Below this angle two arms diverge at a gore instead of a corner.
+/// Angle below which two arms diverge at a gore instead of a corner.
 const GORE_ANGLE: f64 = 35.0 * PI / 180.0;
-/// Within this of a straight line there is no corner; the edges are joined smoothly.
+/// Deviation from a straight line below which there is no corner; the edges are joined smoothly.
 const STRAIGHT: f64 = 8.0 * PI / 180.0;
-/// Within this of a straight line two arms without others form a gentle bend.
+/// Deviation from a straight line below which two arms form a gentle bend, if there are no other arms.
 const GENTLE: f64 = 22.5 * PI / 180.0;
 /// Smallest radius at which cars turn a corner, m: the tightest turn of a car.
 const CAR_RADIUS: f64 = U_TURN_RADIUS;
@@ -34,13 +34,13 @@ const CAR_RADIUS: f64 = U_TURN_RADIUS;
 const BUS_RADIUS: f64 = 6.0;
 /// Radius of a corner with bus lanes, m.
 const BUS_CORNER: f64 = 8.0;
-/// Radius of the corner between a road and the ring of a roundabout, m. On a smaller ring it is a share of
-/// the ring's radius.
+/// Radius of the corner between a road and the ring of a roundabout, m. On a smaller ring, it is a fraction
+/// of the ring's radius.
 const RING_CORNER: f64 = 11.0;
 const RING_SHARE: f64 = 0.75;
 /// Radius of a corner between fast main roads, m.
 const RURAL_CORNER: f64 = 12.0;
-/// Main roads with at least this speed limit count as rural, m/s.
+/// Speed limit from which main roads count as rural, m/s.
 const RURAL_SPEED: f64 = 70.0 / 3.6;
 /// Radius of the nose at a gore, m.
 const NOSE_RADIUS: f64 = 0.6;
@@ -48,13 +48,14 @@ const NOSE_RADIUS: f64 = 0.6;
 const GORE_TRIM: f64 = 25.0;
 /// Longest trim of a gore, m. Two arms of two lanes at 5 degrees have diverged by then.
 const LONGEST_GORE: f64 = 90.0;
-/// Share of an arm that a gore may use up to the point where its edges diverge.
+/// Fraction of an arm that a gore may use up to the point where its edges diverge.
 const GORE_SHARE: f64 = 0.6;
 /// Distance between the points at which edges of a gore are checked, m.
 const GORE_STEP: f64 = 1.0;
-/// Edges diverge within this distance of the last checked point that lies on the other arm, m.
+/// Tolerance for finding the place where edges diverge, from the last checked point that lies on the other
+/// arm, m.
 const NEAR_OVERLAP: f64 = 10.0;
-/// Longest trim of any kind, m. Edges that are nearly parallel meet far out.
+/// Longest trim of any kind, m. Edges that are nearly parallel would meet far out.
 const MAX_TRIM: f64 = 200.0;
 /// Radius of the bend between two arms, m.
 const BEND_RADIUS: f64 = 20.0;
@@ -62,7 +63,7 @@ const BEND_RADIUS: f64 = 20.0;
 const MIN_BEND_RADIUS: f64 = 5.0;
 /// Smallest radius at which U-turns are offered, m: the tightest turn of a car.
 pub const U_TURN_RADIUS: f64 = 4.5;
-/// Clearance beside the path of a vehicle that turns round in a dead end, m.
+/// Clearance beside the path of a vehicle that turns around in a dead end, m.
 const TURNING_MARGIN: f64 = 1.5;
 /// Distance from signals on a continuing road to their stop lines, m.
 pub(super) const CROSSING: f64 = 2.5;
@@ -76,13 +77,13 @@ pub struct Corner {
     pub distance: f64,
     /// Distance along the next arm at which the edges meet, m.
     pub next_distance: f64,
-    /// Radius that the road classes call for, m; 0 where there is no kerb to round.
+    /// Radius that the road classes require, m; 0 where there is no kerb to round.
     pub wanted_radius: f64,
     /// Radius that fits, m.
     pub radius: f64,
-    /// Distance along this arm of the arc's foot, m, or of the meeting point without an arc.
+    /// Distance along this arm at which the arc begins, m, or of the meeting point without an arc.
     pub foot: f64,
-    /// Distance along the next arm of the arc's foot, m, or of the meeting point without an arc.
+    /// Distance along the next arm at which the arc ends, m, or of the meeting point without an arc.
     pub next_foot: f64,
 }
 
@@ -99,10 +100,10 @@ impl Corner {
     }
 }
 
-/// Demands on all corners of a junction, decided or derived.
+/// Requirements for all corners of a junction, whether set by the user or derived.
 pub(super) struct CornerDemands<'a> {
-    /// Distance from the node at which vehicles stop where the road only continues, m; `None` if nothing
-    /// stops them.
+    /// Distance from the node at which vehicles stop where the road only continues, m; `None` if they do not
+    /// have to stop.
     pub(super) held_back: Option<f64>,
     /// Corners whose radius the user has set.
     pub(super) decided: &'a [CornerRule],
@@ -110,7 +111,7 @@ pub(super) struct CornerDemands<'a> {
     pub(super) least: f64,
 }
 
-/// Demands on the radius of one corner.
+/// Requirements for the radius of one corner.
 #[derive(Clone, Copy)]
 struct Radius {
     /// Radius set by the user, m.
@@ -121,7 +122,7 @@ struct Radius {
 
 /// Radii to aim for at a corner.
 struct Radii {
-    /// Radius that the roads call for, m.
+    /// Radius that the roads require, m.
     wanted: f64,
     /// Radius that turning vehicles need, m.
     needed: f64,
@@ -131,7 +132,7 @@ struct Radii {
 /// those edges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Fillet {
-    /// Distances along both arms of its feet, m.
+    /// Distances along both arms at which the arc begins and ends, m.
     pub(super) feet: Pair<f64>,
     /// Centre of the circle, m.
     pub(super) centre: DVec2,
@@ -157,8 +158,8 @@ impl Fillet {
         })
     }
 
-    /// Returns the arc of the largest radius up to `wanted` whose feet are within the limits; `None` if not
-    /// even one of 5 cm fits.
+    /// Returns the arc of the largest radius up to `wanted` that begins and ends within the limits; `None` if
+    /// not even an arc of 5 cm fits.
     pub(super) fn within(arms: Pair<&Arm<'_>>, wanted: f64, limits: Pair<f64>) -> Option<Self> {
         let fits = |radius: f64| {
             Self::between(arms, Pair::both(0.0), radius).filter(|fillet| {
@@ -183,7 +184,7 @@ impl Fillet {
     }
 }
 
-/// Returns the corner after each arm (arms counter-clockwise); none for a single arm.
+/// Returns the corner after each arm, given the arms counter-clockwise; none for a single arm.
 pub(super) fn corners(
     arms: &[Arm<'_>],
     side: DrivingSide,
@@ -221,7 +222,7 @@ pub(super) fn corners(
         .collect()
 }
 
-/// Distance by which arm `i` is cut back, m: what the corners on both of its sides demand.
+/// Distance by which arm `i` is cut back, m, as required by the corners on both of its sides.
 pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], i: usize) -> f64 {
     if corners.is_empty() {
         return turning_space(&arms[i]);
@@ -233,7 +234,7 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], i: usize) -> f64 {
 }
 
 /// Length that arm `i` needs, m, where its lanes continue with a slight bend in an arm that is not its
-/// neighbour. Other nodes' arms lie between the two on both sides, so no corner cuts them back.
+/// neighbour. No corner cuts these two arms back, because arms of other nodes lie between them on both sides.
 fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
     let arm = &arms[i];
     // Neighbours are left out because they have a corner.
@@ -247,7 +248,7 @@ fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
     space.min(arm.share())
 }
 
-/// Length that two arms need so that their lanes can bend from one into the other, m: a metre for each radian
+/// Length that two arms need so that their lanes can bend from one into the other, m: one metre per radian
 /// and lane.
 fn bend_space(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> f64 {
     // The larger number of lanes counts, so that the mirror image has the same taper.
@@ -255,7 +256,7 @@ fn bend_space(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> f64 {
     (angle - PI).abs() * lanes(arm).max(lanes(next)) as f64
 }
 
-/// Length of a dead end that is needed to turn round, m; 0 where the road is too narrow for a car.
+/// Length of a dead end that is needed for turning around, m; 0 where the road is too narrow for a car.
 fn turning_space(arm: &Arm<'_>) -> f64 {
     let section = arm.road.section_at(arm.road_s(0.0));
     let bands = arm.road.lane_bands(section, arm.road_s(0.0));
@@ -295,7 +296,7 @@ fn at_ring(arms: Pair<&Arm<'_>>, is_ring: Pair<bool>) -> f64 {
 }
 
 /// Returns the corner from the left edge of `arm` to the right edge of `next`. A radius set by the user wins;
-/// otherwise it is the radius that the roads call for, at least `least`.
+/// otherwise the roads determine the radius, which is at least `least`.
 ///
 /// By the angle between them, counter-clockwise from `arm`:
 ///
@@ -336,8 +337,8 @@ fn shared_stretch(arm: &Arm<'_>, next: &Arm<'_>) -> Corner {
     Corner::plain(shared(arm), shared(next))
 }
 
-/// Returns the corner of two arms that diverge at a gore. It lies where their edges diverge, because vehicles
-/// side by side on arms that still overlap would touch.
+/// Returns the corner of two arms that diverge at a gore. The corner lies where their edges diverge, because
+/// vehicles side by side on overlapping arms would touch.
 fn gore(Pair { arm, next }: Pair<&Arm<'_>>, radius: f64) -> Corner {
     let fits = |arm: &Arm<'_>, at: f64| at <= LONGEST_GORE.min(GORE_SHARE * arm.length());
     let fitting = |parting: &Parting| fits(arm, parting.at.arm) && fits(next, parting.at.next);
@@ -362,7 +363,7 @@ fn gore(Pair { arm, next }: Pair<&Arm<'_>>, radius: f64) -> Corner {
 struct Parting {
     /// Distances along both arms, m.
     at: Pair<f64>,
-    /// Whether the arms have swapped sides before.
+    /// Whether the arms have swapped sides before that point.
     have_crossed: bool,
 }
 
@@ -415,7 +416,7 @@ fn both_edges(arm: &Arm<'_>) -> Vec<[Pose; 2]> {
     places.map(edges).collect()
 }
 
-/// Whether two arms leave one point in opposite directions, whatever bends follow farther out.
+/// Whether two arms leave one point in opposite directions, regardless of bends farther out.
 fn is_in_line(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
     let (a, b) = (arm.outward.start(), next.outward.start());
     let turn = (wrap_angle(a.heading - b.heading).abs() - PI).abs();
@@ -440,8 +441,8 @@ fn nose(arms: Pair<&Arm<'_>>, distances: Pair<f64>, cap: f64, wanted_radius: f64
     }
 }
 
-/// Returns the radius that the roads call for, at least `least`, and the radius that turning vehicles need,
-/// m. A radius set by the user wins, even if vehicles cannot make the turn.
+/// Returns the radius that the roads require, at least `least`, and the radius that turning vehicles need, m.
+/// A radius set by the user wins, even if vehicles cannot make the turn.
 fn radii(
     Pair { arm, next }: Pair<&Arm<'_>>,
     angle: f64,
@@ -483,7 +484,7 @@ fn radii(
     }
 }
 
-/// Whether two arms without others that meet at this angle, rad, form a gentle bend.
+/// Whether two arms that meet at this angle, rad, form a gentle bend, if there are no other arms.
 pub(super) fn is_gentle(angle: f64) -> bool {
     PI - angle.abs() < GENTLE
 }
@@ -497,7 +498,7 @@ fn has_bus_lane(arm: &Arm<'_>) -> bool {
 /// `path_radius`; `None` if no lane turns this corner.
 ///
 /// ```text
-///   lane  :  | kerb         With d the distance from the kerb to the middle of the lane, the path
+/// lane : | kerb With d the distance from the kerb to the middle of the lane, the path
 ///      :  :  |              leaves its lane at the foot of the kerb's arc, radius / tan(angle / 2)
 ///     .'  .' '._____        plus what d adds before the kerb's edges meet.
 ///   ..'  :     d
@@ -526,8 +527,8 @@ fn turning_radius(
     Some((tangent - own.min(other)) * tan(0.5 * angle))
 }
 
-/// Distance from an edge of an arm's carriageway to the middle of the nearest lane by which vehicles
-/// leave (`out`) or enter the junction; `None` without such a lane.
+/// Distance from an edge of an arm's carriageway to the centre of the nearest lane by which vehicles leave
+/// (`out`) or enter the junction; `None` if there is no such lane.
 fn inset(arm: &Arm<'_>, flank: Flank, side: DrivingSide, out: bool) -> Option<f64> {
     let lanes = arm.lanes(0.0, side, !out);
     let edge = arm.beside(flank, 0.0, 0.0);
@@ -537,8 +538,8 @@ fn inset(arm: &Arm<'_>, flank: Flank, side: DrivingSide, out: bool) -> Option<f6
     distances.min_by(f64::total_cmp)
 }
 
-/// Returns a corner rounded by an arc of the wanted radius, or of the largest one that fits. If no car could
-/// turn a corner that fits, the arc takes up more of its arms.
+/// Returns a corner rounded by an arc of the wanted radius, or of the largest radius that fits. If cars could
+/// not turn such a corner, the arc may use more of its arms.
 fn fillet(
     arms: Pair<&Arm<'_>>,
     distances: Pair<f64>,
@@ -557,7 +558,7 @@ fn fillet(
     }
 }
 
-/// Returns a corner rounded by an arc that takes up no more of its arms than `given`.
+/// Returns a corner rounded by an arc that uses no more of its arms than `given`.
 fn fillet_within(
     arms: Pair<&Arm<'_>>,
     distances: Pair<f64>,
@@ -605,7 +606,7 @@ fn taper(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
     Corner::plain(held(arm), held(next))
 }
 
-/// Returns the corner of a bend between two arms without others.
+/// Returns the corner of a bend between two arms when there are no other arms.
 fn bend(
     arm: &Arm<'_>,
     next: &Arm<'_>,
@@ -668,14 +669,14 @@ pub(super) fn continues(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
 struct Meeting {
     /// Distances along both arms, clamped to their lengths.
     distances: Pair<f64>,
-    /// The point, or the middle between the closest points if the edges stay apart.
+    /// The point, or the midpoint between the closest points if the edges stay apart.
     point: DVec2,
     /// Whether they meet within both arms.
     is_exact: bool,
 }
 
 /// Finds where the lines `beyond` metres outside the left edge of one arm and the right edge of the next
-/// meet. An arm that is shorter than the corner needs is used up; the layout deals with that.
+/// meet. An arm that is too short for the corner is used up completely, which the layout handles.
 ///
 /// Newton's method on the true offset curves from the node outward; exact in one step for straight arms.
 /// `None` if the edges run parallel.

@@ -1,5 +1,4 @@
-//! Pedestrian crossings: a strip over the carriageway of an arm, and where vehicles drive over
-//! it.
+//! Pedestrian crossings: a strip over the carriageway of an arm, and the parts of it that vehicles cover.
 //!
 //! ```text
 //!        left kerb  u = length
@@ -30,13 +29,13 @@ use roadwright_geometry::{Pose, ReferenceLine};
 pub const CROSSING_WIDTH: f64 = 3.6;
 /// Default width where the speed limit is above `FAST`, m; a wider strip is visible from farther away.
 pub const FAST_CROSSING_WIDTH: f64 = 4.0;
-/// 60 km/h, m/s; limits are kept in hundredths.
+/// Speed limit above which a road counts as fast, m/s: 60 km/h, with limits rounded to hundredths.
 const FAST: f64 = 60.0 / 3.6 + 0.005;
-/// Distance from the feet of the corners to the strip, m.
+/// Distance from the ends of the corners to the strip, m.
 const SETBACK: f64 = 0.4;
 /// Distance from the strip to the stop line, m.
 const GAP: f64 = 1.0;
-/// Share of an arm that corner, strip and gap may take up. The junction at its other end may have a crossing
+/// Fraction of an arm that corner, strip and gap may use. The junction at its other end may have a crossing
 /// too, and some road has to remain between them.
 const ARM_SHARE: f64 = 0.42;
 /// Smallest width of a median that serves as a refuge island, m.
@@ -53,18 +52,17 @@ pub struct Crossing {
     pub road: RoadId,
     /// The end of the road that is crossed.
     pub end: RoadEnd,
-    /// Middle of the strip on the right kerb, seen outward, heading outward along the road.
+    /// Centre of the strip at the right kerb, seen outward, heading outward along the road.
     pub right_kerb: Pose,
     /// Length from kerb to kerb, m.
     pub length: f64,
     /// Extent along the road, m.
     pub width: f64,
-    /// Islands where pedestrians can wait between the kerbs, m from the right kerb, in that order.
+    /// Islands between the kerbs where pedestrians can wait, m from the right kerb, in this order.
     pub islands: Vec<Interval>,
     /// The connections that lead over it, in order.
     pub covered: Vec<Covered>,
-    /// Pedestrians who arrive at each side per hour; `None` if the scenario does not set it for this
-    /// crossing.
+    /// Pedestrians per hour at each side; `None` if the scenario does not set a number for this crossing.
     pub people: Option<f64>,
 }
 
@@ -103,14 +101,14 @@ impl Crossing {
         starts.zip(ends).map(|(from, to)| Interval { from, to })
     }
 
-    /// Longest stretch between two places to wait, m.
+    /// Longest stretch between two waiting places, m.
     pub fn longest_stretch(&self) -> f64 {
         let lengths = self.stretches().map(|stretch| stretch.to - stretch.from);
         lengths.fold(0.0, f64::max)
     }
 }
 
-/// Returns what the scenario decides about an arm.
+/// Returns the crossing rule of the scenario for an arm.
 fn rule_for<'a>(arm: &Arm<'_>, rules: &'a [CrossingRule]) -> Option<&'a CrossingRule> {
     rules.iter().find(|rule| rule.road == arm.road_id)
 }
@@ -133,7 +131,7 @@ fn depth(arm: &Arm<'_>, rule: &CrossingRule) -> f64 {
     SETBACK + width_of(arm, rule) + GAP
 }
 
-/// The arm with a crossing where a road only continues; the strip then lies around the node.
+/// The arm with a crossing at a node where a road only continues. The strip then lies around the node.
 fn around_node<'a>(
     arms: &[Arm<'_>],
     rules: &'a [CrossingRule],
@@ -147,8 +145,8 @@ fn around_node<'a>(
     named.min_by_key(|&(i, _)| (arms[i].road_id, i))
 }
 
-/// Distance by which arms are held back for a crossing at a node where a road only continues, m; `None`
-/// without one.
+/// Distance by which arms are held back for a crossing at a node where a road only continues, m; `None` if
+/// there is no crossing.
 pub(super) fn held(arms: &[Arm<'_>], rules: &[CrossingRule]) -> Option<f64> {
     let (i, rule) = around_node(arms, rules)?;
     // Half of the strip lies on either side of the node, and there are no corners to keep clear of.
@@ -173,8 +171,8 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], rules: &[CrossingRule],
     (wanted * 1e6).round() / 1e6
 }
 
-/// Returns the crossings of a junction with its arms cut, in order of the arms, and flags those for which
-/// there is no room.
+/// Returns the crossings of a junction with cut arms, in the order of the arms, and flags for crossings
+/// without room.
 pub(super) fn crossings(
     arms: &[Arm<'_>],
     trims: &[f64],

@@ -6,31 +6,32 @@ use roadwright_geometry::cubic::Cubic;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use roadwright_geometry::{MIN_SEGMENT, Pose, ReferenceLine, Segment};
 
-/// Share of the turn that each of the two spirals takes. It costs 20 % of the radius of a pure arc and gives
-/// the steering wheel time to turn.
+/// Fraction of the turn that each of the two spirals takes. It reduces the radius by 20 % compared with a
+/// pure arc, and gives drivers time to turn the steering wheel.
 const SPIRAL_SHARE: f64 = 0.15;
-/// The curvatures of two lanes count as equal to that of the arc between them if they differ by less than
-/// this share.
+/// Relative difference below which the curvatures of two lanes count as equal to that of the arc between
+/// them.
 const SAME_BEND: f64 = 0.2;
-/// Sharper turns have no useful meeting point of their tangents.
+/// Angle of a turn above which its tangents have no useful meeting point.
 const MAX_TURN: f64 = 150.0 * std::f64::consts::PI / 180.0;
 /// Longest distance between the ends of a path, m. No junction is that large. If a road ends in the wrong
 /// place, there is no path.
 const LONGEST: f64 = 300.0;
-/// Tolerance for meeting an end, m.
+/// Tolerance for reaching an end of the curve, m.
 const END_TOLERANCE: f64 = 1e-6;
 
-/// A smooth curve from one pose to another, made of OpenDRIVE's records; `None` if there is none, or
-/// none that could be built.
+/// A smooth curve from one pose to another, made of OpenDRIVE's records; `None` if there is none, or if it
+/// could not be built as a road.
 ///
-/// In order: a line; line, spiral, arc, spiral, line where the tangents meet ahead (in closed
-/// form, so ends are met to about 1e-9 m); one clothoid; a cubic.
+/// Tried in this order: a line; line, spiral, arc, spiral, line if the tangents meet ahead (in closed form,
+/// so the ends are exact to about 1e-9 m); one clothoid; a cubic.
 pub fn connecting_curve(start: Pose, end: Pose) -> Option<ReferenceLine> {
     connecting_bend(start, 0.0, end, 0.0)
 }
 
-/// The same between lanes that are curved at their ends, 1/m. Lanes of equal curvature are joined by its arc,
-/// without spirals to a straight line and back, so that a ring stays round.
+/// Like `connecting_curve`, but between lanes that are curved at their ends, 1/m. Lanes of equal curvature
+/// are joined by an arc with that curvature, without spirals to a straight line and back, so that a ring
+/// stays round.
 pub(super) fn connecting_bend(
     start: Pose,
     bent_before: f64,
@@ -58,15 +59,15 @@ pub(super) fn connecting_bend(
     smooth.or_else(|| cubic(start, end).filter(|line| meets(line, end)))
 }
 
-/// Whether a line ends where it should. Quadrature and Newton's method are nearly always exact enough, but a
-/// path that misses its lane would make vehicles jump.
+/// Whether a line ends where it should. Quadrature and Newton's method are nearly always exact enough, but
+/// vehicles would jump on a path that misses its lane.
 fn meets(line: &ReferenceLine, end: Pose) -> bool {
     let reached = line.end();
     (reached.position - end.position).length() < END_TOLERANCE
         && wrap_angle(reached.heading - end.heading).abs() < END_TOLERANCE
 }
 
-/// Line, spiral, arc, spiral, line where both tangents run to their meeting point.
+/// Line, spiral, arc, spiral and line between two tangents that meet ahead.
 ///
 /// ```text
 ///                          | end
@@ -138,13 +139,13 @@ fn rounded_turn(
     ReferenceLine::new(start, segments).ok()
 }
 
-/// Length of a spiral at unit radius that turns by an angle. A clothoid from curvature 0 to 1 turns by
-/// half its length, so the spiral is twice as long as it turns.
+/// Length of a spiral with unit radius that turns by an angle. A clothoid from curvature 0 to 1 turns by half
+/// its length, so its length is twice the angle.
 fn unit_spiral(turn: f64) -> f64 {
     2.0 * turn
 }
 
-/// Length of the tangents of a turn by `size`, from their ends to their meeting point, if its arc has unit
+/// Length of the tangents of a turn by `size`, from their ends to their meeting point, if the arc has unit
 /// radius.
 pub(super) fn unit_tangent(size: f64) -> f64 {
     let spiral_turn = SPIRAL_SHARE * size;

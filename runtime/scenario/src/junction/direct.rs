@@ -26,7 +26,7 @@ const GAP: f64 = 0.02;
 const BEND: f64 = 1e-2;
 /// Edges that begin this close together have a gore between them, m.
 const TOUCH: f64 = 0.3;
-/// Distance between the roads at which a gore ends, m; the verge begins there with a round nose.
+/// Distance between the roads at which a gore ends, m. There the verge begins with a round nose.
 const PARTED: f64 = 3.6;
 /// Longest gore, m.
 const LONGEST: f64 = 150.0;
@@ -38,8 +38,8 @@ const STEP: f64 = 2.0;
 pub struct Gore {
     /// The two roads.
     pub roads: (RoadId, RoadId),
-    /// Its left and right edges, from where the roads have diverged to the tip, m. Both have the same number
-    /// of points, which lie opposite each other.
+    /// Its left edge, from where the roads have diverged to the tip, m. Both edges have the same number of
+    /// points, which lie opposite each other.
     pub left: Vec<DVec2>,
     /// The right edge; see `left`.
     pub right: Vec<DVec2>,
@@ -72,7 +72,7 @@ pub(super) fn pairs(arms: &[Arm<'_>], side: DrivingSide) -> Option<Vec<[(usize, 
     Some(pairs)
 }
 
-/// Whether lanes lead in the same direction side by side, unlike those of crossing streets.
+/// Whether lanes lead side by side in the same direction, unlike the lanes of crossing streets.
 fn are_parallel(lanes: &[(usize, ArmLane)]) -> bool {
     lanes.iter().enumerate().all(|(i, (_, lane))| {
         lanes[..i].iter().all(|(_, other)| {
@@ -90,7 +90,7 @@ fn continues(lane: &ArmLane, next: &ArmLane) -> bool {
     gap < GAP && bend < BEND && lane.access == next.access
 }
 
-/// Returns the connecting paths of a direct junction, ordered by (from, to). They have no length.
+/// Returns the connecting paths of a direct junction, ordered by (from, to). They have zero length.
 pub(super) fn paths(arms: &[Arm<'_>], pairs: &[[(usize, ArmLane); 2]]) -> Vec<ConnectingPath> {
     let path = |[(a, from), (b, to)]: &[(usize, ArmLane); 2]| ConnectingPath {
         from: lane_end(&arms[*a], from.id),

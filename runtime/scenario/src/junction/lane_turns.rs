@@ -1,4 +1,4 @@
-//! Turns through a junction that the user has added, whatever the rules of turning allow.
+//! Turns through a junction that the user has added, regardless of the rules of turning.
 
 use super::arm::{Arm, ArmLane};
 use super::links::{STRAIGHT, U_TURN, connecting_path, lane_end, road_lane};
@@ -7,7 +7,7 @@ use super::{ConnectingPath, Flag, LinkKind, Site, Turn};
 use crate::junction_rules::{LaneTurn, RoadLane, TurnRules};
 use roadwright_geometry::math::wrap_angle;
 
-/// Whether a turn from a lane is added.
+/// Whether the user has added a turn from a lane.
 pub(super) fn leads_on(turns: &TurnRules, from: RoadLane) -> bool {
     turns.add.iter().any(|turn| turn.from == from)
 }
@@ -19,12 +19,12 @@ pub(super) struct EnteringLanes<'a> {
     pub(super) entering: &'a [ArmLane],
     /// Turns from these lanes that follow from the rules.
     pub(super) known: &'a [LaneTurn],
-    /// The arms that they lead to, with the turn.
+    /// The arms to which they lead, with the turns.
     pub(super) exits: &'a [(usize, Turn)],
 }
 
-/// Returns the added turns from the lanes of arm `index` that are not known already, or a flag for a turn
-/// that no curve can make. `exits` gives the turn to each arm according to the rules.
+/// Returns the added turns from the lanes of arm `index` that do not already follow from the rules, or a flag
+/// for a turn that no curve can make. `exits` contains the turn to each arm according to the rules.
 pub(super) fn added(
     site: &Site<'_>,
     arms: &[Arm<'_>],
@@ -68,7 +68,7 @@ pub(super) fn added(
     added
 }
 
-/// The turns that are added from the lanes of an arm, with the lanes.
+/// The added turns from the lanes of an arm, with the lanes.
 fn wanted<'a>(
     site: &'a Site<'_>,
     arm: &'a Arm<'_>,
@@ -86,7 +86,7 @@ fn wanted<'a>(
     })
 }
 
-/// The turn that a change of heading makes, rad, positive to the left.
+/// The turn for a change of heading, rad, positive to the left.
 fn turn_of(change: f64) -> Turn {
     if change.abs() > U_TURN {
         Turn::UTurn

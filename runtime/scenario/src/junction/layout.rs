@@ -6,10 +6,10 @@
 //!    |      |                 |  |        they are merged, and the road is internal to the result.
 //! ```
 //!
-//! A merged junction has more arms, so it may want more of the roads beside it and use up another one.
-//! Merging therefore runs in rounds until no road is used up. A cluster is a set of nodes that are merged,
-//! identified by its smallest node, its root. The user may declare a road internal whatever its length; such
-//! roads are merged first.
+//! A merged junction has more arms, so it may need more of the adjacent roads and use up another one. Merging
+//! therefore runs in rounds until no road is used up. A cluster is a set of merged nodes. It is identified by
+//! its smallest node, called its root. The user may declare a road internal whatever its length; such roads
+//! are merged first.
 
 mod after_edit;
 mod clusters;
@@ -33,22 +33,22 @@ use roadwright_geometry::math::wrap_angle;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Length that must remain of a road between its junctions, m. A larger value merges more junctions, a
+/// Length of a road that must remain between its junctions, m. A larger value merges more junctions; a
 /// smaller one leaves lanelets shorter than a vehicle.
 const MIN_REMAINDER: f64 = 2.0;
-/// A road between two bends that is at least this long is never absorbed, m. If two opposite right angles
-/// became one junction, no path through it could be driven.
+/// Minimum length of a road between two bends that is never absorbed, m. If two opposite right angles became
+/// one junction, no path through it could be driven.
 const BETWEEN_BENDS: f64 = 8.0;
-/// Largest extent of a merged junction, m. Without a limit a dense grid of short streets would grow
-/// into one junction.
+/// Largest extent of a merged junction, m. Without a limit, a dense grid of short streets would grow into one
+/// junction.
 pub(crate) const MAX_CLUSTER: f64 = 60.0;
-/// A road is straight if it is no longer than this times the distance between its ends.
+/// Ratio of a road's length to the distance between its ends up to which the road counts as straight.
 const STRAIGHT: f64 = 1.1;
 /// Maximum number of rounds of merging. Each round only examines what the previous round changed. Roads that
 /// are still shorter than their trims after the last round get smaller trims.
 const MAX_ROUNDS: usize = 8;
 
-/// Lengths of a road's reference line that its junctions take up, m.
+/// Lengths of a road's reference line that its junctions use, m.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Trim {
     /// Trim at s = 0.
@@ -74,11 +74,11 @@ impl Trim {
     }
 }
 
-/// The junctions of a network and what they leave of its roads.
+/// The junctions of a network, and the parts of roads between them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Layout {
-    /// Junctions, ordered by their first node. Road ends and simple continuations are junctions too, without
-    /// an outline. Layouts share the junctions that an edit did not change.
+    /// Junctions, ordered by their first node. Road ends and nodes where roads only continue are also
+    /// junctions, without an outline. Layouts share junctions that an edit did not change.
     pub junctions: Vec<Arc<Junction>>,
     /// Index of the junction of each node.
     pub junction_of: BTreeMap<NodeId, usize>,
@@ -88,7 +88,7 @@ pub struct Layout {
     pub internal: BTreeSet<RoadId>,
     /// Roads that are the rings of roundabouts.
     pub rings: BTreeSet<RoadId>,
-    /// Trim limits of the roads that were squeezed.
+    /// Trim limits of roads that were squeezed.
     limits: BTreeMap<RoadId, Trim>,
 }
 
@@ -104,7 +104,7 @@ impl Layout {
         self.junctions.get(*self.junction_of.get(&node)?)
     }
 
-    /// For each junction of another layout, the index of the same junction here if the two layouts share it;
+    /// For each junction of another layout, the index of the same junction here if the layouts share it;
     /// `None` for junctions that were rebuilt. O(junctions of both).
     pub fn shared_by(&self, other: &Self) -> Vec<Option<usize>> {
         // Both lists are ordered by first nodes.
@@ -122,17 +122,17 @@ impl Layout {
 
 /// Lays out all junctions of a network.
 ///
-/// A road that its two junctions would use up is absorbed into one merged junction, if that stays within 60
-/// m; otherwise its trims are squeezed and flagged. O(roads log roads) for roads of bounded degree. Given
-/// only a driving side, it uses the law of no particular country.
+/// If its two junctions would use up a road, it is absorbed into one merged junction, provided that this
+/// stays within 60 m. Otherwise its trims are squeezed and flagged. O(roads log roads) for roads of bounded
+/// degree. Given only a driving side, it uses the law of no particular country.
 pub fn layout(network: &RoadNetwork, custom: impl Into<Custom>) -> Layout {
     let mut planner = Planner::new(network, custom.into());
     planner.merge_short_roads();
     planner.finish(None)
 }
 
-/// Index of the junction of each node; the map of `before` is reused if the edit leaves the nodes of all
-/// junctions as they are.
+/// Index of the junction of each node. Reuses the map of `before` if the edit leaves the nodes of all
+/// junctions unchanged.
 fn numbers(junctions: &[Arc<Junction>], before: Option<&Layout>) -> BTreeMap<NodeId, usize> {
     let has_same_nodes = |layout: &&Layout| {
         let nodes = layout.junctions.iter().map(|junction| &junction.nodes);
@@ -195,8 +195,8 @@ impl<'a> Planner<'a> {
         arms
     }
 
-    /// Returns what a road leads to at a node. The control decided there is ignored: it applies to all nodes
-    /// of a junction and must not separate them.
+    /// Returns the kind of far end of a road at a node. The control set for that node is ignored, because it
+    /// applies to all nodes of a junction and must not separate them.
     fn far_end(&self, id: NodeId) -> FarEnd {
         let ends = self.network.ends_at(id);
         // Pedestrians do not cross a road inside a junction.
@@ -224,8 +224,8 @@ impl<'a> Planner<'a> {
         positions.map(|node| node.position()).sum::<DVec2>() / members.len() as f64
     }
 
-    /// Absorbs roads that are shorter than their trims until none is left, starting at all clusters that are
-    /// not kept.
+    /// Absorbs roads that are shorter than their trims until none are left, starting with all clusters that
+    /// are not kept.
     fn merge_short_roads(&mut self) {
         let mut dirty = self.merge_named(&self.clusters.open().collect());
         for _ in 0..MAX_ROUNDS {
@@ -259,7 +259,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Roads whose junctions leave too little of them, shortest first.
+    /// Roads of which their junctions leave too little, shortest first.
     fn used_up(&self, candidates: &BTreeSet<RoadId>) -> Vec<RoadId> {
         let mut short: Vec<(f64, RoadId)> = candidates
             .iter()
@@ -275,7 +275,7 @@ impl<'a> Planner<'a> {
         short.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// Merges clusters over used-up roads; returns the clusters that changed.
+    /// Merges clusters over used-up roads. Returns the clusters that changed.
     fn merge_used_up(&mut self, candidates: &BTreeSet<RoadId>) -> BTreeSet<NodeId> {
         let mut changed = BTreeSet::new();
         for id in self.used_up(candidates) {
@@ -306,8 +306,8 @@ impl<'a> Planner<'a> {
         roots
     }
 
-    /// Absorbs the roads that lead straight from one node of a cluster to another one, because the paths
-    /// through the junction lie on them.
+    /// Absorbs the roads that lead straight from one node of a cluster to another, because the paths through
+    /// the junction lie on them.
     fn take_in_chords(&mut self, root: NodeId) {
         let network = self.network;
         for arm in self.arms(root) {
@@ -322,7 +322,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Merges the clusters of nodes that declare a road internal; returns the resulting clusters of all given
+    /// Merges the clusters of nodes that declare a road internal. Returns the resulting clusters of all given
     /// nodes.
     fn merge_named(&mut self, nodes: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
         let network = self.network;
@@ -344,7 +344,7 @@ impl<'a> Planner<'a> {
         self.with_chords(nodes.iter().copied())
     }
 
-    /// Returns the clusters of nodes; a root that was merged into another cluster no longer counts.
+    /// Returns the clusters of nodes. A root that was merged into another cluster no longer counts.
     fn roots(&self, nodes: impl IntoIterator<Item = NodeId>) -> BTreeSet<NodeId> {
         nodes.into_iter().map(|node| self.root(node)).collect()
     }
@@ -357,7 +357,7 @@ impl<'a> Planner<'a> {
         !is_long && !self.breaks_ring(id, a, b)
     }
 
-    /// Merges the clusters at the ends of a road, which becomes internal; returns the root.
+    /// Merges the clusters at the ends of a road, which becomes internal. Returns the root.
     fn take_in(&mut self, id: RoadId, road: &Road) -> NodeId {
         self.internal.insert(id);
         self.trims.remove(&id);
@@ -365,8 +365,8 @@ impl<'a> Planner<'a> {
         self.clusters.union(from, to)
     }
 
-    /// Whether merging two clusters over a road would break up a ring. Traffic keeps going around its island,
-    /// however small it is.
+    /// Whether merging two clusters over a road would break up a ring. Traffic has to keep circulating around
+    /// its island, however small it is.
     fn breaks_ring(&self, road: RoadId, a: NodeId, b: NodeId) -> bool {
         let is_mini = |root: NodeId| {
             let mut rules = self.rules_of_nodes(root);
@@ -436,8 +436,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Builds the junction of a cluster and records what it cuts off its arms; the trims of a kept junction
-    /// are known.
+    /// Builds the junction of a cluster and records the lengths that it cuts off its arms. The trims of a
+    /// kept junction are already known.
     fn built(&mut self, root: NodeId) -> Arc<Junction> {
         let junction = self.build(root);
         for arm in &junction.arms {
@@ -446,8 +446,8 @@ impl<'a> Planner<'a> {
         Arc::new(junction)
     }
 
-    /// Combines the rules of a cluster. Signals at any of its nodes control all of it; otherwise the smallest
-    /// node with a control decides. Nodes with the same control name their major roads together. Turn
+    /// Combines the rules of a cluster. Signals at any of its nodes control the whole cluster; otherwise the
+    /// smallest node with a control decides. Nodes with the same control combine their major roads. Turn
     /// restrictions stay with each node; crossings, lane turns and corners of all nodes apply.
     fn rules(&self, root: NodeId) -> JunctionRules {
         let (crossings, turns, corners) =
@@ -475,7 +475,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Crossings of a cluster: the ones that its nodes define over roads that leave it.
+    /// Crossings of a cluster that its nodes define over roads that leave it.
     fn crossings(&self, root: NodeId) -> Vec<CrossingRule> {
         let rules = self.rules_of_nodes(root);
         let all = rules.flat_map(|rules| rules.crossings.iter().copied());
@@ -483,7 +483,7 @@ impl<'a> Planner<'a> {
             .collect()
     }
 
-    /// Turns from lane to lane that the rules at all nodes of a cluster add or remove.
+    /// Turns from lane to lane that the rules at the nodes of a cluster add or remove.
     fn turns(&self, root: NodeId) -> TurnRules {
         let mut all = TurnRules::default();
         for rules in self.rules_of_nodes(root) {
@@ -523,8 +523,8 @@ impl<'a> Planner<'a> {
         build(&site, self.arms(root))
     }
 
-    /// Vehicles that may drive from one arm of a cluster into another over the roads inside it, subject to
-    /// their directions and the turn restrictions.
+    /// Vehicles that may drive from one arm of a cluster into another over the roads inside it, as permitted
+    /// by road directions and turn restrictions.
     fn allows(
         &self,
         root: NodeId,

@@ -1,4 +1,4 @@
-//! Lane links: which lane leads through a junction into which.
+//! Lane links: which lane leads through a junction into which other lane.
 //!
 //! ```text
 //!     entering lanes 0 1 2, from left to right, where all three turns are possible
@@ -8,8 +8,8 @@
 //!     right     from lane 2                 into the rightmost lane
 //! ```
 //!
-//! A lane with arrows follows them where the junction offers such a turn. Afterwards, a lane without a link
-//! gets one ([`LinkKind::Merge`]), and so does a lane beyond the junction that nothing leads into
+//! A lane with arrows follows them where the junction offers such a turn. Afterwards, lanes without a link
+//! get one ([`LinkKind::Merge`]), and so do lanes beyond the junction that no link leads into
 //! ([`LinkKind::Fan`]). Bus lanes and other lanes are linked separately by the same rules.
 
 use super::arm::{Arm, ArmLane};
@@ -25,22 +25,22 @@ use crate::road::RoadEnd;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, ReferenceLine};
 
-/// A turn by less counts as ahead, whatever else there is, rad.
+/// Change of heading below which a turn always counts as ahead, rad.
 pub(super) const STRAIGHT: f64 = 30.0 * std::f64::consts::PI / 180.0;
-/// A single arm within this angle counts as ahead, rad.
+/// Change of heading within which a single arm counts as ahead, rad.
 const NEARLY_STRAIGHT: f64 = 45.0 * std::f64::consts::PI / 180.0;
-/// A turn by more is a U-turn, rad.
+/// Change of heading above which a turn is a U-turn, rad.
 pub(super) const U_TURN: f64 = 170.0 * std::f64::consts::PI / 180.0;
 
-/// A street that lies farther to the side than this is another street and not the other carriageway of this
+/// Lateral distance above which a street is a different street, rather than the other carriageway of this
 /// one, m.
 const NEXT_STREET: f64 = 20.0;
 
-/// Maximum number of lanes that a junction connects, entering and leaving together. A large real one has
-/// sixty, and finding links is quadratic in it.
+/// Maximum number of lanes that a junction connects, entering and leaving together. A large real junction has
+/// sixty, and finding links is quadratic in this number.
 pub(crate) const MAX_LANES: usize = 200;
-/// Maximum total length of all connections of a junction, m. A large real one has two kilometres, and finding
-/// conflicts is quadratic in it.
+/// Maximum total length of all connections of a junction, m. A large real junction has two kilometres, and
+/// finding conflicts is quadratic in this length.
 pub(crate) const MAX_CONNECTIONS: f64 = 8_000.0;
 
 /// An exit of the junction, seen from one arm.
@@ -50,11 +50,11 @@ struct Exit {
     /// Change of heading, rad, positive to the left.
     change: f64,
     turn: Turn,
-    /// Vehicles that may leave by it.
+    /// Vehicles that may leave the junction by it.
     access: LaneAccess,
 }
 
-/// A lane link before it has its curve, as indices into the lanes of both arms.
+/// A lane link without its curve, as indices into the lanes of both arms.
 struct Link {
     from: usize,
     exit: usize,
@@ -62,8 +62,8 @@ struct Link {
     kind: LinkKind,
 }
 
-/// Returns all connecting paths of a junction, ordered by (from, to); none if there would be more than any
-/// real junction has.
+/// Returns all connecting paths of a junction, ordered by (from, to); none if there would be more than in any
+/// real junction.
 pub(super) fn paths(
     site: &Site<'_>,
     arms: &[Arm<'_>],
@@ -178,7 +178,7 @@ fn all_paths(
     paths
 }
 
-/// A lane of an arm, as rules name it.
+/// A lane of an arm in the form that rules use.
 pub(super) fn road_lane(arm: &Arm<'_>, lane: i8) -> RoadLane {
     RoadLane {
         road: arm.road_id,
@@ -194,7 +194,7 @@ pub(super) fn lane_end(arm: &Arm<'_>, lane: i8) -> LaneEnd {
     }
 }
 
-/// Returns the exits of a vehicle that enters from arm `index` in the given pose.
+/// Returns the exits for a vehicle that enters from arm `index` in the given pose.
 fn exits(
     site: &Site<'_>,
     arms: &[Arm<'_>],
@@ -241,7 +241,7 @@ fn change(from: Pose, to: Pose) -> f64 {
     change
 }
 
-/// Decides which exit is ahead and which are to the sides.
+/// Decides which exit is ahead and which are turns to the sides.
 fn classify(exits: &mut Vec<Exit>, goes_round: bool) {
     let is_back = |exit: &Exit| exit.turn == Turn::UTurn || exit.change.abs() > U_TURN;
     // A U-turn is offered only where there is no other exit, or around an island.
@@ -270,8 +270,8 @@ fn classify(exits: &mut Vec<Exit>, goes_round: bool) {
     }
 }
 
-/// Returns the lane links of one arm: by the rules of turning first, then for the lanes that these leave
-/// without a link.
+/// Returns the lane links of one arm: first those that follow from the rules of turning, then links for the
+/// remaining lanes.
 fn links(entering: &[ArmLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
     let mut links = Vec::new();
     // Each kind of lane is linked separately, so that a bus lane at the kerb takes no turn away from the lane
@@ -313,8 +313,8 @@ fn lanes_for(
     lanes.iter().copied().filter(is_chosen).collect()
 }
 
-/// Returns the lanes without arrows from which a turn is made, left to right: the outermost for a turn, all
-/// for ahead, and a fair share where there is nothing ahead.
+/// Returns the lanes without arrows from which a turn is made, left to right: the outermost lane for a turn,
+/// all lanes for straight ahead, and a fair share of them if there is no exit ahead.
 fn usual_lanes_for(lanes: &[usize], turn: Turn, present: Turns, side: DrivingSide) -> &[usize] {
     let n = lanes.len();
     if n <= 1 {
@@ -347,7 +347,8 @@ fn usual_lanes_for(lanes: &[usize], turn: Turn, present: Turns, side: DrivingSid
     }
 }
 
-/// Links the lanes of one movement: turns from their own side, ahead by lateral position.
+/// Links the lanes of one movement: turns from the lanes on their own side, straight ahead by lateral
+/// position.
 fn map_lanes(
     links: &mut Vec<Link>,
     exit_index: usize,
@@ -398,7 +399,8 @@ fn map_lanes(
     }
 }
 
-/// Returns the shift that keeps lanes ahead in line: most links first, then smallest lateral jump.
+/// Returns the shift between lane numbers that keeps lanes in line, with as many links as possible, then with
+/// the smallest lateral jump.
 fn straight_shift(
     entering: &[ArmLane],
     exit: &Exit,
@@ -488,7 +490,7 @@ fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side:
     }
 }
 
-/// Links lanes of an exit that nothing leads into from the nearest linked lane.
+/// Links lanes of an exit that have no link from the nearest linked lane.
 fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side: DrivingSide) {
     for (e, exit) in exits.iter().enumerate() {
         for (to, lane) in exit.lanes.iter().enumerate() {

@@ -12,18 +12,18 @@ use crate::named::named;
 use glam::DVec2;
 use roadwright_geometry::polygon::segments_cross;
 
-/// Tolerance of the chords by which lines are compared, m.
+/// Tolerance of the chords with which lines are compared, m.
 const TOLERANCE: f64 = 0.02;
 
 named! {
-    /// How two connections of a junction meet.
+    /// Kinds of meetings of two connections in a junction.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Meeting {
         /// They start in the same lane, so vehicles on it follow each other.
         Diverge = "diverge",
         /// They end in the same lane.
         Merge = "merge",
-        /// The connections cross.
+        /// Their lines cross.
         Cross = "cross",
         /// Bodies on them touch, although their lines do not cross.
         Graze = "graze",

@@ -1,4 +1,4 @@
-//! Mini roundabouts: a junction of one node whose paths go round a painted island.
+//! Mini roundabouts: a junction of one node whose paths lead around a painted island.
 //!
 //! ```text
 //!              |   :   |
@@ -23,33 +23,33 @@ use glam::DVec2;
 use roadwright_geometry::{Pose, ReferenceLine, Segment, heading_of, unit};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Radius of the ring where there is room, m; a larger ring would be built from roads of its own.
+/// Radius of the ring where there is room, m. A larger ring would be built from separate roads.
 const MAX_RADIUS: f64 = 6.5;
-/// Maximum number of lanes per direction. On wider streets paths from all lanes to a single ring would cross
+/// Maximum number of lanes per direction. On wider streets, paths from all lanes to a single ring would cross
 /// each other where other vehicles wait.
 const MOST_LANES: usize = 2;
 /// Smallest radius of a ring, m; a car cannot follow a smaller one.
 const LEAST_RADIUS: f64 = 4.0;
-/// Radius of the ring, m, from which corners are not enlarged any further.
+/// Radius of the ring, m, from which corners are not enlarged further.
 const ENOUGH: f64 = 5.0;
-/// Space that the body of a car on the ring needs outside of it, m: half its width, the swing-out of its
-/// front at 5 m, and a margin.
+/// Space that the body of a car needs outside the ring, m: half its width, the swing-out of its front at 5 m,
+/// and a margin.
 const OUTSIDE: f64 = 2.1;
-/// Corner radii to try, smallest first, m; used like `corner_radius` of the class.
+/// Corner radii to try, smallest first, m, used like the `corner_radius` of a road class.
 pub(super) const CORNERS: [f64; 4] = [6.0, 8.0, 11.0, 15.0];
-/// Radius of the painted island, m: 4 m across at most ([DMRB CD 116], section 5).
+/// Radius of the painted island, m, which is at most 4 m across ([DMRB CD 116], section 5).
 const ISLAND: f64 = 2.0;
 /// Smallest difference between the radii of the ring and the island, m, so that the inner wheels keep clear
 /// of it.
 const BESIDE_ISLAND: f64 = 1.9;
-/// Share of the angle to the next arm at which the ring is joined or left beyond the middle of an arm;
-/// limited to `JOIN`, rad.
+/// Fraction of the angle to the next arm at which a path joins or leaves the ring beyond the centre of an
+/// arm; limited to `JOIN`, rad.
 const JOIN_SHARE: f64 = 0.6;
 const JOIN: f64 = 55.0 * PI / 180.0;
-/// A shorter arc on the ring is skipped and the path cuts the corner, rad.
+/// Angle of an arc on the ring below which the arc is skipped and the path cuts the corner, rad.
 const LEAST_ARC: f64 = 3.0 * PI / 180.0;
-/// Smallest radius of the bend that joins or leaves the ring, m. If it is not reached, the join moves on in
-/// steps of `SHIFT`, rad, until it is.
+/// Smallest radius of the bend that joins or leaves the ring, m. The place of the join moves on in steps of
+/// `SHIFT`, rad, until the bend has this radius.
 const LEAST_BEND: f64 = LEAST_RADIUS;
 const SHIFT: f64 = 2.0 * PI / 180.0;
 /// Distance between the points of a kerb that determine the place of the ring, m.
@@ -67,13 +67,13 @@ pub struct MiniRing {
 }
 
 impl MiniRing {
-    /// Whether the ring has enough room without larger corners.
+    /// Whether the ring has enough room without enlarged corners.
     pub(super) fn is_roomy(&self) -> bool {
         self.radius >= ENOUGH
     }
 
-    /// Returns the ring between the kerbs of cut arms; `None` if there is no room for one, or if a street has
-    /// more than two lanes in each direction.
+    /// Returns the ring between the kerbs of cut arms; `None` if there is no room, or if a street has more
+    /// than two lanes in each direction.
     pub(super) fn within(
         centre: DVec2,
         arms: &[Arm<'_>],
@@ -118,8 +118,8 @@ fn kerbs(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner]) -> Vec<DVec2> {
 
 /// Finds a point near `start` that is as far from the given points as possible.
 ///
-/// The points repel it with the ninth power of their nearness, so hardly any but the nearest count. Unlike
-/// the true farthest point, the result hardly moves with points farther out.
+/// The points repel it with the ninth power of the inverse distance, so only the nearest ones matter. Unlike
+/// the true farthest point, the result hardly depends on points farther out.
 fn farthest_from(points: &[DVec2], start: DVec2) -> DVec2 {
     let mut at = start;
     // 60 steps of at most 0.5 m, each a tenth shorter: 5 m in all, the last less than a millimetre.
@@ -145,7 +145,7 @@ fn farthest_from(points: &[DVec2], start: DVec2) -> DVec2 {
 /// The paths around a ring.
 pub(super) struct Round {
     pub(super) ring: MiniRing,
-    /// 1 where it is driven counter-clockwise, else -1.
+    /// 1 if the ring is driven counter-clockwise, -1 otherwise.
     turn: f64,
     arms: Vec<Joined>,
 }
@@ -156,9 +156,9 @@ struct Joined {
     end: RoadEnd,
     /// Bearing from the middle of the ring, rad.
     bearing: f64,
-    /// Angle beyond the arm, in driving direction, at which the ring is joined, rad.
+    /// Angle beyond the arm, in driving direction, at which a path joins the ring, rad.
     join: f64,
-    /// Angle before the arm at which the ring is left, rad.
+    /// Angle before the arm at which a path leaves the ring, rad.
     leave: f64,
 }
 
@@ -206,7 +206,7 @@ impl Round {
         }
     }
 
-    /// Returns the path from a lane of one arm into one of another; `None` if it would not follow the ring,
+    /// Returns the path from a lane of one arm into a lane of another; `None` if it would not follow the ring
     /// or could not be driven.
     pub(super) fn curve(
         &self,
@@ -245,8 +245,8 @@ impl Round {
     }
 }
 
-/// Returns the angle nearest to a wanted one, between 0 and `most`, rad, at which the bend is wide enough,
-/// with the bend; if there is none, the angle with the widest bend.
+/// Returns the angle nearest to the wanted one, between 0 and `most`, rad, at which the bend is wide enough,
+/// and the bend itself. If there is none, returns the angle with the widest bend.
 ///
 /// ```text
 ///              .--<--.

@@ -1,9 +1,9 @@
 //! Junctions, derived from the roads that meet at a node.
 //!
-//! [`build`] is a pure function from the untrimmed ends of the roads to a [`Junction`]: how far each road is
-//! cut back, the outline, and a connecting path for every lane link. It uses no earlier result, so building
-//! twice gives the same bits. [`layout`](fn@layout) applies it to a whole network and merges nodes whose
-//! roads would be used up by their junctions.
+//! [`build`] is a pure function from the untrimmed ends of the roads to a [`Junction`], which contains the
+//! trims of the roads, the outline, and a connecting path for every lane link. It uses no earlier result, so
+//! building twice gives the same bits. [`layout`](fn@layout) applies it to a whole network and merges nodes
+//! whose roads would be used up by their junctions.
 //!
 //! | step | file |
 //! | --- | --- |
@@ -16,8 +16,8 @@
 //! | conflicts of connections | `conflicts.rs`, `sweep.rs`, `meeting.rs` |
 //! | control, right of way, rings, signals | `control.rs`, `right_of_way.rs`, `rings.rs`, `signals` |
 //!
-//! Corners, outlines and trims follow from the edges of carriageways; pavements lie outside and move
-//! nothing. A direct junction (`direct.rs`) needs none of these steps.
+//! Corners, outlines and trims follow from the edges of carriageways; pavements lie outside and have no
+//! effect on them. A direct junction (`direct.rs`) needs none of these steps.
 
 mod arm;
 mod border;
@@ -108,13 +108,13 @@ pub struct LaneEnd {
 /// How a lane link was derived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkKind {
-    /// Follows from the rules of turning.
+    /// The link follows from the rules of turning.
     Normal,
-    /// Leads to an extra lane that opens beyond the junction; less preferred.
+    /// The link leads to an extra lane that opens beyond the junction; less preferred.
     Fan,
-    /// Gives an exit to a lane that would have none.
+    /// The link gives an exit to a lane that would have none.
     Merge,
-    /// Leads back into the road it comes from.
+    /// The link leads back into the road from which it comes.
     UTurn,
 }
 
@@ -129,7 +129,7 @@ pub struct ConnectingPath {
     pub turn: Turn,
     /// How the link was derived.
     pub kind: LinkKind,
-    /// Centre line; `None` where the lanes meet without a gap.
+    /// Centre line; `None` if the lanes meet without a gap.
     pub curve: Option<ReferenceLine>,
     /// Width at the start and at the end, m.
     pub width: (f64, f64),
@@ -149,17 +149,17 @@ impl ConnectingPath {
 /// A problem of a junction that its author should know about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Flag {
-    /// The outline is only a hull because corners or edges overlap.
+    /// The outline is only a hull, because corners or edges overlap.
     Degraded,
     /// A road is shorter than the junctions at its ends need; its trims were reduced.
     Squeezed(RoadId),
     /// An entering lane has no exit.
     NoExit(LaneEnd),
-    /// The junction has more lanes, or longer connections, than any real one; none are built.
+    /// The junction has more lanes or longer connections than any real one, so no connections are built.
     TooManyLanes,
     /// There is no room for the ring of a mini roundabout, or a street has too many lanes for one.
     NoRoomForRing,
-    /// There is no room for a crossing over a road.
+    /// There is no room for a pedestrian crossing over a road.
     NoRoomForCrossing(RoadId),
     /// A lane has an arrow for a turn that the junction does not offer.
     NoSuchTurn(LaneEnd, Turn),
@@ -178,17 +178,17 @@ pub struct Junction {
     pub arms: Vec<ArmEnd>,
     /// Corner after each arm, towards the next one counter-clockwise.
     pub corners: Vec<Corner>,
-    /// Outline of the carriageway, counter-clockwise; empty where roads only continue into each other.
+    /// Outline of the carriageway, counter-clockwise; empty if roads only continue each other.
     pub outline: Vec<OutlineEdge>,
-    /// Lanes of connections that reach outside the outline, each counter-clockwise, m; they are carriageway
-    /// too.
+    /// Lanes of connections that reach outside the outline, each counter-clockwise, m. They also belong to
+    /// the carriageway.
     pub strips: Vec<Vec<DVec2>>,
     /// Kerb and pavement after each arm, towards the next one counter-clockwise; empty without an outline, or
     /// if the outline is only a hull.
     pub borders: Vec<Border>,
     /// Paved areas between roads that diverge at a small angle; only direct junctions have them.
     pub gores: Vec<Gore>,
-    /// Whether each lane continues in a lane of its own, so that no vehicle has to give way.
+    /// Whether each lane continues in exactly one other lane, so that no vehicle has to yield.
     pub is_direct: bool,
     /// Lane links with their curves, ordered by (from, to).
     pub paths: Vec<ConnectingPath>,
@@ -200,7 +200,7 @@ pub struct Junction {
     pub crossings: Vec<Crossing>,
     /// How right of way is controlled.
     pub control: Control,
-    /// The signal plan, as far as the scenario decides it.
+    /// The signal plan, as set by the scenario.
     pub plan: SignalPlan,
     /// The driving side.
     pub side: DrivingSide,
@@ -218,33 +218,34 @@ impl Junction {
         ConnectionIndex::up_to(self.paths.len()).zip(&self.paths)
     }
 
-    /// Whether traffic streams cross or merge here, so that right of way matters.
+    /// Whether traffic streams cross or merge in the junction, so that right of way matters.
     pub fn is_crossing(&self) -> bool {
         self.arms.len() > 2 && !self.is_direct
     }
 
-    /// Whether right of way matters here: streams cross or merge, there are signals, or pedestrians cross.
+    /// Whether right of way matters in the junction: streams cross or merge, there are signals, or
+    /// pedestrians cross.
     pub fn is_ruled(&self) -> bool {
         self.is_crossing() || self.control == Control::Signals || !self.crossings.is_empty()
     }
 
-    /// The outline as a polygon, arcs within 5 cm.
+    /// The outline as a polygon, with arcs approximated to within 5 cm.
     pub fn polygon(&self) -> Vec<DVec2> {
         self.polygon_within(outline::ARC_TOLERANCE)
     }
 
-    /// The outline as a polygon, arcs within `tolerance` metres.
+    /// The outline as a polygon, with arcs approximated to within `tolerance` metres.
     pub fn polygon_within(&self, tolerance: f64) -> Vec<DVec2> {
         outline::polygon(&self.outline, tolerance)
     }
 }
 
-/// Everything apart from its arms that shapes a junction.
+/// Everything that shapes a junction, apart from its arms.
 #[derive(Clone)]
 pub struct Site<'a> {
     /// The nodes it covers.
     pub nodes: Vec<NodeId>,
-    /// Centre, m: the node's position, or the mean of several.
+    /// Centre, m: the position of the node, or the mean of several nodes.
     pub centre: DVec2,
     /// The driving side.
     pub side: DrivingSide,
@@ -256,14 +257,13 @@ pub struct Site<'a> {
     pub is_ring: &'a dyn Fn(RoadId) -> bool,
     /// Vehicles that may turn from one arm into another; `None` if the turn is prohibited.
     pub allows: &'a dyn Fn((RoadId, RoadEnd), (RoadId, RoadEnd)) -> Option<LaneAccess>,
-    /// Upper limits of the trims by (road, end), where a road is too short for its junctions.
+    /// Upper limits of the trims by (road, end), if a road is too short for its junctions.
     pub limits: &'a dyn Fn(RoadId, RoadEnd) -> Option<f64>,
 }
 
 /// Builds one junction from the untrimmed road ends that meet there.
 ///
-/// Arms may come in any order. O(arms^2 + lanes^2). Never fails: what cannot be built well is
-/// flagged.
+/// Arms may be in any order. O(arms^2 + lanes^2). Never fails; problems are flagged.
 pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
     // Everything below depends on the order of the arms, because a corner lies between one and the next.
     arm::sort_counter_clockwise(&mut arms, site.centre);
@@ -378,8 +378,8 @@ fn is_mini(arms: &[Arm<'_>], rules: &JunctionRules) -> bool {
     arms.len() > 2 && rules.control == Some(Control::MiniRoundabout)
 }
 
-/// Returns the corner after each arm (arms counter-clockwise). A direct junction cuts nothing back. The
-/// corners of a mini roundabout are as large as its ring needs.
+/// Returns the corner after each arm, given the arms counter-clockwise. Corners of a direct junction cut
+/// nothing back. Corners of a mini roundabout are as large as its ring needs.
 fn corners(
     centre: DVec2,
     arms: &[Arm<'_>],
@@ -406,7 +406,7 @@ fn corners(
     }
 }
 
-/// Returns the smallest corners at which the ring of a mini roundabout fits, or those that leave most room
+/// Returns the smallest corners with which the ring of a mini roundabout fits, or those that leave most room
 /// for it.
 fn corners_of_mini(
     centre: DVec2,

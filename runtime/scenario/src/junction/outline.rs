@@ -1,4 +1,4 @@
-//! The outline of a junction: of its carriageway.
+//! The outline of a junction's carriageway.
 //!
 //! It is traced counter-clockwise: across the cut of an arm from its right edge to its left one, then
 //! along the corner to the next arm.
@@ -29,7 +29,7 @@ pub enum OutlineEdge {
         /// Its end, m.
         to: DVec2,
     },
-    /// A circular arc, the shorter of the two possible: a rounded kerb.
+    /// A circular arc, the shorter of the two possible ones: a rounded kerb.
     Arc {
         /// Its start, m.
         from: DVec2,
@@ -62,7 +62,7 @@ impl OutlineEdge {
         }
     }
 
-    /// The edge from its end to its start.
+    /// The same edge in the opposite direction.
     pub(super) fn reversed(&self) -> Self {
         let (start, end) = (self.to(), self.from());
         match *self {
@@ -79,7 +79,7 @@ impl OutlineEdge {
         }
     }
 
-    /// Points of the edge without its end; chords leave their arc by at most `tolerance` metres.
+    /// Points of the edge without its end. Chords deviate from an arc by at most `tolerance` metres.
     pub fn points(&self, tolerance: f64) -> Vec<DVec2> {
         match *self {
             Self::Line { from, .. } => vec![from],
@@ -111,10 +111,10 @@ pub(super) fn polygon(outline: &[OutlineEdge], tolerance: f64) -> Vec<DVec2> {
     points.collect()
 }
 
-/// Distance by which the lane of a path may reach beyond the outline, m; a kerb is not a wall.
+/// Distance by which the lane of a path may reach beyond the outline, m, because a kerb is not a wall.
 const BAND_SLACK: f64 = 0.6;
 
-/// Width added on either side of lanes that leave the outline, m, so that no gaps appear between chords.
+/// Width added on either side of lanes that leave the outline, m, to avoid gaps between chords.
 const STRIP_BEYOND: f64 = 0.1;
 
 /// The edge of the carriageway between an arm and the next one, from cut to cut.
@@ -124,18 +124,18 @@ pub(super) struct Flow {
     pub(super) shape: Shape,
 }
 
-/// How two edges are joined.
+/// Kinds of joins between two edges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Shape {
-    /// Joined by an arc.
+    /// An arc joins them.
     Arc(Fillet),
     /// They continue into each other at the node.
     Joined,
-    /// Joined by a smooth curve or a line from cut to cut.
+    /// A smooth curve or a line from cut to cut joins them.
     Free,
 }
 
-/// The outline around cut arms, its sides, and whether it is only a hull (which has no sides).
+/// The outline around cut arms, with its sides. If it is only a hull, it has no sides.
 pub(super) struct Outline {
     pub(super) edges: Vec<OutlineEdge>,
     pub(super) sides: Vec<Flow>,
@@ -157,10 +157,10 @@ impl Outline {
 
 /// Returns the outline around cut arms.
 ///
-/// An outline has to be simple and should contain the lanes of all paths. Tried in order: corners with their
-/// radii, halved radii, no radii. If none contains all lanes, the first simple one is used with strips for
-/// the lanes that leave it. The last resort is the convex hull of cuts and paths. A junction without an area
-/// (roads that continue each other) has none.
+/// An outline has to be simple and should contain the lanes of all paths. It is tried with full, halved and
+/// zero corner radii, in this order. If none of these outlines contains all lanes, the first simple one is
+/// used, with strips for the lanes that leave it. The last resort is the convex hull of cuts and paths. A
+/// junction without an area, where roads only continue each other, has no outline.
 pub(super) fn outline(
     arms: &[Arm<'_>],
     trims: &[f64],
@@ -207,15 +207,15 @@ pub(super) fn outline(
     }
 }
 
-/// Whether an outline contains a point; 15 cm of slack, as points of both are within tolerances of their
+/// Whether an outline contains a point, with 15 cm of slack because both are only within tolerances of their
 /// curves.
 fn holds(outline: &[DVec2], place: DVec2) -> bool {
     polygon::distance(outline, place) < 0.15
 }
 
-/// The lanes of the paths whose middle leaves an outline, counter-clockwise. In junctions of many nodes paths
-/// lead over the roads between them, which no corner accounts for. Lanes that only cut a corner are left out
-/// because they would spoil its arc.
+/// The lanes of paths whose centre line leaves an outline, counter-clockwise. In junctions of many nodes,
+/// paths lead over the roads between them, which no corner accounts for. Lanes that only cut a corner are
+/// left out because they would spoil its arc.
 fn strips(outline: &[DVec2], paths: &[ConnectingPath]) -> Vec<Vec<DVec2>> {
     let leaves = |path: &&ConnectingPath| {
         let middle = path
@@ -232,7 +232,7 @@ fn strips(outline: &[DVec2], paths: &[ConnectingPath]) -> Vec<Vec<DVec2>> {
     paths.iter().filter(leaves).filter_map(lane).collect()
 }
 
-/// Returns the convex hull of all cuts and driven lanes: it contains everything, but resembles no real
+/// Returns the convex hull of all cuts and driven lanes. It contains everything but does not look like a real
 /// junction.
 fn hull(arms: &[Arm<'_>], trims: &[f64], driven: Vec<DVec2>) -> Vec<OutlineEdge> {
     let cuts = arms
@@ -254,14 +254,14 @@ enum Sides {
     Straight,
 }
 
-/// Points along both edges of a path's lane, a little inside.
+/// Points along both edges of a path's lane, slightly inside.
 fn band(path: &ConnectingPath) -> Vec<DVec2> {
     let edges = edges(path, -BAND_SLACK).into_iter().flatten();
     edges.rev().flatten().collect()
 }
 
-/// Both edges of a path's lane, moved out by `beyond`, m: the right one, then the left one. `None` without a
-/// curve.
+/// Both edges of a path's lane, moved outward by `beyond`, m: first the right one, then the left one. `None`
+/// without a curve.
 fn edges(path: &ConnectingPath, beyond: f64) -> Option<[Vec<DVec2>; 2]> {
     let curve = path.curve.as_ref()?;
     // On the inside of a tight bend the edge would fold over.
@@ -271,7 +271,7 @@ fn edges(path: &ConnectingPath, beyond: f64) -> Option<[Vec<DVec2>; 2]> {
     Some([-half, half].map(|lateral| curve.sample(ARC_TOLERANCE, lateral)))
 }
 
-/// The end of a road: a half circle from edge to edge of the carriageway. Where vehicles turn round, it
+/// The end of a road, as a half circle from edge to edge of the carriageway. Where vehicles turn around, it
 /// begins at the cut and contains the area that they need.
 fn dead_end(arm: &Arm<'_>, trim: f64) -> Outline {
     let (left, right) = (arm.left_edge(trim), arm.right_edge(trim));
@@ -302,7 +302,7 @@ pub(super) fn sides(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner]) -> Vec<
     trace(arms, trims, corners, 1.0, Sides::Smooth).sides
 }
 
-/// Traces the outline with the given share of the corner radii.
+/// Traces the outline with corner radii scaled by the given factor.
 fn trace(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner], share: f64, sides: Sides) -> Outline {
     let mut edges = Vec::new();
     let mut traced = Vec::with_capacity(arms.len());
@@ -370,7 +370,7 @@ fn side(
     }
 }
 
-/// Follows the left edge of an arm to the foot of an arc, the arc, and the right edge of the next arm, all
+/// Follows the left edge of an arm to the start of an arc, the arc, and the right edge of the next arm, all
 /// `beyond` metres outside the edges.
 pub(super) fn around(
     Pair { arm, next }: Pair<&Arm<'_>>,
@@ -389,8 +389,8 @@ pub(super) fn around(
     path
 }
 
-/// Follows the left edge of an arm to its node and then the right edge of the next one, as far outside as
-/// `beyond` returns for the distance from the first cut.
+/// Follows the left edge of an arm to its node, then the right edge of the next one. `beyond` returns the
+/// distance outside the edges, given the distance from the first cut.
 pub(super) fn through(
     Pair { arm, next }: Pair<&Arm<'_>>,
     trims: Pair<f64>,
@@ -406,7 +406,7 @@ pub(super) fn through(
     points
 }
 
-/// Whether the edge of an arm continues in that of the next one at their node.
+/// Whether the edge of an arm continues as the edge of the next one at their node.
 fn goes_on(Pair { arm, next }: Pair<&Arm<'_>>) -> bool {
     // Both head outward: where one edge continues in the other their headings are opposite.
     let (edge, next_edge) = (arm.left_edge(0.0), next.right_edge(0.0));
@@ -416,7 +416,7 @@ fn goes_on(Pair { arm, next }: Pair<&Arm<'_>>) -> bool {
 
 /// Returns the curve between two edges that face each other, if there is a short one.
 ///
-/// A curve much longer than its chord makes a loop or a bulge, and the straight line is better.
+/// A curve that is much longer than its chord would form a loop or a bulge, so the straight line is better.
 pub(super) fn smooth_side(from: Pose, to: Pose) -> Vec<DVec2> {
     let chord = (to.position - from.position).length();
     if chord < 0.1 {

@@ -1,14 +1,14 @@
 //! Right of way in a junction, for each pair of connections.
 //!
-//! Of two conflicting connections at most one gives way. The first of these rules that applies decides:
+//! Of two conflicting connections, at most one yields. The first of these rules that applies decides:
 //!
 //! 1. A vehicle that makes a U-turn gives way.
 //! 2. A vehicle that faces a sign gives way to one that does not.
 //! 3. Of two oncoming vehicles, the one that turns across the other's path gives way.
 //! 4. A vehicle gives way to one on its near side: on the right in right-hand traffic.
 //!
-//! At a mini roundabout an entering vehicle gives way only to vehicles that pass its entry. At an all-way
-//! stop and at a zipper merge no connection gives way: the first to arrive goes first.
+//! At a mini roundabout, an entering vehicle yields only to vehicles that pass its entry. At an all-way stop
+//! and at a zipper merge, no connection yields: the first vehicle to arrive goes first.
 //!
 //! ```text
 //!             |  b  |
@@ -38,19 +38,19 @@ const GAP_NEAR_TURN: f64 = 6.2;
 const GAP_STRAIGHT: f64 = 6.5;
 const GAP_FAR_TURN: f64 = 7.1;
 const GAP_FAR_TURN_FROM_MAJOR: f64 = 4.1;
-/// Critical gap for entering a roundabout, s. By [HCM 2016], equation 22-1, it is 5.0 s between two vehicles
-/// in the ring. Here the gap begins when a vehicle sets out from its stop line some metres before the ring,
-/// while the first of the two still passes. With 3.2 s from there, as many vehicles enter as by that
-/// equation.
+/// Critical gap for entering a roundabout, s. According to [HCM 2016], equation 22-1, it is 5.0 s between two
+/// vehicles in the ring. Here, the gap begins when a vehicle starts from its stop line, a few metres before
+/// the ring, while the first of the two vehicles is still passing. With 3.2 s from then on, as many vehicles
+/// enter as in that equation.
 const GAP_ROUNDABOUT: f64 = 3.2;
 
-/// Follow-up times, s: from the departure of one vehicle at a sign to that of the next one in its queue,
-/// which also has to look, while there is no conflicting traffic. [HCM 2000], exhibit 17-5.
+/// Follow-up times, s: between the departures of two successive vehicles in a queue at a sign, each of which
+/// has to look, while there is no conflicting traffic. [HCM 2000], exhibit 17-5.
 const FOLLOW_UP_NEAR_TURN: f64 = 3.3;
 const FOLLOW_UP_STRAIGHT: f64 = 4.0;
 const FOLLOW_UP_FAR_TURN: f64 = 3.5;
 
-/// Position of another arm as seen from an arm.
+/// Position of another arm, seen from an arm.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Seen {
     Same,
@@ -64,7 +64,7 @@ enum Seen {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RightOfWay {
     control: Control,
-    /// Row by row, a bit for each path that the row's path gives way to.
+    /// For each path, row by row, one bit for each path to which it yields.
     rows: Vec<u64>,
     words: usize,
     /// Whether any bit is set.
@@ -75,7 +75,7 @@ pub struct RightOfWay {
     gaps: Vec<f64>,
     /// The follow-up time of each path, s.
     follow_ups: Vec<f64>,
-    /// Whether each path may turn at a red light; empty where none may.
+    /// Whether each path may turn at a red light; empty if none may.
     on_red: Vec<bool>,
 }
 
@@ -121,7 +121,7 @@ impl RightOfWay {
         self.control
     }
 
-    /// Whether traffic on one path gives way to traffic on another. O(1).
+    /// Whether traffic on one path yields to traffic on another. O(1).
     #[inline]
     pub fn gives_way(&self, path: ConnectionIndex, other: ConnectionIndex) -> bool {
         let row = path.index() * self.words;
@@ -129,13 +129,13 @@ impl RightOfWay {
         self.rows[row + other / 64] & (1 << (other % 64)) != 0
     }
 
-    /// Whether any path gives way to another.
+    /// Whether any path yields to another.
     #[inline]
     pub fn has_order(&self) -> bool {
         self.has_order
     }
 
-    /// Whether a path gives way to any other. O(paths / 64).
+    /// Whether a path yields to any other. O(paths / 64).
     #[inline]
     pub fn gives_way_to_any(&self, path: ConnectionIndex) -> bool {
         let row = path.index() * self.words;
@@ -150,7 +150,8 @@ impl RightOfWay {
         self.signs[path.index()]
     }
 
-    /// Whether traffic on a path may turn at a red light after a stop, giving way to all conflicting traffic.
+    /// Whether traffic on a path may turn at a red light after a stop, if it yields to all conflicting
+    /// traffic.
     #[inline]
     pub fn may_turn_on_red(&self, path: ConnectionIndex) -> bool {
         self.on_red.get(path.index()).is_some_and(|may| *may)
@@ -162,20 +163,20 @@ impl RightOfWay {
         self.gaps[path.index()]
     }
 
-    /// Follow-up time of a queue at a sign on a path, s; 0 without a sign and into a roundabout.
+    /// Follow-up time of a queue at a sign on a path, s; 0 without a sign and at entries into a roundabout.
     #[inline]
     pub fn follow_up(&self, path: ConnectionIndex) -> f64 {
         self.follow_ups[path.index()]
     }
 }
 
-/// The arms of a junction with what right of way depends on.
+/// The arms of a junction with the properties that determine right of way.
 pub(super) struct Arms<'a> {
     junction: &'a Junction,
-    /// Bearings seen from the middle of the junction, rad.
+    /// Bearings seen from the centre of the junction, rad.
     bearings: Vec<f64>,
-    /// Outward headings at the cuts, rad. In merged junctions they differ from the bearings, because the arms
-    /// of a straight street may lie to one side of the middle.
+    /// Outward headings at the cuts, rad. In merged junctions, they differ from the bearings because the arms
+    /// of a straight street may lie to one side of the centre.
     headings: Vec<f64>,
 }
 
@@ -210,7 +211,7 @@ impl<'a> Arms<'a> {
             .map_or(Sign::None, |arm| self.junction.arms[arm].sign)
     }
 
-    /// Speed limit of the road that a path comes from, m/s.
+    /// Speed limit of the road from which a path comes, m/s.
     pub(super) fn speed_limit(&self, path: &ConnectingPath) -> f64 {
         let arm = self.index(path).map(|arm| &self.junction.arms[arm]);
         arm.map_or(0.0, |arm| arm.speed_limit)
@@ -250,7 +251,7 @@ impl<'a> Arms<'a> {
         }
     }
 
-    /// Whether one path of a mini roundabout passes the arm that another one comes from.
+    /// Whether one path of a mini roundabout passes the arm from which another one comes.
     fn passes_entry(&self, path: &ConnectingPath, other: &ConnectingPath) -> bool {
         let index = |lane: LaneEnd| {
             let mut arms = self.junction.arms.iter();
@@ -273,7 +274,7 @@ impl<'a> Arms<'a> {
         to == from || around(entry) < around(to)
     }
 
-    /// Whether the first of two conflicting paths gives way to the other.
+    /// Whether the first of two conflicting paths yields to the other.
     fn gives_way(&self, path: &ConnectingPath, other: &ConnectingPath) -> bool {
         if matches!(self.junction.control, Control::AllWayStop | Control::Zipper) {
             return false;

@@ -18,13 +18,13 @@ use roadwright_geometry::{Pose, polygon};
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::PI;
 
-/// Maximum number of roads of a ring; the largest real ones have about twenty arms.
+/// Maximum number of roads in a ring. The largest real rings have about twenty arms.
 const MAX_ROADS: usize = 48;
-/// Length of the ring, m, for radii of 5 to 130 m.
+/// Range of lengths of a ring, m, for radii of 5 to 130 m.
 const LENGTH: std::ops::Range<f64> = 30.0..820.0;
 /// Sharpest bend at a node, rad; blocks of one-way streets have corners of 90 degrees.
 const MAX_BEND: f64 = 70.0 * PI / 180.0;
-/// Smallest share of the area of a circle of the same length; a square has 0.785.
+/// Smallest ratio of a ring's area to that of a circle of the same length. A square has 0.785.
 const ROUNDNESS: f64 = 0.7;
 /// Distance between the points of a ring from which its area is computed, m.
 const SAMPLING: f64 = 2.0;
@@ -72,18 +72,18 @@ pub(super) fn rings(network: &RoadNetwork, side: DrivingSide) -> BTreeSet<RoadId
     rings
 }
 
-/// Whether a road has lanes in one direction only.
+/// Whether all lanes of a road lead in one direction.
 pub(super) fn is_one_way(road: &Road, side: DrivingSide) -> bool {
     let [forward, backward] = directions(road, side);
     forward != backward
 }
 
-/// Whether a road has lanes along its line, and against it.
+/// Whether a road has lanes along its reference line, and whether it has lanes against it.
 fn directions(road: &Road, side: DrivingSide) -> [bool; 2] {
     [true, false].map(|forward| road.lanes_driven(0.0, forward, side) > 0)
 }
 
-/// Whether two roads are equal as far as rings are concerned: same course and same driving directions.
+/// Whether two roads are equal with regard to rings: they have the same course and driving directions.
 pub(super) fn is_driven_alike(a: &Road, b: &Road, side: DrivingSide) -> bool {
     (a.from, a.to) == (b.from, b.to)
         && directions(a, side) == directions(b, side)

@@ -1,11 +1,11 @@
-//! Room to wait between two junctions.
+//! Room for vehicles to wait between two junctions.
 
 use super::Layout;
 use crate::ids::RoadId;
 use crate::network::RoadNetwork;
 use crate::road::RoadEnd;
 
-/// Road length that a car waiting at a line takes up, m: its length of 4.5 m and 2 m behind it.
+/// Length of road that a car waiting at a line occupies, m: its length of 4.5 m and 2 m behind it.
 const ROOM_TO_WAIT: f64 = 6.5;
 
 /// Length of road before the cut at an end of a road, m; infinite where there is room for any stop line.
@@ -13,9 +13,9 @@ const ROOM_TO_WAIT: f64 = 6.5;
 pub struct RoomToWait(f64);
 
 impl RoomToWait {
-    /// Whether a car can wait at a line that is set back by the given number of metres. It takes up 6.5 m,
-    /// which is its length of 4.5 m and 2 m behind it. Where none can wait, there is no line, and the signals
-    /// and signs of the junction behind apply to both junctions.
+    /// Whether a car can wait at a line that is set back by the given number of metres. It occupies 6.5 m:
+    /// its length of 4.5 m and 2 m behind it. If no car can wait, there is no line, and the signals and signs
+    /// of the previous junction apply to both.
     pub fn fits_car(self, setback: f64) -> bool {
         self.0 - setback >= ROOM_TO_WAIT
     }
@@ -29,8 +29,8 @@ impl RoomToWait {
 impl Layout {
     /// Length of road before the cut at an end of a road: back to the previous junction or pedestrian
     /// crossing, across nodes at which roads only continue. The search stops at the length of a car plus the
-    /// longest setback. The room is ample where the road is longer, comes from a dead end, or is the ring of
-    /// a roundabout, on which vehicles may stop anywhere.
+    /// longest setback. The room is ample if the road is longer, comes from a dead end, or is the ring of a
+    /// roundabout, where vehicles may stop anywhere.
     pub fn room_before(&self, network: &RoadNetwork, road: RoadId, end: RoadEnd) -> RoomToWait {
         RoomToWait(self.metres_before(network, road, end))
     }
@@ -67,7 +67,7 @@ impl Layout {
     }
 }
 
-/// Farthest distance searched, m: a car and the longest setback of a line, 7 m.
+/// Maximum search distance, m: a car and the longest setback of a line, 7 m.
 const FARTHEST: f64 = 15.0;
-/// Smaller than any piece of road, m, so that the search ends.
+/// Length below that of any piece of road, m, so that the search ends.
 const LEAST_PIECE: f64 = 0.1;

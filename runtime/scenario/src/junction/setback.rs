@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!            ____        The front of a bus that turns into a street swings over the lane that leads
-//!        .-'  bus \      out of it. Vehicles waiting there stop before that area, as in real streets
+//! .-' bus \ out of it. Vehicles waiting there stop before that area, as in real streets
 //!      /    .----. |     where buses turn: the line lies a few metres before the cut of the arm.
 //!     |   /  |   '-'
 //!     |  |   |=====| <- line
@@ -26,15 +26,15 @@ const ALONG: f64 = 0.5;
 
 impl Junction {
     /// Distance from the cut of the arm back to the stop line of each entering lane, m, where turning buses
-    /// need it. Lanes that no bus swings over are left out. In the order of the lanes. O(lanes * paths *
-    /// their lengths).
+    /// need it. Lanes over which no bus swings are left out. Ordered by lane. O(lanes * paths * their
+    /// lengths).
     pub fn setbacks(&self) -> Vec<(LaneEnd, f64)> {
         self.setbacks_for(Body::LONG)
     }
 
-    /// The same for cars only. Corners usually leave them room. Where arms meet at an angle, or corners are
-    /// tight, turning cars come within 0.1 m of waiting ones, and drivers do not follow their path that
-    /// exactly.
+    /// Like `setbacks`, but for cars only. Corners usually leave them enough room. Where arms meet at an
+    /// angle, or corners are tight, turning cars come within 0.1 m of waiting ones, and drivers do not follow
+    /// their path that exactly.
     pub fn setbacks_of_cars(&self) -> Vec<(LaneEnd, f64)> {
         self.setbacks_for(Body::CAR)
     }
@@ -65,7 +65,7 @@ impl Junction {
     }
 }
 
-/// A connection as driven: the arm that it comes from, and poses along it.
+/// A connection as it is driven: the arm from which it comes, and poses along it.
 struct DrivenPath {
     from: LaneEnd,
     places: Vec<Pose>,
@@ -83,7 +83,7 @@ impl DrivenPath {
     }
 }
 
-/// Distance before its end over which bodies swing over a lane, m.
+/// Length of the end of a lane over which bodies swing, m.
 fn swept(paths: &[DrivenPath], lane: LaneEnd, end: Pose, body: Body) -> f64 {
     // Vehicles from the same arm start behind its own line and turn away from there.
     let others = paths
@@ -95,8 +95,8 @@ fn swept(paths: &[DrivenPath], lane: LaneEnd, end: Pose, body: Body) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// Whether a body may swing over the lane that ends at a pose. A quick test: nearly always its middle is too
-/// far beside the lane or beyond its end.
+/// Whether a body may swing over the lane that ends at a pose. This quick test nearly always finds that the
+/// centre of the body is too far beside the lane or beyond its end.
 fn may_swing_over(place: &Pose, end: Pose, body: Body) -> bool {
     let reach = 0.5 * DVec2::new(body.length(), body.width).length();
     let middle = end.to_local(place.point(0.5 * (body.front - body.rear), 0.0));
@@ -104,7 +104,7 @@ fn may_swing_over(place: &Pose, end: Pose, body: Body) -> bool {
     is_over && (place.point(0.5 * body.front, 0.0) - end.position).length() <= body.front + MOST
 }
 
-/// Distance before the end of a lane up to which the sides of a body cover it, m.
+/// Distance before the end of a lane up to which the sides of a body cover the lane, m.
 fn depth(place: &Pose, end: Pose, body: Body) -> f64 {
     let along = (body.length() / ALONG).ceil() as usize;
     let mut depth: f64 = 0.0;

@@ -28,24 +28,23 @@ const BESIDE_KERB: f64 = 0.35;
 const STEP: f64 = 0.25;
 /// Distance between points along the side of a body, m.
 const BESIDE_STEP: f64 = 0.5;
-/// Size of the rows and columns of the grid in which islands are found, m.
+/// Size of the rows and columns of the grid that is used to find islands, m.
 const CELL: f64 = 0.25;
-/// Part of a bus that must not cross a kerb: up to its front wheels. The overhang before them may swing over
-/// it.
+/// Part of a bus that must not cross a kerb: up to its front wheels. The front overhang may swing over the
+/// kerb.
 const WHEELS: Body = Body {
     width: Body::LONG.width,
     front: 5.2,
     rear: 1.0,
 };
-/// Three points whose triangle is not larger than this count as collinear, so that rounding does not matter,
-/// m^2.
+/// Area of a triangle up to which its corners count as collinear, so that rounding does not matter, m^2.
 const STRAIGHT: f64 = 1e-9;
-/// Narrower than this there is no island, m; the line between the lanes ends there.
+/// Smallest width of an island, m. Where it would be narrower, it ends in the line between the lanes.
 const LEAST_WIDTH: f64 = 0.2;
-/// Islands shorter than this are left out, m: painted and raised.
+/// Smallest lengths of painted and raised islands, m. Shorter islands are left out.
 const LEAST_LENGTH: f64 = 1.5;
 const LEAST_RAISED: f64 = 2.5;
-/// Share of a U-turn at its start that counts as entry, and at its end as exit.
+/// Fraction of a U-turn at its start that counts as entry, and at its end as exit.
 const AROUND: f64 = 0.3;
 /// Smallest width of a raised island at its end towards the ring, m.
 const LEAST_END: f64 = 1.2;
@@ -55,11 +54,11 @@ const LEAST_END: f64 = 1.2;
 pub struct Splitter {
     /// The road of the arm.
     pub road: RoadId,
-    /// The end of the road.
+    /// The end of the road at the roundabout.
     pub end: RoadEnd,
     /// Outline of the painted island, counter-clockwise, m. Cars keep clear of it.
     pub paint: Vec<DVec2>,
-    /// Outline of the raised part inside, counter-clockwise, m; empty where wheels of buses would cross it.
+    /// Outline of the raised part inside, counter-clockwise, m; empty if wheels of buses would cross it.
     pub raised: Vec<DVec2>,
 }
 
@@ -89,32 +88,32 @@ pub(super) fn splitters(
     arms.filter_map(of_arm).collect()
 }
 
-/// Frame of an arm with its origin at the cut: x towards the ring, y from the entry to the exit. Left-hand
-/// traffic is mirrored, so that the islands are bitwise the same.
+/// Frame of an arm with its origin at the cut: x towards the ring, y from the entry to the exit. In left-hand
+/// traffic, the frame is mirrored so that the islands have the same bits.
 struct Frame {
     at: Pose,
     road: RoadId,
     end: RoadEnd,
-    /// 1 where y is to the left of x, else -1.
+    /// 1 if y is to the left of x, -1 otherwise.
     mirror: f64,
-    /// Largest possible distance to the middle of the ring, m.
+    /// Largest possible distance to the centre of the ring, m.
     depth: f64,
 }
 
-/// Free area between entry and exit: for each row from the cut on its x and its right and left end, in the
-/// frame of the arm.
+/// Free area between entry and exit, in the frame of the arm: for each row, beginning at the cut, its x and
+/// its right and left end.
 struct Free(Vec<(f64, f64, f64)>);
 
 impl Free {
-    /// Width at its end towards the ring, m.
+    /// Width of the area at its end towards the ring, m.
     fn end_width(&self) -> f64 {
         self.0.last().map_or(0.0, |(_, right, left)| left - right)
     }
 }
 
 impl Frame {
-    /// Returns `None` where the arm lacks an entry or an exit, or lanes of one direction lie between those of
-    /// the other.
+    /// Returns the frame; `None` if the arm lacks an entry or an exit, or if lanes of one direction lie
+    /// between those of the other.
     fn of(arm: &Arm<'_>, trim: f64, side: DrivingSide) -> Option<Self> {
         let (entering, leaving) = (arm.lanes(trim, side, true), arm.lanes(trim, side, false));
         let inner = |lanes: &[ArmLane]| match side {
@@ -140,7 +139,7 @@ impl Frame {
         })
     }
 
-    /// Returns the area that the paths leave free between them; `None` if it is too small.
+    /// Returns the area that the paths leave free; `None` if it is too small.
     fn free(
         &self,
         paths: &[ConnectingPath],
@@ -172,8 +171,8 @@ impl Frame {
         limits.free(beside, least_length)
     }
 
-    /// Calls `add` with each point, in this frame, that a body or its lane covers while its rear axle follows
-    /// a curve, and with the share of the curve behind the rear axle there.
+    /// Calls `add` with each point that a body or its lane covers while its rear axle follows a curve. The
+    /// points are in this frame, each with the fraction of the curve that the rear axle has driven.
     fn sweep(
         &self,
         curve: &ReferenceLine,
@@ -212,7 +211,7 @@ impl Frame {
         DVec2::new(local.x, self.mirror * local.y)
     }
 
-    /// Returns the outline, with sides that do not follow the steps of the rows.
+    /// Returns the outline, with sides smoothed over the steps of the rows.
     fn shape(&self, Free(rows): &Free) -> Vec<DVec2> {
         // Rows are stored by their middles; the first one begins at the cut.
         let cut = rows
@@ -235,7 +234,7 @@ impl Frame {
     }
 }
 
-/// Corners of the lowest line above points of growing x that bends to the right only.
+/// Corners of the lowest line above points with increasing x that bends only to the right.
 fn majorant(points: impl Iterator<Item = DVec2>) -> Vec<DVec2> {
     let mut line: Vec<DVec2> = Vec::new();
     for point in points {
@@ -255,7 +254,7 @@ fn cell(distance: f64) -> f64 {
     (distance / CELL + 1e-6).floor()
 }
 
-/// How a path passes an arm.
+/// Role of a path at an arm.
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
     Enters,
@@ -265,7 +264,7 @@ enum Role {
 
 /// Areas of the arm that vehicles drive over, in rows across the arm.
 struct Limits {
-    /// Right and left limit of entry and exit in each row, m.
+    /// Right and left limits of entry and exit in each row, m.
     rows: Vec<(f64, f64)>,
     /// Points that other paths cover.
     passed: Vec<DVec2>,
@@ -309,8 +308,8 @@ impl Limits {
         }
     }
 
-    /// Returns the free rows from the cut on, up to the area that others drive over; `None` if there are too
-    /// few.
+    /// Returns the free rows, from the cut to the area that other vehicles drive over; `None` if there are
+    /// too few.
     fn free(&self, beside: f64, least_length: f64) -> Option<Free> {
         let mut rows: Vec<(f64, f64, f64)> = Vec::new();
         for (i, &(right, left)) in self.rows.iter().enumerate() {

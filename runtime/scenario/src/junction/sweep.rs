@@ -12,12 +12,12 @@ use super::conflicts::{Body, Interval};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose, ReferenceLine};
 
-/// Longest distance between sampled poses of a body, m; the angle, rad, by which it may turn in between on a
-/// tight path; and the shortest distance, m.
+/// Longest distance between sampled poses of a body, m, angle by which the body may turn between them on a
+/// tight path, rad, and shortest distance, m.
 const STEP: f64 = 0.5;
 const TURNS: f64 = 0.15;
 const LEAST_STEP: f64 = 0.05;
-/// Clearance on either side of bodies, m. It covers the gaps between sampled poses, and drivers that do not
+/// Clearance on either side of bodies, m. It covers the gaps between sampled poses, and drivers who do not
 /// follow their line exactly.
 pub(super) const BESIDE: f64 = 0.05;
 
@@ -71,7 +71,7 @@ impl Boxes {
     }
 
     /// Returns the intervals on this connection and on another one where bodies overlap by more than a depth,
-    /// m, joined with those already known; `None` if there are none. O(product of the numbers of boxes).
+    /// m, joined with known intervals; `None` if there are none. O(product of the numbers of boxes).
     pub(super) fn meeting(
         &self,
         other: &Self,
@@ -133,7 +133,7 @@ impl Boxes {
         met
     }
 
-    /// The numbers of the boxes whose intervals lie in the given one.
+    /// Numbers of the boxes whose intervals lie within the given one.
     fn inside(&self, interval: Interval) -> std::ops::Range<usize> {
         let count = self.all.len();
         let numbers = |s: f64| (s / self.step) as usize;
@@ -160,7 +160,7 @@ impl Boxes {
     }
 }
 
-/// Pose of a rear axle at `s` of a curve, or on the lanes in line with it.
+/// Pose of a rear axle at `s` on a curve, or on the straight continuation of the curve.
 fn pose(curve: &ReferenceLine, length: f64, s: f64) -> Pose {
     let (on_curve, beyond) = on_curve(curve, length, s);
     Pose {

@@ -23,7 +23,7 @@ use roadwright_geometry::{Pose, Segment, polygon, unit};
 use std::collections::BTreeSet;
 
 const RIGHT: DrivingSide = DrivingSide::Right;
-/// Radius of the paths that are built around corners for cars, m, less the rounding.
+/// Radius of the paths that are built around corners for cars, m, with a tolerance for rounding.
 const LEAST_RADIUS: f64 = U_TURN_RADIUS - 1e-3;
 
 /// A straight road outward from the origin.
@@ -52,7 +52,7 @@ fn junction_of(roads: &[Road], side: DrivingSide) -> Junction {
     decided(roads, side, None)
 }
 
-/// A site without rules at which all turns are allowed.
+/// A site without rules, at which all turns are allowed.
 fn site(side: DrivingSide) -> Site<'static> {
     Site {
         nodes: vec![NodeId(0)],
@@ -66,7 +66,7 @@ fn site(side: DrivingSide) -> Site<'static> {
     }
 }
 
-/// The starts of roads, numbered from 1.
+/// The starts of roads that are numbered from 1.
 fn arms_of(roads: &[Road]) -> Vec<Arm<'_>> {
     let arm = |(road, id)| Arm::new(RoadId(id), road, RoadEnd::Start);
     roads.iter().zip(1..).map(arm).collect()
@@ -89,8 +89,8 @@ fn decided(roads: &[Road], side: DrivingSide, control: Option<Control>) -> Junct
     built(roads, side, rules)
 }
 
-/// Straight roads between nodes (positions by id): id and nodes of the road, and its lanes forward and
-/// backward.
+/// A straight road between nodes, which are positions by id: its id, its nodes, and its numbers of forward
+/// and backward lanes.
 type Street = (u32, u32, u32, (usize, usize));
 
 fn network_of(nodes: &[(f64, f64)], width: f64, streets: &[Street]) -> crate::RoadNetwork {
@@ -129,7 +129,7 @@ fn random_roads(gaps: &[f64], lanes: &[(usize, usize, f64)], side: DrivingSide) 
         .collect()
 }
 
-/// The mirror image of a road (y to -y), lanes and all.
+/// The mirror image of a road (y to -y), including its lanes.
 fn mirrored(road: &Road) -> Road {
     let end = road.reference_line.end().position;
     let line = ReferenceLine::straight(DVec2::ZERO, DVec2::new(end.x, -end.y)).unwrap();
@@ -194,7 +194,6 @@ fn signals(junction: &Junction, speed: f64) -> Signals {
 }
 
 /// A network of one-way roads along a ring with an arm at each node. `sense` is +1 for counter-clockwise.
-/// counter-clockwise.
 fn ring(radius: f64, arms: u32, sense: f64, side: DrivingSide) -> crate::RoadNetwork {
     let mut network = crate::RoadNetwork::default();
     let step = sense * std::f64::consts::TAU / f64::from(arms);

@@ -5,10 +5,10 @@ use crate::quantity::{CornerRadius, Quantity, check_keys, inside};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of turns added or removed per node. Even in a junction with 200 lanes few pairs of lanes
+/// Maximum number of turns added or removed per node. Even in a junction with 200 lanes, few pairs of lanes
 /// are connected.
 const MAX_TURNS: usize = 1000;
-/// Maximum number of corners per node: as many as the arms of any real junction.
+/// Maximum number of corners per node, which exceeds the number of arms of any real junction.
 const MAX_CORNERS: usize = 64;
 
 /// A lane of a road, by its id in the lane section at the junction.
@@ -19,7 +19,7 @@ const MAX_CORNERS: usize = 64;
 pub struct RoadLane {
     /// The road.
     pub road: RoadId,
-    /// The lane's id there.
+    /// The lane's id at the junction.
     pub lane: i8,
 }
 
@@ -35,11 +35,11 @@ pub struct LaneTurn {
     pub to: RoadLane,
 }
 
-/// Turns that a junction offers or not, whatever the rules of turning give.
+/// Turns that a junction offers or does not offer, regardless of the rules of turning.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TurnRules {
-    /// Turns that are added, including ones that restrictions prohibit.
+    /// Turns that are added, including turns that restrictions prohibit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub add: Vec<LaneTurn>,
     /// Turns that are removed.
@@ -48,32 +48,32 @@ pub struct TurnRules {
 }
 
 impl TurnRules {
-    /// Whether it changes nothing.
+    /// Whether it contains no changes.
     pub fn is_empty(&self) -> bool {
         self.add.is_empty() && self.remove.is_empty()
     }
 
-    /// Adds a turn to a junction; an earlier removal is dropped.
+    /// Adds a turn to a junction and drops an earlier removal of it.
     pub fn add(&mut self, turn: LaneTurn) {
         self.forget(turn);
         self.add.push(turn);
         self.add.sort_unstable();
     }
 
-    /// Removes a turn from a junction; an earlier addition is dropped.
+    /// Removes a turn from a junction and drops an earlier addition of it.
     pub fn remove(&mut self, turn: LaneTurn) {
         self.forget(turn);
         self.remove.push(turn);
         self.remove.sort_unstable();
     }
 
-    /// Leaves a turn to the rules of turning.
+    /// Lets the rules of turning decide about a turn again.
     pub fn forget(&mut self, turn: LaneTurn) {
         self.add.retain(|other| *other != turn);
         self.remove.retain(|other| *other != turn);
     }
 
-    /// Returns the same turns between other lanes; a turn without one of its lanes is dropped.
+    /// Returns the same turns between other lanes. A turn without one of its lanes is dropped.
     pub(super) fn moved(&self, place: impl Fn(RoadLane) -> Option<RoadLane>) -> Self {
         let moved = |turns: &[LaneTurn]| {
             let turns = turns.iter().filter_map(|turn| {
@@ -111,9 +111,9 @@ impl TurnRules {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CornerRule {
-    /// The corner lies between the left edge of this road, seen outward from the junction, ...
+    /// Road whose left edge, seen outward from the junction, begins the corner.
     pub road: RoadId,
-    /// ... and the next road counter-clockwise.
+    /// The next road counter-clockwise, whose right edge ends the corner.
     pub next: RoadId,
     /// Radius of the edge of the carriageway, m; reduced if there is not enough room.
     pub radius: Quantity<CornerRadius>,

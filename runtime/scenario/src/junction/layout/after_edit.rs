@@ -11,8 +11,8 @@ use crate::road::{Road, RoadEnd};
 use std::collections::BTreeSet;
 
 /// Lays out an edited network. The result equals that of [`layout`](super::layout()) and shares all junctions
-/// that the edit does not affect with the layout `before`. Driving side and law are the same. Cost: that of
-/// the junctions around the change, and a pass over all nodes and roads.
+/// that the edit does not affect with the layout `before`. Driving side and law are the same. The cost is
+/// that of the junctions around the change, and a pass over all nodes and roads.
 pub fn layout_after_edit(
     network: &RoadNetwork,
     before: &Layout,
@@ -57,8 +57,8 @@ impl Changed {
         }
     }
 
-    /// Returns the rings of the edited network. They are searched again only if a changed road may be part of
-    /// one, because the search covers all one-way roads.
+    /// Returns the junctions of the layout before the edit whose nodes or roads differ, and adjacent
+    /// junctions that may use more of a road because it only continues or ends there.
     fn rings(
         &self,
         network: &RoadNetwork,
@@ -200,7 +200,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Kept junctions that were merged with others, or next to which a road was squeezed.
+    /// Kept junctions that were merged with others or are next to a squeezed road.
     fn reached(&self, kept: Kept<'_>) -> BTreeSet<usize> {
         let mut reached = self.clusters.reached();
         let squeezed = self.limits.keys();

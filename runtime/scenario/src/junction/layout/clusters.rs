@@ -6,7 +6,7 @@ use crate::junction::Junction;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The junctions of an earlier layout that an edit leaves as they are.
+/// The junctions of an earlier layout that an edit leaves unchanged.
 #[derive(Clone, Copy)]
 pub(super) struct Kept<'a> {
     pub(super) before: &'a Layout,
@@ -15,7 +15,7 @@ pub(super) struct Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
-    /// The junction of a node, if it is kept.
+    /// The junction of a node, if the junction is kept.
     pub(super) fn of(&self, node: NodeId) -> Option<usize> {
         let junction = self.before.junction_of.get(&node).copied();
         junction.filter(|junction| !self.redone.contains(junction))
@@ -36,17 +36,17 @@ impl<'a> Kept<'a> {
 
 /// Clusters of nodes, each identified by its smallest node, its root.
 ///
-/// Kept junctions are not recorded until something is merged with them, so that an edit does not visit a
-/// whole city.
+/// Kept junctions are not recorded until another cluster is merged with them, so that an edit does not visit
+/// a whole city.
 pub(super) struct Clusters<'a> {
-    /// Union-find: the root of each node.
+    /// Union-find structure with the root of each node.
     roots: BTreeMap<NodeId, NodeId>,
     members: BTreeMap<NodeId, Vec<NodeId>>,
     kept: Option<Kept<'a>>,
 }
 
 impl<'a> Clusters<'a> {
-    /// Makes a cluster of each given node, beside the junctions that are kept.
+    /// Makes a separate cluster of each given node, besides the junctions that are kept.
     pub(super) fn apart(nodes: impl Iterator<Item = NodeId>, kept: Option<Kept<'a>>) -> Self {
         let members: BTreeMap<NodeId, Vec<NodeId>> = nodes.map(|id| (id, vec![id])).collect();
         Self {

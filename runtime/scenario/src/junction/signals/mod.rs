@@ -1,8 +1,8 @@
 //! Traffic signals: stages, their times and the lights that they show.
 //!
-//! A [`Programme`] holds the times of the stages and of the changes between them; the [`Signals`] of a
-//! junction hold the paths that have green in each stage. Junctions that lie side by side share one programme
-//! ([`signal_plans`]), so that a street has green at all of them at once.
+//! A [`Programme`] contains the times of the stages and of the changes between them. The [`Signals`] of a
+//! junction contain the paths that have green in each stage. Junctions that lie side by side share one
+//! programme ([`signal_plans`]), so that a street has green at all of them at once.
 //!
 //! ```text
 //!   stage 0            | stage 1            | stage 0 again
@@ -27,18 +27,18 @@ use super::{Conflicts, Junction};
 use crate::junction_rules::{Control, MAX_STAGES, SignalControllerSetting, SignalMode};
 use crate::named::named;
 
-/// Default time from one start of the first stage to the next, s.
+/// Default time between two starts of the first stage, s.
 pub const DEFAULT_CYCLE: f64 = 60.0;
 /// Minimum green, s.
 pub const MIN_GREEN: f64 = 6.0;
 /// Maximum green of actuated signals while other traffic waits, s.
 pub const MAX_GREEN: f64 = 50.0;
-/// Longest wait for a stage, s, after which it is next whatever the controller decides; with fixed times not
-/// before a full cycle.
+/// Longest wait for a stage, s, after which it comes next whatever the controller decides. With fixed times,
+/// this is at least a full cycle.
 pub const LONGEST_WAIT: f64 = 120.0;
 
 named! {
-    /// The light that a path's signal shows.
+    /// The light of a path's signal.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Light {
         /// Stop.
@@ -47,14 +47,14 @@ named! {
         RedAmber = "red_amber",
         /// Stop if possible.
         Amber = "amber",
-        /// Go, giving way as the rules require.
+        /// Go, but yield as the rules require.
         Green = "green",
     }
 }
 
 impl Light {
-    /// Returns the light of a path that has green in the stage or not. `change` is given while the stage
-    /// ends: whether the path has green in the next stage, and the part of the change.
+    /// Returns the light of a path, given whether it has green in the stage. While the stage ends, `change`
+    /// contains whether the path has green in the next stage, and the part of the change.
     #[inline]
     pub fn of(has_green: bool, change: Option<(bool, Between)>) -> Self {
         let Some((gets_green, between)) = change else {
@@ -86,7 +86,7 @@ impl Light {
     }
 }
 
-/// Part of the change between two stages.
+/// Parts of the change between two stages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Between {
     /// Amber for the paths that lose green.
@@ -113,9 +113,10 @@ pub struct StageTimes {
 pub struct Intergreen {
     /// Amber for the paths that lose green.
     pub amber: f64,
-    /// All-red after that.
+    /// Time of red for all after that.
     pub all_red: f64,
-    /// End of the all-red time that is shown as red and amber to the paths that get green; at most `all_red`.
+    /// Part at the end of the all-red time during which paths that get green show red and amber; at most
+    /// `all_red`.
     pub red_amber: f64,
 }
 
@@ -137,15 +138,15 @@ impl Intergreen {
 /// Times of the stages of a signal plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Programme {
-    /// Whether times are fixed or actuated; actuated is the fallback if a controller module fails.
+    /// Whether times are fixed or actuated. Actuated is also the fallback if a controller module fails.
     pub mode: SignalMode,
     /// The module that selects the next stage.
     pub controller: Option<SignalControllerSetting>,
-    /// First start of the first stage, s.
+    /// Start of the first cycle, s.
     pub offset: f64,
     /// The stages, in order.
     pub stages: Vec<StageTimes>,
-    /// Times from each stage to each other one, row by row.
+    /// Times between each stage and each other one, row by row.
     intergreens: Vec<Intergreen>,
 }
 
@@ -161,7 +162,7 @@ impl Programme {
         all.fold(Intergreen::default(), Intergreen::longer)
     }
 
-    /// Returns the stage that follows another.
+    /// Returns the stage after the given one.
     pub fn next(&self, stage: usize) -> usize {
         (stage + 1) % self.stages.len()
     }
@@ -172,12 +173,12 @@ impl Programme {
         self.stages[stage].green + intergreen.duration()
     }
 
-    /// Time from one start of the first stage to the next, with fixed times, s.
+    /// Duration of a cycle with fixed times, s.
     pub fn cycle(&self) -> f64 {
         (0..self.stages.len()).map(|i| self.duration(i)).sum()
     }
 
-    /// Longest time from one green of a stage to the next, s.
+    /// Longest time between two greens of a stage, s.
     pub fn longest_cycle(&self) -> f64 {
         if self.mode == SignalMode::Fixed {
             return self.cycle();
@@ -189,8 +190,8 @@ impl Programme {
         passed_over + greens.map(|green| green + change).sum::<f64>()
     }
 
-    /// Returns the part of the change `within` seconds after the start of a stage with fixed times; `None`
-    /// while it is green.
+    /// Returns the part of the change at `within` seconds after the start of a stage with fixed times; `None`
+    /// while the stage is green.
     pub fn between(&self, stage: usize, within: f64) -> Option<Between> {
         let green = self.stages[stage].green;
         let intergreen = self.intergreen(stage, self.next(stage));
@@ -204,7 +205,7 @@ impl Programme {
         }
     }
 
-    /// Returns the stage at a time and the seconds since it began, with fixed times. O(stages).
+    /// Returns the current stage at a time, and the seconds since it began, with fixed times. O(stages).
     pub fn stage_at(&self, time: f64) -> (usize, f64) {
         // Times before the offset are valid too: cycles repeat backwards without end.
         let mut within = (time - self.offset).rem_euclid(self.cycle());
@@ -227,23 +228,24 @@ pub struct Signals {
     pub programme: Programme,
     /// For each stage, whether each path has green.
     pub greens: Vec<Vec<bool>>,
-    /// For each stage, whether each path with green gives way to all conflicting paths with green; empty
-    /// where none do.
+    /// For each stage, whether each path with green is permissive, so that it yields to all conflicting paths
+    /// with green; empty if none are.
     permitted: Vec<Vec<bool>>,
     /// Angle between the street that has green in each stage and the east-west axis, rad.
     slants: Vec<f64>,
 }
 
 impl Signals {
-    /// Returns the signals of a junction on its own; `None` if it has none or they are not in control because
-    /// they flash, are off, or would need [too many stages](Self::too_many_stages). O(paths^2).
+    /// Returns the signals that a junction has on its own; `None` if it has none, or if they are not in
+    /// control because they flash, are off, or would need [too many stages](Self::too_many_stages).
+    /// O(paths^2).
     pub fn of(junction: &Junction, conflicts: &Conflicts) -> Option<Self> {
         let signals = Self::wanted(junction, conflicts)?;
         (signals.greens.len() <= MAX_STAGES).then_some(signals)
     }
 
     /// Returns the number of stages that the signals of a junction would need, if that exceeds
-    /// [`MAX_STAGES`]; the junction then has no signals. O(paths^2).
+    /// [`MAX_STAGES`]; in that case, the junction has no signals. O(paths^2).
     pub fn too_many_stages(junction: &Junction, conflicts: &Conflicts) -> Option<usize> {
         let stages = Self::wanted(junction, conflicts)?.greens.len();
         (stages > MAX_STAGES).then_some(stages)
@@ -254,7 +256,7 @@ impl Signals {
         (is_ruled && !junction.paths.is_empty()).then(|| stages::signals(junction, conflicts))
     }
 
-    /// Whether a path with green in a stage gives way to others with green, whatever the layout of the roads.
+    /// Whether a path with green in a stage yields to others with green, whatever the layout of the roads.
     #[inline]
     pub fn is_permitted(&self, path: usize, stage: usize) -> bool {
         self.permitted.get(stage).is_some_and(|paths| paths[path])
@@ -268,7 +270,7 @@ impl Signals {
         self.light_in(path, stage, between.map(|between| (next, between)))
     }
 
-    /// Light of a path in a stage; while the stage ends, `change` is the next stage and the part of the
+    /// Light of a path in a stage. While the stage ends, `change` contains the next stage and the part of the
     /// change.
     #[inline]
     pub fn light_in(&self, path: usize, stage: usize, change: Option<(usize, Between)>) -> Light {

@@ -1,4 +1,4 @@
-//! Finds paths that have green together without settled right of way.
+//! Finds paths with green in the same stage between which right of way is not settled.
 
 use super::Signals;
 use crate::index::ConnectionIndex;
@@ -7,9 +7,9 @@ use crate::junction::{Conflicts, Junction};
 use crate::turn::Turn;
 
 impl Signals {
-    /// Returns pairs of conflicting paths that have green together in a stage although neither gives way.
-    /// Turns across oncoming traffic (which wait for a gap), U-turns, and permitted paths that give way to
-    /// protected ones are not included. O(conflicts).
+    /// Returns pairs of conflicting paths that have green in the same stage although neither yields. Turns
+    /// across oncoming traffic (which wait for a gap), U-turns, and permissive paths, which yield to
+    /// protected ones, are not included. O(conflicts).
     pub fn unsettled(
         &self,
         junction: &Junction,

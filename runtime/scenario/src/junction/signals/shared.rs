@@ -1,18 +1,18 @@
 //! One programme for junctions that lie side by side.
 //!
-//! Queues between two stop lines a few car lengths apart reach back into the junction behind them, so signals
-//! within 40 m of each other change together. The stages of each junction are aligned, in order, with those
-//! of the junction that has most stages. Vehicles released into the street between two of them find green at
-//! the next one if possible. Otherwise each stage is aligned with one that serves a street of about the same
-//! direction.
+//! If two stop lines are only a few car lengths apart, queues between them reach back into the first
+//! junction. So signals within 40 m of each other change together. The stages of each junction are aligned,
+//! in order, with those of the junction that has the most stages. Vehicles released into the street between
+//! two of them find green at the next one if possible. Otherwise each stage is aligned with one that serves a
+//! street of about the same direction.
 //!
 //! ```text
 //!   most stages:   east-west | east-west, turning | north-south
 //!   aligned:       east-west | east-west          | north-south
 //! ```
 //!
-//! Signals for a pedestrian crossing alone keep their own programme, because a full stage is too long for
-//! pedestrians.
+//! Signals that only serve a pedestrian crossing keep their own programme, because a full stage is too long
+//! for pedestrians.
 
 use super::walk::lengthen;
 use super::{Intergreen, MAX_GREEN, MIN_GREEN, Programme, Signals, StageTimes, stages};
@@ -27,8 +27,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Largest distance between signals that share one programme, m from stop line to stop line.
 const TOGETHER: f64 = 40.0;
 
-/// Cost of a connection that has green at one junction and then red at the next: more than any difference of
-/// direction, rad.
+/// Cost of a connection that has green at one junction and then red at the next, rad. It exceeds any
+/// difference of direction.
 const KEPT_WAITING: f64 = 2.0;
 
 /// The signals of a network, and the groups of junctions that share one programme.
@@ -37,7 +37,7 @@ pub struct SignalPlans {
     /// The signals of each junction of the layout.
     pub signals: Vec<Option<Signals>>,
     /// Groups of junctions with signals that share one programme. Members are in order of index, groups in
-    /// order of their first members. Members have equal programmes.
+    /// order of their first members. All members of a group have equal programmes.
     pub groups: Vec<Vec<usize>>,
 }
 
@@ -52,9 +52,9 @@ impl SignalPlans {
     }
 }
 
-/// Makes the signals of all junctions of a layout. `own` returns the signals of a junction on its own,
-/// `conflicts` its conflicts. Junctions whose plan the user has set keep their own programme. O(roads +
-/// paths).
+/// Creates the signals of all junctions of a layout. `own` returns the signals that a junction has on its
+/// own, and `conflicts` its conflicts. Junctions whose plan was set by the user keep their own programme.
+/// O(roads + paths).
 pub fn signal_plans<'a>(
     network: &RoadNetwork,
     layout: &Layout,
@@ -84,7 +84,7 @@ pub fn signal_plans<'a>(
     SignalPlans { signals, groups }
 }
 
-/// Lengthens the stages of a group for pedestrians at all of its junctions.
+/// Lengthens the stages of a group so that pedestrians can cross at all of its junctions.
 fn let_walk(signals: &mut [Option<Signals>], layout: &Layout, group: &[usize]) {
     let has_crossings = |&&junction: &&usize| !layout.junctions[junction].crossings.is_empty();
     let members: Vec<usize> = group.iter().filter(has_crossings).copied().collect();
@@ -140,7 +140,7 @@ fn groups(network: &RoadNetwork, layout: &Layout, signals: &[Option<Signals>]) -
     groups
 }
 
-/// Returns the junctions to which a short road leads from another one.
+/// Returns the junctions to which a short road leads from a given one.
 fn near_junctions<'a>(
     network: &'a RoadNetwork,
     layout: &'a Layout,
@@ -155,13 +155,15 @@ fn near_junctions<'a>(
     })
 }
 
-/// Whether the signals control conflicting vehicles. At a pedestrian crossing alone a full stage is red.
+/// Whether the signals control conflicting vehicles. If they only serve a pedestrian crossing, a full stage
+/// is red.
 fn rules_vehicles(signals: &Signals) -> bool {
     let mut greens = signals.greens.iter();
     greens.all(|green| green.contains(&true))
 }
 
-/// Whether two junctions may share one programme: the user has set nothing but their mode and controller.
+/// Whether two junctions may share one programme. They may if the user has set nothing but their mode and
+/// controller.
 fn go_together(a: &Junction, b: &Junction) -> bool {
     let is_free = |junction: &Junction| {
         junction.plan
@@ -219,8 +221,8 @@ struct Member<'a> {
 }
 
 impl Member<'_> {
-    /// Counts the connections that have green here in a stage and lead to a junction at which they face red
-    /// in the aligned stage. A straight connection counts twice at each of the two.
+    /// Counts the connections with green in a stage that lead to another junction where they face red in the
+    /// aligned stage. A straight connection counts twice at each of the two junctions.
     fn keeps_waiting(&self, stage: usize, next: &Self, beside: usize) -> usize {
         let onward = |road: RoadId| {
             let paths = next.paths(beside, false);
@@ -231,7 +233,7 @@ impl Member<'_> {
         into.map(|path| weight(path) * onward(path.to.road)).sum()
     }
 
-    /// Returns the paths with green, or with red, in a stage.
+    /// Returns the paths with green, or those with red, in a stage.
     fn paths(&self, stage: usize, is_green: bool) -> impl Iterator<Item = &ConnectingPath> {
         let paths = self.junction.paths.iter().zip(&self.signals.greens[stage]);
         let own = paths.filter(move |&(_, &green)| green == is_green);
@@ -239,7 +241,7 @@ impl Member<'_> {
     }
 }
 
-/// Weight of a path: more vehicles drive straight on than turn.
+/// Weight of a path. Straight paths weigh more because more vehicles drive straight on than turn.
 fn weight(path: &ConnectingPath) -> usize {
     match path.turn {
         Turn::Straight => 2,
@@ -290,9 +292,9 @@ fn together(members: &[Member<'_>]) -> Vec<Signals> {
     shared.collect()
 }
 
-/// Aligns each stage of a longer cyclic list with one of a shorter list, in cyclic order, leaving none out,
-/// at the least total cost. Among equals the first stages are aligned. `costs` has a row for each stage of
-/// the longer list. O(square of both lengths).
+/// Aligns each stage of a longer cyclic list with a stage of a shorter one, in cyclic order and without
+/// leaving any out, at the least total cost. On ties, the first stages are aligned. `costs` has a row for
+/// each stage of the longer list. O(square of both lengths).
 fn laid_beside(costs: &[Vec<f64>]) -> Vec<usize> {
     let (m, n) = (costs.len(), costs[0].len());
     let starts = (0..m).flat_map(|row| (0..n).map(move |stage| (row, stage)));
@@ -315,8 +317,8 @@ fn laid_beside(costs: &[Vec<f64>]) -> Vec<usize> {
     least.map(|(_, beside)| beside).unwrap_or_default()
 }
 
-/// The same with the first stages aligned and the last stages aligned, with its cost. O(product of both
-/// lengths), by dynamic programming.
+/// Like `laid_beside`, but with the first stages aligned and the last stages aligned. Includes the cost.
+/// O(product of both lengths), by dynamic programming.
 fn in_order(own: &[Vec<f64>]) -> (f64, Vec<usize>) {
     let (m, n) = (own.len(), own[0].len());
     // Least cost with stage `j` aligned with stage `i` of the longer list.
@@ -421,8 +423,8 @@ mod tests {
         assert_eq!(by_slant(&[0.0, 1.5], &[1.5, 0.1, 0.1]), [1, 0, 0]);
     }
 
-    /// A street from west to east with two crossings `apart` metres apart, both with signals. If the second
-    /// cross street is fast, no vehicle turns across its oncoming traffic.
+    /// A street from west to east with two signalled crossings `apart` metres apart. If the second cross
+    /// street is fast, no vehicle turns across its oncoming traffic.
     fn town(apart: f64, is_fast: bool, plans: [SignalPlan; 2]) -> Scenario {
         let fast = if is_fast { 25.0 } else { 14.0 };
         let streets = [
@@ -518,7 +520,7 @@ mod tests {
     }
 
     /// A main street from south-west to north-east with a side street at each of two places. By direction
-    /// alone, the main street of one would be aligned with the side street of the other.
+    /// alone, the main street at one place would be aligned with the side street at the other.
     #[test]
     fn who_is_let_in_between_two_signals_finds_green_at_the_next_one() {
         let unit = |degrees: f64| DVec2::from_angle(degrees.to_radians());
@@ -556,8 +558,8 @@ mod tests {
         assert_eq!(straight[0], straight[1]);
     }
 
-    /// A fork close to a main street forms one junction with it. The arms of the main street lie to one side
-    /// of the junction's middle, and both still have green at once.
+    /// A fork close to a main street forms one junction with it. Although the arms of the main street lie to
+    /// one side of the junction's centre, both have green at the same time.
     #[test]
     fn both_directions_of_a_street_have_green_at_once_beside_the_middle_of_a_junction() {
         let streets = [

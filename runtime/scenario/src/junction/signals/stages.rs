@@ -1,14 +1,14 @@
 //! The stages of one junction, derived from its lanes or given by the user.
 //!
-//! The lanes of an arm have green together. Lanes that only turn across oncoming traffic are separate. They
-//! get a stage of their own where the oncoming road has several lanes or is fast, or where the user wants it.
+//! The lanes of an arm have green together, except for lanes that only turn across oncoming traffic. These
+//! get a separate stage if the oncoming road has several lanes or is fast, or if the user wants it.
 //!
-//! Amber is as long as drivers need who can no longer stop: `1 s + v / (2 * 3.05 m/s^2)`, at least 3 s ([ITE
-//! 1999], for level ground). Then all is red until the last vehicle has left the point where the first one of
-//! the next stage meets it. Where red and amber are shown together before green, they are the end of the
-//! all-red time, which is at least as long: in Great Britain amber of 3 s and red and amber of 2 s make an
-//! intergreen of at least 5 s ([TSM 6]); in Germany the second of red and amber lies within the intergreen as
-//! well ([VwV-StVO], to section 37).
+//! Amber lasts as long as drivers need who can no longer stop: `1 s + v / (2 * 3.05 m/s^2)`, at least 3 s
+//! ([ITE 1999], for level ground). After that, all signals are red until the last vehicle has left the point
+//! where the first vehicle of the next stage would meet it. Red and amber, where they are shown together
+//! before green, form the end of the all-red time, which is at least as long. In Great Britain, amber of 3 s
+//! and red and amber of 2 s make an intergreen of at least 5 s ([TSM 6]); in Germany, the one second of red
+//! and amber also lies within the intergreen ([VwV-StVO], to section 37).
 
 use super::super::right_of_way::Arms;
 use super::super::{ArmEnd, Conflicts, ConnectingPath, Junction};
@@ -21,17 +21,18 @@ use roadwright_geometry::math::atan2;
 use roadwright_geometry::unit;
 use std::f64::consts::FRAC_PI_2;
 
-/// Time that each stage beyond the second adds to the cycle, s.
+/// Time by which each stage beyond the second extends the cycle, s.
 const CYCLE_PER_STAGE: f64 = 20.0;
-/// Walking time where a junction is only a pedestrian crossing, s.
+/// Walking time at a junction that is only a pedestrian crossing, s.
 const WALK: f64 = 10.0;
-/// Speed of oncoming traffic above which turns across it need a stage of their own, m/s.
+/// Speed of oncoming traffic above which turns across it need a separate stage, m/s.
 const FAST: f64 = 70.0 / 3.6;
-/// Reaction time and braking that the length of amber assumes, s and m/s^2.
+/// Reaction time, s, and deceleration, m/s^2, assumed for the duration of amber.
 const REACTION: f64 = 1.0;
 const BRAKING: f64 = 3.05;
 const AMBER: std::ops::RangeInclusive<f64> = 3.0..=6.0;
-/// Share of the speed limit that the last leaving vehicle drives, its lowest speed, m/s, and its length, m.
+/// Speed of the last leaving vehicle as a fraction of the speed limit, its lowest speed, m/s, and its length,
+/// m.
 const LEAVING_SHARE: f64 = 0.8;
 const LEAVING_SPEED: f64 = 8.0;
 const LEAVING_LENGTH: f64 = 6.0;
@@ -45,7 +46,7 @@ struct Group {
     paths: Vec<usize>,
 }
 
-/// Makes the signals of a junction.
+/// Creates the signals of a junction.
 pub(super) fn signals(junction: &Junction, conflicts: &Conflicts) -> Signals {
     let plan = Plan::new(junction, conflicts);
     if junction.plan.stages.is_empty() {
@@ -55,7 +56,7 @@ pub(super) fn signals(junction: &Junction, conflicts: &Conflicts) -> Signals {
     }
 }
 
-/// Amber and red between stages in which the given paths have green, row by row.
+/// Amber and red between stages, given the paths with green in each, row by row.
 pub(super) fn intergreens(
     junction: &Junction,
     conflicts: &Conflicts,
@@ -64,7 +65,7 @@ pub(super) fn intergreens(
     Plan::new(junction, conflicts).changes(greens)
 }
 
-/// Input for making stages.
+/// Inputs for creating stages.
 struct Plan<'a> {
     junction: &'a Junction,
     conflicts: &'a Conflicts,
@@ -85,7 +86,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Makes the stages that the user has set.
+    /// Creates the stages that the user has set.
     fn given(&self) -> Signals {
         let stages = &self.junction.plan.stages;
         let named = |movements: &[Movement]| -> Vec<bool> {
@@ -182,7 +183,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Green times that fill a cycle, s: by weight, with a minimum.
+    /// Green times that fill a cycle, s, by weight and with a minimum.
     fn green_times(
         &self,
         greens: &[Vec<bool>],
@@ -205,7 +206,8 @@ impl<'a> Plan<'a> {
         weights.iter().map(share).collect()
     }
 
-    /// Share of green that a stage deserves: the largest number of lanes of one arm that have green in it.
+    /// Weight of a stage in the distribution of green: the largest number of lanes of one arm that have green
+    /// in it.
     fn weight(&self, green: &[bool]) -> f64 {
         let lanes = |arm: &ArmEnd| {
             let paths = self.junction.paths.iter().zip(green);
@@ -219,7 +221,7 @@ impl<'a> Plan<'a> {
         (most.unwrap_or(0) as f64).sqrt()
     }
 
-    /// Groups the lanes of each arm; lanes that only turn across oncoming traffic form a group of their own.
+    /// Groups the lanes of each arm. Lanes that only turn across oncoming traffic form separate groups.
     fn groups(&self) -> Vec<Group> {
         let paths = &self.junction.paths;
         let mut groups = Vec::new();
@@ -253,9 +255,9 @@ impl<'a> Plan<'a> {
         atan2(along.y.abs(), along.x.abs())
     }
 
-    /// Returns sets of groups that have green together, so that each group has it at least once. A set starts
-    /// with the first group without green and adds all that fit: groups of the same kind first, so that both
-    /// directions of a street have green together, followed by both turns off it.
+    /// Returns sets of groups that have green together, such that each group is in at least one set. A set
+    /// starts with the first group without green and adds all compatible groups. Groups of the same kind are
+    /// added first, so that both directions of a street have green together, followed by both turns off it.
     fn covers(&self, groups: &[Group]) -> Vec<Vec<usize>> {
         let fits = |chosen: &[usize], group: usize| {
             chosen
@@ -323,7 +325,7 @@ impl<'a> Plan<'a> {
             && !deserves_stage
     }
 
-    /// Amber and red from each stage to each other one, row by row.
+    /// Amber and red between each stage and each other one, row by row.
     fn intergreens(&self, greens: &[Vec<bool>]) -> Vec<Intergreen> {
         let pairs = greens
             .iter()
@@ -331,15 +333,15 @@ impl<'a> Plan<'a> {
         pairs.map(|(from, to)| self.intergreen(from, to)).collect()
     }
 
-    /// The same, including the red and amber at the end of red.
+    /// Like `intergreens`, but including the red and amber at the end of the all-red time.
     fn changes(&self, greens: &[Vec<bool>]) -> Vec<Intergreen> {
         let mut intergreens = self.intergreens(greens);
         self.show_red_amber(greens, &mut intergreens);
         intergreens
     }
 
-    /// Adds red and amber before each stage that gives green to a path without it, for as long as the plan or
-    /// else the law says. The all-red time becomes at least as long.
+    /// Adds red and amber before each stage that gives green to a path without it, with the duration from the
+    /// plan or, by default, from the law. The all-red time becomes at least as long.
     fn show_red_amber(&self, greens: &[Vec<bool>], intergreens: &mut [Intergreen]) {
         let decided = self.junction.plan.red_amber;
         let red_amber = decided.unwrap_or(self.junction.law.red_amber);
@@ -372,7 +374,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Time until the last vehicle that had green has left the points where the first ones meet it, s.
+    /// Time until the last vehicle that had green has left the points where the first vehicles of the next
+    /// stage would meet it, s.
     fn all_red(&self, ending: &[usize], starting: &[usize]) -> f64 {
         let pairs = ending
             .iter()

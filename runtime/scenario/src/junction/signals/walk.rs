@@ -1,22 +1,22 @@
-//! Stages in which pedestrians walk at signals.
+//! Signal stages in which pedestrians walk.
 //!
 //! Pedestrians cross an arm in the stages in which neither traffic from that arm nor traffic that goes
-//! straight on into it has green. Vehicles that turn into it have green at the same time and give way to
-//! them. Such a stage lasts long enough for all waiting pedestrians to step on the crossing, and for the last
-//! of them to walk over it at 1.2 m/s ([HCM 2000], chapter 11).
+//! straight on into it has green. Vehicles that turn into the arm have green at the same time and yield to
+//! pedestrians. Such a stage lasts long enough for all waiting pedestrians to step onto the crossing and for
+//! the last of them to walk across it at 1.2 m/s ([HCM 2000], chapter 11).
 
 use super::super::{ConnectingPath, Crossing, Junction, Turn};
 use super::Programme;
 
-/// Walking speed of pedestrians, m/s ([HCM 2000], chapter 11: where at most a fifth of them are elderly).
+/// Walking speed of pedestrians, m/s ([HCM 2000], chapter 11: if at most a fifth of them are elderly).
 pub const WALKING_SPEED: f64 = 1.2;
-/// Time during which pedestrians with green step on a crossing, s; afterwards they do so only while no
+/// Time during which pedestrians with green step onto a crossing, s. Afterwards, they do so only while no
 /// vehicle approaches.
 pub const WALK_WINDOW: f64 = 4.0;
 
 impl Junction {
-    /// The stages in which pedestrians walk over a crossing, one bit each; `greens` holds the paths with
-    /// green in each stage. Without any such stage the crossing is a zebra.
+    /// The stages in which pedestrians walk over a crossing, one bit each. `greens` contains the paths with
+    /// green in each stage. A crossing without any such stage is a zebra crossing.
     pub fn walk_stages(&self, crossing: &Crossing, greens: &[Vec<bool>]) -> u32 {
         let is_walk = |green: &Vec<bool>| {
             let mut covered = crossing.covered.iter();
@@ -30,13 +30,13 @@ impl Junction {
     }
 }
 
-/// Whether a path turns into the road that is crossed, so that its traffic gives way to pedestrians.
+/// Whether a path turns into the road that is crossed, so that its traffic yields to pedestrians.
 fn turns_into(crossing: &Crossing, path: &ConnectingPath) -> bool {
     let comes_from_there = (path.from.road, path.from.end) == (crossing.road, crossing.end);
     !comes_from_there && path.turn != Turn::Straight
 }
 
-/// Lengthens the stages in which pedestrians walk to the time that they need.
+/// Lengthens the stages in which pedestrians walk to the time that pedestrians need.
 pub(in crate::junction) fn lengthen(
     programme: &mut Programme,
     greens: &[Vec<bool>],

@@ -1,4 +1,4 @@
-//! Conflicts between connections.
+//! Tests of conflicts between connections.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Control and right of way.
+//! Tests of control and right of way.
 
 use super::*;
 

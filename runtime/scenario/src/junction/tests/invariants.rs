@@ -1,4 +1,4 @@
-//! Invariants of all junctions.
+//! Invariants that hold for all junctions.
 
 use super::*;
 
@@ -56,7 +56,8 @@ proptest! {
         }
     }
 
-    /// Where streets of one lane in each direction have room, no path bends more than a car can.
+    /// Where streets with one lane in each direction have room, no path bends more sharply than a car can
+    /// turn.
     #[test]
     fn cars_can_drive_all_connections_of_streets_with_one_lane_in_each_direction(
         gaps in proptest::collection::vec(0.5..1.0f64, 2usize..6), width in 2.75..4.0f64, is_right in any::<bool>()

@@ -10,7 +10,7 @@ fn mini(bearings: &[f64], side: DrivingSide) -> Junction {
     })
 }
 
-/// Bearings of the streets: a crossroads, a T, a Y, five streets, and a skew one.
+/// Bearings of the streets: a crossroads, a T, a Y, five streets, and a skew crossing.
 const SHAPES: [&[f64]; 5] = [
     &CROSS,
     &[0.0, 90.0, 180.0],

@@ -90,7 +90,7 @@ fn a_ring_stays_a_ring_and_goes_first() {
     }
 }
 
-/// The same with a crossroads on the first arm, `distance` metres beyond the ring.
+/// A ring with a crossroads on its first arm, `distance` metres beyond the ring.
 fn ring_beside_crossroads(distance: f64) -> crate::RoadNetwork {
     let mut network = ring(13.0, 4, 1.0, RIGHT);
     let arm = network.road(RoadId(100)).unwrap().clone();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Ends of a body along its axis, from its rear axle or its front, and half of its width, m.
+/// Ends of a body along its axis, from its rear axle or its front, and half its width, m.
 #[derive(Clone, Copy)]
 struct Extent {
     rear: f64,
@@ -10,13 +10,13 @@ struct Extent {
     half: f64,
 }
 
-/// The corners of a body with its rear axle, or its front, at a pose.
+/// The corners of a body whose rear axle, or front, is at a pose.
 fn corners(at: Pose, body: Extent) -> [DVec2; 4] {
     let Extent { rear, front, half } = body;
     [(rear, -half), (front, -half), (front, half), (rear, half)].map(|(x, y)| at.point(x, y))
 }
 
-/// Whether two convex areas overlap: no edge of either separates them.
+/// Whether two convex areas overlap, which is the case if no edge of either separates them.
 fn overlap(a: &[DVec2; 4], b: &[DVec2; 4]) -> bool {
     let parts = |one: &[DVec2; 4], other: &[DVec2; 4]| {
         (0..4).any(|i| {
@@ -40,7 +40,7 @@ const CAR: Extent = Extent {
     half: 0.9,
 };
 
-/// Counts the poses of bodies on any path that touch cars of 4.6 m waiting with their fronts `back` metres
+/// Counts the poses of bodies on any path that touch cars of 4.6 m that wait with their fronts `back` metres
 /// before the cut of an entering lane.
 fn touched(junction: &Junction, body: Extent, back: impl Fn(LaneEnd) -> f64) -> usize {
     let mut count = 0;

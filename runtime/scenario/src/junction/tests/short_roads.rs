@@ -29,7 +29,7 @@ fn a_road_between_two_bends_stays() {
 }
 
 /// A street along the x axis with the given lanes in each direction, over nodes at the given positions, and a
-/// branch to the south from the origin, of the given length, m.
+/// branch of the given length, m, from the origin to the south.
 fn street_with_branch(at: &[f64], lanes: usize, length: f64) -> crate::RoadNetwork {
     let mut nodes: Vec<(f64, f64)> = at.iter().map(|&x| (x, 0.0)).collect();
     nodes.push((0.0, -length));
@@ -114,7 +114,7 @@ fn with_road_to(network: &crate::RoadNetwork, from: NodeId, to: DVec2) -> crate:
     longer
 }
 
-/// Checks that an edit and its undo lead to the layouts that are made from scratch.
+/// Checks that an edit and its undo lead to the same layouts as building them from scratch.
 fn lays_out_again_what_an_edit_reaches(network: &crate::RoadNetwork, edited: &crate::RoadNetwork) {
     for (before, after) in [(network, edited), (edited, network)] {
         let edited = layout_after_edit(before, &layout(before, RIGHT), after, RIGHT);
