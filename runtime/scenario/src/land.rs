@@ -1,4 +1,5 @@
-//! Land: the surface of the ground beside and below roads. It is painted and does not affect driving.
+//! Land: the surface of the ground beside and below roads. It is drawn on the map and does not affect
+//! driving.
 
 use crate::quantity::{Area, Holes, Quantity, Validate, check_keys};
 use glam::DVec2;
@@ -16,24 +17,24 @@ pub enum LandUse {
     Residential,
     /// Ground with shops, offices, factories and schools.
     Commercial,
-    /// Squares, yards, car parks, platforms.
+    /// Squares, yards, car parks and platforms.
     Paved,
-    /// Sand, gravel, bare earth.
+    /// Sand, gravel and bare earth.
     Sand,
-    /// Lawn, meadow, fields.
+    /// Lawns, meadows and fields.
     Grass,
     /// Parks and gardens.
     Park,
-    /// Ground below trees; the trees themselves are forests.
+    /// Ground below trees. The trees themselves are forests.
     Wood,
-    /// Playing fields, courts, tracks.
+    /// Playing fields, courts and tracks.
     Pitch,
-    /// Rivers, lakes, basins, the sea.
+    /// Rivers, lakes, basins and the sea.
     Water,
 }
 
 impl LandUse {
-    /// All uses, in painting order: where areas overlap, later ones cover earlier ones.
+    /// All uses in painting order. Where areas overlap, later ones cover earlier ones.
     pub const ALL: [Self; 9] = [
         Self::Residential,
         Self::Commercial,
@@ -46,7 +47,7 @@ impl LandUse {
         Self::Water,
     ];
 
-    /// The word in files, such as `park`.
+    /// Name in files, such as `park`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Residential => "residential",
@@ -81,14 +82,14 @@ pub struct Land {
     /// Use or cover.
     #[serde(rename = "use")]
     pub usage: LandUse,
-    /// Corners of its outline in order, m; at least 3, with those of its holes at most 20,000.
+    /// Corners of its outline in order, m; at least 3, and at most 20,000 including those of holes.
     pub outline: Area,
-    /// Holes in it, such as islands in a lake: corners of each in order, m.
+    /// Holes in it, such as islands in a lake, each given by its corners in order, m.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holes: Quantity<Holes, Vec<Vec<DVec2>>>,
 }
 
-/// Maximum number of corners of one area, because painting time grows faster than the number of corners.
+/// Maximum number of corners of one area, because painting time grows faster than this number.
 pub const MAX_LAND_CORNERS: usize = 20_000;
 /// Maximum number of corners of all painted areas together.
 pub(crate) const MAX_PAINTED_CORNERS: usize = 4_000_000;
@@ -99,7 +100,7 @@ impl Land {
         std::iter::once(&*self.outline).chain(&*self.holes)
     }
 
-    /// All rings, mutable.
+    /// All rings, for modification.
     pub fn rings_mut(&mut self) -> impl Iterator<Item = &mut Vec<DVec2>> {
         std::iter::once(&mut *self.outline).chain(&mut *self.holes)
     }
@@ -115,7 +116,7 @@ impl Land {
         (of(&self.outline) - self.holes.iter().map(of).sum::<f64>()).max(0.0)
     }
 
-    /// Whether a point lies in it, and in none of its holes.
+    /// Whether a point lies in the area but in none of its holes.
     pub fn contains(&self, point: DVec2) -> bool {
         polygon::contains(&self.outline, point)
             && !self.holes.iter().any(|hole| polygon::contains(hole, point))

@@ -1,9 +1,9 @@
-//! Rules for the lanes of a road: order, ids and widths; and the ranges of its numbers.
+//! Rules for the lanes of a road (order, ids and widths) and ranges of their numbers.
 
 use crate::quantity::{Validate, at, check_keys, inside};
 use crate::road::{LaneSection, Poly3, Road};
 
-/// Checks what every road must satisfy before its lanes can be evaluated.
+/// Checks conditions that every road must satisfy before its lanes can be evaluated.
 pub(crate) fn check_lanes(road: &Road) -> Result<(), &'static str> {
     let sections = &road.lane_sections;
     if sections.first().is_none_or(|section| section.s != 0.0) {
@@ -45,11 +45,11 @@ fn check_ids(section: &LaneSection) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Largest number of a lane id.
+/// Largest absolute value of a lane id.
 const MAX_LANES: u8 = 100;
-/// Widest lane, m.
+/// Maximum width of a lane, m.
 const MAX_LANE_WIDTH: f64 = 100.0;
-/// Largest shift of lane 0, m.
+/// Largest lateral shift of lane 0, m.
 const MAX_OFFSET: f64 = 1000.0;
 
 /// Whether polynomials are listed in order from 0 and stay within a range over a length.

@@ -24,7 +24,7 @@ pub enum LaneType {
 }
 
 impl LaneType {
-    /// Whether motor vehicles drive here.
+    /// Whether motor vehicles may drive on this lane.
     pub fn is_drivable(self) -> bool {
         matches!(self, Self::Driving | Self::Bus)
     }

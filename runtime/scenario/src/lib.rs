@@ -1,13 +1,13 @@
-//! Scenarios: road graph, obstacles, terrain and agents; how a scenario changes, how it is stored, and what can be
-//! wrong with it.
+//! Scenarios: road graph, obstacles, terrain and agents, with edits, files and checks.
 //!
-//! Roads and lanes follow the terms of [OpenDRIVE 1.8]. A road's reference line runs from node to node; what is
-//! built where roads meet is derived by [`junction`] and never stored.
+//! Roads and lanes follow the terms of [OpenDRIVE 1.8]. A road's reference line runs from node to node.
+//! Junctions are derived by [`junction`] and never stored.
 //!
-//! Terms: a [`Road`] has [`Lane`]s in [`LaneSection`]s, as they are drawn and saved. A *lanelet* is a directed piece
-//! of lane or a connection through a junction, as it is driven ([`lane_graph`]). A [`Place`] is a spot that an author
-//! names. All changes are [`Edit`]s, which have an inverse; [`History`] keeps these. [`file`](mod@file) reads and
-//! writes scenarios, [`check`] reports what is wrong. docs/glossary.md lists all terms.
+//! Terms: a [`Road`] has [`Lane`]s in [`LaneSection`]s, as they are drawn and saved. A *lanelet* is a
+//! directed piece of lane or a connection through a junction, as it is driven ([`lane_graph`]). A [`Place`]
+//! is a spot that an author names. All changes are [`Edit`]s, which have an inverse, and [`History`] keeps
+//! the inverses. [`file`](mod@file) reads and writes scenarios, and [`check`] reports problems.
+//! docs/glossary.md lists all terms.
 //!
 //! ```
 //! use roadwright_geometry::{DVec2, ReferenceLine};

@@ -5,22 +5,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The user's order of vehicle types and stacks in lists. It has no influence on a run.
+/// The user's order of vehicle types and stacks in lists. It has no effect on a run.
 ///
-/// Names need not exist; objects that it does not name come last, by name.
+/// Names need not exist. Objects that it does not name come last, sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListOrder {
-    /// Keys of vehicle types, the first on top.
+    /// Keys of vehicle types, from top to bottom.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub vehicle_types: Vec<String>,
-    /// Keys of stacks, the first on top.
+    /// Keys of stacks, from top to bottom.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stacks: Vec<String>,
 }
 
 impl ListOrder {
-    /// Whether everything is in order of names.
+    /// Whether everything is sorted by name.
     pub fn is_by_name(&self) -> bool {
         self.vehicle_types.is_empty() && self.stacks.is_empty()
     }
@@ -41,7 +41,7 @@ impl Validate for ListOrder {
     }
 }
 
-/// Returns the entries of a map in the given order: the named ones first, then the others by name.
+/// Returns the entries of a map in the given order: first the named ones, then the others by name.
 pub(crate) fn listed<'a, V>(
     map: &'a BTreeMap<String, V>,
     order: &[String],

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// A part that maps and pictures hide; in the editor it can also be locked against the mouse.
+/// A part that maps and pictures can hide. In the editor, it can also be locked against the mouse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MapPart {
@@ -38,7 +38,7 @@ impl MapPart {
         Self::Vehicles,
     ];
 
-    /// Name for use in the middle of a sentence.
+    /// Name within a sentence.
     pub fn name(self) -> String {
         match self {
             Self::Roads => "roads".into(),
@@ -51,7 +51,7 @@ impl MapPart {
         }
     }
 
-    /// All parts of the map of a scenario: kinds, and layers if there are several.
+    /// All parts of a scenario's map: kinds of objects, and layers if there are several.
     pub fn all(scenario: &Scenario) -> Vec<Self> {
         let layers = layers(scenario);
         let layers = layers.iter().filter(|_| layers.len() > 1);
@@ -77,12 +77,12 @@ impl MapPart {
     }
 }
 
-/// Whether the roads of a layer are hidden, either with all roads or separately.
+/// Whether the roads of a layer are hidden, either together with all roads or separately.
 pub fn hides_layer(hidden: &BTreeSet<MapPart>, layer: i8) -> bool {
     hidden.contains(&MapPart::Roads) || hidden.contains(&MapPart::Layer(layer))
 }
 
-/// Error for a word that names no part of a map.
+/// Error for a word that is not the name of a part.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "\"{0}\" is not a part of a map: expected roads, obstacles, forests, land, places, vehicles, or layer:N for \
@@ -114,7 +114,7 @@ impl FromStr for MapPart {
     }
 }
 
-/// The layers that a scenario has roads on.
+/// The layers on which a scenario has roads.
 pub fn layers(scenario: &Scenario) -> BTreeSet<i8> {
     let roads = scenario.network().roads();
     roads.map(|(_, road)| road.layer).collect()

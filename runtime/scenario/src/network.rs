@@ -26,7 +26,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// A plain node.
+    /// A node without rules.
     pub fn at(position: DVec2) -> Self {
         Self {
             x: position.x.into(),
@@ -43,7 +43,7 @@ impl Node {
 
 /// Roads and nodes as a graph, accessed by their stable ids.
 ///
-/// A copy shares the roads with its original, so that a snapshot of the scenario can be passed to other
+/// A copy shares its roads with the original, so that a snapshot of the scenario can be passed to other
 /// threads while editing continues.
 #[derive(Debug, Clone, Default)]
 pub struct RoadNetwork {
@@ -76,7 +76,7 @@ impl RoadNetwork {
     }
 
     /// The node whose rules control the junction of the given nodes: the first one with signals, or else the
-    /// first one that decides right of way; `None` if none does.
+    /// first one that sets right of way; `None` if there is neither.
     pub(crate) fn deciding_node(&self, nodes: &[NodeId]) -> Option<NodeId> {
         let rules = |id: &NodeId| self.node(*id).map(|node| &node.rules);
         let has_signals =
@@ -96,7 +96,7 @@ impl RoadNetwork {
         self.road_index.get(&id).map(|&index| &*self.graph[index].1)
     }
 
-    /// A road by id, shared: two networks that return the same pointer have the same road.
+    /// A road by id, shared. If two networks return the same pointer, they have the same road.
     pub fn shared_road(&self, id: RoadId) -> Option<&Arc<Road>> {
         self.road_index.get(&id).map(|&index| &self.graph[index].1)
     }
@@ -115,14 +115,15 @@ impl RoadNetwork {
             .map(|(&id, &index)| (id, &*self.graph[index].1))
     }
 
-    /// The roads that differ in another network or exist in only one of the two, in ascending order of id. Roads that
-    /// both share are equal without comparing their contents. O(roads of both).
+    /// The roads that differ in another network or exist in only one of the two, in ascending order of id.
+    /// Shared roads are known to be equal without comparing their contents. O(roads of both).
     pub fn differing_roads(&self, other: &Self) -> Vec<RoadId> {
         let is_same = |a: &&Road, b: &&Road| std::ptr::eq(*a, *b) || a == b;
         differing(self.roads(), other.roads(), is_same)
     }
 
-    /// The same for nodes. O(nodes of both).
+    /// The nodes that differ in another network or exist in only one of the two, in ascending order of id.
+    /// O(nodes of both).
     pub fn differing_nodes(&self, other: &Self) -> Vec<NodeId> {
         differing(self.nodes(), other.nodes(), |a, b| a == b)
     }
@@ -174,7 +175,7 @@ impl RoadNetwork {
         )
     }
 
-    /// Inserts or replaces a node; returns the previous one.
+    /// Inserts or replaces a node. Returns the previous one.
     pub(crate) fn put_node(&mut self, id: NodeId, node: Node) -> Option<Node> {
         if let Some(&index) = self.node_index.get(&id) {
             return Some(std::mem::replace(&mut self.graph[index].1, node));
@@ -183,13 +184,13 @@ impl RoadNetwork {
         None
     }
 
-    /// Deletes a node. The caller ensures that no road ends there.
+    /// Deletes a node. The caller has to ensure that no road ends there.
     pub(crate) fn remove_node(&mut self, id: NodeId) -> Option<Node> {
         let index = self.node_index.remove(&id)?;
         self.graph.remove_node(index).map(|(_, node)| node)
     }
 
-    /// Inserts or replaces a road; returns the previous one. The caller ensures that its nodes exist.
+    /// Inserts or replaces a road. Returns the previous one. The caller has to ensure that its nodes exist.
     pub(crate) fn put_road(&mut self, id: RoadId, road: Road) -> Option<Road> {
         // Removed even if it is replaced, because petgraph cannot move the ends of an edge.
         let old = self.remove_road(id);
@@ -218,7 +219,8 @@ impl Validate for Node {
     }
 }
 
-/// The ids of entries that differ or are in only one of two lists, both in ascending order of id. O(entries of both).
+/// The ids of entries that differ or are in only one of two lists, both in ascending order of id. O(entries
+/// of both).
 fn differing<K: Ord + Copy, T>(
     before: impl Iterator<Item = (K, T)>,
     after: impl Iterator<Item = (K, T)>,

@@ -47,7 +47,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The outline as a polygon; a circle becomes 24 corners.
+    /// The outline as a polygon; a circle becomes a polygon with 24 corners.
     pub fn outline(&self) -> Vec<DVec2> {
         match self {
             &Self::Circle { x, y, radius } => (0..24)
@@ -115,18 +115,18 @@ pub struct Obstacle {
     pub name: String,
     /// Outline on the ground.
     pub shape: Shape,
-    /// Lower edge above the ground, m; 0 if the obstacle stands on the ground. Vehicles that are not higher than
-    /// the lower edge pass underneath.
+    /// Height of the lower edge above the ground, m; 0 if the obstacle stands on the ground. Vehicles that
+    /// are not higher than this pass underneath.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub base: Quantity<HeightAboveGround>,
     /// Height of the top above the ground, m.
     pub height: Quantity<Size>,
-    /// Mass, kg; absent for something fixed to the ground.
+    /// Mass, kg; absent if the obstacle is fixed to the ground.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mass: OptionalQuantity<Mass>,
 }
 
-/// A named place that scripts and users refer to: a shop, a stop, a parking bay.
+/// A named place to which scripts and users refer, such as a shop, a stop or a parking bay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PointOfInterest {
@@ -136,8 +136,8 @@ pub struct PointOfInterest {
     pub x: Quantity<Coordinate>,
     /// Position, m.
     pub y: Quantity<Coordinate>,
-    /// Heading of a vehicle that stands there with its middle on the point, rad, as in a parking bay; absent
-    /// if any will do.
+    /// Heading of a vehicle that stands there with its centre on the point, rad, as in a parking bay; absent
+    /// if any heading is allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heading: OptionalQuantity<Angle>,
 }
@@ -155,20 +155,20 @@ impl PointOfInterest {
 pub struct Forest {
     /// Corners of the region in order, m; at least 3.
     pub area: Area,
-    /// Trees per hectare before the spacing thins them.
+    /// Trees per hectare before the spacing thins them out.
     pub density: Quantity<PerHectare>,
-    /// Least distance between trunks, m.
+    /// Minimum distance between trunks, m.
     pub spacing: Quantity<Size>,
     /// Radius of a trunk, m.
     pub trunk_radius: Quantity<Size>,
-    /// Seed that selects one of the possible forests.
+    /// Seed that selects one of many possible forests.
     #[serde(default)]
     pub seed: u64,
 }
 
-/// Maximum number of trees of one forest.
+/// Maximum number of trees in one forest.
 pub(crate) const MAX_TREES: usize = 1_000_000;
-/// Maximum number of places for trees of all forests together.
+/// Maximum number of places for trees in all forests together.
 pub(crate) const MAX_PLACES: usize = 4_000_000;
 
 /// A block of square cells of the world.
@@ -182,8 +182,8 @@ struct Block {
 }
 
 impl Forest {
-    /// Returns the block of cells, each with at most one tree, that covers the forest; `None` if there is
-    /// none.
+    /// Returns the block of cells, each with at most one tree, that covers the forest; `None` if the forest
+    /// covers no cell.
     fn cells(&self) -> Option<(f64, DVec2, (usize, usize))> {
         let (low, high) = polygon::bounds(&self.area)?;
         let size = high - low;
@@ -207,8 +207,8 @@ impl Forest {
 
     /// The trunks, whose positions depend on area, density, spacing and seed only.
     ///
-    /// Each square cell of the world of side `spacing` contains at most one candidate, thinned to the
-    /// density; a candidate closer than the spacing to an earlier one is dropped. O(area).
+    /// Each square cell with sides of length `spacing` contains at most one candidate, thinned out to the
+    /// density. A candidate that is closer to an earlier one than the spacing is dropped. O(area).
     pub fn trees(&self) -> Vec<DVec2> {
         let Some((cell, first, (columns, rows))) = self.cells() else {
             return Vec::new();
@@ -228,8 +228,8 @@ impl Forest {
         self.cells().map_or(self.spacing.get(), |(cell, ..)| cell)
     }
 
-    /// A square sample of an endless forest like this one, starting at the origin: its side, m, and the
-    /// trunks in it. O(cells²).
+    /// A square sample of an endless forest like this one, starting at the origin: its side, m, and its
+    /// trunks. O(cells²).
     pub fn sample(&self, cells: usize) -> (f64, Vec<DVec2>) {
         let cell = self.cell();
         let block = Block {
@@ -241,7 +241,7 @@ impl Forest {
         (cell * cells as f64, self.grow(&block, |_| true))
     }
 
-    /// The trunks in a block of cells where `is_inside` holds.
+    /// The trunks in a block of cells for which `is_inside` is true.
     fn grow(&self, block: &Block, is_inside: impl Fn(DVec2) -> bool) -> Vec<DVec2> {
         let Block {
             cell,

@@ -1,9 +1,9 @@
 //! Quantities: numbers with the range that a key of a file allows.
 //!
 //! A field of a file is a [`Quantity`] of some [`Kind`], such as `Quantity<Size>`. The kind defines the
-//! allowed values. Reading files, checking edits and generating the JSON Schema all use it, so that the three
-//! cannot differ. In memory a quantity computes like its value and may be out of range; that is detected when
-//! an edit is applied ([`Scenario::apply`](crate::Scenario::apply)).
+//! allowed values. File reading, edit checks and the JSON Schema all use it, so they cannot disagree. In
+//! memory, a quantity can be used like its value and may be out of range, which is detected when an edit is
+//! applied ([`Scenario::apply`](crate::Scenario::apply)).
 
 use glam::DVec2;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -22,15 +22,15 @@ pub(crate) trait Validate {
     fn validate(&self) -> Result<(), String>;
 }
 
-/// A value of a file, with the range that its key allows as type.
+/// A value of a file, whose type contains the range that its key allows.
 ///
-/// It dereferences to the value; numbers take part in arithmetic and comparisons directly.
+/// It dereferences to the value. Numbers can be used directly in arithmetic and comparisons.
 #[derive(Clone, Copy, Default)]
 pub struct Quantity<K, T = f64>(T, PhantomData<K>);
 
-/// An optional value of a file, with the range that its key allows as type.
+/// An optional value of a file, whose type contains the range that its key allows.
 ///
-/// It dereferences to the option. `null` in a file is an error: a key is left out or has a value.
+/// It dereferences to the option. `null` in a file is an error: a key has a value or is left out.
 #[derive(Clone, Copy)]
 pub struct OptionalQuantity<K, T = f64>(Option<T>, PhantomData<K>);
 
@@ -55,24 +55,24 @@ pub trait Kind<T> {
 /// One end of a range.
 #[derive(Debug, Clone, Copy)]
 pub enum Bound {
-    /// The number itself is part of the range.
+    /// The number itself belongs to the range.
     With(f64),
-    /// The number itself is not part of the range.
+    /// The number itself does not belong to the range.
     Without(f64),
 }
 
-/// A named range of numbers: the [`Kind`] of one number, or of several of the same kind.
+/// A named range of numbers: the [`Kind`] of one number, or of several with the same range.
 pub trait Range {
     /// The name of the type.
     const NAME: &'static str;
-    /// The expected values, for messages.
+    /// Description of the expected values, for messages.
     const EXPECTED: &'static str;
     /// The lower end.
     const LEAST: Bound;
     /// The upper end.
     const LARGEST: Bound;
 
-    /// Rejects a number outside the range; NaN is outside of all.
+    /// Rejects a number outside the range. NaN is outside every range.
     ///
     /// # Errors
     /// The number and what was expected.
@@ -120,7 +120,7 @@ pub trait Numbers: DeserializeOwned {
     /// Rejects the first number that is out of range.
     ///
     /// # Errors
-    /// That of the number.
+    /// The error for that number.
     fn check_each<R: Range>(&self) -> Result<(), String>;
 
     /// The numbers as JSON Schema.
@@ -175,7 +175,7 @@ impl<R: Range, T: Numbers> Kind<T> for R {
 }
 
 impl<K, T> Quantity<K, T> {
-    /// Makes a quantity of this value, in range or not.
+    /// Creates a quantity with this value, whether or not it is in range.
     pub const fn new(value: T) -> Self {
         Self(value, PhantomData)
     }
@@ -209,7 +209,7 @@ impl<K, T> OptionalQuantity<K, T> {
     /// No value.
     pub const NONE: Self = Self(None, PhantomData);
 
-    /// Makes a quantity of this value, in range or not.
+    /// Creates a quantity with this value, whether or not it is in range.
     pub const fn new(value: Option<T>) -> Self {
         Self(value, PhantomData)
     }
@@ -261,7 +261,7 @@ impl<K, T> Default for OptionalQuantity<K, T> {
     }
 }
 
-/// Implements what both kinds of quantities share because of the value inside.
+/// Implements the traits that both types of quantities get from the value inside.
 macro_rules! holds {
     ($name:ident, $value:ty) => {
         impl<K, T> Deref for $name<K, T> {
@@ -428,7 +428,7 @@ impl<K> Neg for Quantity<K> {
     }
 }
 
-/// Arithmetic with numbers and other quantities gives plain numbers.
+/// Implements arithmetic with numbers and other quantities, which gives plain numbers.
 macro_rules! computes {
     ($($operation:ident $method:ident $sign:tt;)*) => {$(
         impl<K> $operation<f64> for Quantity<K> {
@@ -538,31 +538,31 @@ ranges! {
     TimeStep: With(1e-4), With(1.0), "0.0001 to 1 s";
     /// A duration or a time from the start of a run, s.
     Duration: With(0.0), With(1e7), "0 to 10,000,000 s";
-    /// The time of a stage of traffic signals, or of all of them, s.
+    /// The duration of a stage of traffic signals or of a whole cycle, s.
     Cycle: With(1.0), With(600.0), "1 to 600 s";
-    /// Amber or red between two stages of traffic signals, s.
+    /// Duration of amber or red between two stages of traffic signals, s.
     Clearance: With(0.0), With(30.0), "0 to 30 s";
-    /// Red and amber together before green, s.
+    /// Duration of red and amber together before green, s.
     RedAmber: With(0.0), With(5.0), "0 to 5 s";
-    /// Calls of a module per second, Hz.
+    /// Number of calls of a module per second, Hz.
     Rate: Without(0.0), With(1000.0), "more than 0 and at most 1000 Hz";
-    /// Computations of forces per second, Hz.
+    /// Number of computations of forces per second, Hz.
     PhysicsRate: With(10.0), With(10_000.0), "10 to 10,000 Hz";
-    /// Speed of an engine, rpm.
+    /// Engine speed, rpm.
     Rpm: Without(0.0), With(1e5), "more than 0 and at most 100,000 rpm";
     /// A torque, N m.
     Torque: With(0.0), With(1e6), "0 to 1,000,000 N m";
     /// A force, N, or a torque of a motor, N m.
     Force: With(0.0), With(1e8), "0 to 100,000,000 N";
-    /// The ratio of a gear, negative backwards.
+    /// The ratio of a gear; negative for reverse.
     GearRatio: With(-1e3), With(1e3), "a ratio within +-1,000";
     /// The ratio of a final drive.
     FinalDrive: Without(0.0), With(1e3), "more than 0 and at most 1,000";
-    /// A share of a whole.
+    /// A fraction of a whole.
     Share: With(0.0), With(1.0), "0 to 1";
     /// A coefficient of friction.
     Friction: Without(0.0), With(5.0), "more than 0 and at most 5";
-    /// Grip of a ground as a share of the friction of tyres on dry asphalt.
+    /// Grip of the ground relative to the friction of tyres on dry asphalt.
     GripShare: Without(0.0), With(1.5), "more than 0 and at most 1.5";
     /// Cornering stiffness over load, 1/rad.
     CorneringStiffness: Without(0.0), With(200.0), "more than 0 and at most 200 per rad";
@@ -658,7 +658,7 @@ impl Kind<Vec<Vec<DVec2>>> for Holes {
     }
 }
 
-/// The torque of an engine over its speed: pairs of rpm and N m.
+/// Torque of an engine by its speed, as pairs of rpm and N m.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TorqueCurve;
 
@@ -696,12 +696,12 @@ pub(crate) fn at(key: &str, result: Result<(), String>) -> Result<(), String> {
     result.map_err(|why| format!("{key}: {why}"))
 }
 
-/// Prefixes an error inside an object with the object's key.
+/// Prefixes an error inside an object with the key of the object.
 pub(crate) fn inside(key: &str, result: Result<(), String>) -> Result<(), String> {
     result.map_err(|why| format!("{key}.{why}"))
 }
 
-/// Checks fields with the given names, which are also their keys.
+/// Checks the fields with the given names, which are also their keys.
 macro_rules! check_keys {
     ($of:expr => $($key:ident),+ $(,)?) => {
         Ok(())$(.and_then(|()| $crate::quantity::at(stringify!($key), $of.$key.check())))+

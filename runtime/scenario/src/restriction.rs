@@ -1,4 +1,4 @@
-//! Turn restrictions: at one node, and via other roads.
+//! Turn restrictions at one node and via other roads.
 
 use crate::ids::RoadId;
 use schemars::JsonSchema;
@@ -15,7 +15,7 @@ const MOST_AT_A_NODE: usize = 64;
 pub enum RestrictionKind {
     /// This turn is prohibited.
     No,
-    /// From there only this turn is allowed.
+    /// Only this turn is allowed from there.
     Only,
 }
 
@@ -23,11 +23,11 @@ pub enum RestrictionKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Restriction {
-    /// Prohibits or prescribes.
+    /// Whether it prohibits or prescribes the turn.
     pub kind: RestrictionKind,
-    /// Coming from this road.
+    /// The road from which vehicles come.
     pub from: RoadId,
-    /// Into this road.
+    /// The road into which they turn.
     pub to: RoadId,
 }
 
@@ -35,13 +35,13 @@ pub struct Restriction {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ViaRestriction {
-    /// Prohibits or prescribes the turn after the last road between.
+    /// Whether it prohibits or prescribes the turn after the last via road.
     pub kind: RestrictionKind,
-    /// Coming from this road.
+    /// The road from which vehicles come.
     pub from: RoadId,
-    /// Via these roads, in driving order. Roads that only continue one of them need not be named.
+    /// The via roads, in driving order. Roads that only continue one of them need not be named.
     pub via: Vec<RoadId>,
-    /// Into this road.
+    /// The road into which they turn.
     pub to: RoadId,
 }
 
@@ -65,8 +65,8 @@ impl ViaRestriction {
         Ok(())
     }
 
-    /// Returns the restriction with the ids of roads replaced; `None` if one of them has no new id, or none
-    /// is left between the first and the last one.
+    /// Returns the restriction with the ids of roads replaced; `None` if one of them has no new id, or no via
+    /// road is left.
     pub(crate) fn on_roads(&self, name: impl Fn(RoadId) -> Option<RoadId>) -> Option<Self> {
         let (from, to) = (name(self.from)?, name(self.to)?);
         let via = self.via.iter().map(|&road| name(road));

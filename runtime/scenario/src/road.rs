@@ -20,12 +20,12 @@ use serde::{Deserialize, Serialize};
 pub enum RoadClass {
     /// Footway or pedestrian street without cars.
     Path,
-    /// Driveway, alley, parking aisle.
+    /// Driveway, alley or parking aisle.
     Service,
     /// Street that gives access to houses.
     #[default]
     Residential,
-    /// Street that collects from residential ones.
+    /// Street that collects traffic from residential streets.
     Collector,
     /// Main street through a town.
     Arterial,
@@ -66,7 +66,8 @@ impl RoadClass {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LaneDirection {
-    /// As the side of the reference line and the driving side imply (OpenDRIVE `standard`).
+    /// The direction that follows from the side of the reference line and the driving side (OpenDRIVE
+    /// `standard`).
     #[default]
     Standard,
     /// The opposite direction (OpenDRIVE `reversed`): a contraflow lane.
@@ -77,9 +78,9 @@ named! {
     /// Permitted lane changes from a lane to adjacent lanes of the same direction, as marked by the lines
     /// beside it.
     ///
-    /// Sides are those of its drivers, so reversing a road keeps them. In terms of OpenDRIVE the line between
-    /// two lanes has `laneChange` `both` where vehicles may change in either direction, `none` where they may
-    /// in neither, and `increase` or `decrease` where they may in one.
+    /// Sides are seen by drivers, so reversing a road does not change them. In OpenDRIVE, the line between
+    /// two lanes has a `laneChange` of `both` if vehicles may change in either direction, `none` if they may
+    /// change in neither, and `increase` or `decrease` if they may change in one.
     #[derive(
         Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema,
     )]
@@ -128,7 +129,8 @@ impl LaneChange {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Poly3 {
-    /// Position from which it applies, m from the start of the road (lane offset) or section (width).
+    /// Position from which it applies, m from the start of the road (for a lane offset) or section (for a
+    /// width).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub s: Quantity<Distance>,
     /// Constant term, m.
@@ -162,13 +164,13 @@ impl Poly3 {
         }
     }
 
-    /// Value at `s`.
+    /// Value of the polynomial at `s`.
     pub fn value(&self, s: f64) -> f64 {
         let ds = s - self.s;
         self.a + ds * (self.b + ds * (self.c + ds * self.d))
     }
 
-    /// Value at `s` of a list of polynomials, each applying until the next; 0 for an empty list.
+    /// Value at `s` of a list of polynomials, each of which applies until the next one; 0 for an empty list.
     pub fn value_in(list: &[Self], s: f64) -> f64 {
         // At a border the later polynomial applies. Before the first one (which starts at 0, but s may be a
         // rounding error below) the first applies.
@@ -201,18 +203,18 @@ pub struct Lane {
     /// Type of the lane.
     #[serde(rename = "type")]
     pub kind: LaneType,
-    /// Width over the distance from the start of the section, m.
+    /// Width by distance from the start of the section, m.
     #[schemars(length(min = 1))]
     pub width: Vec<Poly3>,
     /// Driving direction.
     #[serde(default, skip_serializing_if = "is_default")]
     pub direction: LaneDirection,
-    /// Speed limit, m/s, where it differs from the road's.
+    /// Speed limit, m/s, if it differs from that of the road.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed_limit: OptionalQuantity<Speed>,
-    /// Turns that its vehicles may make at the junction that the lane leads to, shown as arrows on the road;
-    /// by default they follow the rules of turning. If a road has several lane sections, the last one before
-    /// the junction counts.
+    /// Turns that vehicles may make at the junction to which the lane leads, shown as arrows on the road; by
+    /// default, they follow from the rules of turning. If a road has several lane sections, the last one
+    /// before the junction counts.
     #[serde(default, skip_serializing_if = "is_default")]
     pub turns: Turns,
     /// Permitted lane changes.
@@ -234,7 +236,7 @@ impl Lane {
         }
     }
 
-    /// Whether it is driven along growing s.
+    /// Whether it is driven in the direction of increasing s.
     pub fn is_forward(&self, side: DrivingSide) -> bool {
         //                      lane 1 (left of the line)   lane -1 (right of it)
         // right-hand traffic   against s                   along s
@@ -272,7 +274,7 @@ pub struct Road {
     /// Importance.
     #[serde(default)]
     pub class: RoadClass,
-    /// Level: 0 ground, 1 a bridge above it, -1 a tunnel below.
+    /// Level: 0 for the ground, 1 for a bridge above it, -1 for a tunnel below.
     #[serde(default, skip_serializing_if = "is_default")]
     pub layer: i8,
     /// Access to the road. Through traffic uses only roads that are open to all.
@@ -396,7 +398,7 @@ impl Road {
         self.section_at(s).lanes.iter().find(|l| l.id == lane)
     }
 
-    /// Lateral extent (right edge, left edge) at distance `s`, m to the left of the line.
+    /// Lateral extent (right edge, left edge) at distance `s`, m to the left of the reference line.
     pub fn edges(&self, s: f64) -> (f64, f64) {
         let section = self.section_at(s);
         let offset = Poly3::value_in(&self.lane_offset, s);
@@ -408,9 +410,9 @@ impl Road {
             })
     }
 
-    /// Lateral extent of the carriageway (right edge, left edge) at distance `s`, m to the left of the line:
-    /// everything between the outermost lanes that are not sidewalks, or the whole road if it has only
-    /// sidewalks.
+    /// Lateral extent of the carriageway (right edge, left edge) at distance `s`, m to the left of the
+    /// reference line: everything between the outermost lanes that are not sidewalks, or the whole road if it
+    /// has only sidewalks.
     pub fn carriageway(&self, s: f64) -> (f64, f64) {
         let section = self.section_at(s);
         let bands = self.lane_bands(section, s);
@@ -425,7 +427,7 @@ impl Road {
         extent.unwrap_or_else(|| self.edges(s))
     }
 
-    /// Number of drivable lanes at `s` in the direction of growing s (true) or against it (false).
+    /// Number of drivable lanes at `s` in the direction of increasing s (`true`) or against it (`false`).
     pub fn lanes_driven(&self, s: f64, forward: bool, side: DrivingSide) -> usize {
         self.section_at(s)
             .lanes
@@ -442,18 +444,18 @@ impl Road {
     }
 }
 
-/// Lanes for a new road, by direction.
+/// The lanes of a new road, by direction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CrossSection {
-    /// Lanes in the direction of the road, from the middle outwards.
+    /// Lanes in the direction of the road, from the middle of the road outwards.
     pub forward: Vec<(LaneType, f64)>,
-    /// Lanes in the opposite direction, from the middle outwards.
+    /// Lanes in the opposite direction, from the middle of the road outwards.
     pub backward: Vec<(LaneType, f64)>,
 }
 
 impl CrossSection {
-    /// Driving lanes only: `forward` and `backward` of `width` metres each.
+    /// A cross-section with driving lanes only: `forward` and `backward` lanes of `width` metres each.
     pub fn driving(forward: usize, backward: usize, width: f64) -> Self {
         Self {
             forward: vec![(LaneType::Driving, width); forward],
@@ -461,7 +463,7 @@ impl CrossSection {
         }
     }
 
-    /// Adds an outer lane on both sides that have lanes.
+    /// Adds an outer lane on each side that has lanes.
     pub fn with_border(mut self, kind: LaneType, width: f64) -> Self {
         self.forward.push((kind, width));
         self.backward.push((kind, width));
@@ -470,7 +472,7 @@ impl CrossSection {
 
     /// Returns the lane offset and lane section that centre this cross-section on a reference line.
     ///
-    /// A one-way road is centred on its line; a two-way road has its line between the directions.
+    /// A one-way road is centred on its line. A two-way road has its line between the directions.
     pub fn lanes(&self, side: DrivingSide) -> (Vec<Poly3>, LaneSection) {
         // Traffic along the road keeps to its own side: right-hand lanes are negative.
         let sign: i8 = if side == DrivingSide::Right { -1 } else { 1 };

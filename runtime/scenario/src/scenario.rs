@@ -37,25 +37,23 @@ pub struct Settings {
     pub seed: u64,
     /// Simulated time of a run, s.
     pub duration: Quantity<Duration>,
-    /// Level of dynamics of bodies, unless an agent or flow sets its own.
+    /// Level of dynamics of all bodies, unless an agent or flow sets its own.
     #[serde(default, skip_serializing_if = "is_default")]
     pub dynamics: DynamicsLevel,
-    /// Time of day at the start of a run, h, from 0 to below 24; available to scripts.
+    /// Time of day at the start of a run, h, from 0 to less than 24; available to scripts.
     #[serde(default = "noon", skip_serializing_if = "is_noon")]
     pub time_of_day: Quantity<TimeOfDay>,
-    /// Pedestrians who arrive at each side of a crossing per hour, unless the crossing sets its own number.
+    /// Pedestrians per hour at each side of a crossing, unless the crossing sets its own number.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pedestrians: Quantity<PeoplePerHour>,
-    /// Minimum rate at which levels with forces on vehicles compute them, Hz; steps are divided into shorter
-    /// ones.
+    /// Minimum rate at which levels with forces are computed, Hz. Longer steps are divided into shorter ones.
     #[serde(default = "physics_rate", skip_serializing_if = "is_physics_rate")]
     pub physics_rate_hz: Quantity<PhysicsRate>,
-    /// Grip of each road class and of open ground, as a share of tyre friction on dry asphalt, where it is
-    /// not 1.
+    /// Grip of each road class and of open ground, relative to dry asphalt, where it is not 1.
     #[serde(default, skip_serializing_if = "is_default")]
     pub grip: GroundGrip,
-    /// Whether slopes of the terrain act at all levels of dynamics; if not, only bodies of level `rigid` feel
-    /// them.
+    /// Whether slopes of the terrain act at all levels of dynamics. Otherwise, they only affect bodies of
+    /// level `rigid`.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub slopes: bool,
 }
@@ -116,7 +114,7 @@ pub struct GeoOrigin {
 pub struct About {
     /// Name of the scenario.
     pub name: String,
-    /// Description of the contents.
+    /// Description of the scenario's contents.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// Credit for the data sources; drawn into every picture.
@@ -124,7 +122,7 @@ pub struct About {
     pub attribution: String,
     /// The driving side.
     pub driving_side: DrivingSide,
-    /// Country whose traffic law applies, as its code in ISO 3166-1 alpha-2; empty for none in particular.
+    /// Country whose traffic law applies, as an ISO 3166-1 alpha-2 code; empty for no particular country.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub country: String,
     /// Position of the world frame's origin on Earth.
@@ -140,10 +138,10 @@ pub struct Scenario {
     pub(crate) about: About,
     pub(crate) settings: Settings,
     pub(crate) network: RoadNetwork,
-    /// Shared by copies because it may contain millions of samples.
+    /// Terrain, shared between copies because it may contain millions of samples.
     pub(crate) terrain: Option<Arc<HeightField>>,
-    /// Shared by copies, as land is, because a town has a hundred thousand houses, and every edit in the
-    /// editor makes a copy.
+    /// Obstacles, shared between copies like land, because a town has a hundred thousand houses and every
+    /// edit in the editor makes a copy.
     pub(crate) obstacles: Arc<BTreeMap<ObstacleId, Obstacle>>,
     pub(crate) forests: BTreeMap<ForestId, Forest>,
     pub(crate) land: Arc<BTreeMap<LandId, Land>>,
@@ -159,7 +157,7 @@ pub struct Scenario {
 impl Scenario {
     /// Whether it has agents or flows with vehicles that swing out in turns.
     ///
-    /// Only then are stop lines set back far enough for them
+    /// Stop lines are set back for such vehicles only if there are any
     /// ([`Junction::setbacks`](crate::junction::Junction::setbacks)).
     pub fn has_long_vehicles(&self) -> bool {
         let types = &self.vehicle_types;
@@ -203,7 +201,7 @@ impl Scenario {
         &self.network
     }
 
-    /// Terrain, if it is not level.
+    /// The terrain, unless it is level.
     pub fn terrain(&self) -> Option<&HeightField> {
         self.terrain.as_deref()
     }
@@ -213,7 +211,7 @@ impl Scenario {
         self.terrain.clone()
     }
 
-    /// Areas of land, shared: there may be many.
+    /// Areas of land, shared because there may be many.
     pub fn shared_land(&self) -> Arc<BTreeMap<LandId, Land>> {
         self.land.clone()
     }
@@ -228,8 +226,8 @@ impl Scenario {
         &self.forests
     }
 
-    /// The forests in which trees are planted, by id. Only if there are more than four million places for
-    /// trees, the last forests are left out.
+    /// The forests in which trees are planted, by id. The last forests are left out if there are more than
+    /// four million places for trees.
     pub fn planted(&self) -> impl Iterator<Item = (ForestId, &Forest)> {
         let mut places = 0;
         self.forests.iter().map_while(move |(&id, forest)| {
@@ -243,8 +241,8 @@ impl Scenario {
         &self.land
     }
 
-    /// The areas of land that are painted, by id. Only if they have more than four million corners, the last
-    /// areas are left out.
+    /// The areas of land that are painted, by id. The last areas are left out if they have more than four
+    /// million corners.
     pub fn painted_land(&self) -> impl Iterator<Item = (LandId, &Land)> {
         let mut corners = 0;
         self.land.iter().map_while(move |(&id, land)| {
@@ -330,7 +328,7 @@ impl Scenario {
         &self.groups
     }
 
-    /// The group of an object; the first one, if a file has put it in several.
+    /// The group of an object; the first one if a file has put it in several.
     pub fn group_of(&self, object: ObjectId) -> Option<GroupId> {
         let mut groups = self.groups.iter();
         let found = groups.find(|(_, group)| group.members().contains(&object));
@@ -398,7 +396,7 @@ impl Scenario {
         }
     }
 
-    /// The box around everything in the world, m; `None` if it is empty.
+    /// The bounding box of everything in the world, m; `None` if the world is empty.
     pub fn bounds(&self) -> Option<(DVec2, DVec2)> {
         let mut points: Vec<DVec2> = Vec::new();
         for (_, road) in self.network.roads() {

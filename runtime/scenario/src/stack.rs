@@ -1,4 +1,4 @@
-//! Stacks: the modules of one kind of agent, by slot. Each slot is declared here, in one line.
+//! Stacks: the modules of one kind of agent, by slot. Each slot is declared here in one line.
 
 use crate::named::named;
 use crate::quantity::{OptionalQuantity, Rate, Validate, at};
@@ -11,11 +11,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Calls a macro with the table of slots, in the order in which a step calls them. Everything that has a part
-/// for each slot is generated from this table: fields of [`Stack`], [`Slot`], and the pools of a world.
+/// Calls a macro with the table of slots, in the order in which a step calls them. Everything with one part
+/// per slot is generated from this table: fields of [`Stack`], [`Slot`], and the pools of a world.
 ///
 /// The columns: name, title, field and key in files, kind of its modules, number of modules, default modules,
-/// default rate in Hz, and purpose. Planner's and controller's rates: [Gerdelan 2011], section 8.2.
+/// default rate in Hz, and purpose. The rates of planner and controller are from [Gerdelan 2011], section
+/// 8.2.
 #[macro_export]
 macro_rules! for_each_slot {
     ($callback:ident) => {
@@ -30,21 +31,21 @@ macro_rules! for_each_slot {
 }
 
 named! {
-    /// Kind of a module, which determines the rows that it receives and returns. A slot is the place where a
-    /// stack uses it.
+    /// Kind of a module, which determines the rows that it receives and returns. A slot is a place in a stack
+    /// for modules of one kind.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum ModuleKind {
         /// Finds routes through the lanes.
         Planner = "planner",
         /// Chooses lanes and speeds, and requests effects.
         Behaviour = "behaviour",
-        /// Finds paths off the lanes. Only built in.
+        /// Finds paths off the lanes. Only built-in modules exist.
         GroundPlanner = "ground_planner",
         /// Steers and accelerates.
         Controller = "controller",
         /// Rates driving.
         Fitness = "fitness",
-        /// Selects the next stage of traffic signals. Named by their plan instead of a stack.
+        /// Selects the next stage of traffic signals. It is named by a signal plan instead of a stack.
         SignalController = "signal_controller",
     }
 }
@@ -100,7 +101,7 @@ impl fmt::Display for HowMany {
 pub struct ModuleSetting {
     /// The module's id, such as `idm`.
     pub module: String,
-    /// Calls per second, Hz; by default the rate of its slot.
+    /// Calls per second, Hz; defaults to the rate of its slot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_hz: OptionalQuantity<Rate>,
     /// Parameters that differ from their defaults, by key.
@@ -109,7 +110,7 @@ pub struct ModuleSetting {
 }
 
 impl ModuleSetting {
-    /// Makes a module with its defaults.
+    /// Creates a setting of a module with its defaults.
     pub fn new(module: &str) -> Self {
         Self {
             module: module.into(),
@@ -125,7 +126,7 @@ impl ModuleSetting {
     }
 }
 
-/// The modules of a slot that takes any number: in files one module, or a list of them.
+/// The modules of a slot that takes any number. In files, they are one module or a list of modules.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ModuleSettings(pub Vec<ModuleSetting>);
 
@@ -187,7 +188,7 @@ impl JsonSchema for ModuleSettings {
 
 /// The modules of a slot, however many it takes.
 trait SlotSettings: Sized {
-    /// Converts a list, if its length fits the slot.
+    /// Converts a list of modules, if its length fits the slot.
     fn from_list(list: Vec<ModuleSetting>) -> Option<Self>;
     fn as_slice(&self) -> &[ModuleSetting];
     fn as_slice_mut(&mut self) -> &mut [ModuleSetting];
@@ -272,7 +273,7 @@ macro_rules! declare_slots {
                 match self { $(Self::$slot => stringify!($field)),* }
             }
 
-            /// Its name as a title.
+            /// Its title for display.
             pub fn title(self) -> &'static str {
                 match self { $(Self::$slot => $title),* }
             }
@@ -323,12 +324,12 @@ macro_rules! declare_slots {
                 match slot { $(Slot::$slot => self.$field.as_slice()),* }
             }
 
-            /// The modules of a slot, mutable.
+            /// The modules of a slot, for modification.
             pub fn settings_mut(&mut self, slot: Slot) -> &mut [ModuleSetting] {
                 match slot { $(Slot::$slot => self.$field.as_slice_mut()),* }
             }
 
-            /// Puts other modules into a slot. Returns false, without a change, if their number does not fit.
+            /// Sets the modules of a slot. Returns `false`, without a change, if their number does not fit.
             #[must_use]
             pub fn set(&mut self, slot: Slot, list: Vec<ModuleSetting>) -> bool {
                 match slot {
@@ -348,7 +349,7 @@ macro_rules! declare_slots {
 for_each_slot!(declare_slots);
 
 impl Slot {
-    /// Module of a slot that may be empty, if a stack does not name one; `None` if the slot stays empty.
+    /// Module of an optional slot if a stack does not name one; `None` if the slot stays empty.
     pub fn module_if_absent(self) -> Option<&'static str> {
         match self {
             Self::GroundPlanner => Some("hybrid_fuzzy_path"),
@@ -369,7 +370,7 @@ impl fmt::Display for Slot {
 }
 
 impl Stack {
-    /// The built-in modules around a controller.
+    /// A stack with the built-in modules and the given controller.
     pub fn with_controller(controller: &str) -> Self {
         Self {
             controller: ModuleSetting::new(controller),

@@ -42,12 +42,12 @@ impl Turn {
     }
 }
 
-/// A set of turns, as shown by the arrows of a lane. In files a list of names.
+/// A set of turns, as shown by the arrows of a lane. In files, it is a list of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Turns(u8);
 
 impl Turns {
-    /// No turn; on a lane: no arrow.
+    /// No turn; for a lane, this means no arrow.
     pub const NONE: Self = Self(0);
 
     /// Whether the set is empty.

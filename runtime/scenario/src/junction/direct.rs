@@ -1,4 +1,5 @@
-//! Direct junctions: roads of one direction merge or diverge, and each lane continues in a lane of its own.
+//! Direct junctions: roads of one direction merge or diverge, and each lane continues in exactly one other
+//! lane.
 //!
 //! ```text
 //!   -----------------------------------------

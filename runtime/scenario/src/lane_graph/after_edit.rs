@@ -1,5 +1,5 @@
-//! The lane graph of an edited network: unchanged lanelets are copied, and lanelets from before the edit are
-//! found again.
+//! The lane graph of an edited network. Unchanged lanelets are copied, and lanelets from before the edit are
+//! matched with those after it.
 //!
 //! An edit in a city changes a handful of roads out of thousands. Sampling centre lines dominates the cost of
 //! a graph, so lanelets whose roads are unchanged are copied with their points. The result must equal a graph
@@ -16,8 +16,8 @@ use crate::road::Road;
 use crate::scenario::Scenario;
 use std::ops::Range;
 
-/// The centre lines of an edited network are those from before with new ones appended, until the new ones
-/// exceed this share of all. Then the lines that are still used are copied.
+/// The centre lines of an edited network are the previous ones, with new ones appended, until the new ones
+/// exceed this fraction of the total. After that, the lines still in use are copied.
 const MOST_OWN_LINES: f64 = 0.1;
 
 /// Returns the earlier lanelet that a lanelet is a copy of, given the result of [`LaneGraph::after_edit`].
@@ -38,10 +38,10 @@ pub struct Before<'a> {
 }
 
 impl Before<'_> {
-    /// Whether a road is the same as before and its junctions cut it back in the same places.
+    /// Whether a road is unchanged and its junctions cut it back at the same places.
     ///
-    /// Copies of a scenario share their roads, so comparing addresses is enough. A road that was replaced by
-    /// an equal one is sampled again, which costs time but changes nothing.
+    /// Copies of a scenario share their roads, so it is enough to compare addresses. A road that was replaced
+    /// by an equal one is sampled again, which costs time but does not change the result.
     pub(super) fn has_same(&self, id: RoadId, road: &Road, start: f64, end: f64) -> bool {
         let old = self.network.road(id);
         old.is_some_and(|old| {
@@ -51,9 +51,9 @@ impl Before<'_> {
 }
 
 impl LaneGraph {
-    /// Makes the lanelets of an edited scenario. The result equals that of [`new`](Self::new); lanelets of
-    /// roads and junctions that the edit did not change are copied. Also returns, for each lanelet, the
-    /// earlier one that it is a copy of, or [`NO_LANELET`]. The driving side must be the same.
+    /// Creates the lanelets of an edited scenario. The result equals that of [`new`](Self::new), but lanelets
+    /// of roads and junctions that the edit did not change are copied. Also returns, for each lanelet, the
+    /// earlier lanelet that it is a copy of, or [`NO_LANELET`]. The driving side must be the same.
     pub fn after_edit(
         scenario: &Scenario,
         layout: &Layout,
@@ -77,7 +77,7 @@ impl LaneGraph {
         found
     }
 
-    /// Finds the pieces of lane in an edited network: same road, same lane, same section.
+    /// Finds the same pieces of lane in an edited network: same road, same lane, same section.
     fn find_lanes(&self, edited: &Self, found: &mut [LaneletIndex]) {
         let section = |graph: &Self, id: LaneletIndex| match graph.lanelet(id).kind {
             LaneletKind::Lane { section, .. } => section,
@@ -93,8 +93,8 @@ impl LaneGraph {
         }
     }
 
-    /// Finds the connections in an edited network by the counterparts of the lanes that they join, because an
-    /// edit changes the indices of junctions and paths.
+    /// Finds the same connections in an edited network by the counterparts of the lanes that they join,
+    /// because an edit changes the indices of junctions and paths.
     fn find_connections(&self, edited: &Self, found: &mut [LaneletIndex]) {
         for (id, lanelet) in self.numbered() {
             if !lanelet.is_connection() {
@@ -119,7 +119,7 @@ impl LaneGraph {
 }
 
 impl Builder {
-    /// Reserves about as much space as the graph before needed.
+    /// Reserves about as much space as the previous graph needed.
     pub(super) fn expect(&mut self, before: &LaneGraph) {
         // A little more than before, because an edit adds a few lanelets, and growing would copy all of them.
         self.lanelets.reserve(before.lanelets.len() + 64);
@@ -176,7 +176,7 @@ impl Builder {
     }
 
     /// Adds copies of the earlier connections of junction `number`, given the range of their paths. Returns
-    /// false and adds none if a road there is not a copy.
+    /// `false` and adds none if a road at the junction is not a copy.
     pub(super) fn copy_connections(
         &mut self,
         number: JunctionIndex,
@@ -212,7 +212,7 @@ impl Builder {
     }
 }
 
-/// Index of the first path of each junction among all paths, and the total.
+/// Index of the first path of each junction among all paths, followed by the total number of paths.
 pub(super) fn first_paths(layout: &Layout) -> Vec<usize> {
     let mut firsts = vec![0];
     for junction in &layout.junctions {

@@ -7,18 +7,18 @@ const LATERAL_ACCELERATION: f64 = 2.5;
 /// Lower limit of the speed in bends, m/s.
 const SLOWEST: f64 = 2.0;
 
-/// Length to both sides over which bends are averaged, m, so that a kink between two lanes that continue
-/// straight is no bend, however sharp it is.
+/// Length to both sides over which bends are averaged, m. Because of it, a kink between two lanes that
+/// continue straight does not count as a bend, however sharp it is.
 pub const BEND_REACH: f64 = 3.0;
 
-/// Comfortable speed in a bend of a curvature, 1/m, in m/s. The lateral acceleration is v^2 times the
+/// Comfortable speed in a bend with a curvature, 1/m, in m/s. The lateral acceleration is v^2 times the
 /// curvature, so a radius of 10 m allows 5 m/s.
 pub fn bend_speed(curvature: f64) -> f64 {
     let speed = (LATERAL_ACCELERATION / curvature.abs().max(1e-6)).sqrt();
     speed.max(SLOWEST)
 }
 
-/// Speeds along a line, m/s, at each of its points, limited by its bends and a speed limit.
+/// Speed at each point of a line, m/s, limited by its bends and a speed limit.
 fn bend_speeds(line: CentreLine<'_>, limit: f64) -> impl Iterator<Item = f64> {
     let curvatures = line.curvatures(BEND_REACH);
     curvatures.map(move |curvature| limit.min(bend_speed(curvature)))

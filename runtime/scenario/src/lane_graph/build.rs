@@ -1,7 +1,7 @@
 //! Lanelets from roads and junctions.
 //!
-//! In order: the lanelets of each road in ascending order of id, links between the sections of a lane, the
-//! connections of each junction. The order is fixed, so equal scenarios have equal lanelets.
+//! The lanelets of roads come first, in ascending order of id, then the links between the sections of a lane,
+//! then the connections of each junction. The order is fixed, so equal scenarios have equal lanelets.
 
 use super::after_edit::{Before, first_paths};
 use super::bend::free_speed;
@@ -27,19 +27,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// get no lanelets, so that one wrong number does not fill the memory.
 const MOST_LANE: f64 = 2e7;
 const MOST_POINTS: usize = 10_000_000;
-/// Shorter lanes offer no lane change, m, because a car could not straighten up in time.
+/// Length below which lanes offer no lane change, m, because a car could not straighten up in time.
 const MIN_LANE_CHANGE: f64 = 15.0;
-/// Two lanes of opposite directions narrower than this are closed to buses, m. A bus is 2.55 m wide and may
-/// overhang its lane by ten centimetres on either side.
+/// Total width below which two lanes of opposite directions are closed to buses, m. A bus is 2.55 m wide and
+/// may overhang its lane by ten centimetres on either side.
 const NARROW_FOR_BUSES: f64 = Body::LONG.width - 0.2;
-/// A lane begins where another ends if their centres are closer to each other than this, m.
+/// Distance between the centres of two lanes within which one begins where the other ends, m.
 const SAME_PLACE: f64 = 0.5;
-/// Lanes shorter than this between their junctions are dropped, m.
+/// Length between junctions below which lanes are dropped, m.
 const MIN_LANELET: f64 = 0.05;
 
 impl LaneGraph {
-    /// Makes the lanelets of a scenario, copying those of `before` that are unchanged, and returns for each
-    /// the lanelet that it is a copy of.
+    /// Creates the lanelets of a scenario, copying unchanged ones from `before`. Returns for each lanelet the
+    /// one that it is a copy of.
     pub(super) fn build(
         scenario: &Scenario,
         layout: &Layout,
@@ -83,11 +83,11 @@ impl LaneGraph {
 pub(super) struct Builder {
     pub(super) lanelets: Vec<Lanelet>,
     pub(super) lines: CentreLines,
-    /// Whether the lines are those from before, with new ones appended.
+    /// Whether the lines are the previous ones with new ones appended.
     pub(super) continues_lines: bool,
     /// Pairs of a lanelet and a successor, in the order of each lanelet's successors.
     pub(super) links: Vec<(LaneletIndex, LaneletIndex)>,
-    /// Made once all roads have been added.
+    /// Index of lanelets by lane, built once all roads have been added.
     index: LaneIndex,
     of_internal: BTreeMap<(RoadId, i8), LaneletIndex>,
     pub(super) paths: Vec<PathLanelets>,
@@ -105,7 +105,7 @@ pub(super) struct Builder {
     pub(super) copy_of: Vec<LaneletIndex>,
 }
 
-/// A lane of a road, by its section and its place from left to right there.
+/// A lane of a road, given by its section and its position there from left to right.
 #[derive(Clone, Copy)]
 struct SectionLane<'a> {
     id: RoadId,
@@ -127,7 +127,7 @@ impl Builder {
         id
     }
 
-    /// Whether the lanes of a road of a length, m, still fit within the limits; counts them if so.
+    /// Whether the lanes of a road with a length, m, still fit within the limits. If they do, counts them.
     fn has_room(&mut self, road: &Road, length: f64) -> bool {
         let lanes = |section: &LaneSection| {
             let lanes = section.lanes.iter();
@@ -262,7 +262,7 @@ impl Builder {
     }
 
     /// Closes two lanes of opposite directions to buses if they are too narrow, because a bus would overhang
-    /// the kerb or the oncoming lane all along.
+    /// the kerb or the oncoming lane along their whole length.
     fn close_narrow(&mut self, ids: &[(bool, LaneChange, LaneletIndex)]) {
         for pair in ids.windows(2) {
             let [(a_forward, _, a), (b_forward, _, b)] = [pair[0], pair[1]];
@@ -281,8 +281,8 @@ impl Builder {
         }
     }
 
-    /// Links lanes that continue in the next lane section: to the lane that begins where they end, or else to
-    /// that of the same id.
+    /// Links lanes that continue in the next lane section to the lane that begins where they end, or else to
+    /// the lane with the same id.
     ///
     /// ```text
     ///      1 ------------ 2 ---------     Where a median opens, lanes keep their position but get other
@@ -290,7 +290,7 @@ impl Builder {
     ///     -1 ------------ -2 --------     no width yet.
     /// ```
     ///
-    /// Where the direction of a lane changes between sections there is no successor. O(lanelets * lanes of a
+    /// Where the direction of a lane changes between sections, there is no successor. O(lanelets * lanes of a
     /// section).
     fn link_sections(&mut self) {
         let mut links = std::mem::take(&mut self.links);
@@ -334,8 +334,8 @@ impl Builder {
         }
     }
 
-    /// Whether one lanelet begins where another ends, along their road and in the same direction. They may
-    /// not touch, because a section between them may lack the lane, or lie inside a junction.
+    /// Whether one lanelet begins where another ends, along their road and in the same direction. They need
+    /// not touch, because a section between them may lack the lane or lie inside a junction.
     fn sections_touch(&self, from: LaneletIndex, to: LaneletIndex) -> bool {
         let (from, to) = (self.lanelet(from), self.lanelet(to));
         let goes_up = |lanelet: &Lanelet| lanelet.road_span.1 > lanelet.road_span.0;
@@ -437,7 +437,7 @@ impl Builder {
 
     /// Gives each connection the most open access of the drivable roads at its junction.
     ///
-    /// Copies have it already, because an edit that changes the access of a road rebuilds the junctions at
+    /// Copies already have it, because an edit that changes the access of a road rebuilds the junctions at
     /// its ends.
     fn open_junctions(&mut self, network: &RoadNetwork, layout: &Layout) {
         let most_open = |junction: &Arc<Junction>| {
@@ -461,7 +461,7 @@ impl Builder {
         }
     }
 
-    /// Records the link that a path makes, over a lanelet of its own or directly.
+    /// Records the link that a path creates, either over its own lanelet or directly.
     pub(super) fn connect(&mut self, from: LaneletIndex, to: LaneletIndex, between: LaneletIndex) {
         if between == NO_LANELET {
             self.links.push((from, to));
@@ -530,7 +530,7 @@ impl Builder {
     }
 }
 
-/// Appends the second members of links to `all`, grouped by first member and in order; returns the range of
+/// Appends the second members of links to `all`, grouped by first member and in order. Returns the range of
 /// each of `count` lanelets.
 fn listed(
     all: &mut Vec<LaneletIndex>,
@@ -558,7 +558,7 @@ fn listed(
     lists
 }
 
-/// Points on the centre of a lane between two distances, in driving direction, and its mean width.
+/// Points on the centre line of a lane between two distances, in driving direction, and its mean width.
 fn lane_points(
     road: &Road,
     section: usize,
@@ -585,7 +585,7 @@ fn lane_points(
     (points, width)
 }
 
-/// Distances along a road at which a lane of a section is sampled, ascending, both ends included.
+/// Distances along a road at which a lane of a section is sampled, ascending, including both ends.
 fn lane_distances(road: &Road, section: &LaneSection, from: f64, to: f64) -> Vec<f64> {
     let widths_vary = |lane: &crate::road::Lane| {
         lane.width.len() > 1
@@ -616,7 +616,7 @@ fn lane_distances(road: &Road, section: &LaneSection, from: f64, to: f64) -> Vec
 
 /// Points on a connecting curve.
 ///
-/// Within 1 cm: a bend with a radius of 6 m gets a point about every 70 cm.
+/// They are accurate to 1 cm: a bend with a radius of 6 m gets a point about every 70 cm.
 fn curve_points(curve: &ReferenceLine) -> Vec<DVec2> {
     curve.sample(0.01, 0.0)
 }

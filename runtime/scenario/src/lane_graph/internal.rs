@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!            |  |
-//!     -------'  '---.......---'  '-----       The lane of a place lies under a connection that is driven in the
+//! -------' '---.......---' '----- The lane of a place lies under a connection that is driven in the
 //!      from  ==>  x  connection  ==>  to      same direction. The lanelet behind the connection stands for it: a
 //!     -------.  .---.......---.  .-----       trip to `x` drives through and arrives just beyond the junction.
 //! ```
@@ -20,13 +20,13 @@ use roadwright_geometry::math::wrap_angle;
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_4;
 
-/// Largest distance between the middles of a connection and of the lane it lies on, m; their directions may
-/// differ by an eighth of a turn.
+/// Largest distance between the centre of a connection and that of the lane it lies on, m. Their directions
+/// may differ by an eighth of a turn.
 const ON_LANE: f64 = 2.0;
 
 impl Builder {
-    /// For each lane of an internal road, the lanelet that stands for places on it; copied where all
-    /// connections of the junction are. O(lanes within junctions * connections of these).
+    /// For each lane of an internal road, the lanelet that represents places on it; copied if all connections
+    /// of the junction are copies. O(lanes within junctions * connections of these).
     pub(super) fn connections_out(
         &self,
         network: &RoadNetwork,
@@ -60,7 +60,7 @@ impl Builder {
         found
     }
 
-    /// The lanelets that stood for the lanes of a road before.
+    /// The lanelets that represented the lanes of a road before the edit.
     fn copied_connections_out(
         &self,
         road: RoadId,
@@ -70,7 +70,7 @@ impl Builder {
         lanes.map(|(&lane, &to)| (lane, self.copy_of[to.index()]))
     }
 
-    /// Returns the lanelet behind the connection that lies nearest to a pose and leads in the same direction.
+    /// Returns the lanelet after the connection that lies nearest to a pose and leads in the same direction.
     fn connection_out(&self, paths: std::ops::Range<usize>, pose: Pose) -> Option<LaneletIndex> {
         let near = self.paths[paths].iter().filter_map(|path| {
             if path.between == NO_LANELET {
@@ -87,7 +87,7 @@ impl Builder {
     }
 }
 
-/// The drivable lanes at the middle of a road, with the pose of each lane's centre in driving direction.
+/// The drivable lanes at the middle of a road, each with the pose of its centre in driving direction.
 fn middles(road: &Road, side: DrivingSide) -> impl Iterator<Item = (i8, Pose)> + '_ {
     let s = 0.5 * road.length();
     let section = road.section_at(s);

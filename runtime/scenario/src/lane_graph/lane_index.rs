@@ -4,7 +4,7 @@ use super::{Lanelet, LaneletIndex, LaneletKind, runs};
 use crate::ids::RoadId;
 use std::ops::Range;
 
-/// The lanelets of each road's lanes, found by binary search over the roads.
+/// The lanelets of each lane of each road, found by binary search over the roads.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LaneIndex {
     /// The roads that have lanelets, in ascending order of id.
@@ -18,7 +18,7 @@ pub(super) struct LaneIndex {
 #[derive(Debug, Clone)]
 struct RoadLanes {
     road: RoadId,
-    /// Its lanelets are consecutive because they were added together.
+    /// Its lanelets, which are consecutive because they were added together.
     lanelets: Range<LaneletIndex>,
     /// Its drivable lanes in ascending order of id.
     lanes: Range<u32>,
@@ -32,8 +32,8 @@ struct LaneLanelets {
 }
 
 impl LaneIndex {
-    /// Makes the index of lanelets that are ordered by road, and for each road by lane section; connections
-    /// are left out. O(lanelets).
+    /// Creates the index of lanelets that are ordered by road and, for each road, by lane section.
+    /// Connections are left out. O(lanelets).
     pub(super) fn new(lanelets: &[Lanelet]) -> Self {
         let mut index = Self::default();
         for own in runs(lanelets, Lanelet::road) {

@@ -11,8 +11,8 @@
 //!                    |  v  |
 //! ```
 //!
-//! `build.rs` makes the graph, `after_edit.rs` derives that of an edited network from an earlier one,
-//! `reach.rs` determines which lanelets can be reached from others.
+//! `build.rs` builds the graph, `after_edit.rs` derives the graph of an edited network from an earlier one,
+//! and `reach.rs` determines which lanelets can be reached from others.
 
 mod after_edit;
 mod bend;
@@ -80,9 +80,9 @@ pub struct Lanelet {
     /// The lane or connection that it represents.
     pub kind: LaneletKind,
     line: LineSpan,
-    /// Speed limit, m/s; of a connection the higher one of its two roads.
+    /// Speed limit, m/s; for a connection, the higher limit of its two roads.
     pub speed_limit: f64,
-    /// Average speed without traffic, m/s: the speed limit, but lower on connections with bends.
+    /// Average speed without traffic, m/s: the speed limit, or less on connections with bends.
     pub free_speed: f64,
     successors: Links,
     predecessors: Links,
@@ -90,20 +90,20 @@ pub struct Lanelet {
     pub left: LaneletIndex,
     /// Lane to the right that a vehicle can change to, or [`NO_LANELET`].
     pub right: LaneletIndex,
-    /// Adjacent lanes of the same direction to its left and to its right, whether or not the line between may
-    /// be crossed; [`NO_LANELET`] where there is none.
+    /// Adjacent lanes of the same direction to its left and right, even if the line between must not be
+    /// crossed; [`NO_LANELET`] where there is none.
     pub beside: [LaneletIndex; 2],
     /// Vehicles that may use it.
     pub access: LaneAccess,
-    /// Access to its road. A connection has the most open access of all roads that meet at its junction,
-    /// because crossing a public street includes being on it for a moment.
+    /// Access to its road. A connection has the most open access of all roads at its junction, because
+    /// crossing a public street includes being on it for a moment.
     pub road_access: RoadAccess,
-    /// Level: vehicles on other levels pass above or below.
+    /// Level. Vehicles on other levels pass above or below.
     pub layer: i8,
     /// Mean width, m.
     pub width: f64,
-    /// Distances along the road at its start and at its end, m. The start has the larger one if the lane is
-    /// driven against the reference line. Both are 0 for connections.
+    /// Distances along the road at its start and end, m. The start has the larger one if the lane is driven
+    /// against the reference line. Both are 0 for connections.
     pub road_span: (f64, f64),
 }
 
@@ -121,7 +121,7 @@ impl Lanelet {
         self.line.length()
     }
 
-    /// Time that a distance along it takes without traffic, s.
+    /// Time for driving a distance along it without traffic, s.
     #[inline]
     pub fn free_time(&self, distance: f64) -> f64 {
         distance / self.free_speed
@@ -156,8 +156,8 @@ impl Lanelet {
 
     /// Distance along the lanelet, m, that corresponds to a distance along the road.
     ///
-    /// Computed by proportion, because a lane on the inside of a bend is shorter than its road. If a lanelet
-    /// is bent in one part and straight in another the result is slightly off.
+    /// The distance is scaled, because a lane on the inside of a bend is shorter than its road. If a lanelet
+    /// has both bent and straight parts, the result is slightly off.
     pub fn from_road(&self, road_s: f64) -> f64 {
         let (start, end) = self.road_span;
         let share = (road_s - start) / (end - start);
@@ -188,7 +188,7 @@ pub struct LaneGraph {
     links: Vec<LaneletIndex>,
     /// Lanelets of lanes by road and lane.
     index: LaneIndex,
-    /// Lanelets that stand for the lanes of internal roads.
+    /// Lanelets that represent the lanes of internal roads.
     of_internal: BTreeMap<(RoadId, i8), LaneletIndex>,
     /// The paths of all junctions, junction by junction.
     paths: Vec<PathLanelets>,
@@ -207,7 +207,7 @@ struct PathLanelets {
 }
 
 impl PathLanelets {
-    /// A path of which one lane has no lanelet at the junction.
+    /// A path for which one lane has no lanelet at the junction.
     const NONE: Self = Self {
         from: NO_LANELET,
         to: NO_LANELET,
@@ -221,8 +221,8 @@ impl LaneGraph {
         Self::build(scenario, layout, None).0
     }
 
-    /// An identifier that no other graph of this process has, except copies. For caches only; no result may
-    /// depend on it.
+    /// An identifier that no other graph of this process has, except for copies. For caches only; no result
+    /// may depend on it.
     pub fn identity(&self) -> u64 {
         self.identity
     }
@@ -262,25 +262,26 @@ impl LaneGraph {
         self.lines.line(span)
     }
 
-    /// Whether copied lanelets have their points in the same places as in another graph
+    /// Whether the points of copied lanelets are at the same positions as in another graph
     /// ([`Lanelet::line_span`]).
     pub fn shares_lines_with(&self, other: &Self) -> bool {
         self.lines.share_with(&other.lines)
     }
 
-    /// Lanelets that follow, in a fixed order.
+    /// Lanelets that follow the given one, in a fixed order.
     #[inline]
     pub fn successors(&self, id: LaneletIndex) -> &[LaneletIndex] {
         self.linked(self.lanelets[id.index()].successors)
     }
 
-    /// Lanelets that lead here, in a fixed order.
+    /// Lanelets that lead to the given one, in a fixed order.
     #[inline]
     pub fn predecessors(&self, id: LaneletIndex) -> &[LaneletIndex] {
         self.linked(self.lanelets[id.index()].predecessors)
     }
 
-    /// The via restrictions that routes have to obey; those within one junction are reflected in its paths.
+    /// The via restrictions that routes have to obey. Those within one junction are already part of its
+    /// paths.
     pub fn via_rules(&self) -> &ViaRules {
         &self.via_rules
     }
@@ -323,8 +324,8 @@ impl LaneGraph {
         pairs.try_fold(self.followed_on(first), onto).is_some()
     }
 
-    /// Lanelets from which a vehicle can change to one. A line may be crossable from one side only, so these
-    /// are not always the ones that it can change to.
+    /// Lanelets from which a vehicle can change to the given one. Because a line may be crossable from one
+    /// side only, they are not always the lanelets to which vehicles can change from it.
     pub fn changing_onto(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let beside = self.lanelet(id).beside.into_iter();
         beside.filter(move |&other| {
@@ -340,7 +341,7 @@ impl LaneGraph {
         &self.links[links.first as usize..(links.first + links.count) as usize]
     }
 
-    /// The first road whose lanes were left out because the lanes exceed 20,000 km, or their centre lines ten
+    /// The first road whose lanes were left out because the lanes exceed 20,000 km or their centre lines ten
     /// million points.
     pub fn left_out(&self) -> Option<RoadId> {
         self.left_out
@@ -353,8 +354,8 @@ impl LaneGraph {
 
     /// The lanelet at a place, and the distance along it; `None` if there is no drivable lane.
     ///
-    /// A place inside a junction stands for the nearest part of its lane. On an internal road it stands for
-    /// the start of the lane behind the junction that traffic over the place reaches.
+    /// A place inside a junction is moved to the nearest part of its lane. A place on an internal road is
+    /// moved to the start of the lane after the junction that traffic over the place reaches.
     pub fn locate(&self, place: &LanePlace) -> Option<(LaneletIndex, f64)> {
         let lane = (place.road, place.lane);
         let lanelets = self.index.of_lane(place.road, place.lane);

@@ -1,14 +1,14 @@
 //! Reachability of lanelets.
 //!
 //! Whether a road may be driven can depend on the roads before it: a vehicle that enters private ground may
-//! not leave it again on the other side. Where access is restricted a lanelet is therefore visited up to
-//! twice, once for each part of the trip ([`TripPart`]).
+//! not leave it again on the other side. Where access is restricted, the search therefore visits a lanelet up
+//! to twice, once for each part of the trip ([`TripPart`]).
 
 use super::{LaneGraph, LaneletIndex, NO_LANELET};
 use crate::access::{RoadAccess, TripPart, VehicleClass};
 use std::collections::VecDeque;
 
-/// Reachable lanelets, by the part of the trip.
+/// Reachable lanelets, by part of the trip.
 struct Reached {
     leaving: Vec<bool>,
     arriving: Vec<bool>,
@@ -28,7 +28,7 @@ impl Reached {
             .collect()
     }
 
-    /// Records a lanelet; returns whether it is new.
+    /// Records a lanelet. Returns whether it is new.
     fn note(&mut self, id: LaneletIndex, part: TripPart) -> bool {
         let seen = match part {
             TripPart::Leaving => &mut self.leaving[id.index()],
@@ -38,13 +38,13 @@ impl Reached {
     }
 }
 
-/// A vehicle that starts nearer than this to the end of its lane has no room to change lanes there, m.
+/// Distance from the end of its lane below which a starting vehicle has no room to change lanes there, m.
 pub const ROOM_TO_CHANGE: f64 = 5.0;
 /// Length that each lane change on a road needs in traffic, m.
 pub const ROOM_FOR_CHANGE: f64 = 18.0;
 
 impl LaneGraph {
-    /// The lanelets that a vehicle can drive to next: successors, then neighbours.
+    /// The lanelets to which a vehicle can drive next: successors, then neighbours.
     fn next_of(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let lanelet = self.lanelet(id);
         let sides = [lanelet.left, lanelet.right];
@@ -52,7 +52,7 @@ impl LaneGraph {
         all.filter(|&next| next != NO_LANELET)
     }
 
-    /// The lanelets that a vehicle can come from: predecessors, then neighbours.
+    /// The lanelets from which a vehicle can come: predecessors, then neighbours.
     fn before(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let before = self.predecessors(id).iter().copied();
         before.chain(self.changing_onto(id))
@@ -67,8 +67,8 @@ impl LaneGraph {
         reached.any()
     }
 
-    /// The same for a trip that begins less than [`ROOM_TO_CHANGE`] before the end of its lane and so cannot
-    /// change lanes there. O(lanelets).
+    /// Like `reachable_from`, for a trip that begins less than [`ROOM_TO_CHANGE`] before the end of its lane
+    /// and therefore cannot change lanes there. O(lanelets).
     pub fn reachable_straight_on(&self, start: LaneletIndex, class: VehicleClass) -> Vec<bool> {
         let mut reached = Reached::none(self.lanelets.len());
         let ahead = self.successors(start).iter();
@@ -88,7 +88,7 @@ impl LaneGraph {
         reached.any()[start.index()]
     }
 
-    /// The lanelets from which a trip can reach a goal, lane changes included; the goal is included.
+    /// The lanelets from which a trip can reach a goal, including lane changes; the goal is included.
     /// O(lanelets).
     pub fn reaching(&self, goal: LaneletIndex, class: VehicleClass) -> Vec<bool> {
         let mut reached = Reached::none(self.lanelets.len());
@@ -136,8 +136,8 @@ impl LaneGraph {
         }
     }
 
-    /// Records that a trip drives from a lanelet onto the next one. `None` if it may not, or if that was
-    /// recorded before: each lanelet counts once per part, so that the search ends.
+    /// Records that a trip drives from a lanelet onto the next one. `None` if this is not allowed, or if it
+    /// was recorded before: each lanelet counts once per part, so that the search ends.
     fn enter(
         &self,
         from: LaneletIndex,
@@ -154,7 +154,7 @@ impl LaneGraph {
     }
 
     /// The largest set of lanelets that can all reach each other, without bus lanes and roads with restricted
-    /// access; ascending. O(lanelets).
+    /// access, in ascending order. O(lanelets).
     pub fn main_component(&self) -> Vec<LaneletIndex> {
         let is_open = |id: LaneletIndex| {
             let lanelet = self.lanelet(id);

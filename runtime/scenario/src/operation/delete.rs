@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 
 /// Returns the edit that deletes objects.
 ///
-/// A node takes its roads with it. A road takes the agents that start on it, the flows from or to it, and the
-/// nodes at which no other road ends. Destinations and way-points on a deleted road are dropped. Ids that do
-/// not exist are ignored.
+/// Deleting a node also deletes its roads. Deleting a road also deletes the agents that start on it, the
+/// flows from or to it, and the nodes at which no other road ends. Destinations and way-points on a deleted
+/// road are dropped. Ids that do not exist are ignored.
 pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
     let network = scenario.network();
     let mut roads = BTreeSet::new();
@@ -58,7 +58,7 @@ pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
     Edit::Batch(edits)
 }
 
-/// Nodes at which no road ends once the given roads are deleted.
+/// Nodes at which no road ends after the given roads are deleted.
 fn bare_nodes(scenario: &Scenario, roads: &BTreeSet<RoadId>) -> BTreeSet<NodeId> {
     let network = scenario.network();
     roads
@@ -78,7 +78,7 @@ fn stands_on(place: &Place, roads: &BTreeSet<RoadId>) -> bool {
     matches!(place, Place::Lane(at) if roads.contains(&at.road))
 }
 
-/// Returns the edit that deletes an object that no other object needs, if it exists.
+/// Returns the edit that deletes an object on which no other object depends, if the object exists.
 fn taken_out(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
     if !scenario.contains(object) {
         return None;

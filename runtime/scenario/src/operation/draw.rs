@@ -1,7 +1,7 @@
 //! Drawing roads: the effect of a new road on the roads it meets.
 //!
-//! These functions inspect a scenario and return the [`Edit`] that makes the change, so that a tool can show
-//! it before it is applied.
+//! These functions inspect a scenario and return the [`Edit`] for the change, so that a tool can show the
+//! change before it is applied.
 
 mod flare;
 mod roundabout;
@@ -26,9 +26,9 @@ use roadwright_geometry::{GeometryError, ReferenceLine, polygon};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// Ends closer to a node or road than this join it, m.
+/// Distance from a node or road within which an end joins it, m.
 pub const JOIN_DISTANCE: f64 = 0.5;
-/// A cut closer to an end than this uses the end itself, m, to avoid slivers.
+/// Distance from an end within which a cut is moved to the end, m, to avoid slivers.
 const MIN_PIECE: f64 = 1.0;
 
 /// Properties of a new road.
@@ -38,7 +38,7 @@ pub struct RoadStyle {
     pub name: String,
     /// Importance.
     pub class: RoadClass,
-    /// Level; the road passes over or under roads on other levels.
+    /// Level. The road passes over or under roads on other levels.
     pub layer: i8,
     /// Speed limit, m/s.
     pub speed_limit: f64,
@@ -75,10 +75,10 @@ pub enum DrawError {
 
 /// Returns the edit that draws a road along a line.
 ///
-/// An end within [`JOIN_DISTANCE`] of a node joins it. Where the line ends on a road or crosses one on its
+/// An end within [`JOIN_DISTANCE`] of a node joins it. Where the line ends on a road or crosses a road on its
 /// layer, that road is cut and a node is inserted. A one-way road that begins or ends on a fast one-way road
-/// at a small angle becomes a slip road, for which an auxiliary lane opens. If an end misses the node that it
-/// joins by more than a millimetre, the outer third of the road is bent onto it.
+/// at a small angle becomes a slip road, and the fast road gets an auxiliary lane. If an end misses the node
+/// that it joins by more than a millimetre, the outer third of the road is bent onto it.
 ///
 /// # Errors
 /// If the line is too short or a piece of a cut road would have no valid geometry.
@@ -115,7 +115,7 @@ pub fn road(
 
 /// Returns the edit that cuts a road at distance `s`, with a new node there.
 ///
-/// The first part keeps the id. Agents, flows and rules of junctions follow the part that they belong to.
+/// The first part keeps the id. Agents, flows and rules of junctions move to the part to which they belong.
 ///
 /// # Errors
 /// If the road does not exist or a part would be shorter than a metre.
@@ -153,9 +153,9 @@ struct Drawing<'a> {
     next_road: u32,
     /// New nodes with their positions.
     new_nodes: BTreeMap<NodeId, DVec2>,
-    /// Cuts of existing roads: distance and the node there.
+    /// Cuts of existing roads, each with its distance along the road and its node.
     cuts: BTreeMap<RoadId, Vec<(f64, NodeId)>>,
-    /// The pieces of cut roads: the start of each on the old road, and its id.
+    /// The pieces of cut roads: the start of each along the old road, and its id.
     pieces: BTreeMap<RoadId, Vec<(f64, RoadId)>>,
 }
 
@@ -195,7 +195,7 @@ impl<'a> Drawing<'a> {
         id
     }
 
-    /// Returns the node for an end of the new road: an existing one, one on a road, or a new one.
+    /// Returns the node for an end of the new road: an existing node, a node on a road, or a new one.
     fn end_node(&mut self, point: DVec2, layer: i8) -> NodeId {
         let network = self.scenario.network();
         let existing = network.nodes().map(|(id, node)| (id, node.position()));
@@ -226,7 +226,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// Returns the node at a distance along an existing road: its end if that is close, or a cut.
+    /// Returns the node at a distance along an existing road: the end of the road if that is close, or a cut.
     fn node_on(&mut self, id: RoadId, s: f64) -> NodeId {
         let Some(road) = self.scenario.network().road(id) else {
             return self.new_node(DVec2::ZERO);
@@ -271,7 +271,7 @@ impl<'a> Drawing<'a> {
         found
     }
 
-    /// The nodes along the new road with their distances, both ends included.
+    /// The nodes along the new road with their distances, including both ends.
     fn stops(
         &mut self,
         length: f64,
@@ -329,7 +329,8 @@ impl<'a> Drawing<'a> {
         Ok(())
     }
 
-    /// Returns the piece with its ends on its nodes: unchanged if it meets them, or joined by a clothoid.
+    /// Returns the piece with its ends at its nodes: unchanged if they meet, otherwise with clothoids that
+    /// join them.
     fn attach(
         &self,
         piece: &ReferenceLine,
@@ -396,7 +397,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// The place on the piece of its road that it now lies on.
+    /// The place on that piece of its road on which it now lies.
     fn on_piece(&self, place: &Place) -> Place {
         let Place::Lane(at) = place else {
             return *place;
@@ -503,7 +504,7 @@ fn crossing_distances(a: &[(f64, DVec2)], b: &[(f64, DVec2)]) -> Vec<(f64, f64)>
     found
 }
 
-/// Finds the exact crossing near a guess by Newton's method, replacing both lines by their tangents.
+/// Finds the exact crossing near an estimate by Newton's method, replacing both lines by their tangents.
 fn refine(a: &ReferenceLine, b: &ReferenceLine, mut s: f64, mut t: f64) -> (f64, f64) {
     for _ in 0..6 {
         let (p, q) = (a.pose(s), b.pose(t));

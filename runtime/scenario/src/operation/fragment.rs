@@ -11,8 +11,8 @@ use crate::ids::{
 use crate::scenario::{About, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns a scenario of the given objects alone: roads with their nodes, agents and flows whose roads are
-/// among them, and the vehicle types and stacks that they need.
+/// Returns a scenario with only the given objects: roads with their nodes, agents and flows whose roads are
+/// included, and the vehicle types and stacks that they need.
 pub fn copied(scenario: &Scenario, objects: &Objects) -> Scenario {
     let mut copy = Scenario::default();
     for edit in copies(scenario, objects) {
@@ -32,7 +32,7 @@ pub fn copied(scenario: &Scenario, objects: &Objects) -> Scenario {
 
 /// Returns the edits that put copies of objects into an empty scenario.
 ///
-/// Objects come before those that refer to them, because each edit is checked separately: vehicle types and
+/// Objects come before objects that refer to them, because each edit is checked separately: vehicle types and
 /// stacks before agents, nodes before roads, roads before the agents on them.
 fn copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
     let has_road = |id: RoadId| objects.contains(&ObjectId::Road(id));
@@ -78,7 +78,7 @@ fn copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
     edits
 }
 
-/// The edits for the vehicle types and stacks that users name, as (vehicle type, stack).
+/// The edits for the vehicle types and stacks that users refer to, given as (vehicle type, stack).
 fn used_kinds(scenario: &Scenario, users: &[(&String, &String)]) -> Vec<Edit> {
     let vehicles = scenario
         .vehicle_types
@@ -117,7 +117,7 @@ fn thing_copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
     objects.iter().filter_map(copy).collect()
 }
 
-/// The edits for roads and the nodes at their ends, with the turn restrictions among them.
+/// The edits for roads and the nodes at their ends, with the turn restrictions among these roads.
 fn road_copies(scenario: &Scenario, has: impl Fn(RoadId) -> bool) -> Vec<Edit> {
     let network = scenario.network();
     let chosen = || network.roads().filter(|(id, _)| has(*id));
@@ -135,8 +135,8 @@ fn road_copies(scenario: &Scenario, has: impl Fn(RoadId) -> bool) -> Vec<Edit> {
     nodes.chain(roads).collect()
 }
 
-/// Returns the edit that adds all of `piece` to a scenario under new ids, moved by `motion`, and the new
-/// objects.
+/// Returns the edit that adds all of `piece` to a scenario with new ids, moved by `motion`, and the list of
+/// new objects.
 ///
 /// Vehicle types and stacks that the scenario already has under the same key are not replaced.
 ///
@@ -177,7 +177,7 @@ struct Pasting<'a> {
     scenario: &'a Scenario,
     piece: &'a Scenario,
     motion: &'a Motion,
-    /// New ids by the ids in the piece.
+    /// New ids of nodes, by their ids in the piece.
     nodes: BTreeMap<NodeId, NodeId>,
     roads: BTreeMap<RoadId, RoadId>,
     edits: Vec<Edit>,
@@ -213,7 +213,7 @@ impl Pasting<'_> {
         Ok(())
     }
 
-    /// Vehicle types and stacks whose keys the scenario does not have yet.
+    /// Adds vehicle types and stacks whose keys the scenario does not have yet.
     fn add_kinds(&mut self) {
         for (key, kind) in &self.piece.vehicle_types {
             if !self.scenario.vehicle_types.contains_key(key) {
@@ -304,7 +304,7 @@ impl Pasting<'_> {
         }
     }
 
-    /// Groups under new ids, of the new objects.
+    /// Adds groups of the new objects under new ids.
     fn add_groups(&mut self) {
         let first = self.scenario.next_group_id().0;
         for (group, id) in self.piece.groups.values().zip(first..) {
@@ -320,7 +320,7 @@ impl Pasting<'_> {
         self.edits.push(edit);
     }
 
-    /// A place on a lane follows its road's new id, one on the ground follows the motion.
+    /// The place after pasting: on a lane it follows the new id of its road, on the ground the motion.
     fn pasted_place(&self, place: &Place) -> Place {
         match *place {
             // The lookup cannot fail, because no place in a scenario names a road that does not exist.

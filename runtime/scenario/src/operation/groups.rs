@@ -1,4 +1,4 @@
-//! Groups of objects: making and dissolving them, and keeping them when roads change.
+//! Groups of objects: creating and dissolving them, and updating them when roads change.
 
 use super::Objects;
 use crate::edit::Edit;
@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Minimum number of members of a group.
 const LEAST_MEMBERS: usize = 2;
 
-/// Returns the edit that makes a group of objects, and its id. Objects leave the groups that they were in,
-/// because an object is in at most one group. `None` for fewer than two objects, not counting nodes.
+/// Returns the edit that creates a group of objects, and its id. Objects leave their previous groups, because
+/// an object is in at most one group. `None` for fewer than two objects, not counting nodes.
 pub fn grouped(scenario: &Scenario, objects: &Objects) -> Option<(Edit, GroupId)> {
     let id = scenario.next_group_id();
     let name = format!("Group {}", id.0);
@@ -57,7 +57,7 @@ pub fn with_groups(scenario: &Scenario, objects: &Objects) -> Objects {
     all
 }
 
-/// Members of groups that do not exist, which hand-written files may contain.
+/// Group members that do not exist, which hand-written files may contain.
 pub fn lost_members(scenario: &Scenario) -> Vec<(GroupId, ObjectId)> {
     let groups = scenario.groups.iter();
     let lost = groups.flat_map(|(id, group)| {
@@ -68,7 +68,7 @@ pub fn lost_members(scenario: &Scenario) -> Vec<(GroupId, ObjectId)> {
     lost.collect()
 }
 
-/// Returns the edit that removes members that do not exist from groups, and groups that become empty.
+/// Returns the edit that removes non-existent members from groups, and groups that become empty.
 pub fn without_lost_members(scenario: &Scenario) -> Edit {
     let changed = scenario.groups.iter().filter_map(|(id, group)| {
         let there = group.members().iter().copied();
@@ -79,7 +79,7 @@ pub fn without_lost_members(scenario: &Scenario) -> Edit {
     Edit::Batch(changed.collect())
 }
 
-/// Returns edits that put each new road into the groups of the road that it comes from.
+/// Returns edits that put each new road into the group of the road from which it comes.
 pub(super) fn joining(scenario: &Scenario, roads: &BTreeMap<RoadId, RoadId>) -> Vec<Edit> {
     let mut groups: BTreeMap<GroupId, Vec<ObjectId>> = BTreeMap::new();
     for (new, old) in roads {
@@ -95,7 +95,8 @@ pub(super) fn joining(scenario: &Scenario, roads: &BTreeMap<RoadId, RoadId>) -> 
     groups.into_iter().filter_map(edit).collect()
 }
 
-/// Returns the edit that keeps the first of two merged roads in its group, or else in that of the second.
+/// Returns the edit that keeps the first of two merged roads in its group, or otherwise puts it into the
+/// group of the second.
 pub(super) fn merged(scenario: &Scenario, first: RoadId, second: RoadId) -> Option<Edit> {
     let (first, second) = (ObjectId::Road(first), ObjectId::Road(second));
     let id = scenario.group_of(first).or(scenario.group_of(second))?;

@@ -1,4 +1,4 @@
-//! Cutting lane sections, and opening lanes on a stretch of a road.
+//! Cutting of lane sections, and opening of lanes on a stretch of a road.
 
 use crate::road::{Lane, LaneSection, Poly3, Road, RoadEnd};
 
@@ -21,7 +21,7 @@ pub(super) fn section_part(
     }
 }
 
-/// Returns the polynomials that apply between two distances, measured from the first of them.
+/// Returns the polynomials that apply between two distances, measured from the first distance.
 pub(super) fn cut_polynomials(list: &[Poly3], from: f64, to: f64) -> Vec<Poly3> {
     // The polynomial that applies at `from` starts before it and is rebased to `from`; later ones only have
     // their start shifted.
@@ -67,7 +67,7 @@ pub(super) fn replace_lanes(road: &mut Road, from: f64, to: f64, lanes: Vec<Lane
         .splice(place..=place, parts.into_iter().flatten());
 }
 
-/// Returns the stretch of a road up to the given distance, m, from the node at one of its ends, if it lies in
+/// Returns the stretch of a road from the node at one of its ends up to the given distance, m, if it lies in
 /// one lane section and at least `behind` metres remain beyond it.
 pub(super) fn beside_node(
     road: &Road,
@@ -84,7 +84,7 @@ pub(super) fn beside_node(
     (length >= reach + behind && is_one_section()).then_some((from, to))
 }
 
-/// Width of a lane beside a node, at one end of a road: full over a length, m, and tapering to zero beyond.
+/// Width of a lane next to a node at one end of a road: full over a length, m, then tapering to zero.
 pub(super) fn width_beside_node(width: f64, full: f64, taper: f64, end: RoadEnd) -> Vec<Poly3> {
     match end {
         RoadEnd::Start => {

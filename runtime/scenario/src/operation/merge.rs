@@ -44,7 +44,7 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
     Ok(Edit::Batch(edits))
 }
 
-/// Two roads that meet at a node, with copies that run through it in the same direction.
+/// Two roads that meet at a node, with copies that lead through it in the same direction.
 ///
 /// ```text
 ///   stored      o---first-->N<--second---o      both end at N: the second one is reversed
@@ -57,8 +57,8 @@ struct Pair {
     first_is_turned: bool,
     /// Whether the second road ends at the node.
     second_is_turned: bool,
-    /// Lengths as stored, m. A reversed line sums its segments in another order, so its length may differ in
-    /// the last bit.
+    /// Lengths of the stored roads, m. A reversed line sums its segments in another order, so its length may
+    /// differ in the last bit.
     first_length: f64,
     second_length: f64,
     /// The first road, ending at the node.
@@ -102,7 +102,7 @@ impl Pair {
     }
 
     /// Whether lanes continue through the node, and the roads have the same layer and access. Widths may
-    /// differ; the result then has a lane section on either side of the seam.
+    /// differ; in that case, the result has a lane section on either side of the seam.
     fn fits(&self) -> bool {
         let lanes = |road: &Road, s: f64| -> Vec<_> {
             let lanes = &road.section_at(s).lanes;
@@ -113,7 +113,7 @@ impl Pair {
             && self.head.access == self.tail.access
     }
 
-    /// Distance along the result at which the tail begins, m.
+    /// Distance along the resulting road at which the tail begins, m.
     fn seam(&self) -> f64 {
         self.head.length()
     }
@@ -163,7 +163,7 @@ impl Pair {
     }
 }
 
-/// Continues the lateral shift of lane 0 beyond the seam with that of the tail.
+/// Continues the lateral shift of lane 0 beyond the seam with the shift of the tail.
 fn append_lane_offset(road: &mut Road, tail: &Road, seam: f64) {
     // An empty list means 0 everywhere. One constant on both sides covers the whole already. Otherwise both
     // lists are written out, with a constant 0 for an empty one: a polynomial applies until the next one
@@ -209,7 +209,7 @@ fn are_alike(a: &[Lane], b: &[Lane]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(is_alike)
 }
 
-/// Adds the lane sections of the tail, unless they only continue the last one of the head.
+/// Adds the lane sections of the tail, unless they only continue the last section of the head.
 fn append_lane_sections(road: &mut Road, tail: &Road, seam: f64) {
     // Splitting a plain road and merging its parts gives one section again instead of two equal ones. Widths
     // that change along the road are measured from the start of their section, so such a section cannot be
@@ -245,7 +245,7 @@ fn append_lane_sections(road: &mut Road, tail: &Road, seam: f64) {
     road.lane_sections.extend(sections);
 }
 
-/// Whether a list of polynomials is one constant, or none.
+/// Whether a list of polynomials is empty or a single constant.
 fn is_constant(list: &[Poly3]) -> bool {
     match list {
         [] => true,
@@ -254,7 +254,8 @@ fn is_constant(list: &[Poly3]) -> bool {
     }
 }
 
-/// Returns the second line starting at the end of the first one; a different heading is bent in.
+/// Returns the second line, starting at the end of the first one. If the headings differ, it is bent to
+/// match.
 fn tail_line(head: &Road, tail: &Road) -> Result<ReferenceLine, OperationError> {
     let (end, line) = (head.reference_line.end(), &tail.reference_line);
     let turn = roadwright_geometry::math::wrap_angle(line.start().heading - end.heading);

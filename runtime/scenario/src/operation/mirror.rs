@@ -3,12 +3,12 @@
 //! The mirror image of a network has the other driving side. To keep the scenario's driving side, lanes are
 //! not simply mirrored:
 //!
-//! - The carriageway of a two-way road lies where the mirror image has it, and its lanes keep their order:
-//!   two lanes towards the junction and one away from it stay as they are. Anything outside the carriageway
+//! - The carriageway of a two-way road lies at its mirrored position, but its lanes keep their order: two
+//!   lanes towards a junction and one away from it stay that way. Anything outside the carriageway
 //!   (pavements, parking) changes sides.
 //! - A one-way road is mirrored lane by lane and its direction is reversed. So the carriageways of a motorway
-//!   swap places, entry slip roads become exits, and rings keep the right direction. Trips that can no longer
-//!   be driven are reversed as well.
+//!   swap places, entry slip roads become exits, and rings keep the correct direction. Trips that can no
+//!   longer be driven are also reversed.
 
 mod lanes;
 mod rules;
@@ -32,9 +32,9 @@ use std::f64::consts::PI;
 /// A mirror line on the map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mirror {
-    /// Left becomes right at the line with this x, m.
+    /// Left and right are swapped at the line with this x, m.
     LeftRight(f64),
-    /// Up becomes down at the line with this y, m.
+    /// Top and bottom are swapped at the line with this y, m.
     UpDown(f64),
 }
 
@@ -89,12 +89,12 @@ impl Mirror {
 pub struct Mirrored {
     /// The edit. Empty if none of the objects can be mirrored.
     pub edit: Edit,
-    /// Nodes whose rules had to be left out because they make no sense in the mirror: those for single turns
-    /// in signal stages, and those for a lane whose direction is now reversed.
+    /// Nodes whose rules had to be left out because they do not make sense after mirroring: rules for single
+    /// turns in signal stages, and rules for a lane whose direction is now reversed.
     pub changed_rules: BTreeSet<NodeId>,
 }
 
-/// The middle of the box around the objects that would be mirrored, m. `None` for objects that only follow
+/// The centre of the box around the objects that would be mirrored, m. `None` for objects that only follow
 /// others, such as an agent on a lane.
 pub fn middle(scenario: &Scenario, objects: &Objects) -> Option<DVec2> {
     let nodes = motion::moved_nodes(scenario, objects);
@@ -115,7 +115,7 @@ pub fn middle(scenario: &Scenario, objects: &Objects) -> Option<DVec2> {
     Some(0.5 * (low + high))
 }
 
-/// Points around an object that has a position of its own.
+/// Points around an object that has its own position.
 fn outline(scenario: &Scenario, object: ObjectId) -> Vec<DVec2> {
     let ground = |place: &Place| match place {
         Place::Ground(ground) => Some(ground.position()),
@@ -144,8 +144,8 @@ fn outline(scenario: &Scenario, object: ObjectId) -> Vec<DVec2> {
 
 /// Returns the edit that mirrors objects.
 ///
-/// As in [`moved`](super::moved), the nodes of a road are mirrored with it, a road between two of them is
-/// mirrored even if it is not selected itself, and roads with one end there keep their other end.
+/// As in [`moved`](super::moved), the nodes of a road are mirrored with it, a road between two mirrored nodes
+/// is mirrored even if it is not selected, and roads with only one end at such a node keep their other end.
 ///
 /// # Errors
 /// If a road cannot take the resulting shape.
@@ -186,9 +186,9 @@ struct Reflection<'a> {
     roads: BTreeSet<RoadId>,
     /// Mirror images of these roads.
     images: BTreeMap<RoadId, Road>,
-    /// Roads among them whose direction is reversed.
+    /// Those roads whose direction is reversed.
     turned: BTreeSet<RoadId>,
-    /// Roads that follow with one end only: lengths before and after, m.
+    /// Roads that follow with only one end, with their lengths before and after, m.
     stretched: BTreeMap<RoadId, (f64, f64)>,
 }
 
@@ -245,7 +245,7 @@ impl Reflection<'_> {
         (nodes.iter().filter_map(edit).collect(), changed)
     }
 
-    /// Returns the edit of an object that has a position of its own.
+    /// Returns the edit of an object that has its own position.
     fn thing(&self, object: ObjectId) -> Option<Edit> {
         let (scenario, mirror) = (self.scenario, self.mirror);
         match object {

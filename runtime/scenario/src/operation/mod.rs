@@ -1,7 +1,7 @@
 //! Operations on the objects of a scenario: draw, move, turn, delete, copy, reshape.
 //!
-//! These functions inspect a scenario and return the [`Edit`](crate::Edit) that makes the change, so that a
-//! tool can show it before it is applied.
+//! These functions inspect a scenario and return the [`Edit`](crate::Edit) for the change, so that a tool can
+//! show the change before it is applied.
 
 mod delete;
 mod draft;
@@ -56,16 +56,16 @@ pub enum OperationError {
          and elsewhere, and room for it"
     )]
     NoTurnLanes(NodeId),
-    /// No other junction can be reached from a junction by one road.
+    /// No other junction can be reached from the junction by a single road.
     #[error("no road leads from here to another junction; select two junctions that a road joins")]
     NoJunctionNear,
-    /// There is no room for a slip lane from one road into another one.
+    /// There is no room for a slip lane from one road into another.
     #[error(
         "there is no room for a slip lane from {0} to {1}: it needs a turn to the near side, and some 30 m of \
          both roads without other junctions"
     )]
     NoSlipLane(RoadId, RoadId),
-    /// A road that would become internal is used by trips, which cannot begin or end within a junction.
+    /// Trips use a road that would become internal, but trips cannot begin or end within a junction.
     #[error(
         "agents or flows begin, pass or end on {0}, which would lie within the junction; move them first"
     )]
@@ -76,7 +76,7 @@ pub enum OperationError {
          into 60 m, and no roundabout may lose its ring"
     )]
     CannotMergeJunctions {
-        /// A node of one junction.
+        /// A node of the first junction.
         one: NodeId,
         /// A node of the other junction.
         other: NodeId,

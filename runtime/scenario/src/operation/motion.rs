@@ -124,7 +124,7 @@ impl Motion {
         Place::ground(p.x, p.y, self.heading(place.heading.get()))
     }
 
-    /// Moves a place on open ground. A place on a lane follows its road and is left alone.
+    /// Moves a place on open ground. A place on a lane follows its road and is not changed here.
     fn move_ground(&self, place: &mut Place) {
         if let Place::Ground(ground) = *place {
             *place = self.ground(ground);
@@ -134,9 +134,9 @@ impl Motion {
 
 /// Returns the edit that moves objects.
 ///
-/// The nodes of a moved road move too. Roads with one end at a moved node keep their other end and are bent
-/// in between, as locally as their shape allows. Places on lanes move with their road; places on open ground
-/// that belong to a moved agent move with it.
+/// The nodes of a moved road also move. Roads with only one end at a moved node keep their other end and are
+/// bent in between, as locally as their shape allows. Places on lanes move with their road; places on open
+/// ground that belong to a moved agent move with it.
 ///
 /// # Errors
 /// If a road cannot take the resulting shape.

@@ -17,14 +17,14 @@ use crate::road::Road;
 use crate::scenario::Scenario;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Number of neighbours of a junction to try, nearest first.
+/// Maximum number of neighbours of a junction to try, nearest first.
 const TRIED: usize = 4;
 
-/// Returns the edit that merges the junctions of the given nodes; if there is only one, it is merged with the
+/// Returns the edit that merges the junctions of the given nodes. A single junction is merged with the
 /// nearest junction that fits. Lays the network out: O(roads log roads).
 ///
 /// # Errors
-/// If no road leads from one to the other, if a trip begins, passes or ends on one that does, or if the
+/// If no road leads from one to the other, if a trip begins, passes or ends on such a road, or if the
 /// junction would be larger than 60 m or break up the ring of a roundabout.
 pub fn merged_junctions(
     scenario: &Scenario,
@@ -94,7 +94,7 @@ impl Near<'_> {
         self.layout.junction_of.get(&node).copied()
     }
 
-    /// Roads from one junction to another one, with the indices of both.
+    /// Roads from one junction to another, with the indices of both junctions.
     fn roads_between(&self) -> impl Iterator<Item = (RoadId, &Road, [usize; 2])> {
         self.network().roads().filter_map(|(id, road)| {
             let ends = [self.junction(road.from)?, self.junction(road.to)?];
@@ -102,7 +102,7 @@ impl Near<'_> {
         })
     }
 
-    /// The junctions that one road leads to from a junction, by the length of the road.
+    /// The junctions to which a single road leads from a junction, by the length of the road.
     fn neighbours(&self, of: usize) -> Vec<usize> {
         let mut found: Vec<(f64, usize)> = self
             .roads_between()
@@ -152,8 +152,8 @@ impl Near<'_> {
         .map(|(id, road, _)| (id, road))
     }
 
-    /// A road between the given junctions on which agents or flows begin, pass or end, which is impossible
-    /// within a junction.
+    /// A road between the given junctions on which agents or flows begin, pass or end, if any. This is
+    /// impossible within a junction.
     fn used_between(&self, junctions: &BTreeSet<usize>) -> Option<RoadId> {
         let mut roads = self.between(junctions).map(|(id, _)| id);
         roads.find(|&id| {

@@ -1,4 +1,4 @@
-//! Changing one road: its shape, direction and lanes.
+//! Changes of one road: its shape, direction and lanes.
 
 use super::OperationError;
 use super::users::{with_lane_rules, with_places};
@@ -17,7 +17,7 @@ use roadwright_geometry::stroke::{StrokeOptions, fit};
 use roadwright_geometry::{Pose, ReferenceLine};
 use std::collections::BTreeMap;
 
-/// Share of a line without points of intersection that is bent when its end is moved.
+/// Fraction of a line without points of intersection that is bent when its end is moved.
 pub(super) const BENT_SHARE: f64 = 1.0 / 3.0;
 
 /// Returns the line with its start (or end) moved to the pose `to`; the other end stays.
@@ -95,7 +95,8 @@ fn stretched(poly: &Poly3, scale: f64) -> Poly3 {
     }
 }
 
-/// Edits of the agents and flows on stretched roads, whose places keep their share of the length.
+/// Edits of the agents and flows on stretched roads, whose places keep their relative position along the
+/// road.
 pub(super) fn stretched_places(
     scenario: &Scenario,
     stretched: &BTreeMap<RoadId, (f64, f64)>,
@@ -159,7 +160,7 @@ pub fn reshaped(
     Ok(Edit::Batch(edits))
 }
 
-/// Moves the ends of roads to a position; the changed roads are collected in `roads`.
+/// Moves the ends of roads to a position and collects the changed roads in `roads`.
 fn follow(
     network: &RoadNetwork,
     roads: &mut BTreeMap<RoadId, Road>,
@@ -178,8 +179,8 @@ fn follow(
     Ok(())
 }
 
-/// Returns the edit that reverses a road: s counts from the other end and lanes are mirrored, so that nothing
-/// moves and all agents drive as before.
+/// Returns the edit that reverses the direction of a road: s counts from the other end and lane ids change
+/// sides, so that nothing moves and all agents drive as before.
 ///
 /// # Errors
 /// If the road does not exist.
@@ -263,8 +264,8 @@ fn mirrored(list: &[Poly3], length: f64, sign: f64) -> Vec<Poly3> {
         .collect()
 }
 
-/// Returns the edit that redraws a road with as few lines and arcs as stay roughly within `tolerance` metres
-/// (at most half as much again); an empty one if the road cannot be simplified further.
+/// Returns the edit that redraws a road with as few lines and arcs as possible, roughly within `tolerance`
+/// metres (at most half as much again). The edit is empty if the road cannot be simplified further.
 ///
 /// # Errors
 /// If the road does not exist or cannot be fitted.
@@ -300,9 +301,9 @@ pub fn simplified(scenario: &Scenario, id: RoadId, tolerance: f64) -> Result<Edi
 
 /// Returns the edit that replaces the lanes of a lane section, listed from left to right.
 ///
-/// Ids are assigned anew: `left` lanes lie to the left of the reference line, the rest to its right. Existing
-/// lanes, recognised by their ids, keep their direction and the places on them; a new lane has the id 0.
-/// Agents that start on a deleted lane are deleted with it, as are flows from or to it; goals there are
+/// Ids are assigned anew: `left` lanes lie to the left of the reference line and the rest to its right.
+/// Existing lanes, recognised by their ids, keep their direction and the places on them; a new lane has id 0.
+/// Agents that start on a deleted lane and flows from or to it are deleted with it, and goals there are
 /// dropped.
 ///
 /// # Errors
@@ -359,9 +360,9 @@ pub fn with_lanes(
     Ok(Edit::Batch(edits))
 }
 
-/// A lane with the id of its position from the left.
+/// A lane with the id for its position from the left.
 ///
-/// With `left` = 2 of 5 lanes the ids are 2, 1, -1, -2, -3.
+/// With `left` = 2 of 5 lanes, the ids are 2, 1, -1, -2, -3.
 fn renumbered(mut lane: Lane, index: usize, left: usize, side: DrivingSide) -> Lane {
     let (old, forward) = (lane.id, lane.is_forward(side));
     lane.id = if index < left {

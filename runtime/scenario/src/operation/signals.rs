@@ -1,4 +1,4 @@
-//! Edits of signals: the controller of all of them, and the offsets of some.
+//! Edits of signals: the controller of all signals, and the offsets of some.
 
 use crate::edit::Edit;
 use crate::ids::NodeId;
@@ -7,8 +7,8 @@ use crate::junction_rules::{Control, SignalControllerSetting};
 use crate::network::RoadNetwork;
 use crate::scenario::Scenario;
 
-/// Returns the edit that lets a module, or the mode of that name, control all signals that rule their
-/// junctions. A plan that names the module already keeps its parameters.
+/// Returns the edit that lets a module, or the mode with that name, control all signals that are in control
+/// of their junctions. A plan that already names the module keeps its parameters.
 pub fn controlled_by(scenario: &Scenario, module: &str) -> Edit {
     let nodes = scenario.network().nodes();
     let with_signals = nodes.filter(|(_, node)| {
@@ -31,16 +31,16 @@ pub fn controlled_by(scenario: &Scenario, module: &str) -> Edit {
 }
 
 /// Returns the node whose rules control a junction: the first one with signals, or else the first one that
-/// decides right of way, or else the first node.
+/// sets right of way, or else the first node.
 pub fn ruling_node(network: &RoadNetwork, junction: &Junction) -> Option<NodeId> {
     network
         .deciding_node(&junction.nodes)
         .or(junction.nodes.first().copied())
 }
 
-/// Returns the edit that gives the first stage of junctions other start times, s; the rest of their plans
-/// stays. A junction that shared its programme with neighbours gets its own from then on, with the given
-/// cycle, s, so that it keeps step.
+/// Returns the edit that sets other start times of the first stage for some junctions, s, and keeps the rest
+/// of their plans. A junction that shared its programme with neighbours then gets its own, with the given
+/// cycle, s, so that it stays synchronised.
 pub fn with_offsets<'a>(
     scenario: &Scenario,
     offsets: impl IntoIterator<Item = (&'a Junction, f64, Option<f64>)>,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!        | |                  | |
-//!   -----   -----        -----   --o--      The roads are cut before and behind the junction, and a
+//! ----- ----- ----- --o-- The roads are cut before and behind the junction, and a
 //!   -----   -----        --o--  .-'--       lane leads from one cut to the other. Its traffic gives
 //!        | |                '. /|           way at the end. The junction itself no longer offers
 //!        | |                  o |           this turn.
@@ -25,26 +25,24 @@ use roadwright_geometry::{Pose, ReferenceLine};
 use std::f64::consts::{FRAC_PI_4, PI};
 use std::ops::RangeInclusive;
 
-/// Angles between roads at which there is room for an island, rad.
+/// Range of angles between roads at which there is room for an island, rad.
 const ANGLES: RangeInclusive<f64> = FRAC_PI_4..=2.4;
-/// Angle at which a slip lane leaves its road and meets the other one, rad; a third of the turn if that is
-/// less.
+/// Angle at which a slip lane leaves its road and meets the other one, rad, but at most a third of the turn.
 const LEAVING: f64 = 0.5;
-/// Width of the lane, m, so that buses can turn.
+/// Width of the lane, m, chosen so that buses can turn.
 const WIDTH: f64 = 4.5;
-/// Distances from the stop lines at which the lane may begin and end, m; the shortest that fits is used.
+/// Distances from the stop lines at which the lane may begin and end, m. The shortest one that fits is used.
 const BEYOND: [f64; 8] = [15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 50.0, 60.0];
-/// Length that has to remain of the roads behind, and of the lane between its ends, m.
+/// Length of the roads that has to remain behind, and of the lane between its ends, m.
 const BEHIND: f64 = 5.0;
-/// Tolerance by which an existing cut may be nearer, m.
+/// Tolerance by which an existing cut may be closer, m.
 const SHORTER: f64 = 5.0;
-/// Sharpest bend at its ends, m.
+/// Smallest radius of the bends at its ends, m.
 const RADIUS: f64 = 10.0;
-/// Highest speed limit of a slip lane, m/s.
+/// Maximum speed limit of a slip lane, m/s.
 const FASTEST: f64 = 30.0 / 3.6;
 
-/// Returns the edit that adds a slip lane for traffic that comes from one road and turns to the near side
-/// into another one.
+/// Returns the edit that adds a slip lane for traffic that turns from one road to the near side into another.
 ///
 /// Lays the network out: O(roads log roads).
 ///
@@ -86,13 +84,13 @@ struct Site<'a> {
     layout: &'a Layout,
     junction: &'a Junction,
     node: NodeId,
-    /// The arms that it leads from and to.
+    /// The arms from which and to which it leads.
     arms: (&'a ArmEnd, &'a ArmEnd),
 }
 
 /// A point at which a road has been cut.
 struct Cut {
-    /// The part next to the junction, and the other one.
+    /// The part next to the junction, and the other part.
     inner: RoadId,
     outer: RoadId,
     node: NodeId,
@@ -124,7 +122,8 @@ impl Site<'_> {
         fits.then(|| draft.edit())
     }
 
-    /// Cuts a road beyond its stop line, or returns its far end if it has been cut for another slip lane.
+    /// Cuts a road beyond its stop line, or returns its far end if it has already been cut for another slip
+    /// lane.
     fn cut(&self, draft: &mut Draft, arm: &ArmEnd, beyond: f64) -> Option<Cut> {
         let network = draft.now().network();
         let road = network.road(arm.road)?;
@@ -155,7 +154,7 @@ impl Site<'_> {
         })
     }
 
-    /// Returns the far end of a road, if it lies about the given distance beyond its stop line, m, and the
+    /// Returns the far end of a road if it lies about the given distance beyond the stop line, m, and the
     /// road continues there.
     fn far_end(&self, road: &Road, arm: &ArmEnd, beyond: f64) -> Option<Cut> {
         if road.length() - arm.trim < beyond - SHORTER {
@@ -247,7 +246,7 @@ fn style(after: &Scenario, from: &Cut) -> Option<RoadStyle> {
     })
 }
 
-/// Returns the line from one cut to the other one.
+/// Returns the line from one cut to the other.
 fn line(from: &Cut, to: &Cut) -> Option<ReferenceLine> {
     let driven = wrap_angle(from.pose.heading + PI);
     let turn = wrap_angle(to.pose.heading - driven);
@@ -266,8 +265,8 @@ fn line(from: &Cut, to: &Cut) -> Option<ReferenceLine> {
     ReferenceLine::join(start, end).ok()
 }
 
-/// Traffic from a slip lane gives way. Vehicles enter it only from the road that it leaves, and leave it only
-/// into the road that it leads to.
+/// Returns the rules at the ends of a slip lane: its traffic gives way, enters only from the road that the
+/// lane leaves, and continues only into the road to which it leads.
 fn rules(after: &Scenario, slip: RoadId, from: &Cut, to: &Cut) -> Option<Edit> {
     let network = after.network();
     let never = |from, to| Restriction {

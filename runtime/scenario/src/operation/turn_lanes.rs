@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!    --------------------------------------|
-//!       <-                                 |        The lane at the middle is reserved for the turn, and a lane
+//! <- | The lane at the middle is reserved for the turn, and a lane
 //!    - - - - - - - - - - - - - - - - - - - |        for all other traffic opens on the outside. Pavements and
 //!       ->                           <-'   |        cycle lanes beside the road are moved outwards.
 //!    ----------.    - - - - - - - - - - - -|
@@ -27,9 +27,9 @@ use std::collections::BTreeMap;
 
 /// Length of the taper of a turn lane, m.
 const TAPER: f64 = 20.0;
-/// Length that has to remain of a road behind a turn lane, m.
+/// Length of a road that has to remain behind a turn lane, m.
 const BEHIND: f64 = 10.0;
-/// Distance by which the stop line moves back where a road becomes wider by a lane, m.
+/// Distance by which the stop line moves back where a road becomes one lane wider, m.
 const SET_BACK: f64 = 4.0;
 
 /// A stretch of a road that gets an additional lane.
@@ -40,17 +40,19 @@ struct Stretch {
     to: f64,
     /// The end of the road at the junction.
     end: RoadEnd,
-    /// -1 if its lanes have negative ids, else 1.
+    /// -1 if its lanes have negative ids, 1 otherwise.
     sign: i8,
 }
 
-/// Returns the edit that adds turn lanes of the given length, m. Each arm of a junction with a single lane
-/// towards it, from which vehicles turn across oncoming traffic as well as elsewhere, gets one.
+/// Returns the edit that adds turn lanes with the given length, m, to a junction. An arm gets one if only a
+/// single lane leads to the junction, and vehicles can turn from it across oncoming traffic and also drive
+/// elsewhere.
 ///
-/// Arrows mark the use of each lane. Agents and flows on lanes that get other ids follow them.
+/// Arrows mark the use of each lane. Agents and flows stay on their lanes if the ids of these change.
 ///
 /// # Errors
-/// If no arm can have one: its road is too short, has several lanes already, or leads nowhere else.
+/// If no arm can have a turn lane, because its road is too short, already has several lanes, or leads nowhere
+/// else.
 pub fn turn_lanes(scenario: &Scenario, node: NodeId, length: f64) -> Result<Edit, OperationError> {
     let refused = OperationError::NoTurnLanes(node);
     let layout = junction::layout(scenario.network(), scenario.about());
@@ -89,8 +91,8 @@ pub fn turn_lanes(scenario: &Scenario, node: NodeId, length: f64) -> Result<Edit
     Ok(Edit::Batch(edits))
 }
 
-/// Returns the stretch for a turn lane on an arm, if there is room for one, and a single lane leads to the
-/// junction so far.
+/// Returns the stretch for a turn lane on an arm, if there is room and only a single lane leads to the
+/// junction.
 fn stretch(road: &Road, arm: &ArmEnd, length: f64, side: DrivingSide) -> Option<Stretch> {
     let reach = arm.trim + SET_BACK + length + TAPER;
     let (from, to) = beside_node(road, arm.end, reach, BEHIND)?;

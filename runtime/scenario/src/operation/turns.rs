@@ -10,8 +10,8 @@ use crate::scenario::Scenario;
 /// Returns the edit that prohibits driving from one road into another at the junction of a node; `None` if
 /// the node does not exist.
 ///
-/// It is a turn restriction. In a merged junction, where roads end at several nodes and internal streets
-/// offer other routes, each turn from lane to lane is removed.
+/// The edit adds a turn restriction. In a merged junction, where roads end at several nodes and internal
+/// streets offer other routes, it removes each turn from lane to lane.
 pub fn without_turn(
     scenario: &Scenario,
     junction: &Junction,
@@ -42,7 +42,7 @@ pub fn without_turn(
 }
 
 /// Returns the edit that permits driving from one road into another at a junction again, whichever of its
-/// nodes prohibits it; `None` if none does.
+/// nodes prohibits it; `None` if no node does.
 pub fn with_turn(
     scenario: &Scenario,
     junction: &Junction,

@@ -1,4 +1,4 @@
-//! Agents, flows and rules of junctions that refer to roads, and have to change with them.
+//! Agents, flows and junction rules that refer to roads and have to change with them.
 
 use crate::agents::Place;
 use crate::edit::Edit;
@@ -10,8 +10,7 @@ use crate::scenario::Scenario;
 /// Returns the edits of the agents and flows whose places change; `moved` returns `None` for a place that is
 /// deleted.
 ///
-/// An agent that starts at a deleted place is deleted too, as are flows from or to it; goals there are
-/// dropped.
+/// Agents that start at a deleted place and flows from or to it are also deleted. Goals there are dropped.
 pub(super) fn with_places(
     scenario: &Scenario,
     moved: impl Fn(&Place) -> Option<Place>,
@@ -49,7 +48,7 @@ pub(super) fn with_places(
     edits
 }
 
-/// Returns the edits of the nodes whose rules name renamed roads; entries for a road that gets `None` are
+/// Returns the edits of the nodes whose rules name renamed roads. Entries for a road that gets `None` are
 /// dropped.
 pub(super) fn with_rules(
     scenario: &Scenario,
@@ -63,7 +62,7 @@ pub(super) fn with_rules(
     })
 }
 
-/// Like `with_rules`, but where lane ids change as well; rules about whole roads ask for lane 0.
+/// Like `with_rules`, but lane ids change as well. Rules about whole roads are looked up as lane 0.
 pub(super) fn with_lane_rules(
     scenario: &Scenario,
     place: impl Fn(NodeId, RoadLane) -> Option<RoadLane>,

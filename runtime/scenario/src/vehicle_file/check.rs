@@ -1,17 +1,17 @@
-//! Relations between the numbers of a vehicle.
+//! Checks of a vehicle's numbers against each other.
 
 use super::{FORMAT, Gearbox, Trailer, VERSION, VehicleFile};
 
 /// Shortest wheelbase, m.
 const SHORTEST_WHEELBASE: f64 = 0.1;
-/// Plausible range of the yaw inertia, as a share of mass x wheelbase^2; common vehicles have a quarter.
+/// Plausible range of the yaw inertia, relative to mass x wheelbase^2. Common vehicles have a quarter.
 const INERTIA: [f64; 2] = [0.02, 5.0];
-/// Smallest ratio of a gear that drives.
+/// Smallest absolute ratio of a driving gear.
 const LEAST_RATIO: f64 = 1e-3;
 /// Maximum number of wheels.
 const MOST_WHEELS: usize = 32;
 
-/// A key, and the problem with it.
+/// A key and its problem.
 type Fault = (String, String);
 
 fn fault<T>(key: impl Into<String>, message: impl Into<String>) -> Result<T, Fault> {
@@ -19,7 +19,7 @@ fn fault<T>(key: impl Into<String>, message: impl Into<String>) -> Result<T, Fau
 }
 
 impl VehicleFile {
-    /// Returns the first key whose value does not fit the others, and why.
+    /// Returns the first key whose value does not fit the others, and the reason.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         if self.format != FORMAT {
             return fault("format", format!("expected \"{FORMAT}\""));

@@ -20,20 +20,20 @@ use crate::operation::users::with_places;
 use crate::road::{Lane, LaneDirection, LaneSection, RoadEnd};
 use crate::scenario::Scenario;
 
-/// Width of the island at rings of at least this radius, m; at smaller ones it is narrower.
+/// Width of the island at rings with at least this radius, m. At smaller rings, the island is narrower.
 const WIDTH: f64 = 4.2;
 const WIDTH_AT: f64 = 14.0;
-/// Lengths outward from the node on the ring over which the island has its full width, and over which it
+/// Lengths, outward from the node on the ring, over which the island has its full width and over which it
 /// opens, m.
 const FULL: f64 = 12.0;
 const TAPER: f64 = 16.0;
-/// Length that has to remain of a street behind a flare, m.
+/// Length of a street that has to remain behind a flare, m.
 const BEHIND: f64 = 10.0;
 
-/// Returns the edit that widens a street at one of its ends, towards a ring of a radius, m; `None` if it is
-/// too short, is one-way, or has a median already.
+/// Returns the edit that widens a street at one of its ends towards a ring with a radius, m; `None` if the
+/// street is too short, is one-way, or already has a median.
 ///
-/// Agents and flows on lanes that get other ids follow them.
+/// Agents and flows stay on their lanes if the ids of these change.
 pub(super) fn flared(scenario: &Scenario, id: RoadId, end: RoadEnd, radius: f64) -> Option<Edit> {
     let mut road = scenario.network().road(id)?.clone();
     let (from, to) = beside_node(&road, end, FULL + TAPER, BEHIND)?;
@@ -58,8 +58,8 @@ pub(super) fn flared(scenario: &Scenario, id: RoadId, end: RoadEnd, radius: f64)
     Some(Edit::Batch(std::iter::once(road).chain(places).collect()))
 }
 
-/// Whether the two lanes beside the reference line are drivable, each in the direction of the scenario's
-/// side.
+/// Whether the two lanes beside the reference line are drivable, each in the direction given by the
+/// scenario's driving side.
 fn has_middle(LaneSection { lanes, .. }: &LaneSection) -> bool {
     let is_driven =
         |lane: &Lane| lane.kind == LaneType::Driving && lane.direction == LaneDirection::Standard;

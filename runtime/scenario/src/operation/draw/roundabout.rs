@@ -26,18 +26,18 @@ use roadwright_geometry::{GeometryError, Pose, ReferenceLine, Segment, heading_o
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use std::ops::RangeInclusive;
 
-/// Radii of the middle of the ring's lane, m. Smaller ones are mini roundabouts, which are a control of a
-/// junction.
+/// Range of radii of the centre line of the ring's lane, m. Smaller roundabouts are mini roundabouts, which
+/// are a control of a junction.
 pub const RING_RADIUS: RangeInclusive<f64> = 8.0..=100.0;
-/// Widths of the lane in the smallest and in large rings, m, and the radii at which they apply. Buses need
-/// more width in tight rings.
+/// Widths of the lane in the smallest ring and in large rings, m, and the radii at which they apply. Buses
+/// need more width in tight rings.
 const WIDTH: (f64, f64) = (5.8, 4.5);
 const WIDTH_AT: (f64, f64) = (14.0, 27.0);
-/// Highest speed limit of a ring, m/s.
+/// Maximum speed limit of a ring, m/s.
 const FASTEST: f64 = 30.0 / 3.6;
 
-/// Distance between the points of a line that are tested against a circle, m. A straight line has no points
-/// between its ends, and both may lie outside.
+/// Distance between the points at which a line is tested against a circle, m. Otherwise, a straight line
+/// would only be tested at its ends, which may both lie outside.
 const STEP: f64 = 1.0;
 
 /// A point where a road meets a ring.
@@ -49,13 +49,13 @@ struct Arm {
     pavement: f64,
 }
 
-/// Returns the edit that puts a roundabout with one lane around a point, on a level. `radius` is that of the
-/// middle of its lane, m, within [`RING_RADIUS`].
+/// Returns the edit that places a roundabout with one lane around a point, on a level. `radius` is the radius
+/// of the lane's centre line, m, within [`RING_RADIUS`].
 ///
 /// Roads are cut where they cross the circle, and everything inside it is removed as if it were [deleted],
-/// including agents that start there and flows from or to there. The ring has the direction of the scenario's
+/// including agents that start inside and flows from or to it. The ring has the direction of the scenario's
 /// driving side and the class of its most important arm, and a pavement outside if an arm has one. Streets
-/// widen around an island over their last 28 m, where they are long enough.
+/// that are long enough widen around an island over their last 28 m.
 ///
 /// # Errors
 /// If the radius is out of range, or a road ends so near the circle that it cannot be cut there.
@@ -111,9 +111,9 @@ pub fn roundabout(
     Ok(draft.edit())
 }
 
-/// Returns the edits that put a pavement beside the pieces of a ring, which are roads from `first` on. It
-/// lies on the outside only. A cross-section with a pavement would centre both on the line instead of the
-/// lane alone.
+/// Returns the edits that add a pavement to the pieces of a ring, which are roads from `first` on. It lies
+/// only on the outside. A cross-section with a pavement would centre lane and pavement together on the line,
+/// rather than the lane alone.
 fn paved(scenario: &Scenario, first: RoadId, width: f64) -> Vec<Edit> {
     let pieces = scenario.network().roads().filter(|(id, _)| *id >= first);
     let with_pavement = pieces.map(|(id, road)| {
@@ -149,7 +149,7 @@ fn ends_on(scenario: &Scenario, centre: DVec2, radius: f64, layer: i8) -> Vec<(R
     on_it.map(|(_, end)| end).collect()
 }
 
-/// The roads on a level that cross a circle, with the distances along them of the crossings.
+/// The roads on a level that cross a circle, with the distances of the crossings along them.
 fn cut_roads(
     scenario: &Scenario,
     centre: DVec2,
@@ -213,7 +213,7 @@ fn style(arms: &[Arm], radius: f64, layer: i8) -> RoadStyle {
     }
 }
 
-/// The cross-section of a ring with one lane; the smaller its radius, m, the wider the lane.
+/// The cross-section of a ring with one lane. The smaller the radius, m, the wider the lane.
 pub fn ring_section(radius: f64) -> CrossSection {
     let share = (radius - WIDTH_AT.0) / (WIDTH_AT.1 - WIDTH_AT.0);
     let width = WIDTH.0 + (WIDTH.1 - WIDTH.0) * share.clamp(0.0, 1.0);
@@ -223,7 +223,7 @@ pub fn ring_section(radius: f64) -> CrossSection {
     }
 }
 
-/// The pieces of a ring between its arms, each in driving direction. A ring has at least two.
+/// The pieces of a ring between its arms, each in driving direction. A ring has at least two pieces.
 fn arcs(
     arms: &[Arm],
     centre: DVec2,

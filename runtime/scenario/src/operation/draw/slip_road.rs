@@ -1,7 +1,7 @@
 //! Slip roads: one-way roads that join or leave a fast one-way road at a small angle.
 //!
 //! ```text
-//!   ---------------------------------------------      The new road ends beside the host, where a
+//! --------------------------------------------- The new road ends beside the host, where a
 //!    host        ->         :            ->            lane opens for it and continues for a while,
 //!   ------___-------------- : - - - - - - _______      so that merging vehicles can find a gap. An
 //!       .--- gore           :    -> ___.--             exit has such a lane before the node. The
@@ -21,24 +21,24 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{Pose, ReferenceLine, heading_of};
 
-/// Lowest speed limit of a host, m/s; slower roads get crossings.
+/// Lowest speed limit of a host, m/s. Slower roads get junctions instead.
 const FAST: f64 = 70.0 / 3.6;
-/// Largest angle at which the last stretch of a slip road leads to its host, rad.
+/// Largest angle between the last stretch of a slip road and its host, rad.
 const SMALL_ANGLE: f64 = 0.6;
 /// Largest distance between the carriageway and the end of a line that joins it, m.
 const REACH: f64 = 1.0;
-/// Distance outside its lane beside the host at which the line begins to bend towards it, m.
+/// Distance from its final position beside the host at which the line begins to bend towards the host, m.
 const AWAY: f64 = 4.0;
-/// Shortest and longest stretch over which it bends, m.
+/// Minimum and maximum length over which it bends, m.
 const BENDING: (f64, f64) = (60.0, 200.0);
-/// Length of the auxiliary lane, m, the shortest useful length, and the length of its taper.
+/// Length of the auxiliary lane, m, its minimum useful length, and the length of its taper.
 const AUXILIARY: f64 = 130.0;
 const LEAST_AUXILIARY: f64 = 40.0;
 const TAPER: f64 = 60.0;
-/// Length that has to remain of the host beyond, m.
+/// Length of the host that has to remain beyond, m.
 const BEYOND: f64 = 5.0;
 
-/// How one end of a new road meets its host.
+/// The join of one end of a new road and its host.
 struct Slip {
     host: RoadId,
     /// Distance of the node along the host, m.
@@ -55,7 +55,7 @@ struct Slip {
     at: Pose,
 }
 
-/// Returns the edit that draws a slip road; `None` if the line is not one.
+/// Returns the edit that draws a slip road; `None` if the line is not a slip road.
 pub(super) fn drawn(
     scenario: &Scenario,
     line: &ReferenceLine,
@@ -74,7 +74,7 @@ pub(super) fn drawn(
     (is_any && fits).then(|| draw(scenario, line, style, start, end))
 }
 
-/// How an end of a line meets a host, if it does.
+/// The join of an end of a line and a host, if they meet.
 fn slip(
     scenario: &Scenario,
     line: &ReferenceLine,
@@ -100,7 +100,7 @@ fn slip(
         .find_map(|(id, road)| slip_beside(id, road, line, style, end))
 }
 
-/// Whether slip roads can join a road: a fast one-way road along its line.
+/// Whether slip roads can join a road, which has to be fast and one-way in the direction of its line.
 fn is_host(road: &Road, side: DrivingSide) -> bool {
     let is_fast = road.class >= RoadClass::Ramp || road.speed_limit >= FAST;
     let lanes = || road.lane_sections.iter().flat_map(|section| &section.lanes);
@@ -249,7 +249,7 @@ fn bent_line(
     Ok(bent)
 }
 
-/// Shifts the lanes of the last piece of a slip road beside those of its host.
+/// Shifts the lanes of the last piece of a slip road so that they lie beside those of its host.
 fn shift_end(road: &mut Road, slip: &Slip) {
     let offset = Poly3::value_in(&road.lane_offset, 0.0);
     let from = (road.length() - slip.bending).max(0.0);
@@ -265,7 +265,7 @@ fn shift_end(road: &mut Road, slip: &Slip) {
     }
 }
 
-/// Shifts the lanes of the first piece of a slip road beside those of its host.
+/// Shifts the lanes of the first piece of a slip road so that they lie beside those of its host.
 fn shift_start(road: &mut Road, slip: &Slip) {
     let offset = Poly3::value_in(&road.lane_offset, 0.0);
     let length = slip.bending.min(road.length());

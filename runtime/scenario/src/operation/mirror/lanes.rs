@@ -1,16 +1,16 @@
-//! Mirrors the lanes of a road.
+//! Mirroring of the lanes of a road.
 
 use crate::driving_side::DrivingSide;
 use crate::road::{Lane, LaneChange, LaneSection, Poly3, Road};
 use crate::turn::{Turn, Turns};
 
-/// Coefficients smaller than this are rounding, m.
+/// Value below which coefficients count as rounding errors, m.
 const ROUNDING: f64 = 1e-12;
-/// Polynomials whose starts are closer to each other than this start at the same point, m.
+/// Distance within which two polynomials start at the same point, m.
 const SAME_PLACE: f64 = 1e-9;
 
-/// Whether the direction of a road is reversed in the mirror, which is so if all its vehicle lanes have one
-/// direction.
+/// Whether the direction of a road is reversed when it is mirrored. This is the case if all its vehicle lanes
+/// have one direction.
 pub(super) fn is_turned(road: &Road, side: DrivingSide) -> bool {
     let lanes = road.lane_sections.iter().flat_map(|section| &section.lanes);
     let mut directions = lanes
@@ -22,7 +22,7 @@ pub(super) fn is_turned(road: &Road, side: DrivingSide) -> bool {
     }
 }
 
-/// Whether all lanes lie where the mirror image has them, as for one-way roads and paths.
+/// Whether all lanes take their exact mirrored positions, as for one-way roads and paths.
 fn is_plain_image(road: &Road, side: DrivingSide) -> bool {
     is_turned(road, side) || !road.is_drivable()
 }
@@ -84,7 +84,7 @@ impl Core {
         }
     }
 
-    /// Lanes of the core keep their ids, lanes outside of it change sides.
+    /// Id after mirroring: lanes of the core keep their ids, and lanes outside it change sides.
     fn name_after(&self, lane: i8) -> i8 {
         if lane > self.left {
             -self.right - (lane - self.left)
@@ -96,7 +96,7 @@ impl Core {
     }
 }
 
-/// Lane offset that puts the core of a two-way road where the mirror image has it.
+/// Lane offset that puts the core of a two-way road at its mirrored position.
 ///
 /// With a core from -R to L about the offset o, the image lies from -(o + L) to R - o. The lanes keep their
 /// order, so the new offset is R - o - L.
@@ -144,7 +144,7 @@ fn offset_from(road: &Road, s: f64) -> Poly3 {
     sum
 }
 
-/// Returns the polynomial of a list that applies at `s`, rebased to it.
+/// Returns the polynomial of a list that applies at `s`, measured from there.
 fn active(list: &[Poly3], s: f64) -> Poly3 {
     let index = list.partition_point(|poly| poly.s <= s + SAME_PLACE);
     let found = list.get(index.saturating_sub(1));
@@ -172,8 +172,8 @@ fn is_same(a: &Poly3, b: &Poly3) -> bool {
     pairs.iter().all(|(x, y)| (*x - *y).abs() < ROUNDING)
 }
 
-/// Left turns become right turns: arrows and lines are mirrored, and those of the leftmost lane move to the
-/// rightmost one, for each direction.
+/// Mirrors arrows and line markings, so that left turns become right turns. For each direction, those of the
+/// leftmost lane move to the rightmost one.
 fn mirror_arrows(section: &mut LaneSection, side: DrivingSide) {
     for is_forward in [true, false] {
         let mut lanes: Vec<&mut Lane> = section
@@ -198,7 +198,7 @@ fn mirrored_turn(turn: Turn) -> Turn {
     }
 }
 
-/// Returns the lane at the same position counted from the other side, among lanes of the same direction.
+/// Returns the lane at the same position counted from the other side among lanes of the same direction.
 pub(super) fn opposite(section: &LaneSection, lane: i8, side: DrivingSide) -> i8 {
     let Some(own) = section.lanes.iter().find(|other| other.id == lane) else {
         return lane;

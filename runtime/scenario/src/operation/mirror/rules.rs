@@ -1,4 +1,4 @@
-//! Rules of a junction after mirroring.
+//! Mirroring of the rules of a junction.
 
 use super::{Reflection, lanes};
 use crate::ids::{NodeId, RoadId};
@@ -8,8 +8,8 @@ use crate::road::RoadEnd;
 
 /// Returns the rules of a node after mirroring, and whether all could be kept.
 ///
-/// Rules name roads, which keep their ids. Between roads that keep their direction the turn rules stay;
-/// between reversed roads "from" and "to" are swapped.
+/// Rules name roads, which keep their ids. Turn rules between roads that keep their direction stay; between
+/// reversed roads, "from" and "to" are swapped.
 pub(super) fn mirrored(
     reflection: &Reflection<'_>,
     node: NodeId,
@@ -52,7 +52,7 @@ pub(super) fn mirrored(
     (mirrored, is_all)
 }
 
-/// A node in the mirror.
+/// A node after mirroring.
 struct Image<'a> {
     reflection: &'a Reflection<'a>,
     node: NodeId,
@@ -109,7 +109,7 @@ impl Image<'_> {
         }
     }
 
-    /// The leftmost lane of an arm becomes the rightmost one of that direction.
+    /// Mirrors a lane of an arm: the leftmost lane becomes the rightmost one of its direction.
     fn opposite(&self, at: RoadLane) -> RoadLane {
         let scenario = self.reflection.scenario;
         let Some(road) = scenario.network().road(at.road) else {
@@ -131,7 +131,8 @@ impl Image<'_> {
         }
     }
 
-    /// Corners go from a road to the next one counter-clockwise, which becomes clockwise in the mirror.
+    /// Mirrors the rules of corners. A corner goes from a road to the next one counter-clockwise, which is
+    /// the next one clockwise after mirroring.
     fn corners(&self, corners: &[CornerRule]) -> Vec<CornerRule> {
         let is_kept = |corner: &&CornerRule| {
             let mut roads = [corner.road, corner.next].into_iter();
@@ -147,8 +148,8 @@ impl Image<'_> {
         corners
     }
 
-    /// Stages that give green to all traffic from a road stay. Stages for single turns would let vehicles
-    /// conflict, so they are derived from the lanes again.
+    /// Mirrors a signal plan. Stages that give green to all traffic from a road are kept. Stages for single
+    /// turns would let vehicles conflict, so they are derived from the lanes again.
     fn plan(&self, plan: &SignalPlan) -> SignalPlan {
         let mut movements = plan
             .stages

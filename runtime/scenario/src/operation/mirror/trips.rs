@@ -1,4 +1,4 @@
-//! Trips after mirroring: unchanged, or reversed where one-way roads require it.
+//! Trips after mirroring: unchanged, or reversed if one-way roads require it.
 
 use super::Reflection;
 use crate::agents::{Agent, LanePlace, Place};
@@ -9,7 +9,7 @@ use crate::road::{Road, RoadEnd};
 use std::collections::BTreeSet;
 
 impl Reflection<'_> {
-    /// Edits of agents and flows that are mirrored, or whose roads are.
+    /// Edits of agents and flows that are mirrored or whose roads are mirrored.
     pub(super) fn trips(&self, objects: &Objects) -> Vec<Edit> {
         let mut edits = Vec::new();
         for (&id, agent) in &self.scenario.agents {
@@ -48,7 +48,7 @@ impl Reflection<'_> {
         (there != places).then_some(there)
     }
 
-    /// Returns a place after mirroring; one on open ground changes only if its agent is mirrored itself.
+    /// Returns a place after mirroring. A place on open ground changes only if its agent is itself mirrored.
     fn place(&self, place: Place, is_chosen: bool) -> Place {
         match place {
             Place::Ground(ground) if is_chosen => {
@@ -73,7 +73,7 @@ impl Reflection<'_> {
         }
     }
 
-    /// Returns the place of a reversed trip: across the road, if it has a lane there.
+    /// Returns the place for a reversed trip: across the road, if there is a lane.
     fn facing_back(&self, place: Place) -> Place {
         let Place::Lane(at) = place else {
             return place;
@@ -94,7 +94,7 @@ impl Reflection<'_> {
         }
     }
 
-    /// Returns the road of a place after mirroring, as far as its lanes are concerned.
+    /// Returns the road of a place with its lanes after mirroring.
     fn road_after(&self, at: LanePlace) -> Option<&Road> {
         let image = self.images.get(&at.road);
         image.or_else(|| self.scenario.network().road(at.road))
@@ -160,7 +160,7 @@ impl Reflection<'_> {
     }
 }
 
-/// Returns the agent with other places for its trip, of the same number.
+/// Returns the agent with other places for its trip. The number of places must be the same.
 fn with_places(mut agent: Agent, places: Vec<Place>) -> Agent {
     for (place, new) in agent.places_mut().zip(places) {
         *place = new;
