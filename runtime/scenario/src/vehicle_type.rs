@@ -29,21 +29,21 @@ pub struct VehicleType {
     pub mass: Quantity<Mass>,
     /// Top speed, m/s.
     pub max_speed: Quantity<Speed>,
-    /// Largest acceleration, m/s^2.
+    /// Maximum acceleration, m/s^2.
     pub max_acceleration: Quantity<Acceleration>,
-    /// Hardest braking, m/s^2.
+    /// Maximum deceleration, m/s^2.
     pub max_braking: Quantity<Acceleration>,
-    /// Steering lock, rad at the front wheels.
+    /// Steering lock of the front wheels, rad.
     pub max_steering: Quantity<SteeringLock>,
     /// Steering rate of the front wheels, rad/s.
     pub steering_rate: Quantity<Acceleration>,
-    /// The file that these values come from, if there is one.
+    /// The file from which these values come, if there is one.
     #[serde(skip)]
     pub file: Option<Arc<FileReference>>,
 }
 
 impl VehicleType {
-    /// Vehicles longer than this count as buses, which may use bus lanes, m.
+    /// Length above which vehicles count as buses, which may use bus lanes, m.
     pub const BUS_LENGTH: f64 = 9.0;
 
     /// Its class for reserved lanes.
@@ -77,7 +77,7 @@ impl VehicleType {
     /// The Willys MB jeep: hull, axles and mass of [Gerdelan 2011], table B.3.
     ///
     /// Top speed follows from its rev limit (4000 rpm) in third gear. The steering lock and rate are typical
-    /// for road traffic, because those of the table belong to the mechanical model.
+    /// of road traffic, because those in the table belong to the mechanical model.
     pub fn willys_mb() -> Self {
         Self {
             name: "Willys MB".into(),
@@ -118,18 +118,18 @@ impl VehicleType {
         }
     }
 
-    /// Smallest radius that the middle of the rear axle can drive, m.
+    /// Minimum turning radius of the centre of the rear axle, m.
     pub fn min_turning_radius(&self) -> f64 {
         self.wheelbase / roadwright_geometry::math::tan(self.max_steering.get())
     }
 
-    /// Whether its front swings out in turns because it is far ahead of its rear axle: 8 m for a bus, 4.4 m
+    /// Whether its front swings out in turns because it is far ahead of the rear axle: 8 m for a bus, 4.4 m
     /// for a large van.
     pub fn swings_out(&self) -> bool {
         self.front() > 5.5
     }
 
-    /// Distance from the rear axle forward to the middle of the body, m.
+    /// Distance from the rear axle forward to the centre of the body, m.
     pub fn body_centre(&self) -> f64 {
         0.5 * self.length - self.rear_overhang
     }

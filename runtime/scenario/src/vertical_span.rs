@@ -14,8 +14,8 @@ pub struct VerticalSpan {
 }
 
 impl VerticalSpan {
-    /// Whether a vehicle can hit an obstacle of this span. It drives over obstacles no higher than its ground
-    /// clearance, and passes underneath obstacles that begin at its height or above.
+    /// Whether a vehicle can hit an obstacle of this span. It drives over obstacles that are no higher than
+    /// its ground clearance, and passes underneath obstacles that begin at or above its height.
     #[inline]
     pub fn is_met_by(self, vehicle: Self) -> bool {
         self.high > vehicle.low && self.low < vehicle.high && self.low < self.high
@@ -26,7 +26,7 @@ impl VerticalSpan {
         self.low < other.high && other.low < self.high
     }
 
-    /// The smallest span that contains two spans.
+    /// The smallest span that contains both spans.
     pub fn joined(self, other: Self) -> Self {
         Self {
             low: self.low.min(other.low),
@@ -44,7 +44,7 @@ impl Obstacle {
         }
     }
 
-    /// Whether the obstacle hangs above the ground.
+    /// Whether the obstacle is above the ground without touching it.
     pub fn hangs(&self) -> bool {
         self.base > 0.0
     }
@@ -54,14 +54,15 @@ impl VehicleType {
     /// Default ground clearance of vehicles and trailers as a fraction of their height.
     pub const COMMON_CLEARANCE: f64 = 0.12;
 
-    /// Ground clearance of the vehicle, m: that of its file, or 0.12 of its height. It drives over lower obstacles.
+    /// Ground clearance of the vehicle, m: that of its file, or 0.12 of its height. It can drive over lower
+    /// obstacles.
     pub fn ground_clearance(&self) -> f64 {
         let file = self.file.as_ref();
         let of_file = file.map(|file| file.vehicle.body.ground_clearance.get());
         of_file.unwrap_or(Self::COMMON_CLEARANCE * self.height)
     }
 
-    /// Heights from the ground clearance to the top of the vehicle, without its trailers.
+    /// Range of heights from the ground clearance to the top of the vehicle, without its trailers.
     pub fn vertical_span(&self) -> VerticalSpan {
         VerticalSpan {
             low: self.ground_clearance(),
@@ -75,7 +76,7 @@ impl VehicleType {
         trailers.map(Trailer::vertical_span)
     }
 
-    /// Heights from the lowest ground clearance to the highest top of the vehicle and its trailers.
+    /// Range of heights from the lowest ground clearance to the highest top of the vehicle and its trailers.
     pub fn whole_span(&self) -> VerticalSpan {
         self.trailer_spans()
             .fold(self.vertical_span(), VerticalSpan::joined)
@@ -89,7 +90,7 @@ impl Trailer {
         self.ground_clearance.get().unwrap_or(common)
     }
 
-    /// Heights from the ground clearance to the top of the trailer.
+    /// Range of heights from the ground clearance to the top of the trailer.
     pub fn vertical_span(&self) -> VerticalSpan {
         VerticalSpan {
             low: self.clearance(),

@@ -13,7 +13,7 @@ use crate::restriction::{MOST_VIA, RestrictionKind, ViaRestriction};
 
 impl ViaRestriction {
     /// Returns the roads of the restriction in sequence, from the first to the last; `None` if they no longer
-    /// meet. Includes roads between two of them that only continue a road, as after a cut.
+    /// meet. Includes roads in between that only continue another road, for example after a cut.
     pub fn roads(&self, network: &RoadNetwork, node: NodeId) -> Option<Vec<RoadId>> {
         let ends_here = |at: NodeId, road: RoadId| {
             let ends = network.ends_at(at);
@@ -55,13 +55,13 @@ pub struct ViaRules {
     sequences: Vec<(RestrictionKind, Vec<RoadId>)>,
 }
 
-/// Progress of a vehicle along the roads of restrictions: (restriction, number of its roads so far),
-/// ascending.
+/// Progress of a vehicle along the roads of restrictions, as pairs of a restriction and the number of its
+/// roads so far, in ascending order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Followed(Vec<(u32, u32)>);
 
 impl Followed {
-    /// Whether the vehicle is not on the first or a later road of any restriction.
+    /// Whether the vehicle is not on any road of a restriction.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -76,7 +76,7 @@ impl Followed {
 }
 
 impl ViaRules {
-    /// Collects the restrictions stored at the given nodes, on the roads for which `stays` holds. A
+    /// Collects the restrictions stored at the given nodes, on the roads for which `stays` is true. A
     /// restriction is left out if one of its ends or all its via roads do not stay, or if its roads do not
     /// meet.
     pub fn of(
@@ -101,22 +101,22 @@ impl ViaRules {
         Self { sequences }
     }
 
-    /// Whether there are none.
+    /// Whether there are no restrictions.
     pub fn is_empty(&self) -> bool {
         self.sequences.is_empty()
     }
 
-    /// How many there are.
+    /// Number of restrictions.
     pub fn len(&self) -> usize {
         self.sequences.len()
     }
 
-    /// Whether a restriction begins with a road.
+    /// Whether any restriction begins with a road.
     pub fn begin_with(&self, road: RoadId) -> bool {
         self.sequences.iter().any(|(_, roads)| roads[0] == road)
     }
 
-    /// Returns the progress of a vehicle that continues into a road; `None` if that is prohibited.
+    /// Returns the progress of a vehicle that continues onto a road; `None` if this is prohibited.
     pub fn after(&self, followed: &Followed, road: RoadId) -> Option<Followed> {
         let mut after = Vec::new();
         for &(number, place) in &followed.0 {

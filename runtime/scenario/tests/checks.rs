@@ -1,4 +1,4 @@
-//! Provokes each kind of finding.
+//! Scenarios that provoke each kind of finding.
 
 use crate::common::*;
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment};
@@ -19,7 +19,7 @@ fn with(edit: Edit) -> Scenario {
     scenario
 }
 
-/// The crossroads with the line of road 1 replaced.
+/// The crossroads scenario with the line of road 1 replaced.
 fn with_line(line: ReferenceLine) -> Scenario {
     let scenario = crossroads();
     let road = Road {
@@ -207,7 +207,7 @@ fn destinations_behind_gates_and_on_closed_roads_are_told_apart() {
     assert_eq!(codes(&row), [Code::UnreachableDestination]);
 }
 
-/// Two lanes of which only the other one continues, and an agent on one of the two.
+/// A road with two lanes of which only one continues, and an agent on one of them.
 fn narrowing(lane: i8, s: f64) -> Scenario {
     let mut scenario = Scenario::new("narrowing");
     for (lanes, from, to) in [(2, 0.0, 100.0), (1, 100.0, 200.0)] {
@@ -332,7 +332,7 @@ fn the_notch_of_an_obstacle_is_free() {
     assert_eq!(codes(&scenario), []);
 }
 
-/// The findings about land of a scenario with one area.
+/// The findings about land in a scenario with one area.
 fn about_land(change: impl FnOnce(&mut Land)) -> Vec<(Code, String)> {
     let mut scenario = crossroads();
     let mut land = pond_at(50.0, 50.0);
@@ -423,7 +423,8 @@ fn points_of_interest_have_names_of_their_own() {
     assert!(twin.1.contains("as point of interest 1"), "{twin:?}");
 }
 
-/// Repairs the first finding of a kind; the object is then valid, and the inverse restores it.
+/// Repairs the first finding of a kind. Checks that the object is then valid and that the inverse restores
+/// it.
 fn is_repaired(scenario: &Scenario, code: Code) {
     let finding = check(scenario)
         .into_iter()
@@ -573,7 +574,8 @@ fn what_is_decided_at_nodes_is_repaired_by_one_edit() {
     );
 }
 
-/// One-way streets that lead to two nodes 20 m apart, the same number to each, and one that leads away.
+/// One-way streets that lead to two nodes 20 m apart, the same number to each, and one street that leads
+/// away.
 fn star(streets: u32) -> Scenario {
     let mut scenario = Scenario::new("star");
     let mut street = |from: DVec2, to: DVec2, back: usize| {

@@ -1,4 +1,4 @@
-//! Conflict zones: random bodies placed on random junctions.
+//! Tests conflict zones by placing random bodies on random junctions.
 //!
 //! `ROADWRIGHT_SAMPLES=1000000 cargo test -p roadwright-scenario --test all conflict_zones` takes more
 //! samples.
@@ -12,16 +12,16 @@ use roadwright_scenario::junction::{Body, Conflicts, Interval, Junction, layout}
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
 
-/// Default number of placed bodies; a positive control needs fewer.
+/// Default number of placed bodies. A control test needs fewer.
 const SAMPLES: usize = 60_000;
 /// Number of samples per junction.
 const PER_JUNCTION: usize = 2_000;
-/// Overlap allowed between wide bodies in adjacent lanes, m; ordinary bodies then do not touch.
+/// Overlap allowed between wide bodies in adjacent lanes, m. Ordinary bodies do not touch in this case.
 const BESIDE: f64 = 0.2;
-/// Length from the rear axle to the rear end, m: a car and a bus.
+/// Distance from the rear axle to the rear end of a car and of a bus, m.
 const REAR: [f64; 2] = [0.95, 2.2];
 
-/// A junction of 2 to 9 legs, 5 to 355 degrees apart, 3 to 30 m wide.
+/// A junction with 2 to 9 arms, 5 to 355 degrees apart, 3 to 30 m wide.
 fn random_junction(random: &mut Stream) -> Option<Junction> {
     let star = Star::random(random, 5.0);
     let (scenario, _) = star.plain();
@@ -30,7 +30,7 @@ fn random_junction(random: &mut Stream) -> Option<Junction> {
     junctions.find(|junction| junction.arms.len() == star.legs.len())
 }
 
-/// The pose of a rear axle on a connection; straight before it.
+/// The pose of a rear axle on a connection; before the connection, it is in line with its start.
 fn pose(curve: &ReferenceLine, s: f64) -> Pose {
     let start = curve.start();
     if s >= 0.0 {
@@ -50,7 +50,7 @@ fn outline(body: Body, rear: f64, axle: Pose) -> OrientedBox {
     OrientedBox::new(middle, body.front + rear, body.width)
 }
 
-/// Results of the bodies on one junction.
+/// Results for the bodies on one junction.
 #[derive(Debug, Default)]
 struct Tally {
     samples: usize,
@@ -59,8 +59,8 @@ struct Tally {
     worst: String,
 }
 
-/// Places pairs of bodies on two connections; where they overlap, both must be within the intervals of their
-/// conflict. `shrunk` shortens these intervals at both ends, m.
+/// Places pairs of bodies on two connections. Where they overlap, both must be within the intervals of their
+/// conflict. `shrunk` shortens these intervals at both ends, m, as a control.
 fn throw(junction: &Junction, kind: usize, shrunk: f64, random: &mut Stream, tally: &mut Tally) {
     let body = [Body::CAR, Body::LONG][kind];
     let rear = REAR[kind];

@@ -1,4 +1,4 @@
-//! Undo of random sequences of edits.
+//! Undoes random sequences of edits.
 
 use crate::common::*;
 use proptest::prelude::*;
@@ -107,7 +107,7 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
     })
 }
 
-/// Rules of a junction with everything set.
+/// Rules of a junction with all values set.
 fn rules_for(scenario: &Scenario, node: NodeId, a: f64, b: f64, n: u32) -> JunctionRules {
     let ends = scenario.network().ends_at(node);
     let road = |i: u32| ends[(n / 7 + i) as usize % ends.len().max(1)].0;

@@ -1,4 +1,4 @@
-//! Scenario files: their form, and the messages for invalid ones.
+//! Scenario files: their format, and the messages for invalid files.
 
 use crate::common::*;
 use proptest::prelude::*;

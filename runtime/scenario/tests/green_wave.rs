@@ -1,4 +1,4 @@
-//! Green waves in a network: the route that they follow, and the edits that make them.
+//! Green waves in a network: the route that they follow, and the edits for them.
 
 use roadwright_scenario::green_wave::{Along, Corridor, NoWave, Street};
 use roadwright_scenario::junction::{Conflicts, Layout, Signals, layout, signal_plans};

@@ -1,4 +1,4 @@
-//! Incremental updates after an edit equal results made from scratch.
+//! Incremental updates after an edit: they equal results computed from scratch.
 
 use crate::common::*;
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn laid_out(scenario: &Scenario) -> Layout {
     layout(scenario.network(), scenario.about().driving_side)
 }
 
-/// Draws a straight road if there is room for one; a line that barely passes a node may be refused.
+/// Draws a straight road if there is room for it. A line that barely misses a node may be rejected.
 fn try_to_draw(scenario: &mut Scenario, from: DVec2, to: DVec2, style: &RoadStyle) {
     let line = ReferenceLine::straight(from, to).unwrap();
     if let Ok(edit) = draw::road(scenario, &line, style) {
@@ -28,7 +28,7 @@ fn try_to_draw(scenario: &mut Scenario, from: DVec2, to: DVec2, style: &RoadStyl
     }
 }
 
-/// A change of the roads, selected by three numbers; some do nothing.
+/// A change of the roads, selected by three numbers. Some changes have no effect.
 fn change(scenario: &mut Scenario, kind: u8, which: usize, size: f64) {
     let roads: Vec<RoadId> = scenario.network().roads().map(|(id, _)| id).collect();
     let nodes: Vec<NodeId> = scenario.network().nodes().map(|(id, _)| id).collect();
@@ -163,7 +163,7 @@ fn a_road_that_could_not_be_internal_becomes_so() {
     }
 }
 
-/// The properties of a lanelet, wherever the points of its line are stored.
+/// The properties of a lanelet, regardless of where the points of its line are stored.
 fn facts(lanelet: &Lanelet) -> impl PartialEq + std::fmt::Debug + use<> {
     let LineSpan { spacing, count, .. } = lanelet.line_span();
     (
@@ -184,7 +184,7 @@ fn facts(lanelet: &Lanelet) -> impl PartialEq + std::fmt::Debug + use<> {
     )
 }
 
-/// Compares two graphs in everything that can be queried.
+/// Compares everything that can be queried of two graphs.
 fn assert_same(graph: &LaneGraph, fresh: &LaneGraph) {
     let all = |graph: &LaneGraph| graph.lanelets().iter().map(facts).collect::<Vec<_>>();
     assert_eq!(all(graph), all(fresh));

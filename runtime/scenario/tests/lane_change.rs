@@ -45,8 +45,8 @@ fn graph(scenario: &Scenario) -> LaneGraph {
     LaneGraph::new(scenario, &layout)
 }
 
-/// Permitted lane changes on the first part of road 1, as drivers see it: (lane, its left one, its right
-/// one), 0 for none.
+/// Permitted lane changes on the first part of road 1, as seen by drivers: (lane, lane to its left, lane to
+/// its right), with 0 for none.
 fn changes(scenario: &Scenario) -> Vec<(i8, i8, i8)> {
     let graph = graph(scenario);
     let lanes: Vec<(i8, LaneletIndex)> = graph

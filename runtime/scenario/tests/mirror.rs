@@ -1,4 +1,4 @@
-//! Mirroring: its effect on roads, lanes, trips and rules, and that applying it twice restores them.
+//! Mirroring: its effect on roads, lanes, trips and rules, and that mirroring twice restores them.
 
 use crate::common::{crate_at, crossroads, draw, pond_at, street, west_to_east};
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ fn image(scenario: &Scenario, mirror: Mirror) -> (Scenario, usize) {
     (changed, result.changed_rules.len())
 }
 
-/// The first difference between two files beyond rounding; headings may differ by a full turn.
+/// The first difference between two files, apart from rounding. Headings may differ by a full turn.
 fn difference(path: &str, a: &Value, b: &Value) -> Option<String> {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => {
@@ -159,7 +159,7 @@ fn shipped_scenarios_come_back_and_are_as_sound_in_the_mirror() {
     }
 }
 
-/// Arrows of one-way roads are all that is not restored.
+/// Asserts that only arrows of one-way roads are not restored.
 fn assert_arrows_aside(scenario: &Scenario, twice: &Scenario, name: &str) {
     let plain = |scenario: &Scenario| {
         let mut plain = scenario.clone();

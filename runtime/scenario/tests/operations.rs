@@ -1,4 +1,4 @@
-//! Operations on objects: their effects, and that their edits can be undone.
+//! Operations on objects: their effects, and whether their edits can be undone.
 
 use crate::common::{crate_at, crossroads, draw, pond_at, street, west_to_east};
 use proptest::prelude::*;
@@ -544,7 +544,7 @@ fn a_merge_next_to_a_full_node_needs_no_room_there() {
     );
 }
 
-/// The crossroads with a roundabout around their middle.
+/// The crossroads with a roundabout around their centre.
 fn with_roundabout(side: DrivingSide, radius: f64) -> (Scenario, Edit) {
     let mut scenario = crossroads();
     let about = About {
@@ -583,8 +583,8 @@ fn a_roundabout_takes_the_place_of_a_crossing() {
     }
 }
 
-/// The streets that lead to a ring, each with a function from a distance to its node on the ring to the
-/// position along it.
+/// The streets that lead to a ring. Each comes with a function that converts a distance from its node on the
+/// ring to the position along the street.
 fn arms_of_ring(scenario: &Scenario, radius: f64) -> Vec<(RoadId, impl Fn(f64) -> f64 + use<>)> {
     let mut arms = Vec::new();
     for (id, road) in scenario.network().roads() {

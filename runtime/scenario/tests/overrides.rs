@@ -1,4 +1,4 @@
-//! Lane turns and corners set by the user: their effects, and that edits and files preserve them.
+//! Lane turns and corners that the user has set: their effects, and that edits and files preserve them.
 
 use crate::common::{crossroads, draw, street};
 use roadwright_scenario::check::{Code, check};
@@ -192,7 +192,7 @@ fn turns_of_lanes_that_are_not_there_are_found() {
     }
 }
 
-/// The corners of the junction in the middle with the roads beside them: (road, next, wanted, achieved).
+/// The corners of the junction in the middle, with the adjacent roads: (road, next, wanted, achieved).
 fn corners(scenario: &Scenario) -> Vec<(RoadId, RoadId, f64, f64)> {
     let junction = junction(scenario);
     let arms = &junction.arms;
@@ -275,7 +275,7 @@ fn decided() -> (Scenario, LaneTurn) {
     (scenario, gone)
 }
 
-/// The number of connections, and the radii in order of size.
+/// The number of connections, and the corner radii in order of size.
 fn shape(scenario: &Scenario) -> (usize, Vec<f64>) {
     let mut radii: Vec<f64> = corners(scenario).iter().map(|corner| corner.3).collect();
     radii.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Numbers out of range: rejected by edits, by files and by the schema, key by key.
+//! Out-of-range numbers: rejected by edits, by files and by the schema, key by key.
 
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{

@@ -1,5 +1,5 @@
-//! Invariants of every junction of 2 to 9 legs, 5 to 355 degrees apart, 3 to 30 m wide, with either driving
-//! side.
+//! Invariants of all junctions with 2 to 9 arms, 5 to 355 degrees apart, 3 to 30 m wide, in left-hand and
+//! right-hand traffic.
 //!
 //! `ROADWRIGHT_JUNCTIONS=10000 cargo test -p roadwright-scenario --test all random_junctions` tests more of
 //! them, and `ROADWRIGHT_SEED=8` different ones.
@@ -38,7 +38,7 @@ impl Case {
             .unwrap()
     }
 
-    /// The middle of a lane at the cut of its arm, and the driving direction there.
+    /// The centre of a lane at the cut of its arm, and the driving direction there.
     fn cut_of(&self, lane: junction::LaneEnd, enters: bool) -> (DVec2, f64) {
         let road = self.scenario.network().road(lane.road).unwrap();
         let arm = self
@@ -63,7 +63,7 @@ impl Case {
     }
 }
 
-/// Random junctions whose legs are at least `least_gap` degrees apart.
+/// Random junctions whose arms are at least `least_gap` degrees apart.
 fn cases(least_gap: f64) -> impl Iterator<Item = Case> {
     let wanted = std::env::var("ROADWRIGHT_JUNCTIONS").ok();
     let count = wanted.map_or_else(|| scaled(COUNT), |text| text.parse().unwrap());
@@ -263,7 +263,7 @@ fn nobody_gives_way_to_who_gives_way_to_it() {
     }
 }
 
-/// The greatest distance of points of one shape from the edge of another one, m.
+/// The greatest distance from points of one shape to the edge of another, m.
 fn apart(shape: &[DVec2], other: &[DVec2]) -> f64 {
     let off = |point: &DVec2| polygon::boundary_distance(other, *point);
     shape.iter().map(off).fold(0.0, f64::max)

@@ -1,4 +1,4 @@
-//! Red-amber before green: the countries that have it, its duration, and the interval that contains it.
+//! Red and amber before green: the countries that have it, its duration, and the interval that contains it.
 
 use crate::common::crossroads;
 use roadwright_scenario::junction::{Conflicts, Junction, Light, Signals, layout};
@@ -27,7 +27,7 @@ fn signals(country: &str, plan: Option<SignalPlan>) -> (Signals, Arc<Junction>) 
     (signals, junction)
 }
 
-/// Duration of red and amber before green of each path in a cycle, s; fails on any other sequence.
+/// Duration of red and amber before green of each path during a cycle, s. Fails on any other sequence.
 fn shown(signals: &Signals, paths: usize) -> Vec<f64> {
     let step = 0.01;
     let count = (signals.programme.cycle() / step).round() as u32;

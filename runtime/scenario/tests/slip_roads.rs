@@ -1,4 +1,4 @@
-//! Slip roads: a lane opens for them beside a fast road, and no vehicle has to stop.
+//! Slip roads: fast roads open a lane for them, and no vehicle has to stop.
 
 use crate::common::{draw, street};
 use proptest::prelude::*;
@@ -173,7 +173,7 @@ fn what_somebody_has_decided_counts() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Any road drawn beside a motorway can be undone, and is laid out without a panic.
+    /// Any road drawn beside a motorway can be undone and is laid out without a panic.
     #[test]
     fn drawing_beside_a_motorway_can_be_undone(
         x in -450.0..450.0f64,

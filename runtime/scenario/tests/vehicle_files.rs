@@ -1,4 +1,4 @@
-//! Vehicle files: which are rejected, and how scenarios use them.
+//! Vehicle files: which of them are rejected, and how scenarios use them.
 
 use roadwright_scenario::check::{self, Code};
 use roadwright_scenario::vehicle_file::{SHIPPED, VehicleFile, hash};
@@ -227,7 +227,7 @@ fn the_jeep_and_the_bus_have_the_dimensions_of_the_inline_ones() {
     }
 }
 
-/// A folder with a scenario whose vehicle type `jeep` is the given entry, and the jeep's file.
+/// A folder with a scenario whose vehicle type `jeep` is the given entry, and with the jeep's file.
 fn folder(entry: &Value) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("vehicles")).unwrap();

@@ -1,4 +1,4 @@
-//! Via restrictions: that they are kept, and what is reported about invalid ones.
+//! Via restrictions: that they are preserved, and the findings about invalid ones.
 
 use crate::common::{draw, street};
 use roadwright_scenario::check::{Code, check};
@@ -17,9 +17,9 @@ fn applied(scenario: &Scenario, edit: Edit) -> Scenario {
     changed
 }
 
-/// Two one-way streets and a cross street, `apart` metres apart: road 1 leads to it from the west and 2
-/// continues it, 3 is the cross street, 4 comes from the east, 5 continues it to the west, and 6 continues
-/// the cross street. `rule` applies to the route from 1 over 3 to a road.
+/// Two one-way streets, `apart` metres apart, and a cross street. Road 1 comes from the west and 2 continues
+/// it; 3 is the cross street; 4 comes from the east and 5 continues it; 6 continues the cross street. `rule`
+/// applies to the route from 1 over 3 to a road.
 fn streets(apart: f64, rule: Option<(RestrictionKind, u32)>) -> Scenario {
     let mut scenario = Scenario::new("streets");
     let one_way = RoadStyle {
@@ -61,7 +61,7 @@ fn graph(scenario: &Scenario) -> LaneGraph {
     LaneGraph::new(scenario, &layout)
 }
 
-/// Whether some route along lanelets leads from road 1 to another one within the restrictions.
+/// Whether a route along lanelets leads from road 1 to another road within the restrictions.
 fn leads(scenario: &Scenario, to: u32) -> bool {
     let graph = graph(scenario);
     let (_, ids) = graph.lanes_of(RoadId(1)).next().unwrap();

@@ -1,5 +1,5 @@
-//! Simulates a second of rigid bodies: one jeep on hills at 400 Hz, and fifty jeeps among 210 loose posts at
-//! 200 Hz. A time of 1 ms is a thousand times real time.
+//! Simulates one second of rigid bodies: one jeep on hills at 400 Hz, and fifty jeeps among 210 loose posts
+//! at 200 Hz. A result of 1 ms is a thousand times faster than real time.
 
 use criterion::{BatchSize, Bencher, Criterion, criterion_group, criterion_main};
 use glam::{DVec2, DVec3};
@@ -15,10 +15,10 @@ use std::path::PathBuf;
 /// Time step of the world, s.
 const DT: f64 = 0.02;
 const STEPS: u32 = 50;
-/// Distance to a jeep within which posts take part, m.
+/// Distance from a jeep within which posts take part, m.
 const NEAR: f64 = 5.0;
 
-/// The jeep with both kinds of wheels.
+/// The jeep with each kind of wheels.
 const KINDS: [(&str, WheelShape); 2] = [("rays", WheelShape::Ray), ("spheres", WheelShape::Sphere)];
 
 fn jeep(shape: WheelShape) -> RigidModel {

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!                     _.-'   pull = -g sin(a) uphill, +g sin(a) downhill
-//!            drive _.[==]    load = cos(a): the share of the weight that presses on the ground
+//! drive _.[==] load = cos(a): the share of the weight that presses on the ground
 //!               _.-' pull
 //!          _.-' a
 //! ```
@@ -26,7 +26,8 @@
 use crate::drive_train::{PedalCommand, Pedals};
 use crate::dynamic::{GRAVITY, Propulsion, Push};
 
-/// Height difference of the axles below which the ground is level, m: above the rounding of heights.
+/// Height difference of the axles below which the ground counts as level, m. It is above the rounding of
+/// heights.
 const LEVEL: f64 = 1e-9;
 
 /// A slope under a vehicle.
@@ -36,7 +37,7 @@ pub struct Grade {
     pub pull: f64,
     /// Acceleration by gravity across the heading, m/s^2, positive to the left; 0 unless [`Grade::banked`].
     pub bank: f64,
-    /// Fraction of the weight that presses on the ground, 0 to 1.
+    /// Fraction of the weight that acts perpendicular to the ground, 0 to 1.
     pub load: f64,
     /// Maximum acceleration of the engine, m/s^2.
     pub engine: f64,
@@ -49,7 +50,7 @@ pub struct Grade {
 pub struct Ask {
     /// Acceleration in the intended direction of travel, m/s^2; non-finite values mean full braking.
     pub acceleration: f64,
-    /// Whether the vehicle is to drive backwards.
+    /// Whether the driver wants to reverse.
     pub is_reversing: bool,
     /// Maximum deceleration of the brakes, m/s^2.
     pub max_braking: f64,
@@ -77,7 +78,7 @@ impl Effort {
         }
     }
 
-    /// Returns both multiplied by a factor.
+    /// Returns both accelerations multiplied by a factor.
     pub fn shortened(self, share: f64) -> Self {
         Self {
             drive: self.drive * share,
@@ -128,8 +129,8 @@ impl Grade {
         }
     }
 
-    /// Sets the maximum acceleration of the engine and that of the tyres on level ground, m/s^2. The latter
-    /// is scaled by the share of the weight that presses on the slope.
+    /// Sets the maximum acceleration of the engine, and that of the tyres on level ground, m/s^2. The latter
+    /// is scaled by the fraction of the weight that acts perpendicular to the slope.
     pub fn with(self, engine: f64, hardest: f64) -> Self {
         Self {
             engine,
@@ -145,7 +146,7 @@ impl Grade {
 
     /// Returns the response of engine and brakes for the next `dt` seconds at a speed along the heading, m/s.
     /// The slope is compensated as far as engine and brakes allow, and the brake is applied to stand still.
-    /// Held pedals are used directly, so that the slope acts against them.
+    /// Pedals are used directly, so the slope is not compensated for them.
     pub fn effort(&self, speed: f64, ask: &Ask, dt: f64) -> Effort {
         let direction = if ask.is_reversing { -1.0 } else { 1.0 };
         let (along, pull) = (speed * direction, self.pull * direction);
@@ -196,8 +197,8 @@ impl Grade {
     }
 
     /// Returns the speed along the heading after `dt` seconds, m/s, and the distance in that time, m. Brakes
-    /// end a motion but never start one: what they can hold stands, a stronger pull slides. Exact for
-    /// constant forces.
+    /// end a motion but never start one: the vehicle stands if they can hold it, and slides if gravity is
+    /// stronger. Exact for constant forces.
     pub fn roll(&self, effort: Effort, speed: f64, dt: f64) -> (f64, f64) {
         let Effort { drive, brake } = effort;
         let net = drive + self.pull;
@@ -264,8 +265,8 @@ mod tests {
         }
     }
 
-    /// Drives on a slope of `rise` in 1 with an engine of 2 m/s^2; returns speed and distance after the given
-    /// seconds.
+    /// Drives on a slope of `rise` in 1 with an engine of 2 m/s^2. Returns speed and distance after the given
+    /// number of seconds.
     fn drive(rise: f64, wish: f64, (mut speed, seconds): (f64, f64), dt: f64) -> (f64, f64) {
         let grade = Grade::between(rise, 1.0).with(2.0, 9.0);
         let mut place = 0.0;

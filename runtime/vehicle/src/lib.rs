@@ -10,10 +10,10 @@
 //! - [`rigid`]: a three-dimensional hull on springs, wheels as rays or spheres, contacts.
 //! - [`sliding`]: the sliding car, which skids in bends.
 //! - [`trailer`]: kinematic trailers behind any of them.
-//! - [`sheet`]: what follows from the numbers of a vehicle file without driving.
+//! - [`sheet`]: figures that follow from a vehicle file without driving.
 //! - [`proving`]: manoeuvres that measure a vehicle file.
 //!
-//! Poses are those of the middle of the rear axle at every level of dynamics.
+//! Poses are those of the centre of the rear axle at every level of dynamics.
 //!
 //! ```
 //! use roadwright_scenario::VehicleType;

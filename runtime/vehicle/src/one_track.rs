@@ -1,8 +1,8 @@
 //! The kinematic one-track model, and the actuators shared by all levels of dynamics.
 //!
 //! The model treats a vehicle as a bicycle: one steered front wheel, one fixed rear wheel, and no slip. Its
-//! **pose** is that of the middle of the rear axle, because the velocity there always points along the body.
-//! It drives forwards only; the simulation turns the vehicle round to drive backwards.
+//! **pose** is that of the centre of the rear axle, because the velocity there always points along the body.
+//! It drives forwards only; to drive backwards, the simulation turns the vehicle around.
 
 use crate::drive_train::Pedals;
 use crate::grade::{Ask, Effort, Grade};
@@ -10,7 +10,7 @@ use roadwright_geometry::math::{sin_cos, tan, wrap_angle};
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::VehicleType;
 
-/// Limits and dimensions for a step, prepared once per vehicle type.
+/// Limits and dimensions that a step needs, prepared once per vehicle type.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OneTrackLimits {
     /// Wheelbase, m.
@@ -61,7 +61,7 @@ impl OneTrackLimits {
         drive - brake
     }
 
-    /// Returns the steering angle after `dt` seconds of turning from `now` towards a requested angle, rad; a
+    /// Returns the steering angle after turning for `dt` seconds from `now` towards a requested angle, rad. A
     /// non-finite request holds the wheels.
     #[inline]
     pub fn turn_wheels(&self, now: f64, wanted: f64, dt: f64) -> f64 {
@@ -73,10 +73,11 @@ impl OneTrackLimits {
     }
 }
 
-/// Speed below which a vehicle that does not accelerate stands, m/s.
+/// Speed below which a vehicle that does not accelerate counts as standing, m/s.
 const STANDSTILL: f64 = 1e-3;
 
-/// Returns 0 for a speed so low without acceleration that the vehicle stands.
+/// Returns 0 if the vehicle does not accelerate and is so slow that it counts as standing; otherwise returns
+/// the speed.
 #[inline]
 pub fn at_rest(speed: f64, acceleration: f64) -> f64 {
     if speed < STANDSTILL && acceleration <= 0.0 {
@@ -87,7 +88,7 @@ pub fn at_rest(speed: f64, acceleration: f64) -> f64 {
 }
 
 /// Returns the time for which a body moves in a step that would change its speed from `before` to `wanted`,
-/// s: the whole step, or until it stops.
+/// s: the whole step, or the time until it stops.
 #[inline]
 pub fn moving_time(before: f64, wanted: f64, dt: f64) -> f64 {
     if wanted < 0.0 {
@@ -97,19 +98,19 @@ pub fn moving_time(before: f64, wanted: f64, dt: f64) -> f64 {
     }
 }
 
-/// Pose of the middle of the rear axle, speed and steering angle.
+/// Pose of the centre of the rear axle, speed and steering angle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct OneTrackState {
-    /// Position of the middle of the rear axle and heading of the body.
+    /// Position of the centre of the rear axle and heading of the body.
     pub pose: Pose,
-    /// Speed, m/s; negative backwards, which happens on slopes only.
+    /// Speed, m/s; negative backwards, which happens only on slopes.
     pub speed: f64,
     /// Angle of the front wheels, rad, positive to the left.
     pub steering: f64,
 }
 
 impl OneTrackState {
-    /// Returns the velocity of the middle of the rear axle, m/s, and the yaw rate, rad/s: the kinematic
+    /// Returns the velocity of the centre of the rear axle, m/s, and the yaw rate, rad/s: the kinematic
     /// one-track model in its rear-axle form, as integrated by [`step`].
     pub fn rates(&self, wheelbase: f64) -> (DVec2, f64) {
         let velocity = self.pose.forward() * self.speed;
@@ -157,8 +158,9 @@ pub fn step_within(
     step_sharing(state, limits, acceleration, steering, dt, share)
 }
 
-/// Like [`step_within`], on a slope, in both directions: the speed in `state` and the speed and distance of
-/// the step are signed, and the wheels are held while the vehicle rolls against its gear.
+/// Like [`step_within`], but on a slope and in both directions: the speed in `state`, and the speed and
+/// distance of the step, are signed. The wheels are held while the vehicle rolls against the selected
+/// direction.
 pub fn step_on_grade(
     state: &OneTrackState,
     limits: &OneTrackLimits,
@@ -199,7 +201,7 @@ pub fn step_on_grade(
     }
 }
 
-/// Makes a step in which the ground transmits only a fraction of what the tyres need.
+/// Takes a step in which the ground transmits only a fraction of the force that the tyres need.
 #[inline]
 fn step_sharing(
     state: &OneTrackState,
@@ -244,7 +246,7 @@ mod tests {
         OneTrackLimits::from(&VehicleType::car())
     }
 
-    /// The unit test of commonroad-vehicle-models 3.0.2, `test_derivatives.py`, `test_ks`, vehicle 2.
+    /// The unit test `test_ks` of `test_derivatives.py` in commonroad-vehicle-models 3.0.2, for vehicle 2.
     #[test]
     fn derivatives_are_those_that_commonroad_publishes() {
         let state = OneTrackState {

@@ -116,9 +116,9 @@ pub(super) fn stretched_places(
     edits.map(|(_, edit)| edit).collect()
 }
 
-/// Returns the edit that gives a road another line; its nodes move to the ends of the line.
+/// Returns the edit that gives a road another line and moves its nodes to the ends of the line.
 ///
-/// Other roads at these nodes follow with their ends.
+/// The ends of other roads at these nodes follow.
 ///
 /// # Errors
 /// If the road does not exist or a neighbour cannot follow.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Interpolation {
-    /// Straight lines, [Gerdelan 2011] equation 11.1.
+    /// Straight lines ([Gerdelan 2011], equation 11.1).
     #[default]
     Linear,
     /// A monotone cubic: smooth, and never above or below the adjacent points.
@@ -22,8 +22,8 @@ pub enum Interpolation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Engine {
-    /// Torque at full throttle: pairs of rpm and N m, with rpm ascending. Below the first point its torque
-    /// applies; above the last one there is none (rev limit).
+    /// Torque at full throttle, as pairs of rpm and N m, with rpm ascending. Below the first point, its
+    /// torque applies; above the last one, there is none (rev limit).
     pub torque_curve_rpm_nm: Quantity<TorqueCurve, Vec<(f64, f64)>>,
     /// Interpolation between the points.
     #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
@@ -37,19 +37,19 @@ pub struct Engine {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gear {
-    /// Name: `R`, `1`, `2`.
+    /// Name, such as `R`, `1` or `2`.
     pub name: String,
     /// Engine turns per output turn; negative for reverse, never 0.
     pub ratio: Quantity<GearRatio>,
-    /// Number of wheels that it drives: of four, two are the rear ones (0 and 1).
+    /// Number of wheels that it drives. Of four wheels, two are the rear ones (0 and 1).
     pub wheels: u8,
 }
 
-/// How a differential distributes torque.
+/// Distribution of torque by a differential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Differential {
-    /// Equal torques: the wheel with the least grip limits both.
+    /// Equal torques: the wheel with the least grip limits both wheels.
     #[default]
     Open,
     /// Equal speeds: each wheel transmits what its grip allows.
@@ -64,10 +64,10 @@ pub struct Gearbox {
     pub gears: Vec<Gear>,
     /// Ratio of the final drive.
     pub final_drive: Quantity<FinalDrive>,
-    /// How it distributes torque between the wheels.
+    /// Distribution of torque between the wheels.
     #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
     pub differential: Differential,
-    /// Share of the engine's torque that reaches the wheels.
+    /// Fraction of the engine's torque that reaches the wheels.
     pub efficiency: Quantity<Share>,
     /// Engine speed at which the automatic gearbox shifts up, rpm.
     pub up_rpm: Quantity<Rpm>,
@@ -105,7 +105,7 @@ pub struct Resistance {
     pub air_density: Quantity<Density>,
 }
 
-/// Default air density, from section 11.4 of [Gerdelan 2011].
+/// Default density of air, from section 11.4 of [Gerdelan 2011].
 fn air() -> Quantity<Density> {
     1.2.into()
 }

@@ -30,19 +30,19 @@ use std::path::Path;
 pub const FORMAT: &str = "roadwright-vehicle";
 /// Version of the format.
 pub const VERSION: u32 = 1;
-/// Ending of the names of vehicle files.
+/// Extension of the names of vehicle files.
 pub const EXTENSION: &str = ".vehicle.json";
-/// Largest vehicle file that is read, bytes; typical files have two thousand.
+/// Size of the largest vehicle file that is read, bytes. Typical files have two thousand.
 pub const LARGEST: u64 = roadwright_files::MEBIBYTE;
 
-/// The file that a vehicle type comes from.
+/// The file from which a vehicle type comes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileReference {
-    /// Path of its file, from the folder of the scenario.
+    /// Path of the file relative to the folder of the scenario.
     pub path: String,
     /// Hash of the file's text, see [`hash`].
     pub hash: String,
-    /// The hash stored in the scenario, if it differs because the file has changed since.
+    /// The hash stored in the scenario, if the file has changed since then.
     pub was: Option<String>,
     /// The contents of the file.
     pub vehicle: VehicleFile,
@@ -61,7 +61,7 @@ pub struct VehicleFile {
     pub version: u32,
     /// Name of the vehicle.
     pub name: String,
-    /// Sources of its numbers.
+    /// Sources of the vehicle's numbers.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// Dimensions and masses.
@@ -87,10 +87,10 @@ pub struct VehicleFile {
     /// Air and rolling resistance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resistance: Option<Resistance>,
-    /// Coupling for a towed vehicle.
+    /// Coupling for a trailer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub articulation: Option<Articulation>,
-    /// Trailers coupled there, from front to back.
+    /// Trailers coupled to it, from front to back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trailers: Vec<Trailer>,
     /// Constants of the sliding car.
@@ -99,8 +99,8 @@ pub struct VehicleFile {
     /// Continuous tracks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracks: Option<Tracks>,
-    /// Limits of manoeuvres on the proving ground by name, in their units; they override those that follow
-    /// from the numbers above.
+    /// Limits of manoeuvres on the proving ground by name, in their units. They override limits that follow
+    /// from the other numbers.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<String, f64>,
 }
@@ -139,13 +139,13 @@ impl VehicleFile {
             .fold(0.0, |sum, trailer| sum + trailer.mass)
     }
 
-    /// Position of the coupling of the first trailer, m ahead of the middle of the body.
+    /// Position of the coupling of the first trailer, m ahead of the centre of the body.
     pub fn coupling(&self) -> Option<f64> {
         self.articulation.as_ref().map(|joint| joint.anchor[0])
     }
 
-    /// Height of the coupling above level ground, m. Trailers are equally high in front, because they are
-    /// towed level.
+    /// Height of the coupling above level ground, m. Trailers have the same height at the front, because they
+    /// are towed level.
     pub fn coupling_height(&self) -> Option<f64> {
         let body = &self.body;
         let middle = body.ground_clearance + 0.5 * body.height;
@@ -158,8 +158,8 @@ impl VehicleFile {
         self.body.mass + self.wheels.mass * self.wheels.positions.len() as f64
     }
 
-    /// Moment of inertia about the vertical axis, kg m^2: the given one, or that of the mass box with uniform
-    /// density plus the wheels as points.
+    /// Moment of inertia about the vertical axis, kg m^2: the given value, or that of the mass box with
+    /// uniform density plus the wheels as points.
     pub fn yaw_inertia(&self) -> f64 {
         let Body {
             length,
@@ -178,7 +178,7 @@ impl VehicleFile {
         })
     }
 
-    /// Mean positions of the axles along the vehicle, m ahead of the middle of the body: first that of the
+    /// Mean positions of the axles along the vehicle, m ahead of the centre of the body: first that of the
     /// steered wheels, then that of the others.
     pub fn axles(&self) -> (f64, f64) {
         let mean = |steers: bool| {
@@ -193,7 +193,7 @@ impl VehicleFile {
         (mean(true), mean(false))
     }
 
-    /// The keys that a level needs but this vehicle lacks; if there are none, the vehicle can be driven at
+    /// The keys that a level needs but this vehicle lacks. If there are none, the vehicle can be driven at
     /// that level.
     pub fn missing(&self, level: DynamicsLevel) -> Vec<&'static str> {
         match level {
@@ -208,7 +208,7 @@ impl VehicleFile {
         }
     }
 
-    /// The keys missing for tyres that slip, and of `others`.
+    /// The missing keys among those for tyres with slip and `others`.
     fn missing_of_tyres(&self, others: &[(&'static str, bool)]) -> Vec<&'static str> {
         let needed = [
             ("wheels.friction", self.wheels.friction.is_some()),
@@ -228,7 +228,7 @@ impl VehicleFile {
         absent.map(|(key, _)| *key).collect()
     }
 
-    /// The parts of a drive train, and whether each is given.
+    /// The parts of a drive train, with whether each is given.
     pub fn drive_train(&self) -> [(&'static str, bool); 4] {
         [
             ("engine", self.engine.is_some()),

@@ -7,7 +7,7 @@ use crate::quantity::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A point of the vehicle, m: forward, to the left, up from the middle of the body.
+/// A point of the vehicle, m: forward, to the left and up from the centre of the body.
 pub type Point = Quantity<Offset, [f64; 3]>;
 
 /// The body ("hull" of [Gerdelan 2011], tables B.3 and B.4).
@@ -24,13 +24,14 @@ pub struct Body {
     pub ground_clearance: Quantity<Size>,
     /// Mass without wheels, kg.
     pub mass: Quantity<Mass>,
-    /// Length, width and height of the box over which the mass is uniform, m; by default that of the body.
+    /// Length, width and height of the box over which the mass is distributed uniformly, m; defaults to the
+    /// box of the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mass_box: OptionalQuantity<Size, [f64; 3]>,
     /// Height of the centre of gravity of the whole vehicle above the ground, m.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centre_height: OptionalQuantity<Size>,
-    /// Moment of inertia of the whole vehicle about its vertical axis, kg m^2; by default that of the mass
+    /// Moment of inertia of the whole vehicle about its vertical axis, kg m^2; defaults to that of the mass
     /// box.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yaw_inertia: OptionalQuantity<Inertia>,
@@ -42,14 +43,14 @@ pub struct Body {
     pub softness: OptionalQuantity<Share>,
 }
 
-/// How lateral tyre forces grow with slip.
+/// Growth of lateral tyre forces with slip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TyreModel {
-    /// Up to friction times load (brush model).
+    /// They grow up to friction times load (brush model).
     #[default]
     Saturating,
-    /// In proportion to the slip angle, without limit.
+    /// They are proportional to the slip angle, without limit.
     Linear,
 }
 
@@ -57,14 +58,14 @@ pub enum TyreModel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WheelShape {
-    /// Rays along the springs, without mass of their own; they pass through loose objects.
+    /// Rays along the springs, without mass; they pass through loose objects.
     #[default]
     Ray,
-    /// Spheres with a mass of their own, which roll over loose objects.
+    /// Spheres with mass, which roll over loose objects.
     Sphere,
 }
 
-/// Wheels and their tyres; all wheels of a vehicle are equal.
+/// Wheels and their tyres. All wheels of a vehicle are equal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wheels {
@@ -72,7 +73,7 @@ pub struct Wheels {
     pub radius: Quantity<Size>,
     /// Mass of one wheel, kg.
     pub mass: Quantity<Mass>,
-    /// Centres at rest under load, m: forward, to the left, up from the middle of the body.
+    /// Centres at rest under load, m: forward, to the left and up from the centre of the body.
     pub positions: Quantity<Offset, Vec<[f64; 3]>>,
     /// Coefficient of friction of the tyres on the reference ground (asphalt).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,20 +81,20 @@ pub struct Wheels {
     /// Cornering stiffness divided by load, 1/rad.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cornering_stiffness: OptionalQuantity<CorneringStiffness>,
-    /// How lateral forces grow with slip.
+    /// Growth of lateral forces with slip.
     #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
     pub tyre: TyreModel,
     /// Shape at level `rigid`.
     #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
     pub shape: WheelShape,
-    /// Stiffness of a tyre against the ground, N/m, for spheres; by default it deflects by 2 cm under the
-    /// static load.
+    /// Stiffness of a tyre against the ground, N/m, for spheres; by default, the tyre deflects by 2 cm under
+    /// the static load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radial_stiffness: OptionalQuantity<TyreRate>,
     /// Softness of the tyres in contacts: ODE's constraint-force mix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub softness: OptionalQuantity<Share>,
-    /// Share of the impact speed with which a wheel bounces, for spheres; by default 0.5.
+    /// Fraction of the impact speed with which a wheel bounces, for spheres; 0.5 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounce: OptionalQuantity<Share>,
 }
@@ -116,7 +117,7 @@ pub struct Steering {
     pub torque_nm: OptionalQuantity<Force>,
 }
 
-/// Springs, the same at each wheel; without this part the wheels are attached rigidly.
+/// Springs, equal at all wheels. Without this part, the wheels are attached rigidly.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Suspension {
@@ -124,28 +125,28 @@ pub struct Suspension {
     pub spring: Quantity<SpringRate>,
     /// Damping rate of one wheel, N s/m.
     pub damping: Quantity<SpringRate>,
-    /// Force of the anti-sway bars on a wheel per metre of difference between left and right, N/m.
+    /// Force of the anti-sway bars on a wheel per metre of height difference between left and right, N/m.
     #[serde(default)]
     pub anti_sway: Quantity<SpringRate>,
 }
 
-/// Limits that drivers rely on, which apply at the levels without an engine.
+/// Limits that drivers rely on. They apply at levels without an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Performance {
     /// Top speed, m/s.
     pub max_speed: Quantity<Speed>,
-    /// Largest acceleration, m/s^2.
+    /// Maximum acceleration, m/s^2.
     pub max_acceleration: Quantity<Acceleration>,
-    /// Hardest braking, m/s^2.
+    /// Maximum deceleration, m/s^2.
     pub max_braking: Quantity<Acceleration>,
 }
 
-/// Coupling for a towed vehicle.
+/// Coupling for a trailer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Articulation {
-    /// Position of the universal joint, m: forward, to the left, up from the middle of the body.
+    /// Position of the universal joint, m: forward, to the left and up from the centre of the body.
     pub anchor: Point,
 }
 

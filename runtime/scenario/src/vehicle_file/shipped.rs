@@ -1,11 +1,11 @@
 //! The vehicles shipped with the program.
 
-/// A vehicle shipped with the program.
+/// A vehicle that is shipped with the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShippedVehicle {
-    /// Its name: that of its file, without the extension.
+    /// Name of the vehicle: that of its file, without the extension.
     pub name: &'static str,
-    /// Its file as named in the shipped scenarios.
+    /// Path of its file in the shipped scenarios.
     pub path: &'static str,
     /// The text of its file.
     pub text: &'static str,

@@ -5,7 +5,7 @@ use crate::json_text::{FileError, TextError, Writer};
 use std::path::Path;
 
 impl VehicleFile {
-    /// The text of its file: one part per line, as in the files that ship.
+    /// The text of its file, with one part per line as in the shipped files.
     pub fn to_text(&self) -> String {
         let mut out = Writer::new();
         out.value("format", &self.format);

@@ -8,12 +8,12 @@ use crate::quantity::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Largest difference between `coupling_to_axle` and the middle of the axles, m.
+/// Largest difference between `coupling_to_axle` and the centre of the axles, m.
 const OFF_MEAN: f64 = 0.05;
 
 /// A trailer, coupled to the `articulation` of the vehicle or to the trailer before it.
 ///
-/// Positions are metres ahead of its own coupling, so those behind it are negative.
+/// Positions are metres ahead of its own coupling, so positions behind it are negative.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trailer {
@@ -28,50 +28,50 @@ pub struct Trailer {
     pub height: Quantity<Size>,
     /// Mass, kg.
     pub mass: Quantity<Mass>,
-    /// Distance from its coupling back to its axle, or to the middle of its axles, m.
+    /// Distance from its coupling back to its axle, or to the centre of its axles, m.
     pub coupling_to_axle: Quantity<Size>,
     /// Front end of its body, m ahead of the coupling; negative behind it.
     pub front: Quantity<Offset>,
-    /// Coupling for the next trailer, m ahead of the coupling; by default at the rear end of the body.
+    /// Coupling for the next trailer, m ahead of the coupling; defaults to the rear end of the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hitch: OptionalQuantity<Offset>,
     /// Joint between it and the towing vehicle.
     #[serde(default, skip_serializing_if = "TrailerJoint::is_universal")]
     pub joint: TrailerJoint,
-    /// Its centre of gravity, m ahead of the coupling, so negative behind it; by default in the middle of the
-    /// body. Its distance ahead of the axle determines the share of the weight that the coupling carries.
+    /// Its centre of gravity, m ahead of the coupling, so negative behind it; defaults to the centre of the
+    /// body. Its distance ahead of the axle determines the fraction of the weight that the coupling carries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centre: OptionalQuantity<Offset>,
-    /// Height of its centre of gravity above the ground, m; by default 0.38 of the height.
+    /// Height of its centre of gravity above the ground, m; defaults to 0.38 of the height.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centre_height: OptionalQuantity<Size>,
-    /// Height of its body above the ground, m; by default 0.12 of the height.
+    /// Height of its body above the ground, m; defaults to 0.12 of the height.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ground_clearance: OptionalQuantity<Size>,
-    /// Its axles, m ahead of the coupling, from front to back; by default one at `coupling_to_axle`, which is
-    /// their mean. They share equally the load that the coupling does not carry.
+    /// Its axles, m ahead of the coupling, from front to back; defaults to one axle at `coupling_to_axle`,
+    /// which is their mean. They share equally the load that the coupling does not carry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axles: Quantity<Offset, Vec<f64>>,
-    /// Distance between the centres of the wheels of an axle, m; by default 82 % of the width.
+    /// Distance between the centres of the wheels of an axle, m; defaults to 82 % of the width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub track: OptionalQuantity<Size>,
-    /// Its wheels, if they differ from those of its vehicle.
+    /// Its wheels, if they differ from those of the vehicle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wheels: Option<TrailerWheels>,
-    /// Spring and damper of a wheel, and anti-sway bars of an axle; by default those of a passenger car (1.5
+    /// Spring and damper of a wheel, and anti-sway bars of an axle; defaults to those of a passenger car (1.5
     /// Hz) for the load of a wheel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<Suspension>,
-    /// Largest force of its foot brake, N per wheel, 0 for none; by default it brakes as hard as the towing
-    /// vehicle.
+    /// Maximum force of its foot brake, N per wheel, or 0 for none; by default, it brakes as hard as the
+    /// towing vehicle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brakes: OptionalQuantity<Force>,
-    /// Largest angle to the towing vehicle, rad, at which the bodies touch.
+    /// Angle to the towing vehicle, rad, at which the bodies touch.
     #[serde(default = "Trailer::common_lock")]
     pub lock: Quantity<SteeringLock>,
 }
 
-/// Wheels of a trailer; missing values are those of its vehicle.
+/// Wheels of a trailer. Missing values are those of its vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrailerWheels {
@@ -89,14 +89,15 @@ pub struct TrailerWheels {
     pub cornering_stiffness: OptionalQuantity<CorneringStiffness>,
 }
 
-/// A joint of trailers.
+/// Kind of joint between a trailer and the towing vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrailerJoint {
-    /// Turns and pitches, but rolls with the towing vehicle: a fifth wheel, the joint of a bus.
+    /// The trailer can turn and pitch, but rolls with the towing vehicle: a fifth wheel, or the joint of a
+    /// bus.
     #[default]
     Universal,
-    /// Rolls as well: a ball hitch.
+    /// The trailer can also roll: a ball hitch.
     Ball,
 }
 
@@ -111,12 +112,12 @@ impl Trailer {
     /// Maximum number of trailers of a vehicle.
     pub const MOST: usize = 8;
 
-    /// Default for the largest angle, rad.
+    /// Default of the largest angle, rad.
     pub fn common_lock() -> Quantity<SteeringLock> {
         1.5.into()
     }
 
-    /// Rear end of its body, m ahead of the coupling: a negative number.
+    /// Rear end of its body, m ahead of the coupling, so a negative number.
     pub fn rear(&self) -> f64 {
         self.front - self.length
     }
@@ -126,7 +127,7 @@ impl Trailer {
         self.centre.unwrap_or(self.front - 0.5 * self.length)
     }
 
-    /// Its axles, m ahead of the coupling, from front to back: at least one.
+    /// Its axles, m ahead of the coupling, from front to back; at least one.
     pub fn axles(&self) -> Vec<f64> {
         if self.axles.is_empty() {
             vec![-self.coupling_to_axle]
@@ -138,8 +139,8 @@ impl Trailer {
     /// Maximum number of axles of a trailer.
     pub const MOST_AXLES: usize = 8;
 
-    /// Returns the key and problem of the first invalid number of its axles, wheels and springs; `radius` is
-    /// that of the wheels of its vehicle, m.
+    /// Returns the key and the problem of the first invalid number of its axles, wheels and springs. `radius`
+    /// is the radius of its vehicle's wheels, m.
     pub(super) fn check_axles(&self, radius: f64) -> Result<(), (String, String)> {
         let fault = |key: String, message: String| Err((key, message));
         if self.axles.len() > Self::MOST_AXLES {
@@ -205,7 +206,7 @@ impl Trailer {
         }
     }
 
-    /// Returns the key and problem of the first invalid number of its body.
+    /// Returns the key and the problem of the first invalid number of its body.
     pub(super) fn check_body(&self) -> Result<(), (&'static str, String)> {
         if let Some(centre) = self.centre.get()
             && (centre < self.rear() || centre > self.front || centre > 0.0)

@@ -29,7 +29,8 @@ pub(crate) fn draw(
     scenario.apply(edit).unwrap();
 }
 
-/// Disconnects a lane from another one, by the numbers of their roads and lanes; the first road ends there.
+/// Disconnects a lane from another one, given the numbers of their roads and lanes. The first road ends
+/// there.
 pub(crate) fn end_lane(
     scenario: &mut Scenario,
     from_road: u32,
@@ -69,7 +70,7 @@ pub(crate) fn crossroads() -> Scenario {
     scenario
 }
 
-/// An agent that drives from the west to the east end of the crossroads, straight over it.
+/// An agent that drives straight across the crossroads from the west end to the east end.
 pub(crate) fn west_to_east() -> Agent {
     Agent {
         name: String::new(),
@@ -116,9 +117,8 @@ pub(crate) fn crate_at(x: f64, y: f64) -> Obstacle {
     }
 }
 
-/// Flows of cars from each end of the map to each other one, with the given hourly rate on each route and
-/// distance of their places from these ends, m. In right-hand traffic, on the lanes beside the middles of the
-/// roads.
+/// Flows of cars from each end of the map to each other end, with the given hourly rate per route and
+/// distance of their places from these ends, m. In right-hand traffic, they are on the innermost lanes.
 pub(crate) fn flows_between_ends(
     scenario: &Scenario,
     from_end: f64,
@@ -168,7 +168,7 @@ pub(crate) fn flows_between_ends(
     flows
 }
 
-/// A leg of a junction: a road that begins or ends there.
+/// An arm of a junction: a road that begins or ends there.
 #[derive(Debug, Clone)]
 pub(crate) struct Leg {
     /// Bearing from the junction, rad.
@@ -187,12 +187,12 @@ pub(crate) struct Star {
     pub(crate) legs: Vec<Leg>,
 }
 
-/// Length of a leg, m.
+/// Length of an arm, m.
 const LEG: f64 = 150.0;
 
 impl Star {
-    /// 2 to 9 legs, `least_gap` to 355 degrees apart, 3 to 30 m wide, drawn towards the junction or away from
-    /// it; if all are 40 degrees apart a third of them bend.
+    /// 2 to 9 arms, `least_gap` to 355 degrees apart, 3 to 30 m wide, drawn towards the junction or away from
+    /// it. If all are at least 40 degrees apart, a third of them bend.
     pub(crate) fn random(random: &mut Stream, least_gap: f64) -> Self {
         let side = [DrivingSide::Right, DrivingSide::Left][random.next_index(2)];
         let wanted = 2 + random.next_index(8);
@@ -242,8 +242,8 @@ impl Star {
         Self { side, legs }
     }
 
-    /// The star with its centre at a point, rotated by an angle, its legs drawn in the given order; returns
-    /// the roads in the order of the legs.
+    /// The star with its centre at a point, rotated by an angle, with its arms drawn in the given order.
+    /// Returns the roads in the order of the arms.
     pub(crate) fn scenario(
         &self,
         at: DVec2,

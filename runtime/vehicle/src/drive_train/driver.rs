@@ -1,4 +1,4 @@
-//! The actuator stage: converts a controller's wish to pedals and a gear.
+//! The actuator stage, which converts a controller's wish to pedals and a gear.
 
 use super::DriveTrain;
 use super::shifting::Shifting;
@@ -30,7 +30,7 @@ pub struct PedalCommand {
 }
 
 impl PedalCommand {
-    /// Returns the command with its values clamped; non-finite values mean full brake.
+    /// Returns the command with its values clamped. Non-finite values mean full brake.
     pub fn checked(self) -> Self {
         let Pedals { throttle, brake } = self.pedals;
         let pedals = if throttle.is_finite() && brake.is_finite() {
@@ -85,10 +85,10 @@ pub struct Driver<'a> {
     pub train: &'a DriveTrain,
     /// State of the drive train.
     pub state: &'a mut DriveState,
-    /// Requested acceleration in the intended direction of travel, m/s^2; non-finite values mean full
+    /// Requested acceleration in the intended direction of travel, m/s^2. Non-finite values mean full
     /// braking.
     pub acceleration: f64,
-    /// Whether the vehicle is to drive backwards.
+    /// Whether the driver wants to reverse.
     pub is_reversing: bool,
     /// Acceleration by gravity along the heading, m/s^2, for models that do not include it; negative uphill.
     pub pull: f64,
@@ -146,8 +146,8 @@ impl DriveTrain {
 }
 
 impl Driver<'_> {
-    /// Returns the acceleration that the pedals have to give, m/s^2. On a slope the engine carries the weight
-    /// as well, and to stand still the brake is applied.
+    /// Returns the acceleration that the pedals have to provide, m/s^2. On a slope, the engine also has to
+    /// carry the weight, and the brake is applied to stand still.
     fn wanted(&self, along: f64, dt: f64) -> f64 {
         if self.pull == 0.0 {
             return self.acceleration;
@@ -164,7 +164,8 @@ impl Driver<'_> {
             }
     }
 
-    /// Whether the slope is stronger than the engine. Braking would then only hold a vehicle that rolls back.
+    /// Whether the slope is too steep for the engine. In that case, braking would only hold a vehicle that
+    /// rolls back.
     fn is_too_steep(&self) -> bool {
         let gear = self.state.shifting.gear_of(self.train);
         let force = self.train.full_force(gear, 0.0).abs() / self.train.mass;

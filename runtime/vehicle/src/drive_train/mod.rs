@@ -1,9 +1,9 @@
 //! From the engine to the road: torque curve, clutch, gearbox, resistance, brakes.
 //!
-//! Equations 11.1 to 11.8 of [Gerdelan 2011]. The engine turns with the wheels, `rpm = v / r x gear x final
-//! drive x 60 / 2 pi`. Below the first point of its curve it idles there, and the **clutch** slips. Forces
-//! act at the radius of the wheels, because equation 11.8 as printed mixes N and N m. A closed throttle gives
-//! no torque, and the moving mass is that of body and wheels.
+//! Equations 11.1 to 11.8 of [Gerdelan 2011]. The engine turns with the wheels,
+//! `rpm = v / r x gear x final drive x 60 / 2 pi`. Below the first point of its curve, it idles at that point
+//! and the **clutch** slips. Forces act at the radius of the wheels, because equation 11.8 as printed mixes N
+//! and N m. A closed throttle gives no torque, and the moving mass is that of body and wheels.
 //!
 //! The [`Driver`] is the actuator stage: it converts a requested acceleration to throttle, brake and gear,
 //! within the capabilities of the vehicle at its speed. Everything is in f64 and independent of the level of
@@ -115,8 +115,8 @@ impl DriveTrain {
         rpm * TAU / 60.0 / gear.ratio * self.radius
     }
 
-    /// Force of the wheels on the ground at full throttle, N; negative backwards. Equation 11.2 at the radius
-    /// of the wheels, with the first torque of the curve while the engine idles and the clutch slips.
+    /// Force of the wheels on the ground at full throttle, N; negative in reverse. Equation 11.2 at the
+    /// radius of the wheels, with the first torque of the curve while the engine idles and the clutch slips.
     pub fn full_force(&self, gear: &Gear, speed: f64) -> f64 {
         let torque = self.curve.torque(self.rpm(gear, speed).max(0.0));
         torque * gear.ratio * self.efficiency / self.radius
@@ -160,9 +160,9 @@ impl DriveTrain {
     }
 
     /// Maximum acceleration by engine and driven wheels in the best gear, m/s^2, less drag and rolling
-    /// resistance, at a speed in the direction of travel, m/s. `load` is the fraction of the weight that
-    /// presses on the ground, `grip` the factor on tyre friction. A vehicle without a reverse gear uses the
-    /// forward gears.
+    /// resistance, at a speed in the direction of travel, m/s. `load` is the fraction of the weight that acts
+    /// perpendicular to the ground, and `grip` the factor on tyre friction. A vehicle without a reverse gear
+    /// uses the forward gears.
     pub fn strongest(&self, along: f64, is_reversing: bool, load: f64, grip: f64) -> f64 {
         let gears = match &self.reverse {
             Some(reverse) if is_reversing => std::slice::from_ref(reverse),
@@ -179,13 +179,13 @@ impl DriveTrain {
         ((best - self.resistance(along)) / self.mass).max(0.0)
     }
 
-    /// Hardest braking, m/s^2, limited by the brakes or the grip.
+    /// Maximum deceleration, m/s^2, limited by the brakes or the grip.
     pub fn hardest_braking(&self) -> f64 {
         (self.foot_brake / self.mass).min(self.friction * GRAVITY)
     }
 
-    /// Top speed on level ground, m/s: where full throttle and resistance balance in one of the gears, or
-    /// where the engine reaches its limit.
+    /// Top speed on level ground, m/s: where full throttle balances the resistance in one of the gears, or
+    /// where the engine reaches its rev limit.
     pub fn top_speed(&self) -> f64 {
         let top = self.gears.iter().map(|gear| {
             let limit = self.speed(gear, self.curve.limit_rpm());
@@ -256,7 +256,7 @@ pub(crate) mod tests {
         DriveTrain::new(&shipped("enviro-400")).unwrap()
     }
 
-    /// Equation 11.8 of [Gerdelan 2011], evaluated from table B.3, second gear at 9.8 m/s.
+    /// Checks equation 11.8 of [Gerdelan 2011], evaluated from table B.3, second gear at 9.8 m/s.
     #[test]
     fn acceleration_is_that_of_equation_11_8() {
         let (train, speed, n) = (willys(), 9.8, 4.0);

@@ -2,7 +2,7 @@
 
 use super::{DriveState, DriveTrain};
 
-/// State of a drive train as the driver reads it.
+/// State of a drive train as shown on the driver's instruments.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DriveReading {
     /// Engine speed, rpm; at least the idle speed.

@@ -9,7 +9,7 @@ const REST: f64 = 0.5;
 const UP: f64 = 0.995;
 /// Throttle that counts as full.
 const FULL: f64 = 0.99;
-/// Speed below which a gear in the other direction is engaged, m/s.
+/// Speed below which a gear in the other direction can be engaged, m/s.
 const STANDING: f64 = 0.05;
 
 /// State of an automatic gearbox.
@@ -33,8 +33,9 @@ impl Shifting {
         }
     }
 
-    /// Engages a requested gear, from 1 for the first forward gear, limited to the last one. It waits like
-    /// the automatic gearbox, and until the gear would not push the engine beyond its limit.
+    /// Engages a requested gear, from 1 for the first forward gear, limited to the last one. Like the
+    /// automatic gearbox, it waits between shifts, and until the gear would not push the engine beyond its
+    /// limit.
     pub fn engage(
         &mut self,
         train: &DriveTrain,

@@ -66,8 +66,8 @@ mod tests {
     use super::*;
     use crate::dynamic::tests::bmw_320i;
 
-    /// The unit test of commonroad-vehicle-models 3.0.2, `test_derivatives.py`, `test_st`, vehicle 2. Its
-    /// steering acts without delay, and its acceleration is limited to 11.5 m/s^2 x 7.319 / v.
+    /// The unit test `test_st` of `test_derivatives.py` in commonroad-vehicle-models 3.0.2, for vehicle 2.
+    /// Its steering acts without delay, and its acceleration is limited to 11.5 m/s^2 x 7.319 / v.
     #[test]
     fn derivatives_are_those_that_commonroad_publishes() {
         let state = LinearState {

@@ -5,7 +5,7 @@
 //! [`Tyre`]. Longitudinal and lateral forces share the grip of an axle (friction circle). The [`linear`] form
 //! has a given speed and small angles: [CommonRoad models 2020], single-track model.
 //!
-//! Slip angles lose their meaning as the vehicle comes to rest. In the speed range [`BLEND`] the motion
+//! Slip angles are meaningless when the vehicle comes to rest. In the speed range [`BLEND`], the motion
 //! therefore blends into that of the kinematic model, as in [Kabzan 2020]. State and tyre equations continue
 //! below it, and the body moves by the mean of both motions, weighted by speed.
 //!
@@ -75,7 +75,7 @@ pub struct SingleTrack {
     pub tyre: Tyre,
 }
 
-/// For a vehicle with only dimensions and limits, the centre of gravity is in the middle of its body, the yaw
+/// For a vehicle with only dimensions and limits, the centre of gravity is at the centre of its body, the yaw
 /// inertia is mass x front x rear (within 10 % of the measured values of vehicles 1 to 3 of [CommonRoad
 /// models 2020]), and the tyres are those of a passenger car.
 impl From<&VehicleType> for SingleTrack {
@@ -100,7 +100,7 @@ impl From<&VehicleType> for SingleTrack {
     }
 }
 
-/// For a vehicle with a file the centre of gravity is in the middle of its body; missing values are the same
+/// For a vehicle with a file, the centre of gravity is at the centre of its body. Missing values are the same
 /// as for vehicles without a file.
 impl From<&VehicleFile> for SingleTrack {
     fn from(file: &VehicleFile) -> Self {
@@ -130,7 +130,7 @@ impl SingleTrack {
         self.front + self.rear
     }
 
-    /// Returns the loads of front and rear axle, N, at an acceleration, m/s^2; the load of a lifted axle is
+    /// Returns the loads of front and rear axle, N, at an acceleration, m/s^2. The load of a lifted axle is
     /// 0.
     #[inline]
     pub fn axle_loads(&self, acceleration: f64) -> [f64; 2] {
@@ -160,10 +160,10 @@ impl SingleTrack {
     }
 }
 
-/// Position and motion of a vehicle, at the middle of its rear axle.
+/// Position and motion of a vehicle at the centre of its rear axle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DynamicState {
-    /// Position of the middle of the rear axle, and heading of the body.
+    /// Position of the centre of the rear axle, and heading of the body.
     pub pose: Pose,
     /// Speed along the body, m/s; negative backwards.
     pub speed: f64,
@@ -184,15 +184,16 @@ pub struct Push {
     pub driven_front: Option<f64>,
     /// Force of the brakes against the motion, at least 0; distributed by axle load.
     pub brake: f64,
-    /// Drag and rolling resistance against the motion, at least 0; needs no grip.
+    /// Drag and rolling resistance against the motion, at least 0. It needs no grip.
     pub resistance: f64,
-    /// Gravity along the body; negative uphill. Needs no grip by itself.
+    /// Acceleration by gravity along the body; negative uphill. It needs no grip.
     pub slope: f64,
-    /// Gravity across the body, positive to the left; the tyres resist it as far as their grip allows.
+    /// Acceleration by gravity across the body, positive to the left. The tyres resist it as far as their
+    /// grip allows.
     pub bank: f64,
 }
 
-/// Source of a vehicle's speed: pedals, engine and brakes.
+/// Source of a vehicle's propulsion: pedals, engine and brakes.
 pub trait Propulsion {
     /// Returns the forces for the next `dt` seconds at a speed along the body, m/s.
     fn push(&mut self, speed: f64, dt: f64) -> Push;
@@ -216,13 +217,13 @@ impl<P: Propulsion> Propulsion for Banked<'_, P> {
     }
 }
 
-/// A vehicle that does what is requested within its limits.
+/// A vehicle that follows the requested acceleration within its limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wish {
     /// Requested acceleration in the intended direction of travel, m/s^2; non-finite values mean full
     /// braking.
     pub acceleration: f64,
-    /// Whether the vehicle is to drive backwards.
+    /// Whether the driver wants to reverse.
     pub is_reversing: bool,
     /// Limits of the vehicle.
     pub limits: OneTrackLimits,
@@ -259,8 +260,8 @@ impl Propulsion for Wish {
 pub(crate) mod tests {
     use super::*;
 
-    /// Vehicle 2 of [CommonRoad models 2020], parameters_vehicle2.yaml of version 3.0.2; the model uses the
-    /// height of the sprung mass for the whole vehicle.
+    /// Vehicle 2 of [CommonRoad models 2020], from parameters_vehicle2.yaml of version 3.0.2. The model uses
+    /// the height of the sprung mass for the whole vehicle.
     pub(crate) fn bmw_320i() -> SingleTrack {
         SingleTrack {
             mass: 1_093.295_233_467_404_6,

@@ -35,8 +35,8 @@ impl Planar {
 
 impl DynamicState {
     /// Returns the state after `dt` seconds. The wheels turn towards `steering`, rad, within lock and rate.
-    /// `propulsion` is asked for its forces in steps of at most 1 / `rate_hz` seconds, or shorter ones if the
-    /// tyres are too stiff.
+    /// The forces of `propulsion` are queried in steps of at most 1 / `rate_hz` seconds, or shorter ones if
+    /// the tyres are very stiff.
     pub fn step(
         &self,
         model: &SingleTrack,
@@ -170,8 +170,8 @@ fn on_slope(grip: f64, along: f64, push: &Push) -> f64 {
     tyres - push.resistance.copysign(along) + push.slope
 }
 
-/// Whether a bank is too steep for the grip that the longitudinal forces leave. Nearly standing tyres hold
-/// what they can and slide under the rest.
+/// Whether a bank is too steep for the grip that the longitudinal forces leave. Tyres that are nearly
+/// standing still hold as much as they can, and the vehicle slides under the rest.
 fn slides(model: &SingleTrack, push: &Push, wanted: f64) -> bool {
     if push.bank == 0.0 {
         return false;
@@ -275,7 +275,7 @@ mod tests {
         }
     }
 
-    /// Drives with a constant wish.
+    /// Drives with a constant acceleration request.
     fn drive(
         mut state: DynamicState,
         model: &SingleTrack,
@@ -361,7 +361,7 @@ mod tests {
         }
     }
 
-    /// Holds a speed.
+    /// Propulsion that holds a speed.
     struct Hold(f64);
 
     impl Propulsion for Hold {

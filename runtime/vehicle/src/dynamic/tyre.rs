@@ -9,8 +9,8 @@ use roadwright_geometry::math::atan;
 pub enum Tyre {
     /// Proportional to the slip angle without limit: the tyre of the linear model.
     Linear,
-    /// The brush model with a parabolic pressure distribution, [Pacejka 2012] section 3.2: the force
-    /// saturates at friction times load, and the tyre slides from there on.
+    /// The brush model with a parabolic pressure distribution ([Pacejka 2012], section 3.2): the force
+    /// saturates at friction times load, beyond which the tyre slides.
     #[default]
     Brush,
 }

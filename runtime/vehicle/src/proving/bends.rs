@@ -1,4 +1,4 @@
-//! Braking, circles and a steering step, with tyre slip.
+//! Manoeuvres with tyre slip: braking, circles and a steering step.
 
 use super::plot::{Look, MarkAxis, Recorder};
 use super::track::{Aim, Car};
@@ -9,13 +9,13 @@ use roadwright_geometry::DVec2;
 use roadwright_geometry::math::atan2;
 
 const DT: f64 = 0.01;
-/// Time steps that must give the same result, s.
+/// Time steps that must give equal results, s.
 const STEPS: [f64; 3] = [0.01, 0.005, 0.0025];
 /// Increase of the speed on a circle, m/s^2; slow enough to leave the grip for the bend.
 const STAIRCASE: f64 = 0.1;
-/// Distance from a circle beyond which the vehicle has left it, m.
+/// Distance from a circle beyond which the vehicle counts as having left it, m.
 const OFF: f64 = 1.0;
-/// Interval of the points of a closed form that are drawn.
+/// Every n-th point of a closed form is drawn.
 const SHOWN: u32 = 100;
 
 /// Braking distance from 20 m/s, or 80 % of the top speed, to rest with full brakes. Compared with the
@@ -75,7 +75,7 @@ pub(super) fn braking(
     }
 }
 
-/// Highest speed at which the vehicle keeps to a circle while the speed rises slowly. Compared with sqrt(mu g
+/// Highest speed at which the vehicle stays on a circle while the speed rises slowly. Compared with sqrt(mu g
 /// R), or with the top speed if that is lower.
 pub(super) fn circle(
     subject: &Subject<'_>,

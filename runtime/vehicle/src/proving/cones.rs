@@ -8,7 +8,7 @@ use roadwright_geometry::DVec2;
 use roadwright_geometry::math::atan;
 
 const DT: f64 = 0.01;
-/// Increment between two speeds that are tried, m/s.
+/// Increment between the speeds that are tried, m/s.
 const STEP: f64 = 0.5;
 /// Highest speed that is tried, m/s.
 const FASTEST: f64 = 150.0;
@@ -22,7 +22,7 @@ const RUN_UP: f64 = 10.0;
 struct Gate {
     from: f64,
     to: f64,
-    /// Position of the middle, m to the left of that of the first gate.
+    /// Position of the lane's centre, m to the left of the centre of the first lane.
     middle: f64,
     width: f64,
 }
@@ -93,7 +93,7 @@ impl Course {
         level(third.middle)
     }
 
-    /// Whether a point of the vehicle stays within its lane.
+    /// Whether a point of the vehicle stays within the lane at its position.
     fn stands(&self, x: f64, y: f64) -> bool {
         // There are no cones between the lanes, so any position is allowed there.
         let mut gates = self.gates.iter();
@@ -117,9 +117,9 @@ impl Course {
     }
 
     /// Returns the approximate speed limit of the course, m/s: that of a point that moves from the far edge
-    /// of the first lane to the near edge of the second with full lateral grip throughout. The room is longer
-    /// than the gap between the lanes by the length of the body, because neither of its ends has to be in a
-    /// lane then.
+    /// of the first lane to the near edge of the second with full lateral grip throughout. The available
+    /// distance exceeds the gap between the lanes by the length of the body, because neither end of the body
+    /// has to be in a lane during that time.
     fn point_limit(&self, grip: f64, length: f64, body: f64) -> f64 {
         let [first, second, _] = self.gates;
         let play = 0.5 * (first.width + second.width) - body;
@@ -145,7 +145,7 @@ fn over(before: Gate, after: Gate, x: f64) -> Aim {
     }
 }
 
-/// Highest entry speed at which no cone falls, nor at any lower speed; the driver holds the speed as far as
+/// Highest entry speed at which no cone falls, nor at any lower speed. The driver holds the speed as far as
 /// possible.
 pub(super) fn run(
     subject: &Subject<'_>,

@@ -1,7 +1,7 @@
 //! Pieces of ground: slopes, bumps, steps and gaps, as felt by wheels of a given radius.
 //!
-//! A wheel rolls over an edge instead of following it. The height below its contact is that of the circle
-//! that just touches the ground (the envelope of the profile), so that rays feel what round wheels do.
+//! A wheel rolls over an edge instead of following its profile. The height used is that of a circle that just
+//! touches the ground (the envelope of the profile), so that rays behave like round wheels.
 
 use crate::rigid::Surface;
 use glam::{DVec2, DVec3};
@@ -30,7 +30,7 @@ pub(super) enum Obstruction {
     HalfRound(f64),
     /// A step up of this height, m.
     Step(f64),
-    /// A trench of this width, m, deeper than a wheel is high.
+    /// A trench of this width, m, deeper than the height of a wheel.
     Gap(f64),
 }
 

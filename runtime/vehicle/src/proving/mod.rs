@@ -1,9 +1,9 @@
 //! The proving ground: manoeuvres that measure a vehicle file and compare it with its numbers.
 //!
 //! Straight drives use the drive train by itself ([`crate::drive_train::StraightRun`]); bends use the dynamic
-//! one-track model with that drive train, or with the file's `performance` if it has none. Slopes across,
-//! tipping over, bumps, steps and gaps use the vehicle of rigid bodies; files without a suspension have
-//! none, and what needs it does not apply, and says so.
+//! one-track model with that drive train, or with the file's `performance` if it has none. Side slopes,
+//! tipping over, bumps, steps and gaps use the rigid-body vehicle. Manoeuvres that need a suspension do not
+//! apply to files without one, and say so.
 
 mod bends;
 mod cones;
@@ -52,7 +52,7 @@ pub enum Bound {
     Min,
     /// The value must not be higher.
     Max,
-    /// The value must be close to the limit, see [`Manoeuvre::tolerance`].
+    /// The value must be close to the limit; see [`Manoeuvre::tolerance`].
     Near,
 }
 
@@ -75,7 +75,7 @@ pub struct Manoeuvre {
     pub tolerance: f64,
     /// Whether the value satisfies the limit; `None` if the manoeuvre does not apply or has no limit.
     pub pass: Option<bool>,
-    /// Description of the measurement, or reason why the manoeuvre does not apply.
+    /// Description of the measurement, or the reason why the manoeuvre does not apply.
     pub note: String,
 }
 
@@ -120,7 +120,7 @@ struct Measured {
     limit: Option<f64>,
     bound: Bound,
     tolerance: f64,
-    /// Whether other conditions hold, such as equal results for other time steps.
+    /// Whether other conditions are satisfied, such as equal results with other time steps.
     sound: bool,
     note: String,
 }
@@ -315,7 +315,7 @@ impl Subject<'_> {
         }
     }
 
-    /// Does the same for manoeuvres that need a three-dimensional body.
+    /// Measures a manoeuvre that needs a three-dimensional body.
     fn measure_body(
         &self,
         name: &str,
@@ -382,7 +382,7 @@ mod tests {
         }
     }
 
-    /// The same vehicles with the other kind of wheels satisfy the same closed forms.
+    /// The same vehicles with the other kind of wheels agree with the same closed forms.
     #[test]
     fn other_wheels_keep_to_them_as_well() {
         for (name, shape) in [

@@ -1,11 +1,11 @@
 //! Records of manoeuvres, as numbers that can be drawn.
 //!
-//! A manoeuvre records while it measures, so that a picture shows the drive that gave the value. Without
-//! pictures, a recorder that keeps nothing is used.
+//! A manoeuvre records while it measures, so that a picture shows the drive that gave the value. If no
+//! picture is needed, the recorder keeps nothing.
 
 use serde::Serialize;
 
-/// Maximum number of points of a series; more points than a picture has columns would be wasted.
+/// Maximum number of points of a series. More points than the picture has columns would be wasted.
 const MOST_POINTS: usize = 1000;
 
 /// A picture of a manoeuvre: series over two axes.
@@ -161,7 +161,7 @@ impl Recorder {
 }
 
 impl Series {
-    /// Evenly drops points until there are few enough; the last point stays.
+    /// Drops points evenly until there are few enough. The last point is kept.
     fn thin_out(&mut self) {
         let Some(last) = self.points.last().copied() else {
             return;
@@ -179,7 +179,7 @@ impl Series {
 /// Lines of a trial.
 type Lines = Vec<(Look, Vec<[f64; 2]>)>;
 
-/// The hardest passed and the easiest failed of several trials of increasing difficulty.
+/// The hardest passed and the easiest failed trial among several of increasing difficulty.
 #[derive(Default)]
 pub(super) struct Trials {
     passed: Option<(f64, Lines)>,
@@ -187,7 +187,7 @@ pub(super) struct Trials {
 }
 
 impl Trials {
-    /// Adds the lines of a trial at a value, unless an easier trial has failed already.
+    /// Adds the lines of a trial at a value, unless an easier trial has already failed.
     pub(super) fn add(&mut self, value: f64, lines: Lines, passed: bool) {
         if self.failed.is_some() {
             return;

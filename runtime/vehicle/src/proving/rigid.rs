@@ -10,7 +10,8 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::{atan, sin, sin_cos, tan, wrap_angle};
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// A hull leans outwards on its springs; minimum fraction of the rigid vehicle's limit at which it tips.
+/// Minimum fraction of the rigid vehicle's limit at which a vehicle may tip. It is below 1 because the hull
+/// leans outwards on its springs.
 const SPRUNG: f64 = 0.85;
 /// Time until a pivot turn is steady, and duration of the measurement, s.
 const PIVOT_START: f64 = 4.0;
@@ -19,7 +20,7 @@ const NO_TRACKS: &str = "only tracked vehicles can turn on the spot";
 /// Time step of the world, s, and rate of the forces, Hz.
 const DT: f64 = 0.02;
 const RATE_HZ: f64 = 200.0;
-/// Number of parts of a slope, a speed or a height that are tried to find the maximum.
+/// Number of equal parts of a slope, speed or height that are tried to find the maximum.
 const PARTS: u32 = 12;
 /// Time for a hull to settle on springs and tyres, s.
 const SETTLING: f64 = 25.0;
@@ -27,14 +28,14 @@ const SETTLING: f64 = 25.0;
 const MOST_WHEELS: usize = 8;
 /// Maximum motion of a parked vehicle in a minute, m.
 const PARKED: f64 = 1e-3;
-/// Minimum friction of the tilt table on which vehicles tip instead of slide.
+/// Minimum friction of the tilt table, on which vehicles tip instead of sliding.
 const ROUGH: f64 = 1.2;
-/// Radius of the half-round obstacle, m; those of the NATO trials have 4 to 12 inches.
+/// Radius of the half-round obstacle, m. Those of the NATO trials have 4 to 12 inches.
 const HALF_ROUND: f64 = 0.1;
 /// Maximum acceleration that a driver tolerates, m/s^2: 2.5 g.
 const BEARABLE: f64 = 2.5 * GRAVITY;
 
-/// Maximum duration of a drive over the half-round, s; slower vehicles are not tested.
+/// Maximum duration of a drive over the half-round, s. Slower vehicles are not tested.
 const LONGEST: f64 = 600.0;
 
 #[cfg(test)]
@@ -64,7 +65,7 @@ impl<'a, S: Surface> Trial<'a, S> {
         self.run_seen(seconds, controls, |_, _| {})
     }
 
-    /// Does the same, and passes the state after each step with the time since the start, s.
+    /// Like `run`, but passes the state after each step with the time since the start, s, to a callback.
     fn run_seen(
         &mut self,
         seconds: f64,
@@ -97,8 +98,8 @@ const PARK: Controls = Controls {
     pedals: None,
 };
 
-/// Drift in a minute with the hand brake on a slope, nose up, nose down and across, at 70 % of the slope on
-/// which the held wheels would slide with the nose down.
+/// Drift within a minute with the hand brake on a slope, nose up, nose down and across, at 70 % of the slope
+/// on which the held wheels would slide with the nose down.
 pub(super) fn rest_on_slope(
     model: &RigidModel,
     recorder: &mut Recorder,
@@ -138,21 +139,21 @@ pub(super) fn rest_on_slope(
     })
 }
 
-/// Returns the fraction of the weight on the wheels held by the hand brake.
+/// Returns the fraction of the weight on the wheels that the hand brake holds.
 fn held_load(model: &RigidModel) -> f64 {
     let held = model.wheels.iter().filter(|wheel| wheel.hand_brake);
     held.map(|wheel| wheel.load).sum::<f64>() / (model.mass * GRAVITY)
 }
 
-/// Returns the tangent of the slope on which they slide with the nose down; the slope takes load off the rear
-/// wheels, tan a = mu s / (1 + mu h / L).
+/// Returns the tangent of the slope on which the held wheels slide with the nose down. The slope takes load
+/// off the rear wheels: tan a = mu s / (1 + mu h / L).
 fn holding_slope(model: &RigidModel, share: f64) -> f64 {
     let lift = model.friction * model.height / model.limits.wheelbase;
     model.friction * share / (1.0 + lift)
 }
 
 /// Lateral acceleration at which the upper wheels lift on a tilt table without sliding. Compared with g T / 2
-/// h of a vehicle on rigid springs.
+/// h, the value for rigid springs.
 pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let rigid = model.tip_acceleration();
     recorder.mark(MarkAxis::X, atan(rigid / GRAVITY), "tips on rigid springs");
@@ -172,8 +173,8 @@ pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured 
     )
 }
 
-/// Side slope on which it slides or tips with its own tyres. Compared with the smaller of atan(mu) and atan(T
-/// / 2 h), less the effect of the springs.
+/// Side slope on which the vehicle slides or tips with its own tyres. Compared with the smaller of atan(mu)
+/// and atan(T / 2 h), less the effect of the springs.
 pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let (slides, tips) = (
         atan(model.friction),
@@ -204,7 +205,7 @@ pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measure
     }
 }
 
-/// Tilts a table to the left below a vehicle that stands across it until `is_over`, at most to an angle.
+/// Tilts a table to the left below a vehicle that stands across it, until `is_over` or up to an angle.
 /// Returns the angle.
 fn tilt_until(
     model: &RigidModel,
@@ -255,8 +256,8 @@ fn tilt(state: &mut CarState, angle: f64) {
     }
 }
 
-/// Returns the wheels whose loads are drawn as one line, by index, on a table that rises to the left:
-/// individually, or by side if there would be too many lines.
+/// Returns the wheels whose loads are drawn as one line, by index, on a table that rises to the left: each
+/// wheel separately, or one line per side if there would be too many.
 fn groups_of(model: &RigidModel) -> Vec<(String, Vec<usize>)> {
     let side = |place: f64| if place > 0.0 { "upper" } else { "lower" };
     if model.wheels.len() > MOST_WHEELS {
@@ -293,8 +294,8 @@ fn level() -> Slope {
     }
 }
 
-/// Highest tried speed, up to 15 m/s, over a half-round of 10 cm at which the hull is accelerated upwards by
-/// at most 2.5 g and the vehicle stays on its wheels.
+/// Highest speed, up to 15 m/s, over a half-round of 10 cm at which the upward acceleration of the hull is at
+/// most 2.5 g and the vehicle stays on its wheels.
 pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let top = model.limits.max_speed.min(15.0);
     let course = Course {
@@ -359,8 +360,8 @@ pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measure
 const CENTRE_X: &str = "position of the centre of gravity, m";
 const CENTRE_HEIGHT: &str = "height of the centre of gravity, m";
 
-/// Highest step, as a fraction of the radius, that it climbs from rest with full throttle; no wheel climbs
-/// more than its radius.
+/// Highest step, as a fraction of the radius, that the vehicle climbs from rest with full throttle. No wheel
+/// climbs more than its radius.
 pub(super) fn step_climb(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let mut trials = Trials::default();
     let crossed = |height: &f64| {
@@ -383,8 +384,8 @@ pub(super) fn step_climb(model: &RigidModel, recorder: &mut Recorder) -> Measure
     }
 }
 
-/// Widest trench, as a fraction of the wheel diameter, that it crosses at 2 m/s; a wheel falls into a wider
-/// one.
+/// Widest trench, as a fraction of the wheel diameter, that the vehicle crosses at 2 m/s. A wheel falls into
+/// a trench wider than its diameter.
 pub(super) fn gap(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let diameter = 2.0 * model.radius;
     let mut trials = Trials::default();

@@ -12,7 +12,7 @@ const DT: f64 = 0.005;
 const LONGEST: f64 = 600.0;
 /// Number of parts of a speed interval for summing closed forms.
 const PARTS: u32 = 20_000;
-/// Every n-th part is drawn.
+/// Interval at which parts are drawn: every n-th part.
 const SHOWN: u32 = 100;
 /// Number of drawn points of a closed form.
 const POINTS: u32 = 100;
@@ -76,7 +76,7 @@ pub(super) fn acceleration(train: &DriveTrain, recorder: &mut Recorder) -> Measu
     }
 }
 
-/// Returns the lowest gear that has not reached its shift speed at a speed.
+/// Returns the lowest gear whose shift speed is not reached at a speed.
 fn gear_for(train: &DriveTrain, speed: f64) -> &Gear {
     let mut gears = train.gears.iter();
     let turns = |gear: &&Gear| train.rpm(gear, speed) < 0.995 * train.up_rpm;
@@ -134,7 +134,8 @@ pub(super) fn coast_down(train: &DriveTrain, recorder: &mut Recorder) -> Measure
     Measured::near(run.time, exact.min(LONGEST), 0.02, note)
 }
 
-/// Steepest grade on which it starts and climbs 20 m, however slowly. Compared with force divided by weight.
+/// Steepest grade on which the vehicle starts and climbs 20 m, however slowly. Compared with force divided by
+/// weight.
 pub(super) fn grade(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     let climbs = |grade: f64| {
         let mut run = StraightRun::new(train, 0.0, grade);
@@ -200,7 +201,7 @@ fn parts_of(count: u32) -> impl Iterator<Item = f64> {
     (0..=count).map(move |number| f64::from(number) / f64::from(count))
 }
 
-/// Side slope on which it slides or tips: the smaller of atan(mu) and atan(track / 2 h).
+/// Side slope on which the vehicle slides or tips: the smaller of atan(mu) and atan(track / 2 h).
 pub(super) fn side_slope(
     file: &VehicleFile,
     model: &SingleTrack,

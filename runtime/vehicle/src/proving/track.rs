@@ -8,10 +8,10 @@ use roadwright_geometry::{DVec2, Pose};
 
 /// Rate of the force computation, Hz.
 const RATE_HZ: f64 = 200.0;
-/// Gain of speed control, 1/s.
+/// Gain of the speed control, 1/s.
 const SPEED_GAIN: f64 = 1.0;
 
-/// A path to be followed: at a position along it, the lateral offset, its direction and curvature.
+/// A path to be followed, seen from the vehicle: lateral offset, direction and curvature.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Aim {
     /// Offset of the vehicle from the path, m to the left.
@@ -50,7 +50,7 @@ impl<'a> Car<'a> {
         }
     }
 
-    /// Drives on with a requested acceleration, m/s^2, and steering angle, rad.
+    /// Drives a step with a requested acceleration, m/s^2, and steering angle, rad.
     pub(super) fn step(&mut self, acceleration: f64, steering: f64, dt: f64) {
         let limits = &self.subject.limits;
         self.state = match &self.subject.train {
@@ -76,7 +76,7 @@ impl<'a> Car<'a> {
         };
     }
 
-    /// Steers along a path, with the angle for its curvature without slip plus a correction of the offset,
+    /// Steers along a path, with the angle for its curvature without slip plus a correction for the offset,
     /// and holds a speed, m/s.
     pub(super) fn follow(&mut self, aim: Aim, speed: f64, dt: f64) {
         let along = self.state.speed.max(1.0);

@@ -1,4 +1,4 @@
-//! Manoeuvres with trailers: how soon a vehicle jackknifes in reverse.
+//! Manoeuvres with trailers: the distance in reverse until a vehicle jackknifes.
 
 use super::plot::{Look, Recorder};
 use super::{Measured, Subject};
@@ -62,7 +62,7 @@ pub(super) fn jackknife(
     })
 }
 
-/// Returns the distance until the first trailer reaches the angle, limited to `most` metres; distances and
+/// Returns the distance until the first trailer reaches the angle, limited to `most` metres. Distances and
 /// angles are added to a line.
 fn distance(
     train: &Train,

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 /// Depth to which a body sinks into the ground under its full weight, m.
 const SAG: f64 = 0.005;
-/// Speed below which a loose body comes to rest, m/s and rad/s.
+/// Speeds below which a loose body may come to rest, m/s and rad/s.
 const CALM: f64 = 0.03;
-/// Time after which a calm body rests, s.
+/// Time after which a calm body comes to rest, s.
 const PATIENCE: f64 = 0.5;
-/// Minimum number of corners on the ground for a body to rest.
+/// Minimum number of corners that must touch the ground for a body to rest.
 const FEET: usize = 3;
-/// Displacement by other bodies below which a body counts as unmoved, m.
+/// Displacement by other bodies below which a body counts as not pushed, m.
 const UNTOUCHED: f64 = 1e-3;
 
 /// Position and motion of a rigid body, at its centre of gravity.
@@ -133,7 +133,7 @@ impl Scrape {
         }
     }
 
-    /// Normal force, N; four points carry the body.
+    /// Normal force at which a contact counts as fully loaded, N; four points carry the body.
     fn load(&self, depth: f64, rising: f64) -> f64 {
         let stiffness = self.mass * GRAVITY / (4.0 * SAG);
         let damping = 0.5 * (stiffness * self.mass).sqrt();
@@ -161,7 +161,7 @@ pub struct LooseModel {
 pub struct LooseState {
     /// Position and motion.
     pub body: BodyState,
-    /// Time for which it has been calm, s.
+    /// Time for which it has been slow, s.
     pub calm: f64,
     /// Whether it rests, so that only a push moves it.
     pub rests: bool,
@@ -208,7 +208,7 @@ impl LooseModel {
 
 impl LooseState {
     /// Takes over the motion after a step of `dt` seconds. A resting body that was not pushed stays exactly
-    /// the same; a body that leans on something other than the ground does not come to rest.
+    /// as it is. A body that leans on something other than the ground does not come to rest.
     pub(super) fn take(
         &mut self,
         body: BodyState,
@@ -235,7 +235,7 @@ impl LooseState {
         }
     }
 
-    /// Whether the numbers are physically plausible, because a save may be damaged.
+    /// Whether the numbers are physically plausible. They may not be if a save is damaged.
     pub fn is_sound(&self) -> bool {
         self.body.is_sound() && self.calm.is_finite()
     }

@@ -19,7 +19,7 @@ pub struct Controls {
     pub acceleration: f64,
     /// Angle of the front wheels, rad, positive to the left; non-finite values hold them.
     pub steering: f64,
-    /// Whether the vehicle is to drive backwards.
+    /// Whether the driver wants to reverse.
     pub is_reversing: bool,
     /// Whether the hand brake is applied.
     pub hand_brake: bool,
@@ -47,7 +47,7 @@ pub struct CarState {
 }
 
 impl CarState {
-    /// Creates a vehicle at rest on the ground, with the middle of its rear axle at a pose.
+    /// Creates a vehicle at rest on the ground, with the centre of its rear axle at a pose.
     pub fn at_rest(model: &RigidModel, pose: Pose, surface: &impl Surface) -> Self {
         let middle = pose.position + pose.forward() * model.rear;
         let flat = BodyState {
@@ -91,7 +91,7 @@ impl CarState {
         }
     }
 
-    /// Position of the middle of the rear axle seen from above, and heading.
+    /// Position of the centre of the rear axle seen from above, and heading.
     pub fn pose(&self, model: &RigidModel) -> Pose {
         let forward = self.forward();
         let flat = forward.truncate().normalize_or(DVec2::X);
@@ -102,7 +102,7 @@ impl CarState {
         }
     }
 
-    /// Speed of the middle of the rear axle along the hull, m/s; negative backwards.
+    /// Speed of the centre of the rear axle along the hull, m/s; negative backwards.
     pub fn speed(&self, model: &RigidModel) -> f64 {
         let forward = self.forward();
         let arm = -forward * model.rear;
@@ -145,7 +145,7 @@ impl CarState {
         atan2(left.z, self.up().z)
     }
 
-    /// Whether the state fits a model, because a save may be damaged.
+    /// Whether the state matches a model. It may not if a save is damaged.
     pub fn fits(&self, model: &RigidModel) -> bool {
         let count = model.wheels.len();
         let counts = [self.brushes.len(), self.loads.len(), self.wheels.len()];
@@ -161,7 +161,7 @@ impl CarState {
         self.body.is_sound() && self.spheres.iter().all(SphereState::is_sound)
     }
 
-    /// Returns by how much the wheels driven by a gear turn faster than the ground, m/s: 0 while they roll.
+    /// Returns the excess speed over the ground of the wheels that a gear drives, m/s; 0 while they roll.
     pub(super) fn spinning(&self, model: &RigidModel, speed: f64) -> f64 {
         let Some(train) = &model.train else {
             return 0.0;

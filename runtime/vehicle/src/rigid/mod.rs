@@ -2,16 +2,16 @@
 //!
 //! Each wheel probes the [`Surface`] along the axis of its spring. Spring, damper and anti-sway bar give its
 //! load, and its longitudinal and lateral tyre forces share the grip (friction circle). Tyres are brushes
-//! with their own deflection, so that slip builds up over a distance (relaxation length), and a wheel held by
-//! its brake acts like a spring: a parked car stays where it is, even on a slope. Each wheel has its own
-//! rotational speed: it rolls as long as its tyre holds, spins if the engine is too strong, and locks if the
-//! brake is ([`WheelState`]). The wheels' mass is part of the hull. Wheels of [`Tracks`] turn together on
-//! each side, and the speed difference of the sides steers.
+//! with their own deflection, so that slip builds up over a distance (relaxation length). A wheel held by its
+//! brake acts like a spring, so a parked car stays in place even on a slope. Each wheel has its own
+//! rotational speed: it rolls as long as its tyre has grip, spins if the engine is too strong, and locks if
+//! the brake is too strong ([`WheelState`]). The wheels' mass is part of the hull. Wheels of [`Tracks`] turn
+//! together on each side, and the speed difference of the sides steers.
 //!
 //! Trailers are separate bodies held by a [`Joint`].
 //!
 //! Contacts of hulls with obstacles and with each other are solved by [rapier](https://rapier.rs) ([`Yard`]).
-//! It is set up from plain states at each step of the world and keeps nothing, so that a restored state
+//! It is set up from plain states at each step of the world and keeps no state, so that a restored world
 //! continues bit for bit.
 //!
 //! ```
