@@ -1,10 +1,10 @@
 //! Planners on maps of cells.
 //!
 //! `cargo bench -p roadwright-planning --bench open_ground -- moving_ai FOLDER` solves the problems of the
-//! Moving AI files in a folder, and `-- edits [N] [CELLS] [SEED]` repairs a plan on 1000 x 1000 cells N times.
-//! Both check each answer, and print CPU times as one line of JSON.
-//! `-- agents [N] [STEPS] [SEED]` lets N agents drive between posts, with forecasts that move in each step of 1/60 s
-//! and six plans of each agent a second, and prints CPU times of the steps.
+//! Moving AI files in a folder. `-- edits [N] [CELLS] [SEED]` repairs a plan on 1000 x 1000 cells N times.
+//! Both check each answer, and print CPU times as one line of JSON. `-- agents [N] [STEPS] [SEED]` lets N
+//! agents drive between posts, with forecasts that move in each step of 1/60 s and six plans per agent and
+//! second, and prints the CPU times of the steps.
 
 use cpu_time::ProcessTime;
 use roadwright_geometry::math::Stream;
@@ -153,7 +153,7 @@ fn edits(count: u64, cells: u64, seed: u64) {
     );
 }
 
-/// Edge of the square in which agents drive, m.
+/// Side of the square in which agents drive, m.
 const FIELD: f64 = 400.0;
 /// Speed of agents, m/s.
 const SPEED: f64 = 8.0;

@@ -3,8 +3,8 @@
 //! `cargo bench -p roadwright-planning --bench route -- [FILE] [PAIRS]` plans between seeded pairs of lanes
 //! (1,000 on old-town by default), prints the CPU time per route as one line of JSON, and compares every
 //! travel time with that of a plain Dijkstra search. The plain search ignores restrictions with via ways,
-//! restricted roads and the room for lane changes. In networks that have them some routes take longer, but
-//! none may take less time.
+//! restricted roads and the room for lane changes. In networks with any of these, some routes take longer,
+//! but none may take less time.
 
 use cpu_time::ProcessTime;
 use petgraph::algo::dijkstra;
@@ -85,8 +85,8 @@ fn main() {
 /// Tolerance for equal times, s.
 const SAME: f64 = 1e-6;
 
-/// Compares travel times with those of Dijkstra's algorithm. Returns the least and the largest excess, s, and
-/// the number of routes that take longer.
+/// Compares travel times with those of Dijkstra's algorithm. Returns the smallest and the largest excess, s,
+/// and the number of routes that take longer.
 fn compare(
     graph: &LaneGraph,
     questions: &[PlannerInput],

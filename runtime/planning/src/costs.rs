@@ -12,8 +12,8 @@
 //!  d(L, here) `-----. here'
 //! ```
 //!
-//! The same holds with distances to L instead of from it; the largest of these bounds is used. A landmark
-//! behind the start or beyond the goal gives the sharpest bounds, so landmarks lie far apart.
+//! The same holds for distances to L; the largest of all these bounds is used. A landmark behind the start or
+//! beyond the goal gives the sharpest bounds, so landmarks lie far apart.
 
 use crate::islands::Islands;
 use crate::via_places::ViaPlaces;
@@ -24,14 +24,14 @@ use std::collections::BinaryHeap;
 
 /// Length below which lane changes on a lanelet are avoided, m.
 const SHORT_LANELET: f64 = 25.0;
-/// Additional cost of a lane change on a short lanelet, s: a detour of up to this time is preferred.
+/// Additional cost of a lane change on a short lanelet, s. A detour of up to this time is preferred.
 const SHORT_PENALTY: f64 = 10.0;
 /// Number of landmarks of a network.
 const LANDMARKS: usize = 8;
-/// Number of lanelets below which a network is searched without landmarks, because finding them would cost
-/// more.
+/// Number of lanelets below which a network is searched without landmarks, because finding landmarks would
+/// cost more.
 const FEWEST: usize = 64;
-/// Factor on bounds, so that rounding never makes them too large.
+/// Factor below 1 on bounds, so that rounding never makes them too large.
 const TRUST: f64 = 1.0 - 1e-12;
 
 /// Parameters of the costs.
@@ -102,7 +102,7 @@ impl Costs {
         self.change[id.index()]
     }
 
-    /// Returns the bounds to the start of a lanelet.
+    /// Returns the bounds of the cost to the start of a lanelet.
     pub(crate) fn bounds_to(&self, goal: LaneletIndex) -> Bounds<'_> {
         Bounds {
             landmarks: &self.landmarks,
@@ -146,7 +146,7 @@ impl Costs {
     }
 
     /// Returns the shortest times between the start of one lanelet and the starts of all others, by
-    /// Dijkstra's algorithm. Buses may drive everywhere, so the bounds hold for them as well.
+    /// Dijkstra's algorithm. Access restrictions for buses are ignored, so the bounds also hold for buses.
     fn times(&self, graph: &LaneGraph, origin: LaneletIndex, direction: Direction) -> Vec<f64> {
         let mut times = vec![f64::INFINITY; graph.lanelets().len()];
         let mut open = BinaryHeap::new();

@@ -136,7 +136,7 @@ static WITH_BUDGET: [ParameterInfo; COMMON + 1] = with(ParameterInfo::number(
     "Maximum number of cells that each search expands.",
 ));
 
-/// The common parameters and an additional one.
+/// The common parameters and one additional parameter.
 const fn with(last: ParameterInfo) -> [ParameterInfo; COMMON + 1] {
     let mut all = [last; COMMON + 1];
     let mut at = 0;
@@ -177,7 +177,7 @@ impl GroundPlanner for Planner {
     }
 }
 
-/// Settings without planning. Only the search is used.
+/// Settings of agents that drive straight without planning. Only the search is set.
 fn straight() -> GroundPlanning {
     GroundPlanning {
         search: GroundSearch::Straight,
@@ -204,7 +204,7 @@ fn entry(
     ModuleEntry::<dyn GroundPlanner>::new(info, parameters, move || Box::new(Planner(search)))
 }
 
-/// The planners, the default first.
+/// Registry entries of the planners, the default first.
 pub(crate) fn entries() -> [ModuleEntry<dyn GroundPlanner>; 5] {
     [
         entry(HYBRID, &WITH_BUDGET, |parameters| GroundSearch::Bounded {

@@ -1,7 +1,7 @@
 //! Connected areas of restricted roads.
 //!
-//! A search that enters private ground may only reach goals there. Without knowing which ground belongs to
-//! which goal it would explore every car park that it passes.
+//! A search that enters private ground can only reach goals on that ground. Without the islands, it would
+//! explore every car park that it passes.
 
 use roadwright_scenario::RoadAccess;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET};
@@ -9,8 +9,8 @@ use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET};
 /// Marks a lanelet without access restrictions, which belongs to no island.
 const OPEN: u32 = u32::MAX;
 
-/// Island of each restricted lanelet: restricted lanelets that are connected, in either driving direction,
-/// without public lanelets between them.
+/// Island of each restricted lanelet. An island consists of restricted lanelets that are connected, in either
+/// driving direction, without public lanelets between them.
 pub(crate) struct Islands(Vec<u32>);
 
 impl Islands {

@@ -1,9 +1,9 @@
 //! Positions of lane changes along a route.
 //!
-//! The cost of a lane change does not depend on its position, so of two equally fast routes the search finds
-//! either: one may change lanes kilometres before the turn, or on the last short piece of road. Each change
-//! is therefore moved along the route, to the last road where it can be made, and from there back until there
-//! is enough room:
+//! The cost of a lane change does not depend on its position, so the search finds any of several equally fast
+//! routes. The route may change lanes kilometres before the turn, or on the last short piece of road. Each
+//! change is therefore first moved along the route to the last road where it can be made, and then back until
+//! there is enough room:
 //!
 //! ```text
 //!               |<------ ahead ------>|
@@ -32,7 +32,7 @@ pub(crate) struct Room<'a> {
     pub(crate) first: f64,
     /// Position of the goal on the last lanelet of the route, m.
     pub(crate) goal: f64,
-    /// Delays of the lanelets, s; a change is not moved if the route would then use a slower lane.
+    /// Delays of the lanelets, s. A change is not moved if the route would then use a slower lane.
     pub(crate) delays: &'a [f32],
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn give_room(route: &mut [LaneletIndex], room: &Room<'_>) {
     }
 }
 
-/// A change moved to another road: it happens on lanelet `at` of the route, and `lanelets` replace the
+/// A change moved to another road. It happens on lanelet `at` of the route, and `lanelets` replace the
 /// lanelets between there and its former position.
 struct Moved {
     at: usize,
@@ -76,7 +76,7 @@ impl Room<'_> {
         self.graph.lanelet(id).length()
     }
 
-    /// Returns the length of a lanelet that is driven and on which changes are possible, m.
+    /// Returns the length of a lanelet, m, on which the vehicle drives and may change lanes.
     fn driven_length(&self, route: &[LaneletIndex], at: usize) -> f64 {
         // The first lanelet is driven from the agent's position, the last one up to the goal.
         match at {
@@ -100,7 +100,7 @@ impl Room<'_> {
         (before, after)
     }
 
-    /// Returns whether the second lanelet lies to the left of the first; `None` if it is not beside it.
+    /// Returns whether the second lanelet lies to the left of the first; `None` if they are not neighbours.
     fn side(&self, from: LaneletIndex, to: LaneletIndex) -> Option<bool> {
         let lanelet = self.graph.lanelet(from);
         match to {
@@ -110,7 +110,7 @@ impl Room<'_> {
         }
     }
 
-    /// Returns the lanelet beside one of the route, if there is room to change to it.
+    /// Returns the lanelet beside a lanelet of the route, if there is room to change to it.
     fn beside(&self, route: &[LaneletIndex], at: usize, to_left: bool) -> Option<LaneletIndex> {
         let (before, _) = self.changes_around(route, at);
         let has_room = self.driven_length(route, at) >= room_for(before + 1);

@@ -11,9 +11,8 @@
 //! | behind, 6 m/s | 0: it falls back | 3 m |
 //!
 //! No change begins farther than `change_distance` from the end of the lane, because the present lane may be
-//! the faster one until then. Closer to the end of the lane than `urgent_distance` half of the gap suffices:
-//! a vehicle that does not take a tight gap there has to stop, and then needs a much larger gap to start from
-//! rest.
+//! faster until then. Closer to the end than `urgent_distance`, half of the gap suffices: a vehicle that does
+//! not take a tight gap there has to stop, and then needs a much larger gap to start from rest.
 
 use roadwright_agent::{
     Behaviour, Effects, Logic, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
@@ -66,7 +65,7 @@ static PARAMETERS: [ParameterInfo; 5] = [
     ),
 ];
 
-/// Keeps its lane, and changes lanes only if the route requires it.
+/// A behaviour that keeps its lane, and changes lanes only if the route requires it.
 pub struct LaneKeeper;
 
 /// Fraction of the gap that suffices near the end of the lane.

@@ -1,6 +1,6 @@
-//! Built-in planners and behaviours: finding a route through the lanes, and deciding when to change lanes.
+//! Built-in planners and behaviours: they find routes through the lanes, and decide when to change lanes.
 //!
-//! | part | what it holds |
+//! | part | contents |
 //! | --- | --- |
 //! | `route.rs` | [`RoutePlanner`]: the fastest route, by A* over lanelets |
 //! | `costs.rs` | costs of driving along lanelets, and lower bounds by landmarks that guide the search |

@@ -1,14 +1,15 @@
 //! The sliding car: [Adam 2007], appendix A.
 //!
-//! Two axles whose lateral forces grow with slip angles up to a limit per axle load, a throttle and a brake
-//! that act on the body, and drag along each axis. It skids in bends and is cheap to compute. Its constants
-//! "are arbitrary values, not realistic ones"; [`SlidingModel::APPENDIX`] contains them.
+//! The model has two axles whose lateral forces grow with the slip angle up to a limit per axle load, a
+//! throttle and a brake that act on the body, and drag along each axis. The car skids in bends and is cheap
+//! to compute. Its constants "are arbitrary values, not realistic ones"; [`SlidingModel::APPENDIX`] contains
+//! them.
 //!
 //! [`SlidingState::step`] is one step of the appendix, velocity first. It uses our headings and axes and is
-//! therefore mirrored: angles grow to the left, and y is the left of the car. Where the appendix is silent or
-//! would divide by zero: at v = 0 slip angles are 0, and in reverse they use |v|. [`SlidingState::advance`]
-//! is what the level of dynamics uses: shorter steps, so that a slow car does not oscillate, and rolling
-//! without slip near standstill.
+//! therefore mirrored: angles increase to the left, and y points to the left of the car. Where the appendix
+//! gives no rule or would divide by zero, slip angles are 0 at v = 0 and use |v| in reverse. The level of
+//! dynamics uses [`SlidingState::advance`], which takes shorter steps, so that a slow car does not oscillate,
+//! and rolls without slip near standstill.
 //!
 //! ```
 //! use roadwright_vehicle::sliding::{Pedals, SlidingModel, SlidingState};
@@ -35,9 +36,9 @@ pub const GRAVITY: f64 = 9.8;
 const FORCE: f64 = 100.0;
 /// Speed below which the level lets the car roll without slip, m/s.
 const CRAWLING: f64 = 0.3;
-/// Maximum length of a step as a fraction of the time constant of slip.
+/// Maximum length of a step as a fraction of the time constant of the slip.
 const STABLE: f64 = 0.5;
-/// Longitudinal speed of a car that slides straight sideways, m/s.
+/// Longitudinal speed assumed for a car that slides exactly sideways, m/s.
 const HAIR: f64 = 1e-9;
 /// Maximum number of substeps of a step.
 const MOST_SUBSTEPS: f64 = 4096.0;
@@ -66,10 +67,10 @@ pub struct SlidingModel {
     pub inertia: f64,
 }
 
-/// Pedal positions in points, 0 to 100 and more; a point is 100 N.
+/// Pedal positions in points, 0 to 100 or more. A point is 100 N.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Pedals {
-    /// Throttle, forwards; negative backwards.
+    /// Throttle; negative in reverse.
     pub throttle: f64,
     /// Brake, against the motion.
     pub brake: f64,
@@ -93,7 +94,7 @@ pub struct SlidingState {
 pub struct Wanted {
     /// Acceleration in the intended direction of travel, m/s^2; non-finite values mean full braking.
     pub acceleration: f64,
-    /// Whether the vehicle is to drive backwards.
+    /// Whether the driver wants to reverse.
     pub is_reversing: bool,
     /// Angle of the front wheels, rad.
     pub steering: f64,
@@ -101,13 +102,13 @@ pub struct Wanted {
     pub limits: OneTrackLimits,
     /// Slope below the vehicle; `None` on level ground.
     pub slope: Option<Grade>,
-    /// Pedal positions held on a slope, instead of the acceleration. On level ground they are converted to an
-    /// acceleration ([`OneTrackLimits::pressed`]).
+    /// Pedal positions that are used directly on a slope, instead of the acceleration. On level ground, they
+    /// are converted to an acceleration ([`OneTrackLimits::pressed`]).
     pub pedals: Option<PedalCommand>,
 }
 
 impl SlidingModel {
-    /// Values of the appendix.
+    /// The values of the appendix.
     pub const APPENDIX: Self = Self {
         drag: 4.0,
         resistance: 20.0,
@@ -164,8 +165,8 @@ impl SlidingModel {
     }
 }
 
-/// A vehicle with only dimensions and limits slides like the car of the appendix, with its own mass and yaw
-/// inertia.
+/// A vehicle with only dimensions and limits slides like the car of the appendix, but with its own mass and
+/// yaw inertia.
 impl From<&VehicleType> for SlidingModel {
     fn from(kind: &VehicleType) -> Self {
         let of_file = kind
@@ -232,7 +233,7 @@ impl SlidingState {
         }
     }
 
-    /// Pose of the middle of the rear axle.
+    /// Pose of the centre of the rear axle.
     pub fn pose(&self, model: &SlidingModel) -> Pose {
         let centre = Pose {
             position: self.position,
@@ -251,7 +252,7 @@ impl SlidingState {
     }
 
     /// Returns the state after `dt` seconds as the level computes it, in steps of at most 1 / `rate_hz`
-    /// seconds, and the steering angle, which was `wheels`.
+    /// seconds, and the new steering angle. `wheels` is the previous steering angle.
     pub fn advance(
         &self,
         model: &SlidingModel,
@@ -456,8 +457,8 @@ mod tests {
     use proptest::prelude::*;
     use roadwright_geometry::math::sin;
 
-    /// The appendix as printed, with its own names and axes: y to the north, angles clockwise, y of the car
-    /// to its right.
+    /// The appendix as printed, with its names and axes: y to the north, angles clockwise, y of the car to
+    /// its right.
     #[derive(Debug, Clone, Copy, Default)]
     #[expect(non_snake_case, reason = "the names of the source")]
     struct Appendix {

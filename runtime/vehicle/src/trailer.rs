@@ -2,10 +2,10 @@
 //!
 //! A trailer turns towards the motion of its coupling: with its heading g, a coupling that moves at v in
 //! direction p, and a distance d from coupling to axle, `g' = v sin(p - g) / d`. This holds for couplings on
-//! and off the axle of the towing vehicle, forwards and in reverse, where the angle grows until bodies touch
-//! (jackknife). For a straight motion of the coupling there is a closed form, the tractrix: `tan((g - p) /
-//! 2)` shrinks by `exp(-s / d)` over s metres. Each step is such a motion, so results hardly depend on the
-//! step length, and no step is too long.
+//! and off the axle of the towing vehicle, forwards and in reverse, where the angle grows until the bodies
+//! touch (jackknife). For a straight motion of the coupling, there is a closed form, the tractrix:
+//! `tan((g - p) / 2)` shrinks by `exp(-s / d)` over s metres. Each step is such a motion, so results hardly
+//! depend on the step length, and steps of any length are stable.
 //!
 //! [CommonRoad models 2020] contains the form for a coupling on the rear axle, as model KST; see [`rate`].
 //!
@@ -41,8 +41,8 @@ use serde::{Deserialize, Serialize};
 /// A trailer and the position of its coupling.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hitched {
-    /// Position of the coupling on the towing vehicle: m ahead of the middle of its rear axle, or of the
-    /// coupling of the trailer before it.
+    /// Position of the coupling: m ahead of the centre of the towing vehicle's rear axle, or of the coupling
+    /// of the trailer before it.
     pub coupling: f64,
     /// Distance from the coupling back to its own axle, m.
     pub to_axle: f64,
@@ -59,7 +59,7 @@ pub struct Hitched {
 }
 
 impl Hitched {
-    /// Middle of its body, m ahead of the coupling.
+    /// Centre of its body, m ahead of the coupling.
     pub fn middle(&self) -> f64 {
         self.front - 0.5 * self.length
     }
@@ -86,8 +86,9 @@ pub struct Train {
 }
 
 /// Returns the turn rate of a trailer, rad/s, whose coupling is `behind` metres behind the rear axle of the
-/// towing vehicle. That vehicle drives at `speed`, m/s, and turns at `yaw_rate`, rad/s; `angle` is from the
-/// trailer's heading to its own, rad, and `to_axle` from the coupling to the trailer's axle, m.
+/// towing vehicle. That vehicle drives at `speed`, m/s, and turns at `yaw_rate`, rad/s. `angle` is measured
+/// from the trailer's heading to that of the vehicle, rad, and `to_axle` from the coupling to the trailer's
+/// axle, m.
 pub fn rate(speed: f64, yaw_rate: f64, angle: f64, behind: f64, to_axle: f64) -> f64 {
     let (sin, cos) = sin_cos(angle);
     (speed * sin - behind * yaw_rate * cos) / to_axle
@@ -158,8 +159,8 @@ impl Train {
         states.collect()
     }
 
-    /// Moves the trailers after a vehicle whose rear axle has moved to a pose; unmoved trailers stay exactly
-    /// the same.
+    /// Moves the trailers after a vehicle whose rear axle has moved to a pose. If the vehicle has not moved,
+    /// the trailers stay exactly where they are.
     pub fn tow(&self, states: &mut [TrailerState], pose: Pose) {
         let mut ahead = pose;
         for (trailer, state) in self.trailers.iter().zip(states) {
@@ -208,12 +209,12 @@ impl Train {
         poses.collect()
     }
 
-    /// Poses of the middles of their axles.
+    /// Poses of the centres of their axles.
     pub fn axles(&self, states: &[TrailerState], pose: Pose) -> Vec<Pose> {
         self.places(states, pose, |trailer| -trailer.to_axle)
     }
 
-    /// Poses of the middles of their bodies.
+    /// Poses of the centres of their bodies.
     pub fn bodies(&self, states: &[TrailerState], pose: Pose) -> Vec<Pose> {
         self.places(states, pose, Hitched::middle)
     }
@@ -236,7 +237,7 @@ impl Train {
 }
 
 impl TrailerState {
-    /// Follows its coupling straight to a new position: the tractrix.
+    /// Moves the axle after its coupling, which moves straight to a new position: the tractrix.
     fn follow(&mut self, coupling: DVec2, to_axle: f64) {
         let pull = coupling - self.coupling;
         let length = pull.length();
@@ -308,8 +309,8 @@ mod tests {
         }
     }
 
-    /// The unit test of commonroad-vehicle-models 3.0.2, `test_derivatives.py`, `test_kst`, vehicle 4, whose
-    /// hitch angle is measured from the tractor to the trailer.
+    /// The unit test `test_kst` of `test_derivatives.py` in commonroad-vehicle-models 3.0.2, for vehicle 4,
+    /// whose hitch angle is measured from the tractor to the trailer.
     #[test]
     fn the_rate_is_that_which_commonroad_publishes() {
         let (speed, steering, hitch) = (
@@ -367,7 +368,7 @@ mod tests {
         }
     }
 
-    /// Off-axle couplings of any towing vehicle, compared with the differential equation in small steps.
+    /// Compares off-axle couplings of any towing vehicle with the differential equation in small steps.
     #[test]
     fn off_the_axle_it_follows_the_differential_equation_forwards_and_back() {
         let (behind, to_axle) = (1.3, 4.2);

@@ -1,4 +1,4 @@
-//! Pictures of manoeuvres show what was measured.
+//! Pictures of manoeuvres: they show what was measured.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_geometry::math::tan;
@@ -41,7 +41,7 @@ fn faults(plot: &Plot) -> Vec<String> {
     faults
 }
 
-/// Returns the value that a picture shows; `None` if only its label states it.
+/// Returns the value that a picture shows; `None` if only its label contains the value.
 fn shown(one: &Manoeuvre, plot: &Plot) -> Option<f64> {
     let ends = || {
         let lines = plot.series.iter().filter(|line| line.look == Look::Line);

@@ -2,7 +2,7 @@
 
 use roadwright_geometry::DVec2;
 
-/// A square of the map, by its column (to the east) and its row (to the north).
+/// A square of the map, given by its column (to the east) and its row (to the north).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Cell {
     /// Column.
@@ -17,7 +17,7 @@ impl Cell {
         Self { x, y }
     }
 
-    /// The neighbour in a direction.
+    /// The neighbouring cell in a direction.
     pub fn toward(self, direction: Direction) -> Self {
         let (x, y) = direction.offset();
         Self::new(self.x + x, self.y + y)
@@ -41,7 +41,7 @@ pub struct CellDistance {
     pub rows: u32,
 }
 
-/// One of the eight neighbours, counter-clockwise from the east. Odd ones are diagonal.
+/// One of the eight neighbours, counter-clockwise from the east. Odd numbers are diagonal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Direction(u8);
 
@@ -104,7 +104,7 @@ impl Direction {
 pub struct NodeIndex(pub(super) u32);
 
 impl NodeIndex {
-    /// Marks a cell that does not exist.
+    /// Stands for a cell that does not exist.
     pub const NONE: Self = Self(u32::MAX);
 
     /// The index for use with an array.
@@ -125,12 +125,12 @@ impl CellSize {
     pub const HEADINGS: Self = Self(0.5);
     /// Size for characters on foot.
     pub const CHARACTERS: Self = Self(0.2);
-    /// Size down to which cells are halved before a "no path" verdict.
+    /// Smallest size to which cells are halved before a "no path" verdict.
     pub const FINEST: Self = Self(0.25);
     /// Half of [`Self::FINEST`], for rooms that are too large to be searched for gaps.
     pub(super) const FINEST_ROOM: Self = Self(0.125);
-    /// Smallest size that is accepted. With smaller cells, column numbers at the edge of the world would not
-    /// fit into 32 bits.
+    /// Smallest size that is accepted, m. With smaller cells, column numbers at the edge of the world would
+    /// not fit into 32 bits.
     pub const SMALLEST: f64 = 0.02;
 
     /// Creates a size from metres; `None` unless it is between [`Self::SMALLEST`] and 1,000 m.
@@ -157,7 +157,7 @@ impl CellSize {
         DVec2::new(self.middle(cell.x), self.middle(cell.y))
     }
 
-    /// Coordinate of the middle of a column or row, m.
+    /// Coordinate of the centre of a column or row, m.
     #[inline]
     pub(super) fn middle(self, index: i32) -> f64 {
         (f64::from(index) + 0.5) * self.0

@@ -9,7 +9,7 @@ pub const PLAIN: i32 = 16;
 pub const SMALLEST_FACTOR: u32 = 8;
 /// Upper limit of the factor of a cell.
 pub const LARGEST_FACTOR: u32 = 65_535;
-/// Factor of carriageways: a path over open ground may cross one, but not run along it.
+/// Factor of carriageways: a path over open ground may cross a carriageway, but not run along it.
 pub const CARRIAGEWAY: i32 = 64;
 
 /// Costs of straight and diagonal steps relative to each other.
@@ -36,7 +36,7 @@ impl StepCosts {
         }
     }
 
-    /// Cost of a straight step if the sum of the factors of its two cells is 1.
+    /// Cost of a straight step if the factors of its two cells add up to 1.
     #[inline]
     pub fn straight(self) -> u64 {
         match self {
@@ -45,7 +45,7 @@ impl StepCosts {
         }
     }
 
-    /// Cost of a diagonal step if the sum of the factors of its two cells is 1.
+    /// Cost of a diagonal step if the factors of its two cells add up to 1.
     #[inline]
     pub fn diagonal(self) -> u64 {
         match self {
@@ -54,7 +54,7 @@ impl StepCosts {
         }
     }
 
-    /// Cost of a step in a direction if the sum of the factors of its two cells is 1.
+    /// Cost of a step in a direction if the factors of its two cells add up to 1.
     #[inline]
     pub fn of(self, direction: Direction) -> u64 {
         if direction.is_diagonal() {
@@ -64,7 +64,8 @@ impl StepCosts {
         }
     }
 
-    /// Cost of the shortest path between two cells without obstacles, if the sum of the factors is 1 for each step.
+    /// Cost of the shortest path between two cells without obstacles, if the factors add up to 1 for each
+    /// step.
     #[inline]
     pub fn between(self, a: Cell, b: Cell) -> u64 {
         let distance = a.distance(b);
@@ -82,22 +83,22 @@ impl StepCosts {
     }
 }
 
-/// Whether a diagonal step may pass the corner of a blocked cell.
+/// Whether a diagonal step may cut the corner of a blocked cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Corners {
-    /// It may not: both cells beside a diagonal step must be free.
+    /// It may not: both cells beside a diagonal step have to be free.
     #[default]
     Keep,
-    /// It may: only the cells that it leaves and enters must be free.
+    /// It may: only the cells that it leaves and enters have to be free.
     Cut,
 }
 
-/// The rules of steps.
+/// Rules for steps between cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rules {
     /// Costs of straight and diagonal steps.
     pub costs: StepCosts,
-    /// Whether diagonal steps may pass the corners of blocked cells.
+    /// Whether diagonal steps may cut the corners of blocked cells.
     pub corners: Corners,
 }
 
@@ -123,7 +124,7 @@ impl Rules {
         corners: Corners::Keep,
     };
 
-    /// Lower bound of the cost between two cells if no factor is below `smallest_factor`.
+    /// Lower bound of the cost between two cells if no factor is less than `smallest_factor`.
     #[inline]
     pub fn bound(self, a: Cell, b: Cell, smallest_factor: u32) -> u64 {
         // The cost of a step includes the factors of two cells.

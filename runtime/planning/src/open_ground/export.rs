@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Maximum number of cells in a picture. Larger pictures do not fit on a screen.
 const MOST_SHOWN: u64 = 2048 * 2048;
 
-/// Factors of the cells of a rectangle, to be written or drawn.
+/// Factors of the cells of a rectangle, for text output or drawing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellMap {
     window: Window,
@@ -23,9 +23,9 @@ pub struct CellMap {
 pub enum Mark {
     /// A path crosses the cell.
     Path,
-    /// An agent is at the cell.
+    /// An agent is in the cell.
     Agent,
-    /// A goal is at the cell.
+    /// A goal is in the cell.
     Goal,
 }
 
@@ -33,7 +33,7 @@ impl OpenGround {
     /// The factors of the cells of a rectangle for a profile.
     ///
     /// # Errors
-    /// If the rectangle has no cells or too many.
+    /// If the rectangle has no cells or too many cells.
     pub fn cell_map(
         &mut self,
         profile: ProfileId,
@@ -51,8 +51,8 @@ impl OpenGround {
 }
 
 impl Window {
-    /// The cells of this size between two corners, in any order, with a margin, m. A rectangle that is too large to
-    /// be shown is cut to 2048 columns and rows.
+    /// The cells of the given size between two corners, in any order, with a margin, m. A rectangle that is
+    /// too large to be shown is reduced to 2048 columns and rows.
     pub fn around(corners: [roadwright_geometry::DVec2; 2], margin: f64, size: CellSize) -> Self {
         let [a, b] = corners;
         let low = size.nearest_cell(a.min(b) - margin);
@@ -81,14 +81,14 @@ impl CellMap {
         self.window.rows
     }
 
-    /// Marks a cell. A goal replaces other marks, and an agent replaces a path. Cells outside of the rectangle are
-    /// ignored.
+    /// Marks a cell. A goal replaces other marks, and an agent replaces a path. Cells outside the rectangle
+    /// are ignored.
     pub fn mark(&mut self, cell: Cell, mark: Mark) {
         let at = self.marks.entry(cell).or_insert(mark);
         *at = mark.max(*at);
     }
 
-    /// Factor at a column and a row, counted from the north-west corner; 0 where the cell is blocked.
+    /// Factor at a column and a row, counted from the north-west corner; 0 if the cell is blocked.
     fn at(&self, column: u32, row: u32) -> u32 {
         let from_south = self.window.rows - 1 - row;
         let at = u64::from(from_south) * u64::from(self.window.columns) + u64::from(column);
@@ -129,8 +129,8 @@ impl CellMap {
         text
     }
 
-    /// Colour of a cell, 0xRRGGBB, at a column and a row counted from the north-west corner: blocked cells are
-    /// dark, plain ground is light, and the more a cell costs the redder it is.
+    /// Colour of a cell, 0xRRGGBB, at a column and a row counted from the north-west corner. Blocked cells
+    /// are dark, plain ground is light, and the more a cell costs, the redder it is.
     pub fn color(&self, column: u32, row: u32) -> u32 {
         match self.marks.get(&self.cell(column, row)) {
             Some(Mark::Path) => 0x1f_6f_eb,

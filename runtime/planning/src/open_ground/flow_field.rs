@@ -1,8 +1,8 @@
 //! `flow_field`: the cost to one goal from every cell, shared by all agents with this goal.
 //!
 //! Value iteration (Pollithy) and Dijkstra's algorithm from the goal give the same integers. Agents that
-//! share a field see their own bodies and forecasts in it, because one field cannot leave out the items of
-//! each agent.
+//! share a field see their own bodies and forecasts in it, because a shared field cannot leave out the items
+//! of each agent.
 
 use super::cell::{Cell, Direction, NodeIndex};
 use super::cost::Rules;
@@ -34,7 +34,7 @@ pub struct FlowField {
 }
 
 impl PartialEq for FlowField {
-    /// Compares goals and costs, but not how the costs were computed.
+    /// Compares goals and costs, regardless of how the costs were computed.
     fn eq(&self, other: &Self) -> bool {
         self.goal == other.goal && self.costs == other.costs
     }
@@ -136,8 +136,8 @@ impl FlowField {
         self.work
     }
 
-    /// The first step of the cheapest path to the goal; among equal steps the first one counter-clockwise from
-    /// east. `None` at the goal, and if there is no path.
+    /// The first step of the cheapest path to the goal; among equal steps, the first one counter-clockwise
+    /// from the east. `None` at the goal, and if there is no path.
     pub fn direction(&mut self, cell: Cell) -> Option<Direction> {
         let node = self.map.index_of(cell)?;
         if cell == self.goal || self.costs[node.index()] == UNREACHED {
@@ -162,7 +162,7 @@ impl FlowField {
         best.map(|(_, step)| step)
     }
 
-    /// The cheapest path from a cell to the goal; `None` if there is none.
+    /// The cheapest path from a cell to the goal; `None` if there is no path.
     pub fn path_from(&mut self, start: Cell) -> Option<CellPath> {
         let cost = self.cost(start)?;
         let mut cells = vec![start];

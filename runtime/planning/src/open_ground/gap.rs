@@ -12,8 +12,8 @@ const BUDGET: usize = 60_000;
 /// Number of levels into which the required clearance is divided.
 const LEVELS: f64 = 256.0;
 
-/// Cosine of 60 degrees, the largest deviation of the two sides of a gap from facing each other. Walls at a right
-/// angle form a corner and not a gap.
+/// Cosine of 60 degrees, the largest angle by which the two sides of a gap may deviate from facing each
+/// other. Walls at a right angle form a corner rather than a gap.
 const OPPOSITE: f64 = 0.5;
 
 /// A gap between obstacles.
@@ -21,11 +21,11 @@ const OPPOSITE: f64 = 0.5;
 pub struct Gap {
     /// Width between the outlines, m.
     pub width: f64,
-    /// Its middle, m.
+    /// Its centre, m.
     pub at: DVec2,
 }
 
-/// A cell that the widest path may lead through.
+/// A cell through which the widest path may lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Open {
     /// Clearance at the narrowest place so far, in levels.
@@ -35,7 +35,7 @@ struct Open {
     cell: Cell,
 }
 
-/// The widest path known to a cell.
+/// The widest known path to a cell.
 #[derive(Debug, Clone, Copy)]
 struct Arrival {
     before: Cell,
@@ -46,7 +46,7 @@ struct Arrival {
     own_room: u32,
 }
 
-/// Result of looking for the widest path between two points.
+/// Result of the search for the widest path between two points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Passage {
     /// There is no path, however narrow the body.
@@ -55,13 +55,13 @@ pub(super) enum Passage {
     Unknown,
     /// The narrowest gap of the path.
     Narrowest(Gap),
-    /// The path has no gap that is narrower than the body is wide.
+    /// The path has no gap that is narrower than the body.
     Wide,
 }
 
 /// The widest path between two points, and its narrowest gap.
 ///
-/// Steps between the centres of cells may not cross an outline, so that thin walls count.
+/// Steps between the centres of cells must not cross an outline, so that thin walls count.
 pub(super) fn widest(
     ground: &OpenGround,
     reader: &Reader,
@@ -143,8 +143,8 @@ pub(super) fn widest(
     Passage::Closed
 }
 
-/// The narrowest gap of a path. Every place where the body might not fit is measured, because cell centres are
-/// not always in the middle of a gap.
+/// The narrowest gap of a path. Every place where the body might not fit is measured, because the centre of a
+/// cell is not always in the middle of a gap.
 fn narrowest(
     ground: &OpenGround,
     reader: &Reader,
@@ -197,7 +197,7 @@ fn measure(
     gap
 }
 
-/// The gap at a point: between the nearest piece of an outline, and the nearest piece on the opposite side.
+/// The gap at a point, between the nearest piece of an outline and the nearest piece on the opposite side.
 fn across(pieces: &[Piece], at: DVec2) -> Option<Gap> {
     let nearest = |pieces: &mut dyn Iterator<Item = &Piece>| {
         let distance = |piece: &Piece| (piece.closest(at) - at).length();
@@ -219,7 +219,7 @@ fn across(pieces: &[Piece], at: DVec2) -> Option<Gap> {
     })
 }
 
-/// Ends of a line between two pieces.
+/// A line between two pieces, given by its ends.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     first: DVec2,
@@ -232,7 +232,8 @@ impl Line {
     }
 }
 
-/// The shortest line between two pieces. If there are several, as between parallel edges, it is the middle one.
+/// The shortest line between two pieces. If there are several, as between parallel edges, the middle one is
+/// taken.
 fn shortest(first: &Piece, second: &Piece) -> Line {
     const EQUAL: f64 = 1e-9;
     let mut lines = Vec::new();
@@ -261,7 +262,7 @@ fn shortest(first: &Piece, second: &Piece) -> Line {
     }
 }
 
-/// End, at a piece, of the shortest line from one of its special points to another piece.
+/// Point on a piece where the shortest line from one of its special points to another piece begins.
 fn end_toward(piece: &Piece, other: &Piece, special: DVec2) -> DVec2 {
     match piece {
         Piece::Edge(..) => special,

@@ -11,10 +11,10 @@ pub const MOST_CELLS: u64 = 64_000_000;
 /// Number of cells along the edge of a tile.
 pub const TILE: usize = 64;
 
-/// Error of creating a map.
+/// Reason why a map cannot be created.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum GridError {
-    /// The map has no cell.
+    /// The map has no cells.
     #[error("a map needs at least one column and one row")]
     Empty,
     /// The map has more than [`MOST_CELLS`] cells.
@@ -29,7 +29,7 @@ pub enum GridError {
 
 /// A rectangle of cells with their factors.
 ///
-/// A frame of blocked cells surrounds it, so that searches need not test for its edge.
+/// It is surrounded by a frame of blocked cells, so that searches need not test for its edge.
 #[derive(Debug, Clone)]
 pub struct GridMap {
     origin: Cell,
@@ -60,7 +60,7 @@ impl GridMap {
     /// A map of plain ground whose south-west cell is `origin`.
     ///
     /// # Errors
-    /// If it has no cell or more than [`MOST_CELLS`].
+    /// If it has no cells or more than [`MOST_CELLS`].
     pub fn new(origin: Cell, columns: u32, rows: u32) -> Result<Self, GridError> {
         if columns == 0 || rows == 0 {
             return Err(GridError::Empty);
@@ -111,7 +111,7 @@ impl GridMap {
         u64::from(self.columns) * u64::from(self.rows)
     }
 
-    /// The index of a cell; `None` outside.
+    /// The index of a cell; `None` outside the map.
     #[inline]
     pub fn index_of(&self, cell: Cell) -> Option<NodeIndex> {
         let x = i64::from(cell.x) - i64::from(self.origin.x);
@@ -128,14 +128,14 @@ impl GridMap {
             .flat_map(move |y| (0..columns).map(move |x| Cell::new(origin.x + x, origin.y + y)))
     }
 
-    /// Factor of a cell; 0 where it is blocked or outside.
+    /// Factor of a cell; 0 if it is blocked or outside the map.
     #[inline]
     pub fn factor_at(&self, cell: Cell) -> u32 {
         self.index_of(cell).map_or(0, |node| self.factor(node))
     }
 
     /// Sets the factor of a cell; 0 blocks it. Other factors are clamped to [`SMALLEST_FACTOR`] and
-    /// [`LARGEST_FACTOR`]. Does nothing if the cell is outside. Returns the previous factor.
+    /// [`LARGEST_FACTOR`]. Does nothing if the cell is outside the map. Returns the previous factor.
     pub fn set(&mut self, cell: Cell, factor: u32) -> Option<u32> {
         let node = self.index_of(cell)?;
         let held = match factor {
@@ -188,7 +188,7 @@ impl GridMap {
 }
 
 impl FactorRange {
-    /// The range after a cell has changed.
+    /// The range after the factor of a cell has changed.
     fn after(self, before: u16, now: u16) -> Self {
         match self {
             // The cell may have been the only one with its factor.

@@ -5,12 +5,12 @@ use super::cost::Rules;
 use super::search::{CellPath, DistanceEstimate, Estimate, NoEstimate, Progress, Search};
 use super::space::Space;
 
-/// Estimate that guides the search.
+/// Estimate that guides a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Guide {
     /// No estimate, which is Dijkstra's algorithm, as in [Kuffner 1998].
     Dijkstra,
-    /// A*, with the distance without obstacles.
+    /// A* with the distance without obstacles as estimate.
     #[default]
     AStar,
 }
@@ -25,7 +25,7 @@ pub enum GridAnswer {
 }
 
 impl GridAnswer {
-    /// The path, if there is one.
+    /// The path; `None` if there is none.
     pub fn path(&self) -> Option<&CellPath> {
         match self {
             Self::Found(path) => Some(path),
@@ -33,7 +33,7 @@ impl GridAnswer {
         }
     }
 
-    /// Its cost, if there is one.
+    /// Its cost; `None` if there is no path.
     pub fn cost(&self) -> Option<u64> {
         self.path().map(|path| path.cost)
     }
@@ -73,7 +73,7 @@ impl GridPath {
         }
     }
 
-    /// Finds the cheapest path between two cells. There is none if either is blocked or outside of the map.
+    /// Finds the cheapest path between two cells. There is no path if either is blocked or outside the map.
     pub fn find<S: Space>(&mut self, space: &mut S, start: Cell, goal: Cell) -> GridAnswer {
         let (Some(start_node), Some(goal_node)) = (space.node(start), space.node(goal)) else {
             self.search = Search::default();

@@ -16,18 +16,19 @@ use std::collections::{BTreeMap, VecDeque};
 pub const TILE_MEMORY: usize = 256 << 20;
 /// Size of a tile without moving bodies, bytes.
 const TILE_BYTES: usize = TILE_CELLS * 8;
-/// Edge length of the squares that index the items, m.
+/// Side of the squares that index the items, m.
 const SQUARE: f64 = 32.0;
-/// Maximum number of squares that an item is listed in. Larger items are checked in every lookup.
+/// Maximum number of squares in which an item is listed. Larger items are checked in every look-up.
 const MOST_SQUARES: u64 = 4096;
-/// Number of changes that are remembered. A search that read its tiles before the oldest one counts as outdated.
+/// Number of changes that are remembered. A search that read its tiles before the oldest one counts as
+/// outdated.
 const MOST_CHANGES: usize = 65_536;
 
 /// Identifier of a profile in a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProfileId(u32);
 
-/// Kinds of items that a reader of the map sees.
+/// Kinds of items that a reader of the map takes into account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
     /// All items.
@@ -41,7 +42,7 @@ pub enum Reading {
 pub struct Stamp(u64);
 
 impl Stamp {
-    /// The number, for a save.
+    /// The number of changes, for a save.
     pub(super) fn count(self) -> u64 {
         self.0
     }
@@ -52,7 +53,7 @@ impl Stamp {
     }
 }
 
-/// How a part of the map has changed since a stamp.
+/// Kind of change of a part of the map since a stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
     /// It has not changed.
@@ -94,7 +95,8 @@ pub struct OpenGround {
     maps: Vec<TileMap>,
     stamp: Stamp,
     standing_changes: ChangeLog,
-    /// Kept separately, because bodies that move in every step would displace all other changes.
+    /// The latest changes of moving items. They are kept separately, because bodies that move in every step
+    /// would displace all other changes.
     moving_changes: ChangeLog,
     memory: usize,
 }
@@ -110,7 +112,7 @@ struct LoggedChange {
     stamp: Stamp,
     bounds: Bounds,
     change: Change,
-    /// Owner of the item that has changed.
+    /// Owner of the changed item.
     owner: Option<Owner>,
 }
 
@@ -159,7 +161,7 @@ struct TileMap {
 #[derive(Debug, Clone)]
 pub(super) struct Tile {
     pub(super) standing: Sums,
-    /// `None` for tiles without moving bodies.
+    /// Sums of moving bodies; `None` for tiles without moving bodies.
     pub(super) moving: Option<Box<Sums>>,
     last_read: u64,
 }
@@ -176,8 +178,8 @@ impl OpenGround {
         Self::with_memory(TILE_MEMORY)
     }
 
-    /// Creates an unbounded map of plain ground with this much memory for tiles, in bytes. At least one tile is
-    /// kept.
+    /// Creates an unbounded map of plain ground with the given memory for tiles, in bytes. At least one tile
+    /// is kept.
     pub fn with_memory(memory: usize) -> Self {
         Self {
             items: Vec::new(),
@@ -194,7 +196,7 @@ impl OpenGround {
         }
     }
 
-    /// Adds a profile. An equal one is not added twice.
+    /// Adds a profile. If there is already an equal one, that is returned instead.
     pub fn add_profile(&mut self, profile: Profile) -> ProfileId {
         let known = self.maps.iter().position(|map| map.profile == profile);
         if let Some(at) = known {
@@ -264,7 +266,7 @@ impl OpenGround {
     /// Replaces an item by another one with the same owner.
     ///
     /// # Errors
-    /// If the map cannot hold the new shape. The old item then stays.
+    /// If the map cannot hold the new shape. In that case, the old item stays.
     pub fn replace(&mut self, id: ItemId, item: Item) -> Result<(), ShapeError> {
         item.check()?;
         if self.item(id).is_none_or(|before| *before == item) {
@@ -363,12 +365,12 @@ impl OpenGround {
         self.stamp
     }
 
-    /// How an area has changed since a stamp.
+    /// Kind of change of an area since a stamp.
     pub fn change_since(&self, stamp: Stamp, area: &Bounds, reading: Reading) -> Change {
         self.change_for(None, stamp, area, reading)
     }
 
-    /// How an area has changed since a stamp for an owner, which does not see its own items.
+    /// Kind of change of an area since a stamp, for an owner, which does not see its own items.
     pub fn change_for(
         &self,
         reader: Option<Owner>,
@@ -383,8 +385,8 @@ impl OpenGround {
         }
     }
 
-    /// Paints a cell of a painted layer, and returns the previous paint. The caller numbers the layers. All cells
-    /// of a layer have the size of the first one that was painted.
+    /// Paints a cell of a painted layer and returns the previous paint. Callers choose the numbers of layers.
+    /// All cells of a layer have the size of the first painted one.
     pub fn paint(&mut self, layer: u32, size: CellSize, cell: Cell, paint: Paint) -> Paint {
         let painting = self
             .paintings
@@ -441,7 +443,7 @@ impl OpenGround {
         indices.filter_map(|index| self.items[index as usize].item.as_ref())
     }
 
-    /// Returns a tile, and computes it if it is not cached.
+    /// Returns a tile, computing it if it is not cached.
     pub(super) fn tile(&mut self, profile: ProfileId, key: TileKey) -> &Tile {
         let at = profile.0 as usize;
         if !self.maps[at].tiles.contains_key(&key) {
@@ -473,7 +475,7 @@ impl OpenGround {
         tile
     }
 
-    /// Drops the least recently read tiles if there is no memory for one more.
+    /// Drops the least recently read tiles if there is no memory for another one.
     fn make_room(&mut self) {
         let most = (self.memory / TILE_BYTES).max(1);
         let kept: usize = self.maps.iter().map(TileMap::weight).sum();
@@ -507,7 +509,7 @@ impl OpenGround {
         tile.factor(TileKey::position(cell), reading, None)
     }
 
-    /// Contribution of an owner's items to a tile; `None` if they contribute nothing.
+    /// Contribution of an owner's items to a tile; `None` if there is none.
     pub(super) fn own_share(
         &self,
         profile: ProfileId,
@@ -530,8 +532,8 @@ impl OpenGround {
         share
     }
 
-    /// Calls `each` with the factors of a tile without the contribution of the owner's own items; 0 for blocked
-    /// cells. Returns whether moving items of others affect the tile.
+    /// Calls `each` with the factors of a tile, 0 for blocked cells, without the contribution of the owner's
+    /// items. Returns whether moving items of other owners affect the tile.
     pub(super) fn read_tile(
         &mut self,
         profile: ProfileId,
@@ -615,7 +617,7 @@ impl OpenGround {
     /// Copies a rectangle into a [`GridMap`], for planners that need bounded maps.
     ///
     /// # Errors
-    /// If it has no cell or too many.
+    /// If it has no cells or too many cells.
     pub fn window(
         &mut self,
         profile: ProfileId,
@@ -647,7 +649,7 @@ impl OpenGround {
         Ok(map)
     }
 
-    /// Obstacles that a body has to keep clear of, near an area.
+    /// Obstacles near an area that a body has to keep clear of.
     fn in_the_way(
         &self,
         profile: ProfileId,
@@ -672,8 +674,8 @@ impl OpenGround {
         })
     }
 
-    /// Whether a body overlaps no standing item. Cells are blocked at a larger distance, because the body has to
-    /// keep clear while it follows a path.
+    /// Whether a body overlaps no standing item. Cells are blocked at a larger distance, because the body
+    /// needs clearance while it follows a path.
     pub fn is_free(&self, profile: ProfileId, owner: Option<Owner>, body: &OrientedBox) -> bool {
         let reach = DVec2::splat(body.radius());
         let area = Bounds {
@@ -698,7 +700,7 @@ impl OpenGround {
         distances.fold(within, f64::min)
     }
 
-    /// Whether a straight line meets a standing obstacle.
+    /// Whether a straight line is clear of standing obstacles.
     pub(super) fn line_is_free(
         &self,
         profile: ProfileId,
@@ -784,7 +786,7 @@ impl TileMap {
             .sum()
     }
 
-    /// Adds an item to the cached tiles, or subtracts it from them.
+    /// Adds an item to the cached tiles or subtracts it from them.
     fn update(&mut self, item: &Item, sign: Sign) {
         let range = Range::cells(raster::extent(&self.profile, item), self.profile.cell).tiles();
         if item.mobility == Mobility::Stands {
@@ -874,7 +876,7 @@ impl Tile {
     }
 }
 
-/// Doubles the size of cells until an extent fits into this much memory, in bytes.
+/// Doubles the size of cells until an extent fits into the given memory, in bytes.
 pub fn fitting_cell_size(extent: Bounds, wanted: CellSize, memory: usize) -> FittingSize {
     let size = extent.high - extent.low;
     let mut fitting = FittingSize {
@@ -900,7 +902,7 @@ pub fn fitting_cell_size(extent: Bounds, wanted: CellSize, memory: usize) -> Fit
 pub struct FittingSize {
     /// The size.
     pub size: CellSize,
-    /// How often the requested size was doubled.
+    /// Number of times that the requested size was doubled.
     pub doublings: u32,
 }
 

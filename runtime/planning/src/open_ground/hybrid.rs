@@ -1,8 +1,8 @@
 //! `hybrid_fuzzy_path`: searches of bounded size for agents that drive while they plan.
 //!
-//! A search ends when its budget of expansions is spent, and the agent drives to the cell that looked best
-//! then ([Gerdelan 2011], chapter 6). To avoid returning to the same place, the planner learns: the cost from an
-//! expanded cell is at least that of leaving the expanded area (RTAA*, [Koenig 2006]).
+//! A search ends when its budget of expansions is spent, and the agent drives to the cell that looked best at
+//! that point ([Gerdelan 2011], chapter 6). To avoid returning to the same place, the planner learns: the
+//! cost from an expanded cell is at least that of leaving the expanded area (RTAA*, [Koenig 2006]).
 
 use super::cell::{Cell, NodeIndex};
 use super::cost::Rules;
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 /// Parameters of the planner.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HybridParameters {
-    /// Rules of steps.
+    /// Rules for steps between cells.
     pub rules: Rules,
     /// Maximum number of cells that each search expands.
     pub budget: u64,
@@ -58,7 +58,7 @@ pub struct Trip {
     pub to: Spot,
 }
 
-/// Where a plan ends.
+/// End of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanEnd {
     /// At the goal.
@@ -68,7 +68,7 @@ pub enum PlanEnd {
     /// There is no plan, because all reachable cells have been expanded. Only
     /// [`Reachability`](super::Reachability), which reads finer cells, decides whether there is no path.
     WalledIn,
-    /// There is no plan, because the agent or its goal overlaps an obstacle or is outside of the world.
+    /// There is no plan, because the agent or its goal overlaps an obstacle or is outside the world.
     Spot(SpotError),
 }
 
@@ -79,7 +79,7 @@ pub struct HybridPlan {
     pub path: CellPath,
     /// Centres of its cells, m.
     pub points: Vec<DVec2>,
-    /// Where it ends.
+    /// End of the path.
     pub end: PlanEnd,
     /// Number of cells expanded, including those for learning.
     pub expanded: u64,
@@ -112,7 +112,7 @@ impl Learned {
     }
 }
 
-/// Estimate of a search: the larger one of the distance and the learned value.
+/// Estimate of a search: the larger of the distance and the learned value.
 struct LearnedEstimate<'a> {
     distance: DistanceEstimate,
     learned: &'a Learned,
@@ -139,7 +139,7 @@ pub struct HybridPath {
 pub struct HybridMemory {
     learned: Learned,
     goal: Option<(i32, i32)>,
-    /// Smallest factor of the map at the time when the first value was learned.
+    /// Smallest factor of the map when the first value was learned.
     smallest_factor: u32,
     stamp: u64,
     /// Time of the last plan, s.
@@ -147,19 +147,19 @@ pub struct HybridMemory {
 }
 
 impl HybridMemory {
-    /// Whether both have the same goal and learned values. The times of their plans do not matter.
+    /// Whether both memories have the same goal and learned values. The times of their plans do not matter.
     pub fn knows_as_much_as(&self, other: &Self) -> bool {
         self.goal == other.goal && self.learned == other.learned
     }
 
-    /// Whether a memory that was read can be used.
+    /// Whether a loaded memory is valid.
     pub fn is_sound(&self) -> bool {
         let mut tiles = self.learned.tiles.values();
         tiles.all(|tile| tile.len() == TILE_CELLS)
     }
 
-    /// Says when the memory was last compared with the map. Whoever saves memories keeps that apart, since a
-    /// map that is made again counts anew.
+    /// Sets the stamp at which the memory was last compared with the map. Saves store it separately from
+    /// memories, because a rebuilt map counts its changes anew.
     pub fn set_stamp(&mut self, stamp: Stamp) {
         self.stamp = stamp.count();
     }
@@ -175,28 +175,28 @@ impl HybridPath {
         }
     }
 
-    /// State kept between plans.
+    /// Returns the state kept between plans.
     pub fn memory(&self) -> &HybridMemory {
         &self.memory
     }
 
-    /// Restores a planner from the state that it has kept.
+    /// Restores a planner from its saved state.
     pub fn restore(&mut self, memory: HybridMemory) {
         self.memory = memory;
     }
 
-    /// The state kept between plans, for another time; the planner has learned nothing then.
+    /// Takes out the state kept between plans, so that the planner has learned nothing afterwards.
     pub fn take_memory(&mut self) -> HybridMemory {
         std::mem::take(&mut self.memory)
     }
 
-    /// Plans with other parameters from now on.
+    /// Sets the parameters of later plans.
     pub fn set_parameters(&mut self, parameters: HybridParameters) {
         self.parameters = parameters;
     }
 
-    /// Drops what is no longer a lower bound because the map has changed. Planning does so too; a world
-    /// that is saved does it first, so that the changes need not be saved.
+    /// Drops values that are no longer lower bounds because the map has changed. Planning also does this. It
+    /// is called before a world is saved, so that the changes need not be saved.
     pub fn catch_up(&mut self, ground: &mut OpenGround, trip: &Trip) {
         let is_idle = self.memory.learned.tiles.is_empty();
         if is_idle || self.memory.stamp == ground.stamp().count() {
@@ -213,7 +213,7 @@ impl HybridPath {
         self.memory.learned.tiles.len()
     }
 
-    /// Makes a plan. `time` is the present time, s.
+    /// Creates a plan at a time, s.
     pub fn plan(&mut self, ground: &mut OpenGround, trip: &Trip, now: f64) -> HybridPlan {
         self.memory.planned_at = Some(now);
         let size = ground.profile(trip.profile).cell;
@@ -322,8 +322,8 @@ impl HybridPath {
         }
     }
 
-    /// The point of a plan that an agent should head for. It is the farthest one within the way-point distance
-    /// for this speed, m/s, that a straight line over free cells leads to. `None` if the plan has no points.
+    /// The point of a plan that an agent should head for: the farthest one, within the way-point distance for
+    /// this speed, m/s, to which a straight line leads over free cells. `None` if the plan has no points.
     pub fn way_point(
         &self,
         ground: &mut OpenGround,
@@ -354,8 +354,8 @@ impl HybridPath {
         Some(best)
     }
 
-    /// Whether a straight line passes over free cells only. Cells around its start are ignored, because an agent
-    /// may stand closer to an obstacle than it would drive.
+    /// Whether a straight line passes only over free cells. Cells around its start are ignored, because an
+    /// agent may stand closer to an obstacle than it would drive.
     fn is_visible(&self, ground: &mut OpenGround, trip: &Trip, from: DVec2, to: DVec2) -> bool {
         let profile = ground.profile(trip.profile);
         let (size, radius) = (profile.cell, profile.body.circumscribed_radius());
@@ -413,7 +413,7 @@ struct Lesson {
 pub enum Disagreement {
     /// The way-point lies behind the vehicle.
     Behind,
-    /// The driver passes the nearest obstacle on one side, but the way-point lies on the other.
+    /// The driver passes the nearest obstacle on one side, but the way-point requires the other.
     OtherSide,
     /// The vehicle cannot turn sharply enough to reach the way-point.
     TooSharp,
@@ -424,13 +424,13 @@ pub enum Disagreement {
 pub struct Driving {
     /// Position of the vehicle, and the direction in which it moves.
     pub pose: Pose,
-    /// Smallest radius that it can turn with at its speed, m.
+    /// Smallest radius that it can turn at its speed, m.
     pub turning_radius: f64,
-    /// The nearest obstacle ahead that the driver steers around; `None` if it steers around none.
+    /// The nearest obstacle ahead around which the driver steers; `None` if there is none.
     pub avoiding: Option<Avoiding>,
 }
 
-/// An obstacle that a driver steers around.
+/// An obstacle around which a driver steers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Avoiding {
     /// The nearest point of the obstacle, m.
@@ -440,7 +440,7 @@ pub struct Avoiding {
 }
 
 impl Driving {
-    /// Why the driver cannot follow the plan to a way-point; `None` if it can.
+    /// Reason why the driver cannot follow the plan to a way-point; `None` if it can.
     pub fn disagreement(&self, way_point: DVec2) -> Option<Disagreement> {
         let local = self.pose.to_local(way_point);
         let distance = local.length();

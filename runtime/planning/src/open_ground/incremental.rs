@@ -31,7 +31,7 @@ struct Key {
 struct Label {
     /// Cost to the goal when the cell was last settled.
     settled: u64,
-    /// Cost to the goal through the best neighbour.
+    /// Cost to the goal through the best neighbour, one step ahead.
     ahead: u64,
 }
 
@@ -44,7 +44,7 @@ pub struct FactorChange {
     pub factor: u32,
 }
 
-/// Why a plan was made from scratch.
+/// Reason why a plan was made from scratch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Restart {
     /// It is the first plan, or the goal has changed.
@@ -77,7 +77,8 @@ pub struct IncrementalPath {
     goal_node: Option<NodeIndex>,
     labels: Vec<Label>,
     queue: CellQueue,
-    /// Sum of the estimates between successive starts. Older keys in the queue are too small by up to this.
+    /// Sum of the estimates between successive starts. Older keys in the queue are too small by up to this
+    /// amount.
     offset: u64,
     last_start: Option<Cell>,
     smallest_factor: u32,
@@ -124,7 +125,7 @@ impl IncrementalPath {
         self.expanded
     }
 
-    /// Why the last plan was made from scratch; `None` if it repaired the previous plan.
+    /// Reason why the last plan was made from scratch; `None` if it repaired the previous plan.
     pub fn restarted(&self) -> Option<Restart> {
         self.last_restart
     }
@@ -138,7 +139,7 @@ impl IncrementalPath {
         }
     }
 
-    /// Changes factors of the map. Cells outside of the map are ignored.
+    /// Changes factors of the map. Cells outside the map are ignored.
     pub fn change(&mut self, changes: &[FactorChange]) {
         for change in changes {
             let Some(before) = self.map.set(change.cell, change.factor) else {
@@ -164,8 +165,8 @@ impl IncrementalPath {
         }
     }
 
-    /// A cell and its neighbours. A diagonal step between two neighbours passes the cell's corner, so the cell
-    /// can permit or forbid this step too.
+    /// Updates a cell and its neighbours. A diagonal step between two neighbours passes the cell's corner, so
+    /// the cell can permit or forbid this step too.
     fn update_around(&mut self, cell: Cell) {
         let around = Direction::ALL.map(|direction| cell.toward(direction));
         for cell in around.into_iter().chain([cell]) {
@@ -176,13 +177,13 @@ impl IncrementalPath {
         }
     }
 
-    /// The cheapest path from a cell to the goal; of equal ones always the same, whatever was planned
-    /// before. It expands all cells on equally cheap paths for that.
+    /// Returns the cheapest path from a cell to the goal. Among equally cheap paths, the result is always the
+    /// same, whatever was planned before. For this, it expands all cells on equally cheap paths.
     pub fn plan_uniquely(&mut self, start: Cell) -> GridAnswer {
         self.plan_until(start, Ties::Expanded)
     }
 
-    /// The cheapest path from a cell to the goal.
+    /// Returns the cheapest path from a cell to the goal.
     pub fn plan(&mut self, start: Cell) -> GridAnswer {
         self.plan_until(start, Ties::Left)
     }
@@ -304,7 +305,8 @@ impl IncrementalPath {
         }
     }
 
-    /// Steps cost the same in both directions, so the neighbours of a cell are also its predecessors.
+    /// Lowers the costs of neighbours. Steps cost the same in both directions, so the neighbours of a cell
+    /// are also its predecessors.
     fn lower_neighbours(&mut self, node: NodeIndex, cost: u64) {
         let mut lowered = Neighbours::default();
         if self.map.factor(node) > 0 {
@@ -367,7 +369,7 @@ impl IncrementalPath {
     }
 }
 
-/// Cells on paths that are as cheap as the one that is found.
+/// How to treat cells on other paths that are as cheap as the one found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ties {
     Left,

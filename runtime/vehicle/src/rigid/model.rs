@@ -13,12 +13,12 @@ use roadwright_scenario::VehicleType;
 use roadwright_scenario::vehicle_file::{Differential, Suspension, VehicleFile};
 use std::f64::consts::TAU;
 
-/// Longitudinal distance within which wheels are on one axle, m.
+/// Longitudinal distance within which wheels belong to one axle, m.
 const ONE_AXLE: f64 = 0.2;
-/// Minimum load of a wheel at rest as a fraction of the mean, for files with a wheel that carries nothing.
+/// Minimum load of a wheel at rest as a fraction of the mean, for files with a wheel that carries no load.
 pub(super) const LEAST_LOAD: f64 = 0.02;
-/// Default natural frequency, Hz, and damping ratio of the springs; passenger cars have 1 to 1.5 Hz and 0.2
-/// to 0.4 [Gillespie 1992], chapter 5.
+/// Default natural frequency, Hz, and damping ratio of the springs. Passenger cars have 1 to 1.5 Hz and 0.2
+/// to 0.4 ([Gillespie 1992], chapter 5).
 const COMMON_SPRING: (f64, f64) = (1.5, 0.3);
 /// Default stiffness of the anti-sway bars divided by that of the springs.
 pub(super) const COMMON_ANTI_SWAY: f64 = 0.5;
@@ -30,15 +30,15 @@ pub(super) const DISC: f64 = 0.5;
 const COMMON_WHEEL: f64 = 20.0;
 /// Default friction of hulls: painted sheet metal.
 pub(super) const HULL_FRICTION: f64 = 0.2;
-/// Reduction of hulls in contacts, m, because touching bodies overlap slightly on the map and are counted
-/// there like those of other levels.
+/// Reduction of the size of hulls in contacts, m, because touching bodies overlap slightly on the map and are
+/// counted there like bodies of other levels.
 pub(super) const SKIN: f64 = 0.02;
 /// Fraction of the width by which the corners of a hull are cut off, seen from above, so that vehicles that
 /// brush past each other do not catch at their corners.
 const CORNER: f64 = 0.15;
 /// Number of solver steps per radian of the oscillation of springs and tyres.
 const STEPS_PER_RADIAN: f64 = 2.0;
-/// Maximum rate of the force computation, Hz, beyond which vehicles are too slow to simulate; shipped
+/// Maximum rate of the force computation, Hz. Vehicles that need more are too slow to simulate; shipped
 /// vehicles need a few hundred.
 const MOST_RATE: f64 = 20_000.0;
 
@@ -49,7 +49,7 @@ pub struct Wheel {
     pub contact: DVec3,
     /// Static load, N.
     pub load: f64,
-    /// Load on its spring, N: the static load, less the weight of a spherical wheel.
+    /// Load on its spring, N: the static load less the weight of a spherical wheel.
     pub sprung: f64,
     /// Spring stiffness, N/m.
     pub spring: f64,
@@ -69,7 +69,7 @@ impl Wheel {
         self.contact + DVec3::Z * radius
     }
 
-    /// Compression at which its spring ends, m: negative, because the wheel hangs.
+    /// Compression at the end of its spring's travel, m; negative, because the wheel hangs there.
     pub(crate) fn longest(&self) -> f64 {
         -self.sprung / self.spring
     }
@@ -86,7 +86,7 @@ pub struct RigidModel {
     pub half_size: DVec3,
     /// Collision shape of the hull.
     pub(super) shell: Solid,
-    /// Middle of the hull relative to the centre of gravity, m.
+    /// Centre of the hull relative to the centre of gravity, m.
     pub hull: DVec3,
     /// Height of the centre of gravity above level ground at rest, m.
     pub height: f64,
@@ -121,16 +121,16 @@ pub struct RigidModel {
     pub is_locked: bool,
     /// Tracks, if the vehicle has them instead of steered wheels.
     pub tracks: Option<Tracks>,
-    /// Limits for drivers; also wheelbase, lock and steering rate.
+    /// Limits for drivers, including wheelbase, lock and steering rate.
     pub limits: OneTrackLimits,
-    /// Drive train; without it the vehicle performs according to `limits`.
+    /// Drive train. Without it, the vehicle performs according to `limits`.
     pub train: Option<DriveTrain>,
     /// Trailers, from front to back.
     pub trailers: Vec<Towed>,
 }
 
-/// For a vehicle with only dimensions and limits: four wheels, the springs of a passenger car, evenly
-/// distributed mass in the hull, and otherwise the values of the dynamic one-track model.
+/// For a vehicle with only dimensions and limits: four wheels, the springs of a passenger car, a hull with
+/// evenly distributed mass, and otherwise the values of the dynamic one-track model.
 impl From<&VehicleType> for RigidModel {
     fn from(kind: &VehicleType) -> Self {
         if let Some(model) = kind
@@ -186,8 +186,8 @@ impl From<&VehicleType> for RigidModel {
 }
 
 impl RigidModel {
-    /// Creates the model of a vehicle file; `None` if the file lacks what [`missing`](VehicleFile::missing)
-    /// lists.
+    /// Creates the model of a vehicle file; `None` if the file lacks any key that
+    /// [`missing`](VehicleFile::missing) lists.
     pub fn of_file(file: &VehicleFile) -> Option<Self> {
         let suspension: &Suspension = file.suspension.as_ref()?;
         let single = SingleTrack::from(file);
@@ -261,7 +261,7 @@ impl RigidModel {
         self.engine_inertia * ratio * ratio / (self.radius * self.radius)
     }
 
-    /// Minimum rate of the computation, Hz: springs, bars and tyres are oscillators, and steps must be short
+    /// Minimum rate of the computation, Hz. Springs, bars and tyres are oscillators, and steps must be short
     /// compared with the fastest of them.
     pub fn least_rate(&self) -> f64 {
         let sum = |of: &dyn Fn(&Wheel) -> f64| self.wheels.iter().map(of).sum::<f64>();
@@ -282,8 +282,8 @@ impl RigidModel {
         STEPS_PER_RADIAN * springs.max(tyres).sqrt()
     }
 
-    /// Whether springs or tyres are so stiff for the mass that forces would have to be computed more than
-    /// 20,000 times a second. A drive of a minute would then take hours.
+    /// Whether springs or tyres are so stiff relative to the mass that forces would have to be computed more
+    /// than 20,000 times a second. A drive of one minute would then take hours.
     pub fn is_too_stiff(&self) -> bool {
         // NaN counts as too stiff as well.
         !self.least_rate().is_finite() || self.least_rate() > MOST_RATE
@@ -301,8 +301,8 @@ impl RigidModel {
             .map_or(0.0, |spheres| spheres.tyre_give(wheel))
     }
 
-    /// Force of the anti-sway bar on a wheel, N, for the compressions of its spring and its partner's, m. A
-    /// wheel in the air hangs on its bar at the end of its spring.
+    /// Force of the anti-sway bar on a wheel, N, given the compressions of its own spring and of its
+    /// partner's, m. A wheel in the air hangs on the bar at the end of its spring's travel.
     pub(crate) fn bar_force(&self, number: usize, partner: usize, pressed: [f64; 2]) -> f64 {
         let hanging =
             |number: usize, compression: f64| compression.max(self.wheels[number].longest());
@@ -312,7 +312,7 @@ impl RigidModel {
 
     /// Roll gradient: roll angle divided by lateral acceleration on level ground, rad s^2/m. It is the
     /// overturning moment divided by the stiffness of springs, bars and tyres, reduced by the effect of the
-    /// leaning weight [Gillespie 1992], chapter 6.
+    /// leaning weight ([Gillespie 1992], chapter 6).
     pub fn roll_gradient(&self) -> f64 {
         let stiffness = self.wheels.iter().enumerate().map(|(number, wheel)| {
             let bars = if wheel.partner.is_some() {
@@ -354,7 +354,7 @@ pub(super) fn shell(half: DVec3) -> Solid {
     Solid::hull(inner, CORNER * 2.0 * half.y.min(half.x))
 }
 
-/// Returns the inertia of a box with evenly distributed mass, and of the wheels as points.
+/// Returns the inertia of a box with evenly distributed mass plus the wheels as points.
 fn inertia(file: &VehicleFile, places: &[DVec3]) -> DVec3 {
     let body = &file.body;
     let [x, y, z] =
@@ -370,7 +370,7 @@ fn inertia(file: &VehicleFile, places: &[DVec3]) -> DVec3 {
     whole.with_z(file.yaw_inertia())
 }
 
-/// Creates wheels at their positions with their static loads; `spring` returns stiffness and damping for a
+/// Creates wheels at their positions with their static loads. `spring` returns stiffness and damping for a
 /// load.
 fn axles(places: &[DVec3], mass: f64, spring: impl Fn(f64) -> (f64, f64)) -> Vec<Wheel> {
     let loads = static_loads(places, mass);
@@ -395,7 +395,7 @@ fn axles(places: &[DVec3], mass: f64, spring: impl Fn(f64) -> (f64, f64)) -> Vec
     wheels.collect()
 }
 
-/// Returns loads that carry the weight without turning the hull; with more than three wheels those that form
+/// Returns loads that carry the weight without turning the hull. With more than three wheels, the loads form
 /// a plane over the positions.
 fn static_loads(places: &[DVec3], mass: f64) -> Vec<f64> {
     let one = |place: &DVec3| DVec3::new(1.0, place.x, place.y);
@@ -416,7 +416,7 @@ fn static_loads(places: &[DVec3], mass: f64) -> Vec<f64> {
     loads.collect()
 }
 
-/// Marks the wheels that are steered and those that the hand brake holds.
+/// Marks the wheels that are steered and the wheels that the hand brake holds.
 fn marked(mut wheels: Vec<Wheel>, steered: &[u8], inverted: &[u8], held: &[u8]) -> Vec<Wheel> {
     for (number, wheel) in (0u8..).zip(&mut wheels) {
         if steered.contains(&number) {

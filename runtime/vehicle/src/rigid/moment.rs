@@ -45,12 +45,12 @@ pub(super) struct Contact {
     is_driven: bool,
 }
 
-/// Forces on a sphere along its spring.
+/// Forces on a sphere along the axis of its spring.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SphereForces {
-    /// Distance above the ground or the body below, m; negative if pressed in.
+    /// Distance above the ground or the body below, m; negative if the sphere is pressed in.
     pub(super) gap: f64,
-    /// Force by which rapier presses a body below against it, N; 0 on the ground.
+    /// Force with which rapier presses a body below against the sphere, N; 0 on the ground.
     pub(super) borne: f64,
     /// Force of the spring, N, upwards on the hull and downwards on the sphere.
     pub(super) spring: f64,
@@ -68,7 +68,7 @@ pub(super) struct Moment<'a, S> {
     pub(super) dt: f64,
 }
 
-/// Braking of a vehicle, which its trailers repeat.
+/// Braking of a vehicle, which its trailers copy.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Braking {
     /// Force divided by the mass, m/s^2.
@@ -77,8 +77,8 @@ pub(super) struct Braking {
 }
 
 impl<S: Surface> Moment<'_, S> {
-    /// Returns force and torque on the hull for the next step of the solver, and its braking, with towed
-    /// trailers of the given mass, kg. As a side effect wheels turn, gears shift and tyres deflect.
+    /// Returns force and torque on the hull for the next step of the solver, and its braking, when it tows
+    /// trailers with the given mass, kg. Also advances the wheels, the gearbox and the tyre deflections.
     pub(super) fn forces(
         &self,
         state: &mut CarState,
@@ -113,7 +113,7 @@ impl<S: Surface> Moment<'_, S> {
         (wrench, braking)
     }
 
-    /// Does the same for a trailer, whose brakes repeat those of its vehicle.
+    /// Like `forces`, but for a trailer, whose brakes copy those of its vehicle.
     pub(super) fn towed_forces(
         &self,
         state: &mut CarState,
@@ -185,7 +185,7 @@ impl<S: Surface> Moment<'_, S> {
         forces.collect()
     }
 
-    /// Returns the driver's use of engine and brakes: forces divided by the mass.
+    /// Returns the forces of engine and brakes that the driver applies, divided by the mass.
     fn push(&self, state: &mut CarState, controls: &Controls, speed: f64) -> Push {
         let direction = if controls.is_reversing { -1.0 } else { 1.0 };
         // On a slope the engine carries the weight as well.
@@ -220,7 +220,7 @@ impl<S: Surface> Moment<'_, S> {
         wish.push(speed, self.dt)
     }
 
-    /// Returns the effect of held pedals on engine and brakes. Gravity acts on the body separately.
+    /// Returns the effect of the given pedals on engine and brakes. Gravity acts on the body separately.
     fn pressed(
         &self,
         state: &mut CarState,
@@ -374,7 +374,7 @@ impl<S: Surface> Moment<'_, S> {
         (spring + contact.damper).max(0.0)
     }
 
-    /// Mean compression of the wheels on the same side, because connected bellows have equal pressure.
+    /// Mean compression of the wheels on the same side, because connected air springs have equal pressure.
     fn mean_compression(&self, wheel: &Wheel, contacts: &[Contact]) -> f64 {
         let all = self.model.wheels.iter().zip(contacts);
         let side = all.filter(|(other, _)| other.contact.y * wheel.contact.y > 0.0);
@@ -384,7 +384,7 @@ impl<S: Surface> Moment<'_, S> {
         sum / count
     }
 
-    /// Curvature by the steered wheels, 1/m.
+    /// Curvature of the path for the angle of the steered wheels, 1/m.
     pub(super) fn turn_of_wheels(&self, state: &CarState) -> f64 {
         tan(state.steering) / self.model.limits.wheelbase
     }
@@ -523,7 +523,7 @@ impl<S: Surface> Moment<'_, S> {
         torque
     }
 
-    /// Adds the ground contact of the hull: of its lower side, or of all corners if it leans.
+    /// Adds the ground contact of the hull: of its underside, or of all corners if the hull leans.
     fn scrape(&self, body: &BodyState, wrench: &mut Wrench) {
         let model = self.model;
         let (half, middle) = (model.half_size, model.hull);
@@ -560,7 +560,7 @@ struct Engaged {
     turning: Turning,
 }
 
-/// Returns the steering angle of a wheel, rad: all steered wheels turn about one centre on the line of the
+/// Returns the steering angle of a wheel, rad. All steered wheels turn about one centre on the line of the
 /// rear axle, at `1 / turn` to the left (Ackermann).
 fn wheel_angle(wheel: &Wheel, turn: f64, rear: f64) -> f64 {
     if wheel.steers == 0.0 || turn == 0.0 {

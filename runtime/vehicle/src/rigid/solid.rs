@@ -4,13 +4,13 @@ use super::yard::vector;
 use glam::{DVec2, DVec3};
 use rapier3d_f64::prelude::{Pose, SharedShape, Vector};
 
-/// Number of corners of a disc.
+/// Number of corners with which a disc is approximated.
 const ROUND: u32 = 8;
 
 /// Minimum sine of the angle at a corner.
 const LEAST_TURN: f64 = 1e-6;
 
-/// A convex body about its centre.
+/// A convex body relative to its centre.
 #[derive(Clone)]
 pub struct Solid {
     pub(super) shape: SharedShape,

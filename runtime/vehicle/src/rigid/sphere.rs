@@ -2,18 +2,18 @@
 //!
 //! ```text
 //!        hull  ───┬───────────┬───
-//!                 ⌇ spring    ⌇      the joint lets a sphere move along its spring and nowhere else
+//! ⌇ spring ⌇ the joint lets a sphere move only along its spring
 //!                (●)         (●)     a sphere
 //!                 ⌇ tyre      ⌇      pressed against the ground, stiffer than the spring
 //!        ─────────┴───────────┴───
 //! ```
 //!
-//! [Gerdelan 2011], chapter 11, uses this kind of wheel. The springs do not carry their weight, and they roll
-//! over obstacles: rapier solves their contacts with bodies. A wheel is light compared with its hull, so
-//! spring and tyre are far too stiff for an explicit step. Its motion along the spring is integrated
-//! implicitly, so that light wheels need no shorter steps.
+//! [Gerdelan 2011], chapter 11, uses this kind of wheel. The springs do not carry the weight of the wheels,
+//! and the wheels roll over obstacles: rapier solves their contacts with bodies. A wheel is light compared
+//! with its hull, so spring and tyre are far too stiff for an explicit step. Its motion along the spring is
+//! integrated implicitly, so that light wheels need no shorter steps.
 //!
-//! The longitudinal and lateral tyre forces are applied to the hull directly, as an ideal joint would
+//! The longitudinal and lateral tyre forces are applied directly to the hull, as an ideal joint would
 //! transmit them. The joint itself only has to hold the inertia of a sphere and its collisions.
 
 use super::body::{BodyState, Wrench};
@@ -28,16 +28,16 @@ use roadwright_scenario::vehicle_file::{VehicleFile, WheelShape};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// Default deflection of a tyre under the static load, m; a tyre of a passenger car has about 200 N/mm,
-/// [Gillespie 1992], chapter 5.
+/// Default deflection of a tyre under the static load, m. A tyre of a passenger car has about 200 N/mm
+/// ([Gillespie 1992], chapter 5).
 const COMMON_DEFLECTION: f64 = 0.02;
-/// Default fraction of its speed with which a wheel bounces, because tyres damp little.
+/// Default fraction of its speed with which a wheel bounces. It is high because tyres have little damping.
 const COMMON_BOUNCE: f64 = 0.5;
 /// Maximum travel of a sphere into the hull, as a fraction of its radius.
 const MOST_TRAVEL: f64 = 2.0;
 /// Minimum fraction of a wheel's load that its spring carries, for files with heavier wheels.
 const LEAST_SPRUNG: f64 = 0.02;
-/// Cosine of the angle to the spring within which a pressing body carries a sphere: 45 degrees.
+/// Cosine of the angle to the spring within which a body in contact carries a sphere: 45 degrees.
 const BEARS: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// Minimum fraction of its inertia that the hull keeps, whatever the mass of its wheels.
 const LEAST_INERTIA: f64 = 0.1;
@@ -73,7 +73,7 @@ pub struct SphereState {
     pub position: DVec3,
     /// Velocity, m/s.
     pub velocity: DVec3,
-    /// Force of a standing body below it in the last step, N.
+    /// Force of a static body below it in the last step, N.
     pub bearing: DVec3,
 }
 
@@ -142,7 +142,7 @@ impl Spheres {
     }
 }
 
-/// Returns the damping ratio of a spring from which a body bounces with a fraction of its speed.
+/// Returns the damping ratio of a spring from which a body bounces with a given fraction of its speed.
 fn damping_ratio(bounce: f64) -> f64 {
     let decay = -ln(bounce.clamp(1e-6, 1.0));
     decay / (PI * PI + decay * decay).sqrt()
@@ -154,7 +154,7 @@ impl RigidModel {
         [wheel.longest(), MOST_TRAVEL * self.radius]
     }
 
-    /// Creates the spheres below a hull where the ground just carries them; empty for rays.
+    /// Creates the spheres below a hull at the height where the ground just carries them; empty for rays.
     pub(super) fn spheres_at(&self, body: &BodyState, surface: &impl Surface) -> Vec<SphereState> {
         if self.spheres.is_none() {
             return Vec::new();
@@ -273,8 +273,8 @@ impl<S: Surface> Moment<'_, S> {
         contact.load = if borne > 0.0 { borne } else { load };
     }
 
-    /// Transfers the forces of a spherical wheel to its hull; the rest, N along the spring, acts on the
-    /// sphere.
+    /// Transfers the forces of a spherical wheel to its hull. The remaining force, N along the spring, acts
+    /// on the sphere.
     pub(super) fn hand_on(
         &self,
         state: &CarState,
@@ -300,7 +300,7 @@ impl<S: Surface> Moment<'_, S> {
     }
 }
 
-/// A force that is linear in the change of a speed.
+/// A force that depends linearly on the change of a speed.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     now: f64,

@@ -30,7 +30,7 @@ impl Surface for Flat {
     }
 }
 
-/// Beyond its edge the field continues with the height of its border.
+/// Beyond its edge, the field continues at the height of its border.
 impl Surface for HeightField {
     fn at(&self, place: DVec2) -> (f64, DVec3) {
         self.surface(place)

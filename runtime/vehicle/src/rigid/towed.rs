@@ -2,8 +2,8 @@
 //!
 //! A trailer is a hull on one or more undriven axles. A rapier joint connects its coupling to the towing
 //! vehicle. Motions that the joint must not allow, such as rolling independently or turning beyond the angle
-//! at which bodies touch, are limited by our own torques on both bodies ([`Joint::torque`]), equal and
-//! opposite.
+//! at which bodies touch, are limited by additional torques, which act on both bodies in opposite directions
+//! ([`Joint::torque`]).
 
 use super::body::BodyState;
 use super::car::CarState;
@@ -20,7 +20,7 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan2;
 use roadwright_scenario::vehicle_file::{Trailer, TrailerJoint, VehicleFile};
 
-/// Fraction of an error that a torque corrects in a step of the solver, and fraction of the speed that it
+/// Fraction of an error that a torque corrects in one step of the solver, and fraction of the speed that it
 /// damps.
 const STIFF: f64 = 0.2;
 const DAMPED: f64 = 0.5;
@@ -41,7 +41,7 @@ pub struct Joint {
     pub ahead: DVec3,
     /// Position on the trailer relative to its centre of gravity, m.
     pub behind: DVec3,
-    /// Maximum angle between both, rad.
+    /// Maximum angle between the two bodies, rad.
     pub lock: f64,
     /// Degrees of freedom of the trailer.
     pub kind: TrailerJoint,
@@ -93,7 +93,7 @@ impl Joint {
 }
 
 impl RigidModel {
-    /// Creates the trailers of a vehicle file, from front to back; empty without an articulation.
+    /// Creates the trailers of a vehicle file, from front to back; empty without an `articulation`.
     pub(super) fn trailers_of(&self, file: &VehicleFile) -> Vec<Towed> {
         let Some(articulation) = &file.articulation else {
             return Vec::new();
@@ -119,7 +119,7 @@ impl RigidModel {
     }
 
     /// Creates a trailer with its own springs, and with wheels like those of this vehicle unless the file
-    /// says otherwise.
+    /// states otherwise.
     fn trailer(&self, trailer: &Trailer) -> RigidModel {
         let clearance = trailer.clearance();
         let size = DVec3::new(
@@ -217,8 +217,8 @@ fn axle_wheels(trailer: &Trailer, height: f64) -> Vec<Wheel> {
 }
 
 impl CarState {
-    /// Creates the trailers behind a vehicle at the positions in `states`, seen from above, rolling with it
-    /// and with matching couplings. The first `self`s of them are kept.
+    /// Creates the states of the trailers behind a vehicle from their kinematic states, seen from above. They
+    /// move with the vehicle, with matching couplings. The first ones that already exist are kept.
     pub fn join_on(
         &self,
         model: &RigidModel,

@@ -1,10 +1,10 @@
 //! Continuous tracks: the wheels on each side turn at one speed, and the speed difference steers.
 //!
-//! The ground below a wheel yields to the track like a bristle, in the sliding direction of the track. The
-//! resulting force acts like a spring for small displacements, so that a parked vehicle stays where it is,
+//! The ground below a wheel yields to the track like a bristle, in the direction in which the track slides.
+//! The resulting force acts like a spring for small displacements, so that a parked vehicle stays in place,
 //! and like friction for large ones ([Wong 2008], chapter 6: turning needs the force to slide the tracks
-//! sideways). A rolling track continuously moves onto fresh ground, so that small slips give proportional
-//! forces, as with a tyre.
+//! sideways). A rolling track continuously moves onto new ground, so that small slips give proportional
+//! forces, as for a tyre.
 
 use super::brush::{Brush, Grip, HELD_STIFFNESS};
 use super::car::{CarState, Controls};
@@ -18,15 +18,15 @@ use roadwright_scenario::vehicle_file::VehicleFile;
 
 /// Time constant for reaching the requested turn rate, s.
 const RESPONSE: f64 = 0.006;
-/// Time constant for stopping the middle of a vehicle that turns on the spot, s.
+/// Time constant for stopping the centre of a vehicle that turns on the spot, s.
 const SETTLING: f64 = 0.3;
-/// Speed below which a vehicle is not turned if its driver does not want to move, m/s.
+/// Speed below which a vehicle does not turn if its driver does not want to move, m/s.
 const STANDING: f64 = 0.3;
 /// Maximum fraction of the grip that a driver uses in bends.
 const CAREFUL: f64 = 0.8;
 /// Holding force of a hand brake, N: more than any grip.
 const HELD: f64 = 1e9;
-/// Speed above which a track no longer damps the ground deflection, m/s.
+/// Speed above which a track no longer damps the deflection of the ground, m/s.
 const ROLLING: f64 = 2.0;
 /// Number of bisections in the search for the speed of a track.
 const HALVINGS: u32 = 44;
@@ -36,7 +36,7 @@ const HALVINGS: u32 = 44;
 pub struct Tracks {
     /// Force with which one side is turned against the other, N.
     pub force: f64,
-    /// Speed of the sides relative to each other on the spot, m/s.
+    /// Relative speed of the two sides on the spot, m/s.
     pub pivot_speed: f64,
     /// Distance between the centre lines of the tracks, m.
     pub tread: f64,
@@ -47,7 +47,7 @@ pub struct Tracks {
 pub(super) struct Turn {
     /// Turn rate, rad/s, to the left.
     rate: f64,
-    /// Whether it is a turn on the spot, with the middle of the vehicle held.
+    /// Whether it is a turn on the spot, with the centre of the vehicle held in place.
     pub(super) is_pivot: bool,
 }
 
@@ -98,7 +98,7 @@ impl Tracks {
 
     /// Turn rate on the spot, rad/s, at which the turning moment of the friction along the tracks balances
     /// the moment of the friction across them: the sides run at `pivot_speed` against each other with uniform
-    /// friction everywhere. Without slip it would be 2 v / B.
+    /// friction everywhere. Without slip, it would be 2 v / B.
     pub fn pivot_rate(&self, model: &RigidModel) -> f64 {
         let moment = |rate: f64| {
             let wheels = model.wheels.iter().map(|wheel| {
@@ -129,13 +129,14 @@ struct Side {
     brake: f64,
     /// Inertia of the rotating parts, kg.
     mass: f64,
-    /// Speed before the step, and permitted range of speeds, m/s.
+    /// Speed before the step, and range of permitted speeds, m/s.
     before: f64,
     range: [f64; 2],
 }
 
 impl<S: Surface> Moment<'_, S> {
-    /// Returns the driver's use of the engine during a turn on the spot, with the middle of the vehicle held.
+    /// Returns the driver's use of the engine during a turn on the spot, which keeps the centre of the
+    /// vehicle in place.
     pub(super) fn hold_middle(&self, state: &mut CarState, speed: f64) -> Push {
         (state.drive.throttle, state.drive.brake) = (0.0, 0.0);
         Push {
@@ -200,7 +201,7 @@ impl<S: Surface> Moment<'_, S> {
         })
     }
 
-    /// Returns the speed of a track after the step, m/s, by the implicit rule: drive, brake, inertia and
+    /// Returns the speed of a track after the step, m/s, computed implicitly: drive, brake, inertia and
     /// ground forces are in balance.
     fn track_speed(
         &self,
@@ -233,7 +234,7 @@ impl<S: Surface> Moment<'_, S> {
         0.5 * (low + high)
     }
 
-    /// Returns the force of the ground on a wheel of a track that runs at a speed, m/s.
+    /// Returns the force of the ground on a wheel of a track that runs at a given speed, m/s.
     fn lay(&self, number: usize, rim: f64, state: &mut CarState, contact: &Contact) -> DVec2 {
         let (model, grip) = (self.model, self.grip(contact));
         let brush = state.brushes[number];
@@ -249,7 +250,7 @@ impl<S: Surface> Moment<'_, S> {
 }
 
 /// Returns the ground deflection after a step, and its longitudinal and lateral force, N, for a piece of
-/// track that runs at `rim` and whose wheel moves over the ground at a velocity, m/s.
+/// track that runs at `rim` while its wheel moves over the ground at a velocity, m/s.
 fn give_way(brush: Brush, grip: &Grip, velocity: DVec2, rim: f64, dt: f64) -> (Brush, DVec2) {
     if grip.load <= 0.0 {
         return (Brush::default(), DVec2::ZERO);

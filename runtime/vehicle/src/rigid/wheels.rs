@@ -1,9 +1,9 @@
 //! Rotation of wheels, and their forces on the ground.
 //!
 //! A wheel **rolls** as long as its tyre transmits the forces of engine and brake: it turns with the ground,
-//! apart from a small slip that the force causes. Beyond that it **slides**. A wheel with too much torque
-//! spins up with its rotating mass, and the ground receives friction in the sliding direction of the contact;
-//! a wheel with too much brake locks. A wheel in the air keeps its rotation.
+//! apart from a small slip that the force causes. Beyond that, it **slides**: a wheel with too much torque
+//! spins up against its inertia, a wheel with too much brake locks, and friction acts on the ground in the
+//! sliding direction of the contact. A wheel in the air keeps its rotation.
 
 use super::brush::{Grip, Torque};
 use crate::dynamic::Tyre;
@@ -20,12 +20,12 @@ const SLOWEST: f64 = 2.0;
 /// Number of bisections in the search for the speed of locked wheels.
 const HALVINGS: u32 = 48;
 
-/// Rotation of a wheel, and its values in the last step.
+/// Rotation of a wheel, and its values from the last step.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct WheelState {
     /// Rotational speed, rad/s; positive forwards.
     pub spin: f64,
-    /// Whether it turns faster or slower than the ground moves it.
+    /// Whether it turns faster or slower than the ground would turn it.
     pub slides: bool,
     /// Steering angle, rad, positive to the left.
     pub steering: f64,
@@ -34,8 +34,8 @@ pub struct WheelState {
     /// Slip ratio: the excess of its circumferential speed over the ground speed, divided by the larger of
     /// the two. -1 for a locked wheel, 1 for a wheel that spins on the spot, 0 in the air and at rest.
     pub slip_ratio: f64,
-    /// Slip angle between its heading and its motion, rad, positive if it drifts to the left; 0 in the air
-    /// and at rest.
+    /// Slip angle between its heading and its motion, rad, positive if the wheel drifts to the left; 0 in the
+    /// air and at rest.
     pub slip_angle: f64,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Turning {
     pub(super) radius: f64,
     /// Inertia, expressed as a mass at the circumference, kg.
     pub(super) mass: f64,
-    /// Whether excess torque spins up the wheel, as that of an engine does.
+    /// Whether excess torque spins up the wheel, which is the case for the torque of an engine.
     pub(super) is_engine: bool,
     /// Maximum circumferential speed at which the engine turns the wheel, m/s.
     pub(super) fastest: f64,
@@ -60,8 +60,9 @@ impl WheelState {
         self.spin * radius
     }
 
-    /// Returns the force of engine and brake on the ground before the tyre has answered: all of it for a
-    /// rolling wheel, and friction for a sliding one, whose speed changes with the rest.
+    /// Returns the force of engine and brake on the ground before the response of the tyre. For a rolling
+    /// wheel, this is the whole force. For a sliding one it is friction, and the rest changes the speed of
+    /// the wheel.
     pub(super) fn pull(
         &mut self,
         torque: Torque,
@@ -107,8 +108,8 @@ impl WheelState {
         }
     }
 
-    /// Turns a rolling wheel after its tyre has answered with a longitudinal force, N, to the requested
-    /// `wanted`. The excess makes it slide or stops it.
+    /// Updates the rotation of a rolling wheel after its tyre has responded with a longitudinal force, N, to
+    /// the force `wanted`. The difference makes the wheel slide or stops it.
     pub(super) fn roll(
         &mut self,
         torque: Torque,
@@ -144,7 +145,7 @@ impl WheelState {
         self.spin = rim / turning.radius;
     }
 
-    /// Determines the slip from its rotation and the velocity of its contact, m/s.
+    /// Computes the slip from its rotation and the velocity of its contact, m/s.
     pub(super) fn read_slip(&mut self, velocity: DVec2, radius: f64, load: f64) {
         let rim = self.rim(radius);
         let fastest = rim.abs().max(velocity.x.abs());
@@ -169,14 +170,14 @@ impl WheelState {
     }
 }
 
-/// Returns the circumferential speed under engine and brake alone; the brake stops it at most.
+/// Returns the circumferential speed under engine and brake alone. The brake can only stop the wheel.
 fn held_back(rim: f64, torque: Torque, per_force: f64) -> f64 {
     let driven = rim + torque.drive * per_force;
     let braked = torque.brake * per_force;
     (driven.abs() - braked).max(0.0).copysign(driven)
 }
 
-/// Wheels that a locked differential turns at one speed.
+/// Wheels that a locked differential forces to one speed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Locked {
     /// Circumferential speed, m/s.
@@ -184,8 +185,8 @@ pub(super) struct Locked {
 }
 
 impl Locked {
-    /// Returns the speed to which an engine force, N, brings them from `before`, m/s, against their tyres;
-    /// `wheels` contains grips and longitudinal speeds.
+    /// Returns the speed to which an engine force, N, brings the wheels from `before`, m/s, against their
+    /// tyres. `wheels` contains grips and longitudinal speeds.
     pub(super) fn turn(before: f64, drive: f64, wheels: &[(Grip, f64)], turning: &Turning) -> Self {
         let mass = turning.mass * wheels.len() as f64;
         let grip: f64 = wheels
@@ -212,8 +213,8 @@ impl Locked {
         }
     }
 
-    /// Returns the longitudinal force of one of the wheels whose contact moves at a speed, m/s; it grows with
-    /// the slip up to the grip.
+    /// Returns the longitudinal force of one of the wheels whose contact moves at a speed, m/s. The force
+    /// grows with the slip up to the grip.
     pub(super) fn force(self, grip: &Grip, speed: f64) -> f64 {
         let slip = (self.rim - speed) / speed.abs().max(SLOWEST);
         let force = grip.stiffness * slip * grip.load;

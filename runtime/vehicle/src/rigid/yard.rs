@@ -16,7 +16,7 @@ use rapier3d_f64::prelude::{
     Pose, RigidBody, RigidBodyBuilder, RigidBodyHandle, Rotation, SphericalJointBuilder, Vector,
 };
 
-/// Friction of obstacles and of vehicles at other levels; the smaller of two touching bodies counts.
+/// Friction of obstacles and of vehicles at other levels. The smaller value of two touching bodies counts.
 const STILL_FRICTION: f64 = 0.5;
 /// Layers of a vehicle on open ground. Vehicles on different layers, such as a bridge and the road below it,
 /// do not collide.
@@ -35,7 +35,7 @@ pub struct CarEntry<'a> {
     pub controls: Controls,
     /// Road layers of the vehicle (bit mask); see [`ALL_LAYERS`].
     pub layers: u32,
-    /// States of its trailers, from front to back. There may be fewer than the model has trailers; the others
+    /// States of its trailers, from front to back. If there are fewer than the model has trailers, the others
     /// are not simulated.
     pub towed: &'a mut [CarState],
 }
@@ -60,7 +60,7 @@ pub struct Still {
     pub heading: f64,
 }
 
-/// A kinematic body that nothing stops: a vehicle at another level.
+/// A kinematic body that nothing can stop, such as a vehicle at another level.
 #[derive(Debug, Clone, Copy)]
 pub struct KinematicBody {
     /// Half the length, width and height, m.
@@ -77,7 +77,7 @@ pub struct KinematicBody {
     pub layers: u32,
 }
 
-/// A place with a ground and bodies, for one step.
+/// A place with ground and bodies, for one step.
 pub struct Yard<'a, S> {
     surface: &'a S,
     rate_hz: f64,
@@ -98,7 +98,7 @@ struct Car<'a> {
     spheres: Vec<(RigidBodyHandle, ColliderHandle)>,
 }
 
-/// Control of a vehicle.
+/// How a vehicle or trailer is controlled.
 enum Role<'a> {
     /// Controlled by its driver. The second value is the towed mass, kg.
     Driven(Controls, f64),
@@ -148,9 +148,9 @@ impl<'a, S: Surface> Yard<'a, S> {
     }
 
     /// Advances vehicles and loose bodies by `dt` seconds. Returns the indices in `cars` of vehicles whose
-    /// numbers became invalid; they have been put back at their previous position, at rest.
+    /// numbers became invalid. These have been put back at their previous positions, at rest.
     ///
-    /// The order of bodies affects the result in the last bits, so callers pass them ordered by id.
+    /// The order of bodies affects the result in the last bits, so callers have to pass them ordered by id.
     pub fn step(&self, cars: Vec<CarEntry<'_>>, loose: Vec<LooseEntry<'_>>, dt: f64) -> Vec<usize> {
         let models = cars.iter().flat_map(|entry| {
             let towed = entry.model.trailers.iter().take(entry.towed.len());
@@ -223,7 +223,7 @@ impl<'a, S: Surface> Yard<'a, S> {
         (physics, Bodies { cars, loose })
     }
 
-    /// Sets the forces of the next step of the solver.
+    /// Sets the forces on all bodies for the next step of the solver.
     fn push(
         &self,
         physics: &mut PhysicsWorld,
@@ -249,7 +249,7 @@ impl<'a, S: Surface> Yard<'a, S> {
         }
     }
 
-    /// Sets the forces on a vehicle. A trailer repeats the braking of the vehicle ahead. Returns its braking.
+    /// Sets the forces on a vehicle. A trailer copies the braking of the vehicle ahead. Returns its braking.
     fn push_car(
         &self,
         physics: &mut PhysicsWorld,
@@ -289,7 +289,7 @@ fn is_towed(_: &Car<'_>, next: &Car<'_>) -> bool {
     matches!(next.role, Role::Towed(_))
 }
 
-/// Applies the torques of a joint on both bodies, beyond holding their couplings together.
+/// Applies the torques of a joint on both bodies, in addition to the coupling itself.
 fn hold_together(physics: &mut PhysicsWorld, ahead: &Car<'_>, behind: &Car<'_>, time: f64) {
     let Role::Towed(joint) = behind.role else {
         return;
@@ -330,8 +330,8 @@ fn read_back(physics: &PhysicsWorld, bodies: &mut Bodies<'_>, time: f64) {
     }
 }
 
-/// Returns the impulse of static obstacles on a sphere in the last step, N s, which tyres can hold on to.
-/// Loose bodies yield below a tyre.
+/// Returns the impulse of static obstacles on a sphere in the last step, N s. Tyres have grip on such
+/// obstacles, whereas loose bodies yield below a tyre.
 fn bearing(physics: &PhysicsWorld, sphere: ColliderHandle) -> DVec3 {
     let pairs = physics.narrow_phase.contact_pairs_with(sphere);
     let pressed = pairs.map(|pair| {
@@ -437,7 +437,7 @@ fn insert_car<'a>(
     }
 }
 
-/// Creates a hull without its wheels, whose centre of gravity is above that of the vehicle.
+/// Creates a hull without its wheels. Its centre of gravity is above that of the vehicle.
 fn hull_above(state: &BodyState, spheres: &Spheres) -> RigidBodyBuilder {
     let centre = spheres.hull_centre;
     let velocity = state.velocity_at(state.rotation * centre);
@@ -454,8 +454,8 @@ fn hull_above(state: &BodyState, spheres: &Spheres) -> RigidBodyBuilder {
         .can_sleep(false)
 }
 
-/// Inserts spheres, which do not rotate: [`WheelState`](super::WheelState) has their rolling speed. A joint
-/// holds each of them on the axis of its spring.
+/// Inserts spheres, which do not rotate in the solver: [`WheelState`](super::WheelState) has their rolling
+/// speed. A joint holds each of them on the axis of its spring.
 fn insert_spheres(
     physics: &mut PhysicsWorld,
     model: &RigidModel,

@@ -37,7 +37,7 @@ pub struct Traction {
     pub gears: Vec<GearForce>,
     /// Speed, m/s, and drag plus rolling resistance, N.
     pub resistance: Vec<[f64; 2]>,
-    /// Top speed, m/s: where force and resistance balance, or where the engine reaches its limit.
+    /// Top speed, m/s: where force and resistance balance, or where the engine reaches its rev limit.
     pub top_speed: f64,
     /// Maximum force of the tyres of all wheels, N; infinite if the file states no friction.
     pub grip: f64,

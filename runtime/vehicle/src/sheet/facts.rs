@@ -8,15 +8,15 @@ use crate::dynamic::GRAVITY;
 pub struct Fact {
     /// Name.
     pub name: &'static str,
-    /// Value in the unit.
+    /// Value, in the given unit.
     pub value: f64,
     /// Unit; empty for ratios.
     pub unit: &'static str,
 }
 
 impl Sheet<'_> {
-    /// Returns the key figures. Figures that every vehicle has come first, followed by those of the tyres,
-    /// the drive train and the springs if the file describes them.
+    /// Returns the key figures. Figures that every vehicle has come first. Those of tyres, drive train and
+    /// springs follow if the file describes these.
     pub fn facts(&self) -> Vec<Fact> {
         let kind = self.file.vehicle_type();
         let mut facts = Vec::new();

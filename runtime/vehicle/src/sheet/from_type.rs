@@ -8,14 +8,15 @@ use roadwright_scenario::vehicle_file::{
     Wheels,
 };
 
-/// Minimum mass of the wheels taken off the body, as a fraction, because a file lists both.
+/// Minimum mass fraction that stays in the body when the mass of the wheels is subtracted, because a file
+/// lists both.
 const MOST_WHEELS: f64 = 0.2;
 /// Rounding factor of converted values: millimetres and grams.
 const DECIMALS: f64 = 1e3;
 
-/// Creates a file with the values that the levels assume for a vehicle type. It is its own file if it has
-/// one; otherwise one with the wheels, springs and tyres of passenger cars, as used by level `rigid`, and
-/// without a drive train.
+/// Creates a file with the values that the levels assume for a vehicle type. If the type already has a file,
+/// that is returned. Otherwise the file has the wheels, springs and tyres of passenger cars, as used by level
+/// `rigid`, and no drive train.
 pub fn file_of_type(kind: &VehicleType) -> VehicleFile {
     if let Some(file) = &kind.file {
         return file.vehicle.clone();

@@ -1,6 +1,6 @@
-//! The data sheet of a vehicle: what follows from the numbers of its file without driving.
+//! The data sheet of a vehicle: figures that follow from its file without driving.
 //!
-//! The proving ground ([`crate::proving`]) compares manoeuvres with some of it. Front ends draw the rest:
+//! The proving ground ([`crate::proving`]) compares manoeuvres with some of them. Front ends draw the others:
 //! torque over engine speed, force over speed, springs, roll, a side view and a rear view.
 
 mod engine;
@@ -31,11 +31,11 @@ pub struct Sheet<'a> {
     pub file: &'a VehicleFile,
     /// Limits for drivers.
     pub limits: OneTrackLimits,
-    /// Its drive train, if the file has all parts of one.
+    /// Its drive train, if the file has all parts of it.
     pub train: Option<DriveTrain>,
-    /// Dynamic one-track model, unless the file lacks what it needs.
+    /// Dynamic one-track model, unless the file lacks keys for it.
     pub model: Option<SingleTrack>,
-    /// Rigid-body model, unless the file lacks what it needs.
+    /// Rigid-body model, unless the file lacks keys for it.
     pub rigid: Option<RigidModel>,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Describes values of `performance` that the drive train cannot achieve.
+    /// Describes values of `performance` that the drive train cannot reach.
     pub fn contradictions(&self) -> Vec<String> {
         let Some(train) = &self.train else {
             return Vec::new();

@@ -3,7 +3,7 @@
 use super::Sheet;
 use roadwright_scenario::vehicle_file::VehicleFile;
 
-/// Positions of the parts of a vehicle on level ground at rest, in metres: ahead of the middle of its body,
+/// Positions of the parts of a vehicle at rest on level ground, in metres: ahead of the centre of its body,
 /// to the left, and above the ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outline {
@@ -17,7 +17,7 @@ pub struct Outline {
     pub steers: Vec<bool>,
     /// Radius of the wheels.
     pub radius: f64,
-    /// Height of the centre of gravity, if the file states it. In plan view it is in the middle.
+    /// Height of the centre of gravity, if the file states it. In plan view, it is at the centre of the body.
     pub centre: Option<f64>,
     /// Whether the hull has springs.
     pub is_sprung: bool,
@@ -30,7 +30,7 @@ pub struct Outline {
 pub struct TrailerOutline {
     /// Front and rear end of its body, m ahead.
     pub ends: [f64; 2],
-    /// Heights of the lower and upper edge of its body, m above the ground; files state the upper one.
+    /// Heights of the lower and upper edge of its body, m above the ground. Files state the upper one.
     pub heights: [f64; 2],
     /// Position of its coupling, m ahead.
     pub coupling: f64,

@@ -7,7 +7,7 @@ use roadwright_geometry::math::{atan, sin_cos};
 
 /// Number of roll angles that are examined.
 const ANGLES: u32 = 200;
-/// Multiple of the angle at which an inner wheel hangs free; the hull tips before it.
+/// Multiple of the angle at which an inner wheel hangs free. The hull tips before it is reached.
 const BEYOND: f64 = 2.0;
 /// Number of bisections in the search for the height of the hull.
 const HALVINGS: u32 = 40;
@@ -18,12 +18,12 @@ pub struct RollCurve {
     /// Lateral acceleration, m/s^2, and roll angle, rad, up to the limit.
     pub points: Vec<[f64; 2]>,
     /// Lateral acceleration at which it tips over, m/s^2, if its tyres hold that much. It is less than g T /
-    /// 2 h of rigid springs, because a leaning hull moves its weight outwards.
+    /// 2 h, the value for rigid springs, because a leaning hull moves its weight outwards.
     pub tips_at: f64,
 }
 
 impl RigidModel {
-    /// Computes the roll in a steady bend: at each angle the springs determine the height of the hull,
+    /// Computes the roll in a steady bend. At each angle, the springs determine the height of the hull,
     /// unloaded inner wheels lift, and the moment of springs and bars gives the lateral acceleration. The
     /// initial slope is [`roll_gradient`](Self::roll_gradient).
     pub fn roll_curve(&self) -> RollCurve {
@@ -107,8 +107,9 @@ impl RigidModel {
         loads.collect()
     }
 
-    /// Returns the load of a wheel beyond its static load, N, for the lowering of the hull above it and above
-    /// its partner, m: by springs, bar and tyres of an axle, for the mean lowering and the lean.
+    /// Returns the load of a wheel in excess of its static load, N, given how far the hull is lowered above
+    /// it and above its partner, m. Springs, bar and tyres of an axle respond to the mean of both and to the
+    /// lean.
     fn pair_load(&self, number: usize, [here, there]: [f64; 2]) -> f64 {
         let part = |stiffness: f64, travel: f64| {
             stiffness * travel / (1.0 + stiffness * self.tyre_give(number))

@@ -1,4 +1,4 @@
-//! Spring and damper of a wheel with the part of the hull that they carry.
+//! Spring and damper of a wheel, with the part of the hull that they carry.
 
 use super::Sheet;
 use crate::dynamic::GRAVITY;
@@ -6,7 +6,7 @@ use crate::rigid::{RigidModel, Wheel};
 use roadwright_geometry::math::{exp, sin_cos};
 use std::f64::consts::TAU;
 
-/// Distance from 1 within which a damping ratio counts as 1, because the other two forms divide by it.
+/// Difference from 1 within which a damping ratio counts as 1, because the other two formulas divide by it.
 const CRITICAL: f64 = 1e-4;
 
 /// A quarter car: the mass that a wheel carries on its spring and damper.
@@ -36,13 +36,13 @@ impl QuarterCar {
         (self.spring / self.mass).sqrt() / TAU
     }
 
-    /// Damping ratio: 1 returns without oscillation; infinite without a spring.
+    /// Damping ratio. At 1, the hull returns without oscillation; infinite without a spring.
     pub fn damping_ratio(&self) -> f64 {
         0.5 * self.damping / (self.spring * self.mass).sqrt()
     }
 
     /// Response of the hull to a step of the ground after a time, as a fraction of the step. As at level
-    /// `rigid`, dampers act on the hull speed, and the step itself does not jerk them.
+    /// `rigid`, dampers act on the speed of the hull, so the step itself does not jerk them.
     pub fn step_response(&self, time: f64) -> f64 {
         let pulse = (self.spring / self.mass).sqrt();
         if pulse <= 0.0 || time <= 0.0 {

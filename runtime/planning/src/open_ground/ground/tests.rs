@@ -1,4 +1,4 @@
-//! Checks that updated tiles equal tiles computed from scratch.
+//! Compares updated tiles with tiles computed from scratch.
 
 use super::*;
 use crate::open_ground::profile::{Body, Effect, Growth, Layer, LayerEffect, Measure, Occupied};

@@ -1,4 +1,4 @@
-//! Wheels as spheres: standing on, running into and rolling over obstacles.
+//! Wheels as spheres: standing on obstacles, running into them and rolling over them.
 
 use super::tests::{drive, on_spheres, wish};
 use super::*;
@@ -28,7 +28,7 @@ fn shed(model: &RigidModel, state: &CarState) -> f64 {
     wheels.map(beside).fold(0.0, f64::max)
 }
 
-/// [Gerdelan 2011], section 11.8: a heavy hull on light wheels.
+/// Lets a heavy hull down on light wheels, as in [Gerdelan 2011], section 11.8.
 #[test]
 fn a_hull_let_down_on_free_springs_sags_as_the_closed_form_says() {
     for name in ALL {
@@ -52,7 +52,7 @@ fn a_hull_let_down_on_free_springs_sags_as_the_closed_form_says() {
     }
 }
 
-/// The failure described in the source: wheels come off at full brake and full lock.
+/// Reproduces the failure described in the source, where wheels come off at full brake and full lock.
 #[test]
 fn full_brake_and_full_lock_shed_no_wheel() {
     for name in ALL {
@@ -100,7 +100,7 @@ fn over_a_kerb(model: &RigidModel, height: f64) -> (CarState, f64) {
     (state, worst)
 }
 
-/// Spheres roll up a kerb and drive on it; rays pass through it, and a wall stops both.
+/// Spheres roll up a kerb and drive on it. Rays pass through it, and a wall stops both.
 #[test]
 fn spheres_climb_a_kerb_and_drive_on_it() {
     let height = 0.12;
@@ -136,7 +136,7 @@ fn spheres_climb_a_kerb_and_drive_on_it() {
     }
 }
 
-/// Tyres grip an obstacle that the wheels have climbed: the vehicle brakes as on the ground.
+/// Tyres have grip on an obstacle that the wheels have climbed, so the vehicle brakes as on the ground.
 #[test]
 fn tyres_hold_on_what_spheres_stand_on() {
     let model = on_spheres("willys-mb");
@@ -180,7 +180,8 @@ fn tyres_hold_on_what_spheres_stand_on() {
     assert!((block / ground - 1.0).abs() < 0.05, "{block} {ground}");
 }
 
-/// An obstacle that a wheel runs into does not carry it: it stays on the ground below, and does not sink in.
+/// An obstacle that a wheel runs into does not carry it. The wheel stays on the ground below and does not
+/// sink in.
 #[test]
 fn a_wheel_against_a_block_stays_on_the_ground() {
     let model = on_spheres("willys-mb");
@@ -213,7 +214,7 @@ fn a_wheel_against_a_block_stays_on_the_ground() {
     assert!(lowest > model.radius - 0.02, "{lowest} of {}", model.radius);
 }
 
-/// Returns the lost speed, and the largest vertical speed in the last part of ten seconds at 20 m/s.
+/// Returns the speed lost, and the largest vertical speed, in the last part of ten seconds at 20 m/s.
 fn rolled(mut step: impl FnMut() -> (DVec3, f64)) -> (f64, f64) {
     let (mut hop, mut speed) = (0.0f64, 0.0);
     for number in 0..2000 {
@@ -248,8 +249,8 @@ fn wheels_do_not_hop_over_flat_ground() {
     assert!(hop < 0.1 && lost.abs() < 0.1, "{hop} {lost}");
 }
 
-/// Reason for our own look-up of heights: a rapier ball on rapier's height field hops over the edges between
-/// its triangles, unless a flag is set.
+/// Shows why we look up heights ourselves: a rapier ball on rapier's height field hops over the edges between
+/// its triangles unless a flag is set.
 #[test]
 fn rapiers_own_ball_hops_without_its_flag() {
     let hop = |flags: HeightFieldFlags| {
@@ -286,7 +287,7 @@ fn rapiers_own_ball_hops_without_its_flag() {
     assert!(without.0 > 0.1, "{without:?}");
 }
 
-/// A save may be damaged; a state with missing wheels does not fit.
+/// A state with missing wheels, as in a damaged save, does not fit.
 #[test]
 fn spheres_that_are_missing_or_nowhere_do_not_fit() {
     let model = on_spheres("willys-mb");

@@ -1,4 +1,4 @@
-//! Vehicles and loose bodies on the ground, compared with closed forms.
+//! Compares vehicles and loose bodies on the ground with closed forms.
 
 use super::*;
 use crate::drive_train::tests::shipped;
@@ -95,7 +95,7 @@ fn at_rest_it_stands_at_its_static_loads() {
     }
 }
 
-/// Level ground without any grip.
+/// Level ground without grip.
 struct Frictionless;
 
 impl Surface for Frictionless {
@@ -124,7 +124,7 @@ fn a_vehicle_on_frictionless_ground_slides_on() {
     }
 }
 
-/// With the hand brake it stays on a slope: up, down and across.
+/// With the hand brake, a vehicle stays on a slope, whether it points up, down or across.
 #[test]
 fn a_parked_car_stays_on_a_slope() {
     for (name, model) in models() {
@@ -186,7 +186,7 @@ fn it_speeds_up_and_stops_as_asked_whatever_the_step() {
     }
 }
 
-/// A body that rolls downhill without resistance gains the energy of its height.
+/// A body that rolls downhill without resistance gains the potential energy that it loses.
 #[test]
 fn energy_is_kept_on_a_slope() {
     let model = RigidModel {
@@ -236,7 +236,7 @@ fn a_circle_is_that_of_its_wheels_and_it_leans_as_the_closed_form_says() {
     }
 }
 
-/// Ice to the left, asphalt to the right.
+/// Ice on the left, asphalt on the right.
 struct Ice;
 
 impl Surface for Ice {
@@ -248,7 +248,7 @@ impl Surface for Ice {
     }
 }
 
-/// The jeep with its rear wheels driven in all gears, wheel 0 on ice, after 3 s of a request.
+/// The jeep with rear-wheel drive in all gears and wheel 0 on ice, after 3 s of a request.
 fn on_ice(is_locked: bool) -> (RigidModel, CarState) {
     let mut model = RigidModel {
         is_locked,
@@ -261,8 +261,8 @@ fn on_ice(is_locked: bool) -> (RigidModel, CarState) {
     (model, state)
 }
 
-/// One driven wheel on ice: with an open differential it spins and limits the vehicle to its grip; a locked
-/// one turns both wheels at one speed.
+/// One driven wheel is on ice. With an open differential it spins, and its grip limits the vehicle; a locked
+/// differential turns both wheels at one speed.
 #[test]
 fn a_locked_differential_gets_off_the_ice() {
     let (model, open) = on_ice(false);
@@ -468,7 +468,7 @@ fn it_climbs_what_its_engine_can_and_no_more() {
     assert!(climbed[0] > 10.0 && climbed[1] < 1.0, "{climbed:?}");
 }
 
-/// A vehicle at another level has unlimited mass and pushes everything before it.
+/// A vehicle at another level has unlimited mass and pushes away everything ahead of it.
 #[test]
 fn what_nothing_stops_shoves() {
     let model = RigidModel::of_file(&shipped("willys-mb")).unwrap();
@@ -500,7 +500,8 @@ fn what_nothing_stops_shoves() {
     assert!(state.tilt() < 0.2);
 }
 
-/// Posts in a slope stay where they are until they are pushed, and are then not thrown into the air.
+/// Posts that stand in a slope stay in place until they are pushed, and are not thrown into the air when that
+/// happens.
 #[test]
 fn a_post_in_a_slope_is_not_thrown_out_of_it() {
     let slope = Slope(0.25);

@@ -1,4 +1,4 @@
-//! Trailers as bodies, compared with closed forms.
+//! Compares trailers as bodies with closed forms.
 
 use super::tests::wish;
 use super::*;
@@ -71,14 +71,14 @@ impl<'a, S: Surface> Road<'a, S> {
         }
     }
 
-    /// Angle of a trailer to the body ahead of it, seen from above, rad.
+    /// Angle of a trailer relative to the body ahead of it, seen from above, rad.
     fn angle(&self, number: usize) -> f64 {
         let heading = |car: &CarState| atan2(car.forward().y, car.forward().x);
         let ahead = number.checked_sub(1).map_or(&self.car, |n| &self.towed[n]);
         wrap_angle(heading(&self.towed[number]) - heading(ahead))
     }
 
-    /// Largest distance between two joined couplings, m.
+    /// Largest distance between two couplings that are joined, m.
     fn gap(&self) -> f64 {
         let mut ahead = &self.car;
         let gaps = self.model.trailers.iter().zip(&self.towed);
@@ -98,7 +98,7 @@ fn caravans(count: usize) -> VehicleFile {
     file
 }
 
-/// A single-axle semi-trailer, most of whose weight its tractor carries.
+/// A single-axle semi-trailer whose tractor carries most of its weight.
 fn semi_trailer() -> VehicleFile {
     let mut file = shipped("semi-trailer-truck");
     file.body.centre_height = Some(1.1).into();
@@ -244,8 +244,8 @@ impl Surface for Kerb {
     }
 }
 
-/// A trailer whose left wheel stands 10 cm higher leans alone on a ball joint, and takes its towing vehicle
-/// along on a universal joint.
+/// A trailer whose left wheel stands 10 cm higher leans alone on a ball joint, but takes the towing vehicle
+/// with it on a universal joint.
 #[test]
 fn a_universal_joint_rolls_with_what_tows() {
     let lean = |joint: TrailerJoint| {
@@ -263,7 +263,7 @@ fn a_universal_joint_rolls_with_what_tows() {
     assert!((car - caravan).abs() < 2e-3, "{car} {caravan}");
 }
 
-/// Trailers brake themselves, and the towing vehicle pulls everything.
+/// Trailers have their own brakes, but the towing vehicle has to pull everything.
 #[test]
 fn with_its_trailer_it_speeds_up_and_stops_as_asked() {
     for (name, file) in all() {
@@ -290,8 +290,8 @@ fn with_its_trailer_it_speeds_up_and_stops_as_asked() {
     }
 }
 
-/// The rule of every caravan owner: loaded ahead of its axle it settles after a gust, loaded behind it it
-/// begins to snake.
+/// A caravan loaded ahead of its axle settles after a gust of wind; loaded behind the axle, it begins to
+/// sway.
 #[test]
 fn a_caravan_that_is_loaded_behind_its_axle_sways() {
     let sway = |centre: f64| {
@@ -334,7 +334,7 @@ fn a_train_that_loses_its_mind_is_put_to_rest_whole() {
     assert!(road.car.speed(&road.model) > 0.3);
 }
 
-/// Trailers that are added and removed between steps: fewer, more, and none.
+/// Trailers are added and removed between steps: fewer, more, and none.
 #[test]
 fn trailers_are_joined_on_where_they_stand() {
     let file = caravans(3);
@@ -416,8 +416,8 @@ fn several_axles_share_what_the_coupling_does_not_carry_and_stand_at_their_sag()
     }
 }
 
-/// Unsteered axles turn about the point behind the coupling where they balance: with equal loads and linear
-/// tyres the sum of x^2 divided by the sum of x, which is farther back than their middle.
+/// Unsteered axles turn about the point behind the coupling where they balance. With equal loads and linear
+/// tyres, this is the sum of x^2 divided by the sum of x, which is farther back than their centre.
 #[test]
 fn several_axles_turn_about_the_point_where_their_tyres_balance() {
     let spread = [-5.1, -8.1, -11.1];
