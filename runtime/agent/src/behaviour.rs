@@ -1,4 +1,4 @@
-//! View of other agents for behaviours, and the effects they can request beyond their output row.
+//! Behaviours' view of other agents, and the effects that they can request beyond their output rows.
 
 use crate::signals::SignalFacts;
 use roadwright_geometry::DVec2;
@@ -20,7 +20,7 @@ pub struct AgentFacts {
     pub id: u64,
     /// Agent index.
     pub index: u32,
-    /// Position of the middle of the rear axle, in metres.
+    /// Position of the centre of the rear axle, in metres.
     pub position: DVec2,
     /// Heading, rad.
     pub heading: f64,
@@ -44,8 +44,7 @@ pub struct AgentFacts {
     pub t: f64,
     /// Speed limit of the current lane, in m/s.
     pub speed_limit: f64,
-    /// Aspect that the traffic signals at the end of the lane show for the agent's route; `None` without
-    /// signals.
+    /// Light that the signals at the end of the lane show for the agent's route; `None` without signals.
     pub signal: Option<Light>,
     /// Node of those signals, and a bit mask of the stages in which the agent's movement has green; the mask
     /// is 0 without signals.
@@ -132,8 +131,8 @@ pub struct Message {
 
 impl Message {
     // Host topics begin with a control character, so that no topic of a script can clash with one.
-    /// Topic of collision reports from the host: the id of the other agent, if there is one, and the
-    /// penetration depth in metres.
+    /// Topic of collision reports from the host. They contain the id of the other agent, if there is one, and
+    /// the penetration depth in metres.
     pub const COLLISION: &'static str = "\u{1}collision";
     /// Topic of the host's report that a goal cannot be reached.
     pub const NO_ROUTE: &'static str = "\u{1}no route";
@@ -144,16 +143,16 @@ impl Message {
 pub struct NamedPlace {
     /// Position, in metres.
     pub position: DVec2,
-    /// Heading in which a vehicle stands there, in radians, if it is given.
+    /// Heading in which a vehicle stands there, in radians, if one is given.
     pub heading: Option<f64>,
 }
 
-/// Speeds that limits and bends allow on the route ahead of an agent.
+/// Speeds allowed by limits and bends on the route ahead of an agent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outlook([f32; Self::PARTS]);
 
 impl Outlook {
-    /// Number of equally long sections that the route ahead is divided into.
+    /// Number of equally long sections into which the route ahead is divided.
     pub const PARTS: usize = 20;
     /// Length of a section, in metres.
     pub const PART: f64 = 10.0;
@@ -164,7 +163,7 @@ impl Outlook {
         Self(lowest)
     }
 
-    /// Returns the lowest speed within a distance, in m/s. A section that is covered only in part counts in
+    /// Returns the lowest speed within a distance, in m/s. A section that is only partly covered counts in
     /// full.
     pub fn lowest_within(&self, distance: f64) -> f64 {
         // Rounded up: a section that the distance reaches into counts with its lowest speed, even if that
@@ -194,13 +193,14 @@ pub struct Surroundings {
     pub places: Arc<BTreeMap<String, NamedPlace>>,
     /// Time of day, in hours from 0 to 24.
     pub time_of_day: f64,
-    /// Visible state of the signals, by node; empty unless a behaviour asks for it.
+    /// Visible state of the signals, by node; empty unless a behaviour needs it.
     pub signals: BTreeMap<u32, Arc<SignalFacts>>,
     /// Speed outlooks of the agents in the current batch, by agent index.
     pub outlooks: BTreeMap<u32, Outlook>,
     // Built when the first behaviour asks, possibly from several threads: most scenes are never searched.
     grid: OnceLock<GridIndex>,
-    /// Only used for lookups by id and never iterated, because its order is not deterministic.
+    /// Index of agents by id, used only for look-ups and never iterated because its order is not
+    /// deterministic.
     by_id: OnceLock<HashMap<u64, u32>>,
 }
 
@@ -302,15 +302,15 @@ pub enum Effect {
     IgnoreLaw(bool),
     /// Drive forwards to a position beside the road, in metres, and park there with a heading, in radians.
     Park(DVec2, f64),
-    /// Brake at least this hard, in m/s^2, until the behaviour is asked again.
+    /// Brake at least this hard, in m/s^2, until the behaviour is called again.
     Brake(f64),
     /// Keep this far to the left of the lane's centre, in metres, while still following the leader. Vehicle,
-    /// lane and neighbours limit the offset. Lasts until the behaviour is asked again.
+    /// lane and neighbours limit the offset. Lasts until the behaviour is called again.
     LaneOffset(f64),
     /// Return from the end of a path to a nearby lane and continue to the remaining goals.
     Rejoin,
-    /// Follow a path over open ground, given as positions in metres with a speed in m/s at each. Lanes,
-    /// junctions and their rules are ignored meanwhile; the agent has arrived at the end of the path.
+    /// Follow a path over open ground, given as positions in metres with a speed in m/s at each. Meanwhile,
+    /// lanes, junctions and their rules are ignored. At the end of the path, the agent has arrived.
     DrivePath(Vec<(DVec2, f64)>),
     /// Move sideways within the lane to `offset`, over the distance `within`, and hold the offset for the
     /// distance `along`. Then move back over the distance `within`, or stop if `comes_back` is false.
@@ -416,7 +416,7 @@ pub enum Effect {
         /// The node.
         node: u32,
     },
-    /// Report an error that occurred while this agent was asked.
+    /// Report an error that occurred while the behaviour was called for this agent.
     Fault(String),
 }
 

@@ -3,14 +3,14 @@
 use crate::module::Logic;
 use crate::parameter::ParameterSet;
 
-/// How a map of open ground is searched.
+/// Methods of searching a map of open ground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroundSearch {
     /// No search: the path is the straight line to the goal.
     Straight,
     /// The cheapest path to the goal, from the agent ([Kuffner 1998]).
     Whole {
-        /// Whether the distance to the goal guides the search (A*). Otherwise it is Dijkstra's algorithm.
+        /// Whether the distance to the goal guides the search (A*). Otherwise, it is Dijkstra's algorithm.
         is_guided: bool,
     },
     /// The cheapest paths to the goal from every cell, shared by all agents with this goal (Pollithy).
@@ -40,11 +40,11 @@ pub enum Avoid {
 pub struct GroundPlanning {
     /// The search.
     pub search: GroundSearch,
-    /// Edge of the cells of the map, m.
+    /// Side of the cells of the map, m.
     pub cell: f64,
     /// Whether steps cost 5741 and 8119 instead of 10 and 14.
     pub is_octile: bool,
-    /// Whether diagonal steps may pass corners of blocked cells.
+    /// Whether diagonal steps may cut the corners of blocked cells.
     pub cuts_corners: bool,
     /// Accuracy with which vehicles follow their path, m.
     pub tracking_margin: f64,
@@ -68,9 +68,9 @@ pub struct GroundPlanning {
 
 /// Plans paths for agents on open ground.
 ///
-/// A planner only provides settings, and the host searches. The map and the learned values belong to the world,
-/// where all agents share them, edits change them, and saves contain them. So a planner that replaces another
-/// one continues with the same map.
+/// A planner only provides settings, and the host searches. The map and the learned values belong to the
+/// world: all agents share them, edits change them, and saves contain them. So a planner that replaces
+/// another one continues with the same map.
 pub trait GroundPlanner: Logic {
     /// Returns the settings for these parameters.
     fn planning(&self, parameters: &ParameterSet) -> GroundPlanning;

@@ -1,23 +1,23 @@
-//! The middleware: modules, the slots they fill, and how the host asks them.
+//! The middleware: modules, the slots that they fill, and the calls that the host makes.
 //!
 //! A module answers a batch of plain input records with a batch of plain output records and describes its
 //! parameters. The host treats built-ins, plugins and scripts alike.
 //!
-//! | part | what it holds |
+//! | part | contents |
 //! | --- | --- |
 //! | `module.rs` | the traits of the four kinds: [`Planner`], [`Behaviour`], [`Controller`], [`Fitness`] |
-//! | `behaviour.rs` | what behaviours see of others ([`Surroundings`]), and what they can ask for ([`Effect`]) |
+//! | `behaviour.rs` | the view that behaviours have of other agents ([`Surroundings`]), and the effects that they can request ([`Effect`]) |
 //! | `parameter.rs` | parameters that describe themselves, and their values |
-//! | `path_input.rs` | perception of controllers that follow a path by a model of their vehicle |
-//! | `registry.rs` | the modules to choose from, and instances of them |
-//! | `rate.rs` | how often a slot is asked |
+//! | `path_input.rs` | perception for controllers with a model of their vehicle |
+//! | `registry.rs` | the available modules, and instances of them |
+//! | `rate.rs` | how often a slot is called |
 //!
 //! # Words
 //!
-//! - **agent**: a driver with its vehicle. Its *id* is for people, files and random streams; its *index* is
-//!   a dense number that it has while it drives and that is reused afterwards.
-//! - **stack**: the modules that drive an agent. **slot**: the place of a module in a stack.
-//!   **kind**: what a module is; two slots can take the same kind.
+//! - **agent**: a driver with its vehicle. Its *id* is for users, files and random streams. Its *index* is a
+//!   dense number that it has while it drives, and that is reused afterwards.
+//! - **stack**: the modules that drive an agent. **slot**: the place of a module in a stack. **kind**: the
+//!   interface of a module; two slots can take the same kind.
 //! - **module**: an entry that can be chosen. **instance**: a running module with its parameters.
 //!   **logic**: its code, behind the trait of its kind.
 //! - **step**: one dt of the world. **step boundary**: the moment between two steps, at which modules are

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub struct ModuleInfo {
     /// Stable id, used in files.
     pub id: &'static str,
-    /// Name for people.
+    /// Name for display.
     pub name: &'static str,
     /// Description of the module, in one sentence.
     pub doc: &'static str,
@@ -47,7 +47,7 @@ pub struct StepBoundary<'a> {
     /// id.
     pub added: &'a [u32],
     /// Indices of the agents that have left the module since the previous boundary, ordered by agent id. The
-    /// index of a despawned agent becomes free at the next boundary and no earlier. Its removal is therefore
+    /// index of a despawned agent does not become free before the next boundary. Its removal is therefore
     /// reported at least one boundary before another agent with the same index appears in `added`, and no
     /// index is in both lists.
     pub removed: &'a [u32],
@@ -58,9 +58,9 @@ pub struct StepBoundary<'a> {
 pub struct Swap {
     /// Description of the new version.
     pub info: ModuleInfo,
-    /// Hash of the old version; empty for a built-in.
+    /// Hash of the old version; empty for a built-in module.
     pub from: String,
-    /// Hash of the new version; empty for a built-in.
+    /// Hash of the new version; empty for a built-in module.
     pub to: String,
     /// Description of the event, for users.
     pub note: String,
@@ -73,12 +73,12 @@ pub enum LogicState {
     Stateless,
     /// The complete state.
     Bytes(Vec<u8>),
-    /// The logic may have state that it cannot provide. The world cannot be saved then, unless the user
-    /// accepts that this module starts fresh.
+    /// The logic may have state that it cannot provide. In that case, the world cannot be saved unless the
+    /// user accepts that this module starts fresh.
     Unknown,
 }
 
-/// Answers that an external logic failed to give.
+/// Failure of an external logic to answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Failure {
     /// Number of answers that the built-in fallback module gave instead. Answers that the interface allows a
@@ -88,8 +88,8 @@ pub struct Failure {
     pub reason: String,
     /// Build that failed, as named by [`Logic::version`].
     pub build: String,
-    /// Whether the module has been taken out of service. The built-in module then drives until another build
-    /// is loaded.
+    /// Whether the module has been taken out of service. In that case, the built-in module drives until
+    /// another build is loaded.
     pub is_out: bool,
     /// Whether a process died or a wall-clock time limit was exceeded, so that the failure may not be
     /// reproducible.
@@ -106,7 +106,7 @@ pub trait Logic: Send + Sync {
     /// Restores state that the same build saved. Parameters and agents are already set.
     ///
     /// # Errors
-    /// Returns why the state does not fit; the logic has then started fresh.
+    /// If the state does not fit; the error is the reason, and the logic has started fresh.
     fn load_state(&mut self, _: &[u8]) -> Result<(), String> {
         Ok(())
     }
@@ -133,26 +133,26 @@ pub trait Logic: Send + Sync {
         false
     }
 
-    /// Whether [`Logic::at_step_boundary`] has anything to do; asked once.
+    /// Whether [`Logic::at_step_boundary`] has anything to do. Queried once.
     fn has_step_boundary(&self) -> bool {
         false
     }
 
-    /// Called before a step, and again within it after agents have spawned, but never while the module is
-    /// being asked. The module is notified of an agent before it is first asked about it. A logic that has
-    /// been replaced by a newer version returns the swap, and replaces the parameters with those of the new
+    /// Called before a step, and again within it after agents have spawned, but never during another call of
+    /// the module. The module is notified of an agent before it is first called for it. A logic that has been
+    /// replaced by a newer version returns the swap, and replaces the parameters with those of the new
     /// version.
     fn at_step_boundary(&mut self, _: &mut ParameterSet, _: &StepBoundary<'_>) -> Option<Swap> {
         None
     }
 }
 
-/// The step in which a batch is asked, and the agents of its rows.
+/// The step in which a module is called for a batch, and the agents of its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Step<'a> {
     /// Simulation time, in seconds.
     pub time: f64,
-    /// Time until the same agent is asked again, in seconds.
+    /// Time until the next call for the same agent, in seconds.
     pub period: f64,
     /// Step number.
     pub index: u64,
@@ -165,7 +165,7 @@ pub struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// Returns a random number that depends on the run, the agent and the step only.
+    /// Returns a random number that depends only on the run, the agent and the step.
     #[inline]
     pub fn seed_of(&self, agent: u64) -> u64 {
         // Mixed from run, step and agent instead of drawn from a shared stream, so that an additional agent
@@ -184,7 +184,7 @@ pub struct Lookahead {
     pub time: f64,
 }
 
-/// Steers and accelerates: turns what the agent perceives into an acceleration or, if it prefers, pedal
+/// Steers and accelerates: converts the agent's perception into an acceleration or, if it prefers, pedal
 /// positions.
 ///
 /// An output depends only on its own row, the agent's own state and the parameters, so the host may split a
@@ -203,15 +203,15 @@ pub trait Controller: Logic {
     fn lookahead(&self, parameters: &ParameterSet) -> Lookahead;
 
     /// Whether its accelerations depend on the course of the path: on the heading error, waypoint, path
-    /// curvature and steering angle. If not, these fields are 0 for agents whose bodies follow their lanes
+    /// curvature and steering angle. Otherwise, these fields are 0 for agents whose bodies follow their lanes
     /// without steering, because their steering output is not used either.
     fn looks_at_path(&self) -> bool {
         true
     }
 
-    /// Whether the waypoint on a lane shall lie on the circle that the lane follows just ahead, instead of on
-    /// the lane itself. A law that steers along the circle through its waypoint then follows bends exactly.
-    /// With a point on the lane it enters and leaves bends early, and cuts them ([Coulter 1992]).
+    /// Whether the waypoint should lie on the circle that the lane follows just ahead, rather than on the
+    /// lane itself. With it, a law that steers along the circle through its waypoint follows bends exactly.
+    /// With a point on the lane, it would enter and leave bends early, and cut them ([Coulter 1992]).
     fn aims_along_bend(&self, _: &ParameterSet) -> bool {
         false
     }
@@ -238,7 +238,7 @@ pub trait Controller: Logic {
         }
     }
 
-    /// Parts into which it divides the path ahead, if it follows the path by a model of its vehicle. If so,
+    /// Parts into which it divides the path ahead, if it follows the path with a model of its vehicle. If so,
     /// [`Controller::follow`] is called instead of [`Controller::step`].
     fn path_parts(&self, _: &ParameterSet) -> Option<PathParts> {
         None
@@ -275,7 +275,7 @@ impl Module<dyn Controller> {
         self.logic.lookahead(&self.parameters)
     }
 
-    /// Whether the waypoint on a lane shall lie on the circle that the lane follows just ahead.
+    /// Whether the waypoint should lie on the circle that the lane follows just ahead.
     pub fn aims_along_bend(&self) -> bool {
         self.logic.aims_along_bend(&self.parameters)
     }
@@ -317,7 +317,7 @@ pub trait Behaviour: Logic {
         effects: &mut Effects,
     );
 
-    /// Whether it looks at other agents; a scene is built only then.
+    /// Whether it looks at other agents. Only then is a scene built.
     fn wants_scene(&self) -> bool {
         false
     }
@@ -327,13 +327,13 @@ pub trait Behaviour: Logic {
         false
     }
 
-    /// Whether it is asked before an agent that has arrived is despawned.
+    /// Whether it is called before an agent that has arrived is despawned.
     fn handles_arrival(&self) -> bool {
         false
     }
 
-    /// Whether it only decides when to make the lane changes that routes require. The rows of agents that
-    /// need no lane change are then left empty.
+    /// Whether it only decides when to make the lane changes that routes require. In that case, the rows of
+    /// agents that need no lane change are left empty.
     fn only_changes_lanes(&self) -> bool {
         false
     }
@@ -366,10 +366,10 @@ pub struct Conduct {
     pub overlap: f64,
     /// Whether the agent has arrived at its last goal.
     pub has_arrived: bool,
-    /// Straight-line distance from the middle of the body to the last goal, in metres. Like all fields below
-    /// it is 0 unless a fitness of the run asks for the account ([`Fitness::wants_account`]).
+    /// Straight-line distance from the centre of the body to the last goal, in metres. Like all fields below,
+    /// it is 0 unless a fitness of the run needs the account ([`Fitness::wants_account`]).
     pub goal_distance: f64,
-    /// Number of collisions; a body that is left and touched again counts twice.
+    /// Number of collisions. A body that is left and touched again counts twice.
     pub collisions: f64,
     /// Time integral of half the squared speed, in m^2/s: the kinetic energy per unit mass.
     pub kinetic_energy: f64,
@@ -380,12 +380,12 @@ pub struct Conduct {
     /// Number of changes between driving forwards and backwards. This field and those below are counted on
     /// manoeuvring courses, and 0 elsewhere.
     pub shunts: f64,
-    /// Mean angle of a balanced load against the vertical, in radians.
+    /// Mean angle of a balanced load from the vertical, in radians.
     pub mean_lean: f64,
     /// Root mean square of the lateral offset of the rear axle from the centre line of its lane or path, from
-    /// 10 s after its departure, in metres. 0 unless a fitness of the run asks for the account.
+    /// 10 s after its departure, in metres. 0 unless a fitness of the run needs the account.
     pub path_error: f64,
-    /// Mean speed over the same time, in m/s; 0 unless a fitness of the run asks for the account.
+    /// Mean speed over the same time, in m/s; 0 unless a fitness of the run needs the account.
     pub settled_speed: f64,
 }
 
@@ -427,17 +427,18 @@ pub trait Fitness: Logic {
         outputs: &mut [FitnessOutput],
     );
 
-    /// Whether it uses post-encroachment times, which are recorded only then.
+    /// Whether it uses post-encroachment times, which are only recorded if a fitness uses them.
     fn wants_post_encroachment(&self) -> bool {
         false
     }
 
-    /// Whether it uses the account, the last fields of [`Conduct`], which are recorded only then.
+    /// Whether it uses the account, the last fields of [`Conduct`], which are only recorded if a fitness uses
+    /// them.
     fn wants_account(&self) -> bool {
         false
     }
 
-    /// Whether a lower score is a better drive.
+    /// Whether a lower score means a better drive.
     fn lower_is_better(&self) -> bool {
         true
     }

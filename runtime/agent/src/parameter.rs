@@ -127,7 +127,7 @@ impl ParameterSet {
     /// batch.
     ///
     /// # Panics
-    /// If the module has no such parameter; the first step of the module reveals that.
+    /// If the module has no such parameter, which the first step of the module reveals.
     pub fn value(&self, key: &'static str) -> f64 {
         self.get(key).expect("a module knows its own parameters")
     }
@@ -141,7 +141,7 @@ impl ParameterSet {
     /// Sets a parameter. Integers and choices are rounded.
     ///
     /// # Errors
-    /// If there is no such parameter or the value is out of range; the value is then unchanged.
+    /// If there is no such parameter or the value is out of range; in that case, the value is unchanged.
     pub fn set(&mut self, key: &str, value: f64) -> Result<(), ParameterError> {
         let Some(index) = self.infos.iter().position(|info| info.key == key) else {
             let keys: Vec<_> = self.infos.iter().map(|info| info.key).collect();

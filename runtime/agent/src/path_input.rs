@@ -1,4 +1,4 @@
-//! Input of controllers that follow a path by a model of their vehicle.
+//! Input of controllers that follow a path with a model of their vehicle.
 
 use roadwright_plugin_api::ControllerInput;
 
@@ -10,7 +10,7 @@ pub const PATH_PARTS: usize = 40;
 pub struct PathParts {
     /// Driving time of a part, s.
     pub time: f64,
-    /// Speed for which parts are at least made, m/s, so that a standing vehicle sees some path too.
+    /// Minimum speed used for the length of parts, m/s, so that a standing vehicle also sees some path.
     pub slowest: f64,
 }
 
@@ -21,8 +21,8 @@ impl PathParts {
     }
 }
 
-/// Perception of a controller that follows a path by a model of its vehicle. As in [`ControllerInput`], a
-/// vehicle that drives backwards is turned about: it appears to drive forwards.
+/// Perception of a controller that follows a path with a model of its vehicle. As in [`ControllerInput`], a
+/// vehicle that drives backwards is turned around, so that it appears to drive forwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathInput {
     /// Input of every controller.
@@ -39,7 +39,7 @@ pub struct PathInput {
     pub curvature: [f64; PATH_PARTS],
     /// Vehicle.
     pub body: BodyInput,
-    /// First trailer of a vehicle that drives backwards; `None` forwards and without trailers.
+    /// First trailer of a vehicle that drives backwards; `None` when driving forwards or without trailers.
     pub towed: Option<TowedInput>,
 }
 
@@ -92,7 +92,7 @@ pub struct TowedInput {
 }
 
 impl BodyInput {
-    /// Passenger car of a kinematic level, for callers that do not know their vehicle.
+    /// Passenger car at a kinematic level, for callers that do not know their vehicle.
     pub const CAR: Self = Self {
         max_steering: 0.6,
         steering_rate: 0.9,
@@ -103,8 +103,8 @@ impl BodyInput {
 }
 
 impl PathInput {
-    /// Creates the input of a kinematic car that sees the path only as far as its waypoint: the curvature
-    /// there continues.
+    /// Creates the input of a kinematic car that sees the path only as far as its waypoint. The curvature
+    /// there is assumed to continue.
     pub fn of_waypoint(seen: ControllerInput) -> Self {
         Self {
             seen,

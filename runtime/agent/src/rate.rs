@@ -1,4 +1,4 @@
-//! How often a slot is asked, distributed over the steps.
+//! Call rates of slots, distributed over the steps.
 
 /// A period in whole steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,9 +31,9 @@ impl Rate {
         self.period
     }
 
-    /// Whether the agent with a number is asked in this step. Agents are distributed evenly over the steps.
-    /// The simulation passes agent ids here, because indices are reused and an agent's turn must not depend
-    /// on the previous owner of its index.
+    /// Whether the module is called for the agent with a number in this step. Agents are distributed evenly
+    /// over the steps. The simulation passes agent ids here, because indices are reused and an agent's turn
+    /// must not depend on the previous owner of its index.
     #[inline]
     pub fn is_due(&self, step: u64, index: u64) -> bool {
         (step + index).is_multiple_of(self.period)

@@ -121,7 +121,7 @@ pub trait Choosable: Logic {
     /// Modules of the kind.
     fn entries(registry: &Registry) -> &Vec<ModuleEntry<Self>>;
 
-    /// Modules of the kind, mutably.
+    /// Modules of the kind, for modification.
     fn entries_mut(registry: &mut Registry) -> &mut Vec<ModuleEntry<Self>>;
 }
 
@@ -243,7 +243,7 @@ impl Registry {
 /// reset to their defaults.
 ///
 /// # Errors
-/// If there is no such parameter or a value is out of range; nothing is changed then.
+/// If there is no such parameter or a value is out of range; in that case, nothing is changed.
 pub fn set_parameters<L: ?Sized>(
     module: &mut Module<L>,
     stack: &str,

@@ -1,8 +1,8 @@
 //! Signal controllers: the trait that chooses the next stage, and the information it receives.
 //!
-//! A signal controller only says which stage is next. The host enforces minimum green, amber, all-red and the
-//! longest wait, and the stages themselves are free of conflicts. Whatever a controller answers, two
-//! conflicting movements never have green at the same time.
+//! A signal controller only selects the next stage. The host enforces minimum green, amber, all-red and the
+//! longest wait, and the stages themselves are free of conflicts. So two conflicting movements never have
+//! green at the same time, whatever a controller answers.
 
 use crate::module::Logic;
 use crate::parameter::ParameterSet;
@@ -19,7 +19,7 @@ pub struct Demand {
     /// Number of vehicles that have passed the detectors since the stage began; counted only if a module
     /// controls the signals.
     pub arrivals: u32,
-    /// Longest time that one of the queued vehicles has been standing, in seconds.
+    /// Longest standing time of a queued vehicle, in seconds.
     pub longest_wait: f64,
 }
 
@@ -34,7 +34,7 @@ impl Demand {
     }
 }
 
-/// A movement: the vehicles that arrive on one road and make the same turn.
+/// A movement: vehicles that arrive on one road and make the same turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MovementFacts {
     /// Road on which they arrive.
@@ -84,7 +84,7 @@ pub struct SignalFacts {
     pub stages: Vec<StageFacts>,
     /// The movements, by road and turn.
     pub movements: Vec<MovementFacts>,
-    /// Most permissive light that any lane of a road shows.
+    /// Most permissive light of any lane of a road, by road.
     pub lights: BTreeMap<RoadId, Light>,
 }
 
@@ -93,7 +93,8 @@ pub struct SignalFacts {
 pub struct SignalView<'a> {
     /// Current stage.
     pub stage: u32,
-    /// Time for which other traffic has been waiting for another stage, in seconds; `None` if there is none.
+    /// Time for which other traffic has been waiting for another stage, in seconds; `None` if none is
+    /// waiting.
     pub opposed_for: Option<f64>,
     /// Bit mask of the stages that have been called or have traffic waiting.
     pub calls: u32,
@@ -104,24 +105,24 @@ pub struct SignalView<'a> {
     pub planned: u32,
     /// Durations of the stages.
     pub times: &'a [StageTimes],
-    /// Demand; `None` unless the controller asks for it ([`SignalController::wants_facts`]).
+    /// Demand; `None` unless the controller needs it ([`SignalController::wants_facts`]).
     pub facts: Option<&'a Arc<SignalFacts>>,
 }
 
 /// Chooses the next stage of a signal programme. Each programme has its own instance.
 pub trait SignalController: Logic {
-    /// Returns the next stage, or `None` to keep the current one. An answer that names no other stage keeps
-    /// it as well.
+    /// Returns the next stage, or `None` to keep the current one. An answer that names no other stage also
+    /// keeps it.
     ///
     /// # Errors
-    /// Returns a description of the failure; the host then falls back to actuated control.
+    /// If the controller fails; the error is a description, and the host falls back to actuated control.
     fn decide(
         &mut self,
         parameters: &ParameterSet,
         view: &SignalView<'_>,
     ) -> Result<Option<u32>, String>;
 
-    /// Whether the controller looks at queues and arrivals. If so it is asked once a second, otherwise in
+    /// Whether the controller looks at queues and arrivals. If so, it is called once a second, otherwise in
     /// every step.
     fn wants_facts(&self) -> bool {
         true

@@ -1,4 +1,4 @@
-//! The fuzzy driver: a single rule table, and the whole driver in a batch.
+//! The fuzzy driver: a single rule table, and the whole driver with a batch.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use roadwright_agent::Step;

@@ -1,4 +1,4 @@
-//! Parking backwards into a bay: past it, then along an arc into its middle.
+//! Parking backwards into a bay: past the bay, then along an arc into its centre.
 
 use crate::laws::towards_speed;
 use roadwright_agent::{
@@ -72,8 +72,8 @@ const NEAR: f64 = 0.3;
 const NEAR_GAIN: f64 = 1.0;
 
 /// Reverses into a bay. It reads a row of the course `parking`: `stop_distance` is the distance along the
-/// bay's centre line, `lane_offset` the distance to the left of it and `heading_error` the heading relative
-/// to it, as seen from a car that stands in the bay with its front to the road.
+/// bay's centre line, `lane_offset` the distance to the left of it, and `heading_error` the heading relative
+/// to it, as seen from a car in the bay whose front faces the road.
 ///
 /// ```text
 /// h(y) = acos(1 - |y| / radius) to the side of y: the heading of an arc that ends in the line
@@ -94,8 +94,7 @@ struct ParkingLaw {
 }
 
 impl ParkingLaw {
-    /// Distance of the car outside the arc that belongs to its heading, m. From inside the arc it cannot turn
-    /// in.
+    /// Distance of the car outside the arc for its heading, m. From inside the arc, it cannot turn in.
     fn room(&self, input: &ControllerInput) -> f64 {
         let (side, heading) = (side(input.lane_offset), input.heading_error);
         // Lateral distance covered by an arc that ends along the line: radius (1 - cos h). It no longer grows
@@ -152,7 +151,7 @@ impl ParkingLaw {
         }
     }
 
-    /// Curvature of the path backwards, 1/m, positive with the wheels to the left.
+    /// Curvature of the path in reverse, 1/m, positive with the wheels to the left.
     fn back(&self, input: &ControllerInput) -> f64 {
         let (offset, side) = (input.lane_offset.abs(), side(input.lane_offset));
         let arc = acos(1.0 - (offset / self.radius).min(1.0));

@@ -11,7 +11,7 @@ use roadwright_agent::{
 use roadwright_geometry::math::atan;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 
-/// Limit of the requested acceleration, m/s^2; vehicles are capable of much less.
+/// Limit of the requested acceleration, m/s^2, which exceeds the capabilities of any vehicle.
 const MOST_ACCELERATION: f64 = 50.0;
 
 static INFO: ModuleInfo = ModuleInfo {
@@ -91,13 +91,13 @@ static PARAMETERS: [ParameterInfo; PLAIN + RULE_COUNT] = joined(GAINS, RULES);
 /// Two pairs of fuzzy controllers, one for route following and one for obstacle avoidance.
 ///
 /// The free route ends behind the leader and at closed junctions. The allowed speed is the speed from which
-/// the vehicle can still stop there, or that of the road if it is lower. The smaller of the two speed
+/// the vehicle can still stop there, or the speed of the road if that is lower. The smaller of the two speed
 /// fractions is commanded. The turn rate is the commanded speed times the sum of the steering factors:
 /// towards the waypoint and away from the obstacle.
 ///
 /// The printed factors are gentle: at most 0.04 in the rules of route following, a radius of 25 m. For
 /// streets with tighter corners, the gains and a closer waypoint calibrate the driver to the vehicle, as
-/// [Gerdelan 2011] demands. The rules are parameters as well, with the printed tables as defaults, and can be
+/// [Gerdelan 2011] demands. The rules are also parameters, with the printed tables as defaults, and can be
 /// set by hand or by training.
 pub struct FuzzyDriver;
 

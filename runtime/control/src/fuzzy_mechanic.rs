@@ -25,7 +25,7 @@ const KNOTS: usize = 15;
 /// Number of parameters before those of the rules.
 const FIRST_RULE: usize = PLAIN + KNOTS;
 
-/// Minimum distance between the knots of a variable, in its unit; closer knots are moved apart.
+/// Minimum distance between the knots of a variable, in its unit. Knots that are closer are moved apart.
 const LEAST_APART: f64 = 0.01;
 
 const fn knot(
@@ -235,11 +235,12 @@ static PARAMETERS: [ParameterInfo; FIRST_RULE + MECHANIC_RULE_COUNT] =
 /// ```
 ///
 /// The outputs are fractions of brake, throttle and steering lock. The time to collision is the distance of
-/// the nearest obstacle divided by the own speed. On roads the allowed speed is kept, and the vehicle stops
-/// behind its leader and at closed junctions, which the source does not cover.
+/// the nearest obstacle divided by the own speed. On roads, which the source does not cover, the vehicle
+/// keeps the allowed speed and stops behind its leader and at closed junctions.
 ///
-/// In the source, brake and throttle are the pedals of a car with an engine. With `pedals` they are passed on
-/// as such. Otherwise they are fractions of accelerations, which the vehicle's actuators convert to pedals.
+/// In the source, brake and throttle are the pedals of a car with an engine. With `pedals`, they are passed
+/// on directly. Otherwise they are fractions of accelerations, which the vehicle's actuators convert to
+/// pedals.
 pub struct FuzzyMechanic;
 
 /// Parameters of one batch.
@@ -251,11 +252,11 @@ struct Settings {
     avoid_steer_cut: f64,
     speed_time: f64,
     reaction: f64,
-    /// As in [`crate::fuzzy::MECHANIC`].
+    /// Tables in the order of [`crate::fuzzy::MECHANIC`].
     tables: [FuzzyController; 6],
 }
 
-/// Values of the outputs at 1.
+/// Meaning of the outputs at 1.
 struct Full {
     throttle: f64,
     brake: f64,

@@ -53,7 +53,8 @@ static PARAMETERS: [ParameterInfo; 6] = [
     ),
 ];
 
-/// Follows by the intelligent driver model of [Treiber 2000] and steers towards a pursuit point on the route.
+/// Follows other vehicles by the intelligent driver model of [Treiber 2000], and steers towards a pursuit
+/// point on the route.
 ///
 /// A place where the vehicle must stop counts as a standing leader.
 pub struct Idm;
@@ -76,7 +77,7 @@ impl Model {
         }
     }
 
-    /// Fraction of the acceleration that a leader takes away: (s* / s)^2.
+    /// Fraction of the acceleration that a leader subtracts: (s* / s)^2.
     #[inline]
     fn interaction(&self, speed: f64, gap: f64, standstill_gap: f64, leader_speed: f64) -> f64 {
         let closing =
@@ -90,7 +91,7 @@ impl Model {
         ratio * ratio
     }
 
-    /// Term of the free road, as a multiple of the acceleration: 1 from rest, 0 at the desired speed.
+    /// Free-road term, as a multiple of the acceleration: 1 from rest, 0 at the desired speed.
     #[inline]
     fn free_road(&self, input: &ControllerInput) -> f64 {
         let share = share_of_wanted(input.speed, input.road_speed);
@@ -99,7 +100,7 @@ impl Model {
         (1.0 - share).max(-self.braking / self.acceleration)
     }
 
-    /// Terms that leader, stop line and obstacle take away, as multiples of the acceleration.
+    /// Terms that leader, stop line and obstacle subtract, as multiples of the acceleration.
     #[inline]
     fn taken_away(&self, input: &ControllerInput) -> [f64; 3] {
         let leader = self.interaction(
@@ -127,10 +128,10 @@ const UNIT: &str = "m/s^2";
 /// Fraction of the acceleration below which a term is ignored.
 const LEAST_SHARE: f64 = 0.01;
 
-/// Lateral distance from the straight line ahead beyond which obstacles are passed, m.
+/// Lateral distance from the straight line ahead beyond which obstacles are ignored, m.
 const CLEARANCE: f64 = 1.5;
 
-/// Returns (v / v0)^4; a desired speed of 0 means to stand.
+/// Returns (v / v0)^4. A desired speed of 0 means to stand still.
 #[inline]
 fn share_of_wanted(speed: f64, wanted: f64) -> f64 {
     if wanted > 0.0 {
@@ -162,8 +163,8 @@ fn gap_ahead(input: &ControllerInput) -> f64 {
 
 impl Idm {
     /// Returns the terms of its acceleration for a row, with the given parameters and defaults for the
-    /// others: the free road, the leader, stop line and obstacle, of which the strongest counts, and the sum,
-    /// m/s^2.
+    /// others: the free road, then leader, stop line and obstacle, of which the strongest counts, and the
+    /// sum, m/s^2.
     pub fn terms(parameters: &BTreeMap<String, f64>, input: &ControllerInput) -> Vec<Term> {
         let model = Model::new(&term::parameters(&PARAMETERS, parameters));
         let taken = model.taken_away(input);

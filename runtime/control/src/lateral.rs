@@ -1,16 +1,16 @@
-//! Lateral error dynamics: how a vehicle leaves a path, as a linear system.
+//! Lateral error dynamics: the deviation of a vehicle from a path as a linear system.
 
 use crate::linear::{Cost, Matrix, Plant};
 use roadwright_agent::{ParameterSet, PathInput, TyreInput};
 use roadwright_geometry::math::{atan, tan};
 
-/// Speed below which tyres are taken to roll without slip, m/s. The dynamic one-track model does the same.
+/// Speed below which tyres are assumed to roll without slip, m/s, as in the dynamic one-track model.
 const ROLLING: f64 = 3.0;
-/// Factors on the weights of offset and course of a pushed trailer. With those of a vehicle it would swing to
-/// angles at which the linear model no longer holds, and jackknife.
+/// Factors on the weights of offset and course for a pushed trailer. With the weights of a vehicle, it would
+/// swing to angles at which the linear model no longer holds, and jackknife.
 const PUSHED: [f64; 2] = [0.01, 0.4];
 
-/// Follower of a path: the vehicle model that its errors obey.
+/// The follower of a path, with the model that its errors obey.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Following {
     /// Vehicle without slip; state: offset, heading error, tangent of the steering angle.
@@ -28,8 +28,8 @@ pub enum Following {
     },
 }
 
-/// Linear model of the lateral errors of a vehicle at a speed. Its control is the rate of the last state, of
-/// the steering; the curvature of the path is known in advance.
+/// Linear model of the lateral errors of a vehicle at a speed. Its control is the rate of the last state,
+/// which represents the steering. The curvature of the path is known in advance.
 ///
 /// ```text
 /// all       offset' = v heading + sideways
@@ -62,7 +62,7 @@ pub struct LateralWeights {
 }
 
 impl LateralWeights {
-    /// Reads the parameters of a module that has them all.
+    /// Reads the parameters of a module that has all of them.
     pub(crate) fn new(parameters: &ParameterSet) -> Self {
         Self {
             offset: parameters.value("offset_weight"),
@@ -100,7 +100,7 @@ impl LateralModel {
         }
     }
 
-    /// Returns the state of a vehicle.
+    /// Returns the state vector of a vehicle.
     pub fn state(&self, input: &PathInput) -> Vec<f64> {
         let wheels = self.wheels(input.seen.steering);
         match (self.following, input.towed) {
@@ -135,8 +135,8 @@ impl LateralModel {
         }
     }
 
-    /// Returns the rates of all states: a row for each, a column for each state, then those of the steering
-    /// rate and of the curvature.
+    /// Returns the rates of all states, with a row for each. The columns are the states, followed by the
+    /// steering rate and the curvature.
     pub fn rates(&self) -> Matrix {
         let v = self.speed;
         let turn = v / self.wheelbase;
@@ -161,7 +161,7 @@ impl LateralModel {
         }
     }
 
-    /// Returns the model in steps of a time, s, in which steering rate and curvature are constant.
+    /// Returns the model in time steps, s, during which steering rate and curvature are constant.
     pub fn plant(&self, step: f64) -> Plant {
         let rates = self.rates();
         let states = rates.rows();
@@ -175,7 +175,7 @@ impl LateralModel {
         }
     }
 
-    /// Returns the cost of errors in steps of a time, s.
+    /// Returns the cost of errors in time steps, s.
     pub fn cost(&self, weights: &LateralWeights, step: f64) -> Cost {
         let states = self.states().len();
         let mut state = Matrix::zeros(states, states);

@@ -31,8 +31,8 @@ const LATERAL_ACCELERATION: f64 = 4.0;
 
 /// Returns the steering towards the waypoint of a row, within a lateral acceleration of 4 m/s^2.
 ///
-/// Without the limit, a long vehicle that is beside its lane at speed would ask for more steering than its
-/// actuator can follow, return too late, and weave from side to side for ever.
+/// Without the limit, a long vehicle that is beside its lane at speed would request more steering than its
+/// actuator can follow, return too late, and weave from side to side forever.
 #[inline]
 pub fn steady_steering(input: &ControllerInput) -> f64 {
     let ControllerInput {
@@ -68,7 +68,8 @@ pub fn safe_speed(gap: f64, front_speed: f64, braking: f64, reaction: f64) -> f6
     (radicand.sqrt() - lag).max(0.0)
 }
 
-/// Returns the speed that keeps clear of the leader and of the place where the vehicle must stop, m/s.
+/// Returns the highest speed that keeps clear of the leader and of the place where the vehicle has to stop,
+/// m/s.
 #[inline]
 pub fn halting_speed(input: &ControllerInput, braking: f64, reaction: f64) -> f64 {
     let gap = input.leader_gap - STANDSTILL_GAP;
@@ -78,7 +79,8 @@ pub fn halting_speed(input: &ControllerInput, braking: f64, reaction: f64) -> f6
 }
 
 /// Returns the acceleration towards a speed that may be negative, m/s^2: `gain` per unit of missing speed,
-/// limited to 2 m/s^2, as usual among parked cars. Once there, the vehicle stops as hard as necessary.
+/// limited to 2 m/s^2, as is usual among parked cars. To stand still at its target, the vehicle brakes as
+/// hard as necessary.
 #[inline]
 pub fn towards_speed(speed: f64, wanted: f64, gain: f64, is_there: bool) -> f64 {
     if is_there {

@@ -4,7 +4,7 @@
 //! angle of the front wheels. It keeps no state between steps, so the host may process slices of a batch in
 //! parallel.
 //!
-//! | part | what it holds |
+//! | part | contents |
 //! | --- | --- |
 //! | `fuzzy_driver.rs`, [`fuzzy`] | the fuzzy traffic driver of [Gerdelan 2011], its inference and its rule tables |
 //! | `fuzzy_mechanic.rs` | the same author's driver for open ground, with brake, throttle and switches |
@@ -23,9 +23,10 @@
 //!
 //! - **row**: the input or output of one agent in a batch. `NOTHING` in a distance or gap means "none".
 //! - **waypoint**: the point ahead on the route that a controller steers towards.
-//! - **leader**: the vehicle ahead on the route. **gap**: distance from the own front to its rear, m.
-//! - **halting speed**: the highest speed from which the agent can still stop behind its leader and
-//!   before a closed junction.
+//! - **leader**: the vehicle ahead on the route. **gap**: distance from the agent's front to the leader's
+//!   rear, m.
+//! - **halting speed**: the highest speed from which the agent can still stop behind its leader and before a
+//!   closed junction.
 //! - **road speed**: the speed that speed limit, bends and the behaviour's wish allow, m/s.
 //!
 //! # Example

@@ -1,4 +1,4 @@
-//! The linear-quadratic regulator: steers by all lateral errors and the curvature ahead at once.
+//! The linear-quadratic regulator, which steers by all lateral errors and the curvature ahead at once.
 
 use crate::lateral::{Following, LateralModel, LateralWeights};
 use crate::linear::{Batch, Gains, LinearError, Matrix, Recursion, Regulator};
@@ -88,9 +88,9 @@ static PARAMETERS: [ParameterInfo; 15] = [
     speed_law::REACTION,
 ];
 
-/// Speed for which gains are at least computed, m/s: a vehicle that stands cannot be steered.
+/// Minimum speed for which gains are computed, m/s, because a standing vehicle cannot be steered.
 const SLOWEST: f64 = 1.0;
-/// Distance of the speeds for which gains are computed, m/s. Between them gains are interpolated.
+/// Difference between the speeds for which gains are computed, m/s. Gains are interpolated in between.
 const SPEED_STEP: f64 = 0.25;
 /// Number of gains kept for later steps.
 const MOST_KEPT: usize = 4096;
@@ -142,7 +142,7 @@ impl LqrDesign {
     /// Returns the gains for a model.
     ///
     /// # Errors
-    /// If the model cannot be stabilised, or the horizon does not suit the solution.
+    /// If the model cannot be stabilised, or if the horizon is not valid for the solution.
     pub fn gains(&self, model: &LateralModel) -> Result<Gains, LinearError> {
         let plant = model.plant(self.step);
         let cost = model.cost(&self.weights, self.step);
@@ -157,7 +157,7 @@ impl LqrDesign {
     }
 }
 
-/// Returns gains for the parts of the path that are seen: the last of them continues.
+/// Returns the gains for the visible parts of the path, of which the last one continues.
 fn seen_alone(gains: Gains) -> Gains {
     let mut known = Matrix::zeros(1, PATH_PARTS);
     for (at, &gain) in gains.known.row(0).iter().enumerate() {
@@ -166,18 +166,18 @@ fn seen_alone(gains: Gains) -> Gains {
     Gains { known, ..gains }
 }
 
-/// Steers by u = -K x + sum of F(i) curvature(i), where x has the errors of a linear model of the vehicle at
-/// its level and u is the steering rate (Pollithy). Speeds are those of `pursuit`.
+/// Steers by u = -K x + sum of F(i) curvature(i), where x contains the errors of a linear model of the
+/// vehicle at its level and u is the steering rate (Pollithy). Speeds are those of `pursuit`.
 ///
-/// Errors that would need steeper approaches, faster steering or harder bends than allowed are clamped, so
-/// far from the path it is no longer optimal.
+/// Errors that would need steeper approaches, faster steering or sharper bends than allowed are clamped, so
+/// the control is no longer optimal far from the path.
 #[derive(Default)]
 pub struct Lqr {
     // Gains follow from their key alone, so it does not matter who computed them first.
     kept: Mutex<BTreeMap<Vec<u64>, Arc<Gains>>>,
 }
 
-/// Limits of steering beyond those of the vehicle.
+/// Limits of steering in addition to those of the vehicle.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SteeringLimits {
     /// Maximum angle at which the vehicle returns to the path, rad.
@@ -238,8 +238,8 @@ impl Lqr {
         gains
     }
 
-    /// Returns the steering rate that the law requests, rad/s, or that of its tangent for models without
-    /// slip.
+    /// Returns the steering rate that the law requests, rad/s; for models without slip, the rate of the
+    /// tangent of the steering angle.
     fn rate(&self, design: &LqrDesign, limits: &SteeringLimits, input: &PathInput) -> f64 {
         let speed = input.seen.speed.max(SLOWEST);
         let below = (speed / SPEED_STEP).floor();
@@ -275,7 +275,7 @@ impl Lqr {
     }
 }
 
-/// Returns the control for a state, with the offset clamped to what an approach at the allowed angle
+/// Returns the control for a state. The offset is clamped to the value that an approach at the allowed angle
 /// balances.
 fn requested(gains: &Gains, limits: &SteeringLimits, state: &[f64], ahead: &[f64]) -> f64 {
     let (by_offset, by_heading) = (gains.state[[0, 0]].abs(), gains.state[[0, 1]].abs());
@@ -287,7 +287,7 @@ fn requested(gains: &Gains, limits: &SteeringLimits, state: &[f64], ahead: &[f64
     gains.controls(&state, ahead)[0]
 }
 
-/// Numbers from which gains follow.
+/// The numbers that determine the gains.
 fn key_of(design: &LqrDesign, model: &LateralModel) -> Vec<u64> {
     let weights = &design.weights;
     let mut numbers = vec![

@@ -95,8 +95,8 @@ static PARAMETERS: [ParameterInfo; 13] = [
     crate::speed_law::REACTION,
 ];
 
-/// Follows a path as the characters of [Kuffner 1998], section 7.3, do. A vehicle turns no faster than
-/// steering, speed and 4 m/s^2 of lateral acceleration allow.
+/// Follows a path like the characters of [Kuffner 1998], section 7.3. A vehicle turns no faster than
+/// steering, speed and a lateral acceleration of 4 m/s^2 allow.
 pub struct PdFollower;
 
 /// Gains of both laws, 1/s.
@@ -121,8 +121,8 @@ impl PdGains {
         turn: 10.0,
     };
 
-    /// Returns the gains with which errors decay without overshoot, and as fast as possible, with a time
-    /// constant, s.
+    /// Returns the gains with which errors decay as fast as possible without overshoot, for a time constant,
+    /// s.
     pub fn critical(time_constant: f64) -> Self {
         let (inner, outer) = (2.0 / time_constant, 0.5 / time_constant);
         Self {
@@ -133,7 +133,7 @@ impl PdGains {
         }
     }
 
-    /// Damping ratio of turning: 1 without overshoot, less with it.
+    /// Damping ratio of turning: at 1 or above there is no overshoot.
     pub fn damping_ratio(&self) -> f64 {
         // heading'' + k_omega heading' + k_omega k_theta heading = 0.
         0.5 * (self.turn / self.heading).sqrt()
@@ -155,7 +155,7 @@ impl PdGains {
 
 /// Maximum lateral acceleration of turning, m/s^2.
 const LATERAL_ACCELERATION: f64 = 4.0;
-/// Speed for which the steering angle of a turn rate is at least computed, m/s.
+/// Minimum speed used to convert a turn rate to a steering angle, m/s.
 const SLOWEST: f64 = 0.1;
 
 /// Parameters of a batch.

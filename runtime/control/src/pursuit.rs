@@ -38,8 +38,8 @@ static PARAMETERS: [ParameterInfo; 8] = [
     speed_law::REACTION,
 ];
 
-/// Steers towards a pursuit point. Cruises and follows as [Wang 2004] describes: a proportional controller
-/// for the speed, and a proportional-derivative one for the gap that counts only if it asks for less. Stops
+/// Steers towards a pursuit point. Cruises and follows as in [Wang 2004], with a proportional controller for
+/// the speed, and a proportional-derivative one for the gap that counts only if it requests less. Stops
 /// before closed junctions.
 pub struct Pursuit;
 

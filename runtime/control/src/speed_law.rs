@@ -51,7 +51,7 @@ pub(crate) const REACTION: ParameterInfo = ParameterInfo::number(
 /// Factor by which braking to the allowed speed is stronger than accelerating to it.
 const BRAKING_FACTOR: f64 = 4.0;
 
-/// Law for the speed of controllers that steer by other laws: cruises and follows as [Wang 2004] describes.
+/// Law for the speed of controllers that have a separate steering law: cruises and follows as in [Wang 2004].
 pub(crate) struct SpeedLaw {
     speed_gain: f64,
     gap_gain: f64,
@@ -62,7 +62,7 @@ pub(crate) struct SpeedLaw {
 }
 
 impl SpeedLaw {
-    /// Reads the parameters of a module that has them all.
+    /// Reads the parameters of a module that has all of them.
     pub(crate) fn new(parameters: &ParameterSet) -> Self {
         Self {
             speed_gain: parameters.value("speed_gain"),
@@ -79,7 +79,7 @@ impl SpeedLaw {
         halting_speed(input, self.braking, self.reaction)
     }
 
-    /// Speed that the road, and the distance to where it has to stop, allow, m/s.
+    /// Speed that the road and the distance to the next stop allow, m/s.
     pub(crate) fn allowed(&self, input: &ControllerInput) -> f64 {
         input.road_speed.min(self.halting(input))
     }

@@ -1,4 +1,4 @@
-//! The front-axle law: steers the front wheels along the path, and back to it.
+//! The front-axle law, which steers the front wheels along the path and back to it.
 
 use crate::lqr::SteeringLimits;
 use crate::speed_law::{self, SpeedLaw};
@@ -45,22 +45,23 @@ static PARAMETERS: [ParameterInfo; 9] = [
     speed_law::REACTION,
 ];
 
-/// Parts of the path that it looks at.
+/// Parts of the path ahead that it uses.
 const PARTS: PathParts = PathParts {
     time: 0.02,
     slowest: 5.0,
 };
 
-/// Steers by the heading error and the offset of the front axle: [Hoffmann 2007], equation 5, with a softening
-/// speed as in its section on low speeds. Speeds are those of `pursuit`.
+/// Steers by the heading error and the offset of the front axle: [Hoffmann 2007], equation 5, with the
+/// softening speed of its section on low speeds. Speeds are those of `pursuit`.
 ///
-/// In reverse the axle that leads is imaginary: as far behind the rear axle as the front axle is ahead of it.
+/// In reverse, the leading axle is imaginary: it lies as far behind the rear axle as the front axle lies
+/// ahead of it.
 pub struct Stanley;
 
 /// Errors of the leading axle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct FrontErrors {
-    /// m, to the left of the path.
+    /// Offset to the left of the path, m.
     offset: f64,
     /// Heading of the body relative to the path at the leading axle, rad.
     heading: f64,

@@ -74,17 +74,17 @@ const SPEED_GAIN: f64 = 3.0;
 const THERE: f64 = 0.02;
 /// Maximum heading of the trailer relative to the line that it aims for, rad.
 const STEEPEST: f64 = 0.6;
-/// Lateral offset, m, and heading, rad, within which the trailer stands well enough. Both limits grow by
-/// [`FUNNEL`] per remaining metre.
+/// Lateral offset, m, and heading, rad, within which the trailer is sufficiently well aligned. Both limits
+/// grow by [`FUNNEL`] per remaining metre.
 const BESIDE: f64 = 0.2;
 const ASKEW: f64 = 0.08;
 const FUNNEL: f64 = 0.25;
-/// Distance to the end of the path below which it shunts, and how far it drives out at most, m.
+/// Distance to the end of the path below which the car shunts, and maximum distance that it drives out, m.
 const LAST: f64 = 2.5;
 const OUT: f64 = 9.0;
-/// Lateral offset, m, and heading, rad, below which it backs again after a shunt.
+/// Lateral offset, m, and heading, rad, below which the car reverses again after a shunt.
 const STRAIGHT: (f64, f64) = (0.05, 0.03);
-/// Curvature per radian of heading error when driving forwards, 1/m.
+/// Gain of forward driving: curvature per radian of heading error, 1/m.
 const FORWARD_GAIN: f64 = 1.0;
 
 /// Backs a trailer into a bay. It reads a row of the course `trailer-reverse`: `stop_distance`, `lane_offset`
@@ -95,8 +95,8 @@ const FORWARD_GAIN: f64 = 1.0;
 /// beside the line -> heading of the trailer -> hitch angle -> angle of the front wheels
 /// ```
 ///
-/// In reverse the trailer turns to the side to which the hitch opens, and the hitch opens by itself, so the
-/// combination would jackknife without the innermost law.
+/// In reverse, the trailer turns to the side to which the hitch opens, and the hitch angle grows by itself,
+/// so the combination would jackknife without the innermost law.
 pub struct TrailerBacking;
 
 /// Parameters of a batch.
@@ -125,7 +125,7 @@ impl BackingLaw {
         }
     }
 
-    /// Whether the trailer may stop where it is heading.
+    /// Whether the trailer is aligned well enough to stop where it is heading.
     fn is_in_line(input: &ControllerInput) -> bool {
         let room = FUNNEL * input.stop_distance.max(0.0);
         input.lane_offset.abs() <= BESIDE + room && input.heading_error.abs() <= ASKEW + room

@@ -1,4 +1,4 @@
-//! Road coordinates of points near a road: with the last result as a guess, and without.
+//! Road coordinates of points near a road, with and without the last result as a guess.
 
 mod winding;
 

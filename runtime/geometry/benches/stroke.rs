@@ -1,4 +1,4 @@
-//! Freehand strokes: the cost of a mouse move and of a release.
+//! Freehand strokes: the cost of a mouse move and of a release of the button.
 
 mod winding;
 

@@ -1,7 +1,7 @@
-//! Alignments: a line as points of intersection (PIs) with a curve at each, for editing.
+//! Alignments: a line as points of intersection (PIs), each with a curve, for editing.
 //!
-//! The first and the last point are the ends of the line; at each one between, the tangents before and after
-//! a curve meet. Moving a point changes only the curves at it and at its two neighbours.
+//! The first and last points are the ends of the line. At each point in between, the tangents before and
+//! after a curve meet. Moving a point changes only the curves at it and at its two neighbours.
 
 use crate::clothoid::displacement;
 use crate::error::GeometryError;
@@ -11,13 +11,13 @@ use crate::reference_line::{MIN_SEGMENT, ReferenceLine};
 use crate::segment::Segment;
 use glam::DVec2;
 
-/// A curve that turns further than this has several points of intersection, rad.
+/// Turn above which a curve has several points of intersection, rad.
 const MAX_DEFLECTION: f64 = 1.9;
-/// Turns below this do not count as curves, rad.
+/// Turn below which a curve is ignored, rad.
 const MIN_DEFLECTION: f64 = 1e-9;
-/// Share of a leg that a curve may take if the neighbour is rebuilt as well.
+/// Fraction of a leg that a curve may use if the neighbour is also rebuilt.
 const LEG_SHARE: f64 = 0.5;
-/// Radius of a new curve, m, before legs limit it.
+/// Radius of a new curve before legs limit it, m.
 const NEW_RADIUS: f64 = 1e4;
 
 /// A point of intersection with its curve.
@@ -25,11 +25,11 @@ const NEW_RADIUS: f64 = 1e4;
 pub struct ControlPoint {
     /// Intersection of the tangents, m; for the first and last point the end of the line.
     pub position: DVec2,
-    /// Radius of the curve if the legs leave room, m.
+    /// Radius of the curve if the legs leave enough room, m.
     pub radius: f64,
     /// Length of each spiral at that radius, m.
     pub spiral: f64,
-    /// The curve as it is built.
+    /// The curve as built.
     curve: Vec<Segment>,
     /// Tangent lengths before and after the point, m.
     tangents: (f64, f64),
@@ -46,7 +46,7 @@ impl ControlPoint {
         }
     }
 
-    /// Largest curvature of the curve as it is built, 1/m; 0 at the ends.
+    /// Largest curvature of the curve as built, 1/m; 0 at the ends.
     pub fn curvature(&self) -> f64 {
         self.curve.iter().map(largest_curvature).fold(0.0, f64::max)
     }
@@ -98,8 +98,8 @@ impl Alignment {
         Some(Self { points })
     }
 
-    /// Makes the polygon through `points` with a curve of `radius` and spirals of length `spiral` at each
-    /// inner corner; shorter legs get tighter curves.
+    /// Creates the polygon through `points` with a curve of `radius` and spirals of length `spiral` at each
+    /// inner corner. Shorter legs get tighter curves.
     ///
     /// # Errors
     /// If fewer than two distinct points are given. A corner that turns straight back has no curve, which
@@ -134,13 +134,13 @@ impl Alignment {
         &self.points
     }
 
-    /// Moves a point; the curves at it and at its neighbours are rebuilt.
+    /// Moves a point and rebuilds the curves at it and at its neighbours.
     pub fn move_point(&mut self, index: usize, to: DVec2) {
         self.points[index].position = to;
         self.rebuild(index.saturating_sub(1)..=index + 1);
     }
 
-    /// Sets the wanted radius at a point; the curve gets it as far as its legs allow.
+    /// Sets the wanted radius at a point. The curve gets this radius as far as its legs allow.
     pub fn set_radius(&mut self, index: usize, radius: f64) {
         let point = &mut self.points[index];
         point.spiral *= radius / point.radius.max(1e-3);
@@ -155,7 +155,7 @@ impl Alignment {
             .insert(at, ControlPoint::corner(position, radius, 0.0));
     }
 
-    /// Removes an inner point; its neighbours' curves are rebuilt.
+    /// Removes an inner point and rebuilds the curves of its neighbours.
     pub fn remove(&mut self, index: usize) {
         if index > 0 && index + 1 < self.points.len() {
             self.points.remove(index);
@@ -324,7 +324,7 @@ fn turn_between(line: &ReferenceLine, starts: &[f64], first: usize, end: usize) 
     (first..end).map(|i| turn_of(line, starts, i)).sum()
 }
 
-/// Angle by which one segment turns, rad, also beyond a half turn.
+/// Angle by which a segment turns, rad; may exceed a half turn.
 fn turn_of(line: &ReferenceLine, starts: &[f64], index: usize) -> f64 {
     match line.segments()[index] {
         Segment::Line { .. } => 0.0,
@@ -340,7 +340,7 @@ fn turn_of(line: &ReferenceLine, starts: &[f64], index: usize) -> f64 {
     }
 }
 
-/// Whether a segment turns in one direction and then in the other.
+/// Whether a segment turns first in one direction and then in the other.
 fn has_inflection(segment: &Segment) -> bool {
     match *segment {
         Segment::Spiral {
@@ -353,8 +353,8 @@ fn has_inflection(segment: &Segment) -> bool {
     }
 }
 
-/// The same line with a spiral cut where its curvature is zero; `None` for a cubic, which cannot be cut into
-/// such pieces.
+/// The same line with a spiral cut where its curvature is zero; `None` for a cubic, which cannot be cut this
+/// way.
 fn cut_at_inflection(line: &ReferenceLine, index: usize) -> Option<ReferenceLine> {
     let Segment::Spiral {
         length,

@@ -10,10 +10,10 @@ use glam::DVec2;
 
 /// Wanted distance between the points of a centre line, m.
 const SPACING: f64 = 1.0;
-/// Longest line with this distance, m; the points of longer ones are as far apart as their sharpest bend
-/// allows.
+/// Length above which the points of a line are not evenly spaced at this distance, m. They are as far apart
+/// as the line's sharpest bend allows.
 const LONG: f64 = 2_000.0;
-/// Largest deviation of a chord from such a bend, m.
+/// Largest deviation of a chord from this bend, m.
 const SAGITTA: f64 = 0.01;
 /// Largest distance between the points of any line, m.
 const WIDEST: f64 = 10.0;
@@ -59,8 +59,8 @@ impl CentreLines {
         self.push_with(points, None)
     }
 
-    /// Like `push`, but for a line with given headings at its start and its end, rad, where chords cannot represent a
-    /// bend that is shorter than they are.
+    /// Like `push`, but for a line with given headings at its start and end, rad. Chords alone cannot
+    /// represent a bend that is shorter than they are.
     pub fn push_between(&mut self, points: &[DVec2], headings: [f64; 2]) -> Option<LineSpan> {
         self.push_with(points, Some(headings))
     }
@@ -127,7 +127,7 @@ impl CentreLines {
         self.poses.shares_with(&others.poses)
     }
 
-    /// Share of the points that are not shared with copies, in [0, 1].
+    /// Fraction of the points that are not shared with copies, in [0, 1].
     pub fn own_share(&self) -> f64 {
         self.poses.own_share()
     }
@@ -143,7 +143,7 @@ impl CentreLines {
     }
 }
 
-/// Wanted distance between the points of a line, m.
+/// Preferred distance between the points of a line, m.
 fn wanted_spacing(points: &[DVec2], length: f64) -> f64 {
     if length <= LONG {
         return SPACING;
@@ -218,8 +218,8 @@ impl<'a> CentreLine<'a> {
         (0..line.count()).map(move |point| line.curvature(point as f64 * line.spacing, reach))
     }
 
-    /// Distance along the line, and to its left, of the foot of a point near `guess`, m. Walks from the
-    /// guess; exact on the polyline within a few metres of it.
+    /// Distance along the line, and distance to its left, of the foot of a point near `guess`, m. Walks from
+    /// the guess; exact on the polyline within a few metres of it.
     #[inline]
     pub fn project(&self, point: DVec2, guess: f64) -> (f64, f64) {
         // The guess is usually the foot of the previous step, on the same chord or the one before it, so the
@@ -247,7 +247,7 @@ impl<'a> CentreLine<'a> {
         }
     }
 
-    /// The points, evenly spaced, with the headings there.
+    /// The points, evenly spaced, with their headings.
     #[inline]
     pub fn poses(&self) -> &'a [Pose] {
         self.poses
@@ -272,7 +272,7 @@ impl<'a> CentreLine<'a> {
     }
 
     #[inline]
-    /// Chord at a distance, and the position along it, in [0, 1].
+    /// Chord at a distance, and the position within it, in [0, 1].
     fn place(&self, s: f64) -> (usize, f64) {
         let last = self.poses.len() - 1;
         let scaled = (s / self.spacing).clamp(0.0, last as f64);
@@ -281,7 +281,7 @@ impl<'a> CentreLine<'a> {
     }
 }
 
-/// Interpolates between two headings along the shorter arc, because in the west headings jump from pi to -pi.
+/// Interpolates between two headings along the shorter arc, because headings jump from pi to -pi in the west.
 #[inline]
 fn between(a: f64, b: f64, share: f64) -> f64 {
     wrap_angle(a + share * wrap_angle(b - a))

@@ -22,7 +22,7 @@ const GAUSS6: [(f64, f64); 3] = [
 
 /// Largest turn that a panel of ten points integrates to about 1e-13 m.
 const PANEL_TURN: f64 = 2.0;
-/// Largest turn for which six points are as exact: their error grows with the sixth power of the turn.
+/// Largest turn for which six points are equally exact. Their error grows with the sixth power of the turn.
 const SIX_POINT_TURN: f64 = 0.2;
 
 /// Displacement after `length` along a curve that starts at the origin with the given heading and curvature,
@@ -142,9 +142,9 @@ fn newton_shape(phi0: f64, turn: f64, guess: f64) -> Option<f64> {
 /// Finds the shortest join by a scan over shapes and bisection.
 ///
 /// Where both tangents are nearly opposite to the chord, the polynomial guess lies beside a fold of the
-/// offset. There Newton's method jumps back and forth or ends on a circle of a hundred chords. The total turn
-/// may then be smaller by a full one: a curve that leaves to one side and returns from the other is much
-/// shorter. Larger shapes than 30 wind the curve up several times.
+/// offset, and Newton's method jumps back and forth or ends on a circle of a hundred chords. In this case,
+/// the total turn may be smaller by a full turn: a curve that leaves to one side and returns from the other
+/// is much shorter. Larger shapes than 30 wind the curve up several times.
 fn scan_shapes(phi0: f64, turn: f64, distance: f64) -> Option<Clothoid> {
     const REACH: i32 = 120;
     const STEP: f64 = 0.25;

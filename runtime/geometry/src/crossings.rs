@@ -7,12 +7,12 @@ use std::ops::ControlFlow;
 /// An edge from one corner to the next.
 pub type Edge = (DVec2, DVec2);
 
-/// Calls `visit` for every pair of edges of some rings that cross inside both; edges that only touch, such as
-/// neighbours, are ignored.
+/// Calls `visit` for every pair of edges of the rings that cross in their interiors. Edges that only touch,
+/// such as neighbours, are ignored.
 ///
-/// A sweep along x: edges that begin farther right than another one ends cannot meet it. Every comparison
-/// takes one from `left`; returns whether it was enough. O(n log n) for outlines of objects, O(n^2) for edges
-/// that all overlap, which `left` bounds.
+/// Sweeps along x, because an edge that begins to the right of another's end cannot meet it. Every comparison
+/// decrements `left`. Returns whether `left` was sufficient. O(n log n) for outlines of objects, O(n^2) for
+/// edges that all overlap, which `left` bounds.
 pub fn for_each_crossing<'a>(
     rings: impl IntoIterator<Item = &'a [DVec2]>,
     left: &mut usize,
@@ -39,7 +39,7 @@ pub fn for_each_crossing<'a>(
     true
 }
 
-/// Whether two edges cross inside both.
+/// Whether two edges cross in their interiors.
 fn cross((a, b): Edge, (c, d): Edge) -> bool {
     let side = |p: DVec2, q: DVec2, r: DVec2| (q - p).perp_dot(r - p);
     side(a, b, c) * side(a, b, d) < 0.0 && side(c, d, a) * side(c, d, b) < 0.0

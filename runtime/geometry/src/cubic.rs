@@ -16,12 +16,12 @@ const GAUSS5: [(f64, f64); 5] = [
 /// Number of panels into which a cubic is divided to measure its length.
 const PANELS: usize = 16;
 
-/// Tolerance, as a share of its length, within which the halves of a panel must agree with the whole;
-/// otherwise it is divided further. An ordinary cubic is exact to 1e-13 with whole panels, but one that
-/// nearly stops (a near-cusp) is not.
+/// Tolerance, as a fraction of its length, within which the halves of a panel must agree with the whole;
+/// otherwise, the panel is divided further. An ordinary cubic is exact to 1e-13 with whole panels, unlike one
+/// that nearly stops (a near-cusp).
 const PANEL_TOLERANCE: f64 = 1e-10;
 
-/// Maximum number of times that a panel is halved: to parts of a 16,384th of the curve.
+/// Maximum number of times that a panel is halved, down to a 16,384th of the curve.
 const HALVINGS: u32 = 10;
 
 /// Coefficients of a cubic in the local frame of its start, over p in [0, 1].
@@ -90,7 +90,7 @@ impl Cubic {
         velocity.perp_dot(acceleration) / (speed * speed * speed)
     }
 
-    /// Arc length between two parameters, m, by one rule of five points.
+    /// Arc length between two parameters, m, by one five-point rule.
     fn length_between(&self, from: f64, to: f64) -> f64 {
         let (half, middle) = (0.5 * (to - from), 0.5 * (to + from));
         half * GAUSS5
@@ -99,7 +99,8 @@ impl Cubic {
             .sum::<f64>()
     }
 
-    /// The same where the curve may nearly stop: halves until the parts agree with the whole.
+    /// Like `length_between`, but for curves that may nearly stop: halves intervals until the parts agree
+    /// with the whole.
     fn careful_length_between(&self, from: f64, to: f64, halvings: u32) -> f64 {
         let whole = self.length_between(from, to);
         let middle = 0.5 * (from + to);
@@ -114,13 +115,13 @@ impl Cubic {
     }
 }
 
-/// A cubic with the table that turns arc length into its parameter.
+/// A cubic with a table that converts arc length to its parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasuredCubic {
     cubic: Cubic,
     /// Arc length at p = i / PANELS.
     lengths: [f64; PANELS + 1],
-    /// Whether one rule is exact on a whole panel, panel by panel.
+    /// Whether one rule is exact on a whole panel, for each panel.
     smooth: [bool; PANELS],
 }
 
@@ -187,7 +188,8 @@ impl MeasuredCubic {
         p
     }
 
-    /// Bisection: near a cusp the speed falls to almost nothing, and Newton's steps overshoot.
+    /// Bisection, for places near a cusp, where the speed falls to almost nothing and Newton's steps
+    /// overshoot.
     fn bracketed(&self, panel: usize, s: f64) -> f64 {
         let start = panel as f64 / PANELS as f64;
         let (mut low, mut high) = (start, start + 1.0 / PANELS as f64);
@@ -209,7 +211,7 @@ impl MeasuredCubic {
 mod tests {
     use super::*;
 
-    /// Arc length by a rule with very many short chords, for comparison.
+    /// Arc length computed from very many short chords, for comparison.
     fn fine_length(cubic: &Cubic, to: f64) -> f64 {
         let parts = 4_000;
         (0..parts)

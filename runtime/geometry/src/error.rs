@@ -5,10 +5,10 @@ use thiserror::Error;
 /// Reason why a curve, polygon or grid cannot be built from the given numbers.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum GeometryError {
-    /// A curve without segments.
+    /// A curve has no segments.
     #[error("a reference line needs at least one segment")]
     Empty,
-    /// A coordinate that is not finite or too large.
+    /// A coordinate is not finite or too large.
     #[error("position ({x}, {y}) is outside +-10,000 km; coordinates are metres")]
     Position {
         /// x, m.
@@ -16,16 +16,16 @@ pub enum GeometryError {
         /// y, m.
         y: f64,
     },
-    /// A heading that is not a plausible angle.
+    /// A heading is not a plausible angle.
     #[error("heading {0} is not an angle in radians")]
     Heading(f64),
-    /// A segment with a number that is not finite or out of range.
+    /// A segment has a number that is not finite or out of range.
     #[error("segment {index} has a value that is not finite or out of range")]
     Segment {
         /// Position in the list, from 0.
         index: usize,
     },
-    /// A segment that is too short or far too long.
+    /// A segment is too short or far too long.
     #[error("segment {index} is {length} m long; expected 0.000001 to 10,000,000 m")]
     SegmentLength {
         /// Position in the list, from 0.
@@ -39,7 +39,7 @@ pub enum GeometryError {
     /// No clothoid joins two poses.
     #[error("no smooth curve joins the two poses")]
     NoJoin,
-    /// Fewer distinct points than a shape needs.
+    /// There are fewer distinct points than the shape needs.
     #[error("{needed} distinct points are needed, {given} given")]
     TooFewPoints {
         /// Number needed.
@@ -47,7 +47,7 @@ pub enum GeometryError {
         /// Number given.
         given: usize,
     },
-    /// A grid whose size and data do not agree, or that is too large.
+    /// The size of a grid does not match its data, or the grid is too large.
     #[error("a grid of {columns} x {rows} does not fit: {why}")]
     Grid {
         /// Columns.

@@ -16,16 +16,16 @@ pub struct FilletOptions {
     pub miss: f64,
 }
 
-/// Points closer together than this count as one, m.
+/// Distance below which points count as one, m.
 const SAME_POINT: f64 = 0.01;
 /// Smallest turn of a corner that gets an arc, rad.
 const MIN_TURN: f64 = 1e-9;
 
-/// Returns the line through the end points that rounds every corner point between them by an arc.
+/// Returns a line between the end points that rounds every corner point in between by an arc.
 ///
 /// The arc at a corner has the wanted radius, or less if it would miss the corner by more than `miss` or use
-/// more than half of a leg. The first and last points are met exactly. A corner of more than 175 degrees gets
-/// an arc too (with a radius of a few millimetres), so that the heading stays continuous.
+/// more than half of a leg. The line passes exactly through the first and last points. A corner of more than
+/// 175 degrees also gets an arc (with a radius of a few millimetres), so that the heading stays continuous.
 ///
 /// # Errors
 /// If fewer than two distinct points are given or a coordinate is out of range.

@@ -1,21 +1,21 @@
-//! A uniform grid over points: finds the points near a position, and is rebuilt from scratch in a few
-//! nanoseconds per point.
+//! A uniform grid over points that finds the points near a position. It is rebuilt from scratch, which takes
+//! a few nanoseconds per point.
 
 use glam::DVec2;
 
-/// Maximum number of cells of a grid; larger worlds get larger cells.
+/// Maximum number of cells of a grid. Larger worlds get larger cells.
 const MAX_CELLS: f64 = 4e6;
 
 /// Points in cell order (structure of arrays), by counting sort.
 ///
-/// The order inside a cell is the order of the input, so results do not depend on threads.
+/// The points in a cell have the order of the input, so results do not depend on threads.
 #[derive(Debug, Clone, Default)]
 pub struct GridIndex {
     origin: DVec2,
     cell: f64,
     columns: usize,
     rows: usize,
-    /// Start of each cell in the arrays below; one more than cells.
+    /// Start of each cell in the arrays below, followed by the number of points.
     starts: Vec<u32>,
     ids: Vec<u32>,
     x: Vec<f64>,
@@ -25,14 +25,14 @@ pub struct GridIndex {
 }
 
 impl GridIndex {
-    /// Makes an empty grid.
+    /// Creates an empty grid.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Replaces the contents by `positions`, whose index is their id. O(points + cells).
     ///
-    /// `cell` is the wanted side of a cell, m; it is enlarged if the world is too large for it.
+    /// `cell` is the preferred side of a cell, m. It is enlarged if the world is too large for it.
     pub fn rebuild(&mut self, positions: &[DVec2], cell: f64) {
         let (low, high) = crate::polygon::bounds(positions).unwrap_or_default();
         let size = high - low;
@@ -82,7 +82,7 @@ impl GridIndex {
         self.ids.len()
     }
 
-    /// Whether there is no point.
+    /// Whether there are no points.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }

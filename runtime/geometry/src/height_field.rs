@@ -10,8 +10,8 @@ pub const MAX_SAMPLES: usize = 16_000_000;
 
 /// Heights at the corners of square cells, interpolated bilinearly.
 ///
-/// Sample (column, row) is at `origin + spacing * (column, row)`; rows run north. Outside the grid the height
-/// of the border applies.
+/// Sample (column, row) is at `origin + spacing * (column, row)`; rows are counted towards the north. Outside
+/// the grid, the height of the border applies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Record", into = "Record")]
 pub struct HeightField {
@@ -26,14 +26,14 @@ pub struct HeightField {
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename = "HeightField", deny_unknown_fields)]
 struct Record {
-    /// South-west sample, m.
+    /// x of the south-west sample, m.
     x: f64,
-    /// South-west sample, m.
+    /// y of the south-west sample, m.
     y: f64,
     /// Distance between samples, m.
     #[schemars(extend("exclusiveMinimum" = 0))]
     spacing: f64,
-    /// Samples from west to east; at least 2.
+    /// Number of samples from west to east; at least 2.
     #[schemars(range(min = 2))]
     columns: usize,
     /// Heights, m, row by row from the south-west; a multiple of `columns`, at least two rows.
@@ -73,7 +73,8 @@ impl From<HeightField> for Record {
 }
 
 impl HeightField {
-    /// Makes a field from its south-west sample, sample distance, samples per row and heights.
+    /// Creates a field from its south-west sample, the distance between samples, the number of samples per
+    /// row, and the heights.
     ///
     /// # Errors
     /// If the grid is smaller than 2 x 2, larger than [`MAX_SAMPLES`], not rectangular, or contains a number
@@ -140,12 +141,12 @@ impl HeightField {
         self.spacing
     }
 
-    /// Samples from west to east.
+    /// Number of samples from west to east.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Samples from south to north.
+    /// Number of samples from south to north.
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -196,7 +197,7 @@ impl HeightField {
         DVec3::new(-slope_x, -slope_y, 1.0).normalize()
     }
 
-    /// Height, m, and unit normal at a point, for little more than the cost of one of them. Beyond the edge
+    /// Height, m, and unit normal at a point, at little more than the cost of one of them. Beyond the edge,
     /// the height of the border continues, and the normal is that of the continued surface.
     pub fn surface(&self, point: DVec2) -> (f64, DVec3) {
         let (index, u, v) = self.cell(point);

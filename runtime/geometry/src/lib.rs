@@ -12,11 +12,11 @@
 //!
 //! | part | modules |
 //! | --- | --- |
-//! | lines of roads | [`ReferenceLine`] of [`Segment`]s; [`clothoid`], [`cubic`], [`fillet`], [`alignment`], [`stroke`] make them |
+//! | lines of roads | [`ReferenceLine`] of [`Segment`]s; [`clothoid`], [`cubic`], [`fillet`], [`alignment`], [`stroke`] create them |
 //! | points of a line | [`projection`] finds s and t; [`centre_line`] serves millions of queries per second |
 //! | areas | [`polygon`], [`polyline`], [`oriented_box`] |
 //! | grids | [`grid_index`] (points near a position), [`HeightField`], [`occupancy`] |
-//! | numbers | [`math`]: the same bits on every processor, and streams of random numbers |
+//! | numbers | [`math`]: functions with the same bits on every processor, and streams of random numbers |
 //!
 //! ```
 //! use roadwright_geometry::projection::Projector;

@@ -1,8 +1,8 @@
 //! Transcendental functions that give the same bits on every processor.
 //!
-//! The standard library calls the platform's math library, which selects instructions by the processor it
-//! runs on, so its last bit may differ between machines. Everything that can affect a simulation calls these
-//! functions instead; a lint rejects the others.
+//! The standard library calls the platform's math library, which selects instructions for the current
+//! processor, so the last bit of its results may differ between machines. Everything that can affect a
+//! simulation calls these functions instead; a lint rejects the others.
 
 use std::f64::consts::{PI, TAU};
 
@@ -120,8 +120,8 @@ pub fn wrap_angle(angle: f64) -> f64 {
 
 /// Scrambles a 64-bit value (the finaliser of SplitMix64, [Steele 2014]).
 ///
-/// It is the only source of randomness below the editor. Every stream applies this function to a counter, so
-/// a draw never depends on the number of other draws.
+/// This is the only source of randomness below the editor. Every stream applies this function to a counter,
+/// so a draw never depends on the number of other draws.
 #[inline]
 pub fn mix64(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -144,7 +144,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Makes the stream of one concern and one owner within a run.
+    /// Creates the stream of one concern and one owner within a run.
     pub fn new(seed: u64, name: &str, index: u64) -> Self {
         // The name byte by byte, then the owner, so that every stream of a run starts elsewhere, and another
         // owner or name affects none of the others.

@@ -1,4 +1,4 @@
-//! Occupancy grids and their growth by a disc.
+//! Occupancy grids, and growth of their occupied area by a disc.
 
 use crate::error::GeometryError;
 use glam::DVec2;
@@ -48,12 +48,12 @@ impl OccupancyGrid {
         })
     }
 
-    /// Columns (west to east).
+    /// Number of columns (west to east).
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Rows (south to north).
+    /// Number of rows (south to north).
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -63,7 +63,7 @@ impl OccupancyGrid {
         self.origin + self.cell * DVec2::new(column as f64 + 0.5, row as f64 + 0.5)
     }
 
-    /// Cell of a point; `None` outside.
+    /// Cell of a point; `None` outside the grid.
     pub fn cell_of(&self, point: DVec2) -> Option<(usize, usize)> {
         let local = (point - self.origin) / self.cell;
         let inside = local.x >= 0.0
@@ -73,19 +73,19 @@ impl OccupancyGrid {
         inside.then_some((local.x as usize, local.y as usize))
     }
 
-    /// Whether a cell is occupied; cells outside the grid count as occupied.
+    /// Whether a cell is occupied. Cells outside the grid count as occupied.
     pub fn is_occupied(&self, column: usize, row: usize) -> bool {
         column >= self.columns || row >= self.rows || self.occupied[row * self.columns + column]
     }
 
-    /// Marks a cell; does nothing outside the grid.
+    /// Marks a cell as occupied. Does nothing outside the grid.
     pub fn set(&mut self, column: usize, row: usize, occupied: bool) {
         if column < self.columns && row < self.rows {
             self.occupied[row * self.columns + column] = occupied;
         }
     }
 
-    /// Marks every cell whose centre is inside a polygon.
+    /// Marks every cell whose centre is inside a polygon as occupied.
     pub fn fill_polygon(&mut self, polygon: &[DVec2]) {
         let Some((low, high)) = crate::polygon::bounds(polygon) else {
             return;
@@ -105,10 +105,10 @@ impl OccupancyGrid {
         }
     }
 
-    /// Returns the grid in which every cell is occupied whose centre is within `radius` metres of the centre
-    /// of an occupied one ([Kuffner 1998]: growth by the radius of the character).
+    /// Returns a grid in which each cell is occupied if its centre is within `radius` metres of the centre of
+    /// an occupied cell ([Kuffner 1998]: growth by the radius of the character).
     ///
-    /// Exact: thresholds a Euclidean distance transform. O(cells).
+    /// Computed exactly, by thresholding a Euclidean distance transform. O(cells).
     pub fn grown(&self, radius: f64) -> Self {
         // Slightly more than the radius, so that cells at exactly that distance are included in spite of
         // rounding.
@@ -125,7 +125,7 @@ impl OccupancyGrid {
     }
 
     /// Squared distance of each cell's centre to the nearest occupied one, in cells; infinite if nothing is
-    /// occupied [Meijster 2000]. O(cells).
+    /// occupied ([Meijster 2000]). O(cells).
     pub fn squared_distances(&self) -> Vec<f64> {
         // Two passes. The first finds for each cell the distance to the nearest occupied one in its column,
         // upwards and downwards. The second goes row by row: the squared distance at column x is the minimum
@@ -178,7 +178,7 @@ struct Envelope {
 }
 
 impl Envelope {
-    /// Replaces vertical distances by squared Euclidean ones.
+    /// Replaces vertical distances by squared Euclidean distances.
     fn transform(&mut self, row: &mut [f64]) {
         self.vertices.clear();
         self.heights.clear();

@@ -17,7 +17,7 @@ pub struct OrientedBox {
 }
 
 impl OrientedBox {
-    /// Makes a box from the pose of its centre and its full length and width, m.
+    /// Creates a box from the pose of its centre and its full length and width, m.
     pub fn new(pose: Pose, length: f64, width: f64) -> Self {
         Self {
             centre: pose.position,

@@ -2,7 +2,7 @@
 
 use glam::DVec2;
 
-/// Low and high corner of the smallest axis-parallel box around points; `None` without points.
+/// Low and high corner of the smallest axis-parallel box around points; `None` if there are no points.
 pub fn bounds(points: &[DVec2]) -> Option<(DVec2, DVec2)> {
     let first = *points.first()?;
     Some(
@@ -12,7 +12,7 @@ pub fn bounds(points: &[DVec2]) -> Option<(DVec2, DVec2)> {
     )
 }
 
-/// Signed area, m^2: positive if the points are counter-clockwise.
+/// Signed area, m^2, positive if the points are counter-clockwise.
 pub fn signed_area(points: &[DVec2]) -> f64 {
     let Some(&origin) = points.first() else {
         return 0.0;
@@ -52,7 +52,7 @@ pub fn contains(points: &[DVec2], point: DVec2) -> bool {
     })
 }
 
-/// Distance from a point to the polygon's area: 0 inside.
+/// Distance from a point to the polygon's area, m; 0 inside.
 pub fn distance(points: &[DVec2], point: DVec2) -> f64 {
     if contains(points, point) {
         0.0
@@ -61,7 +61,7 @@ pub fn distance(points: &[DVec2], point: DVec2) -> f64 {
     }
 }
 
-/// Distance from a point to the polygon's boundary. O(n).
+/// Distance from a point to the polygon's boundary, m. O(n).
 pub fn boundary_distance(points: &[DVec2], point: DVec2) -> f64 {
     edges(points)
         .map(|(a, b)| (closest_on_segment(a, b, point) - point).length())
@@ -145,8 +145,8 @@ pub fn convex_hull(points: &[DVec2]) -> Vec<DVec2> {
     hull
 }
 
-/// Outward vector of each corner of a counter-clockwise ring, scaled such that a ring
-/// shifted along them by a distance lies that far outside. At most `limit` long.
+/// Outward vector at each corner of a counter-clockwise ring, scaled such that the ring shifted along these
+/// vectors by a distance lies that far outside. At most `limit` long.
 pub fn outward_mitres(ring: &[DVec2], limit: f64) -> Vec<DVec2> {
     let n = ring.len();
     (0..n)
@@ -161,8 +161,8 @@ pub fn outward_mitres(ring: &[DVec2], limit: f64) -> Vec<DVec2> {
         .collect()
 }
 
-/// Normalises a ring for painters: counter-clockwise, without equal neighbours, and without the first point
-/// repeated at the end. Fewer than three points remain if there is no area.
+/// Normalises a ring for painters: counter-clockwise, without equal neighbours, and without a repetition of
+/// the first point at the end. Fewer than three points remain if there is no area.
 pub fn tidy_ring(points: &[DVec2]) -> Vec<DVec2> {
     const EQUAL: f64 = 1e-8;
     let mut ring: Vec<DVec2> = points.to_vec();
@@ -177,7 +177,7 @@ pub fn tidy_ring(points: &[DVec2]) -> Vec<DVec2> {
     ring
 }
 
-/// Edges as pairs of points, the closing one included.
+/// Edges as pairs of points, including the closing edge.
 pub fn edges(points: &[DVec2]) -> impl Iterator<Item = (DVec2, DVec2)> + '_ {
     let last = points.last().copied();
     // The closing edge comes first, so that one pass without an index is enough.

@@ -33,7 +33,7 @@ pub struct Pose {
 }
 
 impl Pose {
-    /// Makes a pose from coordinates and heading.
+    /// Creates a pose from coordinates and heading.
     pub fn new(x: f64, y: f64, heading: f64) -> Self {
         Self {
             position: DVec2::new(x, y),

@@ -10,8 +10,8 @@ use glam::{DVec2, DVec3};
 pub struct RoadPoint {
     /// Distance along the reference line, m, in [0, length].
     pub s: f64,
-    /// Distance to the left of the reference line, m. For a point beyond an end it is the lateral
-    /// part of the offset from that end.
+    /// Distance to the left of the reference line, m. For a point beyond an end, it is the lateral part of
+    /// the offset from that end.
     pub t: f64,
     /// Height above the surface, m.
     pub h: f64,
@@ -21,7 +21,7 @@ pub struct RoadPoint {
 const KNOT_SPACING: f64 = 2.0;
 /// Largest turn between two knots, rad, which keeps the guiding curve within about a millimetre.
 const KNOT_TURN: f64 = 0.25;
-/// Points farther from the line than this are looked up by a scan over all knots, m.
+/// Distance from the line beyond which points are looked up by a scan over all knots, m.
 const REACH: f64 = 32.0;
 /// Side of a cell of the look-up grid, m, before it is enlarged to fit [`MAX_CELLS`].
 const CELL: f64 = 4.0;
@@ -96,7 +96,7 @@ impl Projector {
 
     /// The foot of `point` near a guess of its distance, such as the previous one.
     ///
-    /// Finds the closest point of the branch that the guess lies on. About 150 ns.
+    /// Finds the closest point on the branch on which the guess lies. About 150 ns.
     pub fn closest_near(&self, point: DVec2, guess: f64) -> RoadPoint {
         let s = self.guided_newton(point, guess);
         self.polish(point, s)
@@ -115,10 +115,10 @@ impl Projector {
 
     /// Finds the closest foot on some intervals between knots, in order along the line.
     ///
-    /// Beyond the centre of curvature of a bend many intervals are about equally near, and each may have a
-    /// local minimum of its own. So all candidates are examined instead of the nearest chord alone: intervals
-    /// whose chord is no farther than the nearest one by more than the difference between chord and curve,
-    /// and across which the distance changes from falling to growing.
+    /// Beyond the centre of curvature of a bend, many intervals are about equally near, and each may have a
+    /// local minimum. So all candidates are examined, not only the nearest chord. Candidates are intervals
+    /// whose chord is no farther away than the nearest one plus the difference between chord and curve, and
+    /// across which the distance changes from decreasing to increasing.
     fn closest_among(
         &self,
         point: DVec2,
@@ -159,8 +159,8 @@ impl Projector {
         (distance, (index as f64 + u) * self.spacing)
     }
 
-    /// Whether the distance to the line falls at the start of an interval and grows at its end; the ends of
-    /// the line count as walls.
+    /// Whether the distance to the line decreases at the start of an interval and increases at its end. The
+    /// ends of the line count as walls.
     fn has_minimum(&self, point: DVec2, index: usize) -> bool {
         let ahead = |knot: &Knot| (point - knot.position).dot(knot.tangent);
         let falls = ahead(&self.knots[index]) >= 0.0 || index == 0;
@@ -219,7 +219,7 @@ impl Projector {
         (position, tangent, bend)
     }
 
-    /// Takes Newton steps on the exact line; returns the foot with its lateral offset.
+    /// Takes Newton steps on the exact line. Returns the foot with its lateral offset.
     fn polish(&self, point: DVec2, start: f64) -> RoadPoint {
         let length = self.line.length();
         let mut s = start;
@@ -277,7 +277,7 @@ impl CellIndex {
         index
     }
 
-    /// Lists, for every cell near the line, the intervals that are closest for a point in it.
+    /// Lists the intervals that are closest for a point in each cell near the line.
     fn fill(&mut self, knots: &[Knot]) {
         // Every point of a cell is within this of its centre.
         let radius = 0.5 * self.cell * std::f64::consts::SQRT_2;
@@ -325,7 +325,7 @@ impl CellIndex {
         }
     }
 
-    /// The intervals to try for a point; `None` if it is not near the line.
+    /// The intervals to try for a point; `None` if the point is not near the line.
     #[inline]
     fn candidates(&self, point: DVec2) -> Option<&[u32]> {
         let local = (point - self.origin) / self.cell;
@@ -351,7 +351,7 @@ mod tests {
     use crate::segment::Segment;
     use proptest::prelude::*;
 
-    /// A winding road that does not cross itself; curvature up to 1/30 m.
+    /// A winding road with curvature up to 1/30 m that does not cross itself.
     pub(crate) fn winding(pieces: usize) -> ReferenceLine {
         let mut segments = Vec::new();
         let mut stream = Stream::new(11, "winding", 0);

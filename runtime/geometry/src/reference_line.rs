@@ -16,13 +16,13 @@ pub const MAX_COORDINATE: f64 = 1e7;
 pub const MAX_LENGTH: f64 = 1e7;
 /// Largest product of length and curvature of one segment, rad: about 32 full turns.
 const MAX_TURN: f64 = 200.0;
-/// Shortest segment, m; shorter ones are considered mistakes.
+/// Shortest segment, m. Shorter segments are considered mistakes.
 pub const MIN_SEGMENT: f64 = 1e-6;
 
 /// A curve of lines, arcs, clothoids and cubics with continuous position and heading.
 ///
 /// Continuity follows from the construction: each segment starts at the end pose of the previous one. `s`
-/// runs from 0 to [`length`](Self::length); values outside are clamped.
+/// runs from 0 to [`length`](Self::length); other values are clamped.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Record", into = "Record")]
 pub struct ReferenceLine {
@@ -36,13 +36,13 @@ pub struct ReferenceLine {
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename = "ReferenceLine", deny_unknown_fields)]
 struct Record {
-    /// Start position, m.
+    /// x of the start, m.
     #[schemars(range(min = -MAX_COORDINATE, max = MAX_COORDINATE))]
     x: f64,
-    /// Start position, m.
+    /// y of the start, m.
     #[schemars(range(min = -MAX_COORDINATE, max = MAX_COORDINATE))]
     y: f64,
-    /// Start heading, rad counter-clockwise from +x.
+    /// Heading of the start, rad counter-clockwise from +x.
     heading: f64,
     /// The pieces in order; at least one.
     #[schemars(length(min = 1))]
@@ -87,7 +87,7 @@ impl PartialEq for ReferenceLine {
 }
 
 impl ReferenceLine {
-    /// Makes a line from its start pose and its segments.
+    /// Creates a line from its start pose and its segments.
     ///
     /// # Errors
     /// If there is no segment, a number is not finite, a segment is shorter than [`MIN_SEGMENT`], the line
@@ -139,7 +139,7 @@ impl ReferenceLine {
         }
     }
 
-    /// Makes the straight line between two points.
+    /// Creates the straight line between two points.
     ///
     /// # Errors
     /// As [`new`](Self::new); in particular if the points coincide.
@@ -155,7 +155,7 @@ impl ReferenceLine {
         )
     }
 
-    /// Makes one clothoid between two poses.
+    /// Creates a single clothoid between two poses.
     ///
     /// # Errors
     /// [`GeometryError::NoJoin`] if no clothoid of reasonable length joins them.
@@ -189,7 +189,7 @@ impl ReferenceLine {
         self.pose(self.length)
     }
 
-    /// Pose at distance `s` (held in [0, length]). O(log segments).
+    /// Pose at distance `s` (clamped to [0, length]). O(log segments).
     pub fn pose(&self, s: f64) -> Pose {
         let (element, u) = self.element_at(s);
         let mut pose = element.pose(u);
@@ -222,13 +222,13 @@ impl ReferenceLine {
         pose.position + pose.left() * t
     }
 
-    /// Pose on the curve offset by `t` metres to the left; its heading is the line's own.
+    /// Pose on the curve offset by `t` metres to the left. Its heading is that of the line.
     pub fn offset_pose(&self, s: f64, t: f64) -> Pose {
         self.pose(s).shifted(t)
     }
 
-    /// Distances at which straight chords between them stay within `tolerance` metres of the line
-    /// (of its offset by up to `reach` metres to either side). First 0, last the length.
+    /// Distances such that straight chords between them stay within `tolerance` metres of the line, and of
+    /// its offset by up to `reach` metres to either side. The first is 0, the last the length.
     pub fn sample_distances(&self, tolerance: f64, reach: f64) -> Vec<f64> {
         let mut distances = vec![0.0];
         for element in &self.elements {
@@ -335,7 +335,7 @@ impl ReferenceLine {
     }
 }
 
-/// The simplest record for a clothoid, because OpenDRIVE requires different end curvatures in a spiral.
+/// The simplest segment for a clothoid, because OpenDRIVE requires different end curvatures in a spiral.
 pub fn simplest_segment(clothoid: &crate::clothoid::Clothoid) -> Segment {
     let length = clothoid.length;
     if (clothoid.sharpness * length).abs() >= 1e-9 {

@@ -9,7 +9,7 @@ use glam::DVec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Largest curvature of an arc or clothoid, 1/m; more is always a mistake.
+/// Largest curvature of an arc or clothoid, 1/m. A larger one is always a mistake.
 pub(crate) const MAX_CURVATURE: f64 = 1e3;
 
 /// One geometry record of a reference line, as OpenDRIVE's `line`, `arc`, `spiral`, `paramPoly3`.
@@ -75,7 +75,7 @@ impl Segment {
         }
     }
 
-    /// The mirror image of the piece: left becomes right.
+    /// The mirror image of the segment: left becomes right.
     pub fn mirrored(&self) -> Self {
         match *self {
             Self::Line { .. } => *self,
@@ -100,7 +100,7 @@ impl Segment {
         }
     }
 
-    /// The same piece from its end to its start.
+    /// The same segment from its end to its start.
     pub fn reversed(&self) -> Self {
         match *self {
             Self::Line { .. } => *self,
@@ -122,7 +122,7 @@ impl Segment {
     }
 }
 
-/// A segment at its place: start pose, start distance and, for a cubic, its length table.
+/// A segment at its place, with its start pose, start distance and, for a cubic, its length table.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Element {
     pub(crate) s: f64,
@@ -323,7 +323,7 @@ fn clothoid_offset(heading: f64, curvature: f64, sharpness: f64, u: f64) -> glam
     unit(heading + half_turn) * (u * sinc)
 }
 
-/// The part of a cubic between two parameters, in the local frame of its own start. With `to < from` it is
+/// The part of a cubic between two parameters, in the local frame of its start. With `to < from`, it is
 /// reversed.
 fn sub_cubic(cubic: &Cubic, from: f64, to: f64) -> Cubic {
     // With v from 0 to 1 over the part, p = from + v span: derivatives are multiplied by the span, which is

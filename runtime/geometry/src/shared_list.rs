@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A list whose first part is shared with others and that grows behind it.
+/// A list that shares its first part with other lists and grows behind it.
 ///
 /// ```text
 ///   before    [ shared by both ............ ]
@@ -34,12 +34,12 @@ impl<T> SharedList<T> {
         self.shared.len() + self.own.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Share of the entries that are not shared with copies, in [0, 1].
+    /// Fraction of the entries that are not shared with copies, in [0, 1].
     pub fn own_share(&self) -> f64 {
         self.own.len() as f64 / self.len().max(1) as f64
     }
@@ -58,12 +58,12 @@ impl<T> SharedList<T> {
         self.shared = self.shared.iter().cloned().chain(own).collect();
     }
 
-    /// Whether a list begins with the same entries that this one shares.
+    /// Whether a list begins with the same shared entries as this one.
     pub fn shares_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// A range of entries, all in the shared part, or all behind it.
+    /// A range of entries that lies entirely in the shared part or entirely behind it.
     #[inline]
     pub fn slice(&self, range: Range<usize>) -> &[T] {
         match range.start.checked_sub(self.shared.len()) {

@@ -50,7 +50,8 @@ static PARAMETERS: [ParameterInfo; 4] = [
     ),
 ];
 
-/// Additional cost of a lane change on a road without room for it, s: nearly any other route is better.
+/// Additional cost of a lane change on a road without room for it, s. It is so high that nearly any other
+/// route is better.
 const CRAMPED: f64 = 120.0;
 
 /// Finds routes by A* over the lanes of the road graph, by travel time. The lane to use follows from the next
@@ -61,7 +62,7 @@ const CRAMPED: f64 = 120.0;
 pub struct RoutePlanner {
     costs: Arc<Shared>,
     /// Arrays of the last search. Their contents are never read again, so it does not matter which thread
-    /// uses them; without them a search allocates new ones.
+    /// uses them. If they are in use, a search allocates new ones.
     scratch: Mutex<Scratch>,
 }
 
@@ -73,8 +74,8 @@ const KEPT: usize = 4;
 struct Shared(Mutex<Vec<Arc<Costs>>>);
 
 impl Shared {
-    /// Returns the costs of a graph. They are computed once for all worlds with modules from one registry and
-    /// the same parameters.
+    /// Returns the costs of a graph. They are computed only once for all worlds with the same parameters and
+    /// modules from the same registry.
     fn of(&self, graph: &LaneGraph, weights: Weights) -> Arc<Costs> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |costs: &Arc<Costs>| costs.is_of(graph, weights);
@@ -180,7 +181,7 @@ impl Planner for RoutePlanner {
 //   start --[private]--> [all] --> [all] --> [private]--> goal
 //             id           id        id      id + places
 
-/// A place (`via_ways.rs`) together with the part of the trip (outward or inward).
+/// A place (`via_places.rs`) together with the part of the trip (outward or inward).
 type Node = u32;
 
 /// Flag of a parent that is a lane beside the start; the other bits are its index in that list.
@@ -193,7 +194,7 @@ type Open = Reverse<(u64, Node)>;
 /// Goal of a search.
 struct Target<'a> {
     lanelet: LaneletIndex,
-    /// Whether the goal is so near the start of its lanelet that a change to this lanelet would come too
+    /// Whether the goal is so close to the start of its lanelet that a change to this lanelet would be too
     /// late.
     is_at_start: bool,
     bounds: Bounds<'a>,
@@ -249,8 +250,8 @@ impl<'a> Search<'a> {
     }
 
     /// Finds the fastest route. A trip that begins on a via way may have entered it at the start of the
-    /// restriction, as a replanned trip does, so the restriction is applied. It is ignored only if there is
-    /// no route otherwise.
+    /// restriction, like a replanned trip, so the restriction is applied. It is ignored only if there is no
+    /// other route.
     fn run(&mut self, input: &PlannerInput, routes: &mut Vec<LaneletIndex>) -> PlannerOutput {
         let found = self.search(input, true, routes);
         if found.count > 0 || self.costs.via_places.is_none() {
@@ -262,7 +263,7 @@ impl<'a> Search<'a> {
     /// Searches once. The cost of a lanelet is the cost of reaching its start.
     ///
     /// The lanes beside the start, which are reached without driving, are kept apart from the nodes. A goal
-    /// behind the start on one of them is reached by driving round, not by a lane change.
+    /// behind the start on one of them is reached by driving around, rather than by a lane change.
     fn search(
         &mut self,
         input: &PlannerInput,
@@ -352,7 +353,7 @@ impl<'a> Search<'a> {
         lanes
     }
 
-    /// Returns the lanes from the start to one beside it.
+    /// Returns the lanes from the start to one of the lanes beside it.
     fn route_beside(
         beside: &[(LaneletIndex, f64)],
         place: usize,
@@ -379,7 +380,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the node reached by driving from another node onto a lanelet; `None` if access or a
+    /// Returns the node that is reached by driving from another node onto a lanelet; `None` if access or a
     /// restriction forbids it.
     #[inline]
     fn onto(&self, from: Node, id: LaneletIndex, goal: LaneletIndex) -> Option<Node> {

@@ -1,22 +1,22 @@
 //! Restrictions with via ways in the route search.
 //!
 //! Whether a road may be driven can depend on the previous roads. A lanelet on a via way therefore has an
-//! additional place for vehicles that have followed the restriction's roads so far, beside its plain place
-//! for all others:
+//! additional place for vehicles that have followed the restriction's roads so far, besides its plain place
+//! for all other vehicles:
 //!
 //! ```text
 //!   from ---> via' ---x   to        `via'` is `via` for vehicles from `from`: it
 //!   else ---> via  ---->  to        leads on to all but `to`
 //! ```
 //!
-//! Networks without such restrictions have plain places only.
+//! Networks without such restrictions have only plain places.
 
 use roadwright_scenario::Followed;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET};
 use std::collections::BTreeMap;
 
-/// A lanelet, or a lanelet together with the via ways followed so far. Plain places have the numbers of their
-/// lanelets.
+/// A lanelet, or a lanelet together with the via ways that have been followed. Plain places have the numbers
+/// of their lanelets.
 pub(crate) type Place = u32;
 
 /// Additional places of a graph, and the moves between places.
@@ -25,8 +25,8 @@ pub(crate) struct ViaPlaces {
     /// Lanelets of the additional places, in the order of their numbers.
     lanelets: Vec<LaneletIndex>,
     known: BTreeMap<(LaneletIndex, Followed), Place>,
-    /// Result of driving from a place onto a lanelet, if it is not the plain place of that lanelet; `None` if
-    /// it is forbidden.
+    /// Place that is reached by driving from a place onto a lanelet, if it is not the plain place of that
+    /// lanelet; `None` if this is forbidden.
     moves: BTreeMap<(Place, LaneletIndex), Option<Place>>,
     /// Whether each plain place has such moves.
     has_moves: Vec<bool>,
@@ -125,7 +125,7 @@ impl ViaPlaces {
         }
     }
 
-    /// Returns the place reached by driving from a place onto a lanelet; `None` if it is forbidden.
+    /// Returns the place that is reached by driving from a place onto a lanelet; `None` if this is forbidden.
     #[inline]
     pub(crate) fn onto(&self, from: Place, id: LaneletIndex) -> Option<Place> {
         if self.has_moves.get(from as usize) == Some(&false) {
@@ -135,8 +135,8 @@ impl ViaPlaces {
         moved.unwrap_or(Some(id.number()))
     }
 
-    /// Returns the place where a trip with an unknown history begins: as if the vehicle had followed all via
-    /// ways that lead there.
+    /// Returns the place where a trip with an unknown history begins, assuming that the vehicle has followed
+    /// all via ways that lead there.
     pub(crate) fn careful(&self, id: LaneletIndex) -> Place {
         self.careful.get(&id).copied().unwrap_or(id.number())
     }

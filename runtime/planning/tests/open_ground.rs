@@ -1,4 +1,4 @@
-//! Planners on maps of cells find exactly the same costs.
+//! Planners on maps of cells: all of them find exactly the same costs.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_geometry::math::Stream;
@@ -16,7 +16,7 @@ fn all_rules() -> impl Iterator<Item = Rules> {
         .flat_map(|corners| StepCosts::ALL.map(|costs| Rules { costs, corners }))
 }
 
-/// A map with obstacles, and with factors of many sizes where `is_hilly`.
+/// A map with obstacles and, if `is_hilly`, with factors of many sizes.
 fn random_map(seed: u64, is_hilly: bool) -> GridMap {
     let mut stream = Stream::new(seed, "map", 0);
     let (columns, rows) = (

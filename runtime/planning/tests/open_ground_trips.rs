@@ -1,4 +1,4 @@
-//! Agents that plan on open ground get around walls and out of pockets, and report that there is no path.
+//! Agents that plan on open ground: they get around walls and out of pockets, and report if there is no path.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -65,7 +65,7 @@ impl World {
     }
 }
 
-/// Effort of driving to the goal.
+/// Costs of a drive to the goal.
 #[derive(Debug)]
 struct Drive {
     length: f64,
@@ -73,7 +73,7 @@ struct Drive {
     most_expanded: u64,
 }
 
-/// Drives `steps` cells along each plan and then plans again, until the goal is reached.
+/// Drives `steps` cells along each plan, then plans again, until the goal is reached.
 fn drive(world: &mut World, trip: Trip, budget: u64, steps: usize) -> Option<Drive> {
     let mut planner = HybridPath::new(HybridParameters {
         budget,

@@ -1,4 +1,4 @@
-//! Routes on drawn networks.
+//! Routes on networks that are drawn for the test.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_agent::{PlannerView, Step};
@@ -66,8 +66,8 @@ fn ask(lanelet: LaneletIndex, goal: LaneletIndex) -> PlannerInput {
     }
 }
 
-/// Returns the shortest travel times to all lanelets by relaxation until nothing changes (Bellman and Ford):
-/// the better of the times before and after entering stricter roads.
+/// Returns the shortest travel times to all lanelets by relaxation until nothing changes (Bellman and Ford).
+/// The better of the times before and after entering stricter roads is taken.
 fn all_times(graph: &LaneGraph, start: LaneletIndex, delays: &[f32]) -> Vec<f64> {
     let strictness = |id: LaneletIndex| match graph.lanelet(id).road_access {
         RoadAccess::All => 0,
@@ -200,8 +200,8 @@ fn routes_across_lines_that_must_not_be_crossed_are_the_fastest_ones() {
     assert!(lanes > 100, "{lanes}");
 }
 
-/// Returns the shortest travel times to all lanelets if the history matters, by relaxing each pair of lanelet
-/// and via ways followed.
+/// Returns the shortest travel times to all lanelets when the history matters, by relaxing each pair of a
+/// lanelet and the via ways followed.
 fn times_along_ways(graph: &LaneGraph, start: LaneletIndex) -> Vec<f64> {
     let mut best = std::collections::BTreeMap::new();
     let mut open = std::collections::VecDeque::new();

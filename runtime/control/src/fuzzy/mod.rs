@@ -34,8 +34,8 @@ pub use tables::{
 
 /// A linguistic variable with three terms over three knots.
 ///
-/// The first term is 1 up to the first knot and falls to 0 at the second, the middle one is a
-/// triangle over all three, the last one rises from the second knot to 1 at the third.
+/// The first term is 1 up to the first knot and falls to 0 at the second. The middle term is a triangle over
+/// all three knots. The last term rises from the second knot to 1 at the third.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Variable {
     /// Name on the command line.
@@ -66,13 +66,13 @@ impl Variable {
     }
 }
 
-/// How the activations of rules with the same output term are combined.
+/// Ways of combining the activations of rules with the same output term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Aggregation {
-    /// The strongest rule.
+    /// The activation of the strongest rule.
     #[default]
     Max,
-    /// The sum of the rules.
+    /// The sum of all activations.
     Sum,
 }
 

@@ -1,7 +1,8 @@
-//! The rules of the fuzzy driver as parameters: one per rule, whose values are the output terms.
+//! The rules of the fuzzy driver as parameters. There is one parameter per rule, and its values are the
+//! output terms.
 //!
 //! Their order is that of chromosomes in [Gerdelan 2011], section 10.4: steering and speed towards the
-//! waypoint, then steering and speed of avoidance; row by row as the tables are printed.
+//! waypoint, then steering and speed of avoidance, row by row as in the printed tables.
 
 use super::{AVOID_SPEED, AVOID_STEER, FuzzyController, ROUTE_SPEED, ROUTE_STEER};
 use roadwright_agent::{ParameterInfo, ParameterKind, ParameterSet};
@@ -16,7 +17,7 @@ pub const CHROMOSOME: [&FuzzyController; 4] =
 /// Position of a rule: its table, and in it the row (angle) and column (distance).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RulePlace {
-    /// Index of the table; for the fuzzy driver in [`CHROMOSOME`].
+    /// Index of the table; for the fuzzy driver, in [`CHROMOSOME`].
     pub table: usize,
     /// Index of the angle term.
     pub row: usize,
@@ -38,7 +39,7 @@ impl RulePlace {
     }
 }
 
-/// Returns the position of the rule with a parameter key; `None` if the key is not that of a rule.
+/// Returns the position of the rule with a parameter key; `None` if the key does not belong to a rule.
 pub fn rule_place(key: &str) -> Option<RulePlace> {
     let number = WORDS.iter().position(|(rule, _)| *rule == key)?;
     Some(RulePlace::of(number))
@@ -138,7 +139,7 @@ pub(crate) const fn joined<const FIRST: usize, const COUNT: usize, const ALL: us
     all
 }
 
-/// Returns the tables with the rules that a set of parameters has from an index on.
+/// Returns the tables with the rules that a set of parameters contains from an index on.
 pub(crate) fn with_rules_of<const TABLES: usize>(
     parameters: &ParameterSet,
     first: usize,

@@ -1,12 +1,12 @@
-//! The batch solution: all controls of a horizon from one system of equations.
+//! Batch solution: all controls of a horizon from one system of equations.
 
 use super::{Cost, Gains, LinearError, Matrix, Plant};
 
-/// Largest horizon of a batch solution, in steps. With the matrices of Pollithy its condition number
-/// is 1e8 at 100 steps and 1e9 here; longer horizons lose the precision of doubles.
+/// Largest horizon of a batch solution, in steps. With Pollithy's matrices, its condition number is 1e8 at
+/// 100 steps and 1e9 at this length. Longer horizons would lose the precision of doubles.
 pub const LONGEST_BATCH: usize = 200;
 
-/// A finite horizon as one quadratic form of all its controls U: U'HU + 2 U'(F x + G w), and a constant.
+/// A finite horizon as a quadratic form of all its controls U: U'HU + 2 U'(F x + G w), plus a constant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
     /// H, symmetric and positive definite.
@@ -70,8 +70,7 @@ impl Batch {
         self.steps
     }
 
-    /// Returns all controls for an initial state and known values, step by step; values that are missing are
-    /// 0.
+    /// Returns all controls for an initial state and known values, step by step. Missing values count as 0.
     ///
     /// # Errors
     /// If the weights of the control are not positive definite.
@@ -110,7 +109,7 @@ impl Batch {
     }
 }
 
-/// Returns the matrix with each state weighted: Q, and Q_f for the last one.
+/// Returns the matrix with the weight of each state applied: Q, and Q_f for the last state.
 fn weighted(forced: &Matrix, cost: &Cost, steps: usize) -> Matrix {
     let states = cost.state.rows();
     let mut result = Matrix::zeros(forced.rows(), forced.columns());

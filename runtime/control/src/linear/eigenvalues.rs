@@ -72,7 +72,7 @@ const MOST_ITERATIONS: usize = 500;
 const REAL: f64 = 1e-9;
 
 /// Returns the eigenvalues of a square matrix, the largest first. They are the roots of its characteristic
-/// polynomial, which is exact enough for the few rows of a vehicle model; a multiple eigenvalue is found to
+/// polynomial, which is exact enough for the few rows of a vehicle model. A multiple eigenvalue is found to
 /// about 1e-5.
 pub fn poles(matrix: &Matrix) -> Vec<Pole> {
     let coefficients = characteristic(matrix);
@@ -104,7 +104,7 @@ fn characteristic(matrix: &Matrix) -> Vec<f64> {
     coefficients
 }
 
-/// Returns all roots of x^n + c1 x^(n-1) + ..., which are improved together: the method of Durand and Kerner.
+/// Finds all roots of x^n + c1 x^(n-1) + ... simultaneously, by the method of Durand and Kerner.
 fn roots(coefficients: &[f64]) -> Vec<Pole> {
     let value = |at: Pole| {
         let one = Pole {

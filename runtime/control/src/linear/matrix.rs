@@ -132,8 +132,8 @@ impl Matrix {
         (self + &self.transposed()).scaled(0.5)
     }
 
-    /// Solves `self` X = `right` for a symmetric positive definite matrix by Cholesky's method; `None` if it
-    /// is not positive definite.
+    /// Solves `self` X = `right` for a symmetric positive definite matrix by Cholesky's method; `None` if the
+    /// matrix is not positive definite.
     pub fn solve(&self, right: &Self) -> Option<Self> {
         let size = self.rows;
         let mut factor = Self::zeros(size, size);
@@ -167,8 +167,8 @@ impl Matrix {
         Some(solution)
     }
 
-    /// Returns the matrix exponential, by halving the matrix until its powers fall off quickly, and squaring
-    /// the sum of the series.
+    /// Returns the matrix exponential. It halves the matrix until its powers decay quickly, sums the series,
+    /// and squares the sum.
     #[must_use]
     pub fn exponential(&self) -> Self {
         let (mut halvings, mut size) = (0, self.largest() * self.rows as f64);

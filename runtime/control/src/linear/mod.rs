@@ -2,9 +2,9 @@
 //!
 //! A [`Plant`] is x(k+1) = A x(k) + B u(k) + E w(k), where w is known in advance, such as the curvature of
 //! the path ahead. [`Cost`] weights states, controls and the final state. Three solutions give the same
-//! controls where they apply:
+//! controls where several apply:
 //!
-//! | solution | what it gives |
+//! | solution | result |
 //! | --- | --- |
 //! | [`Recursion`] | gains of each step of a finite horizon, by the Riccati recursion |
 //! | [`Regulator`] | the constant gain of an infinite horizon |

@@ -10,7 +10,7 @@ pub struct Plant {
     pub state: Matrix,
     /// B: effect of the control.
     pub control: Matrix,
-    /// E: effect of what is known in advance; one column.
+    /// E: effect of the values that are known in advance; one column.
     pub known: Matrix,
 }
 
@@ -28,7 +28,7 @@ pub struct Cost {
 /// Reason why a problem has no solution.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LinearError {
-    /// A mode that grows or persists is beyond the reach of the control.
+    /// A mode that grows or persists cannot be influenced by the control.
     #[error(
         "the pair (A, B) cannot be stabilised: a mode that does not decay is not reached by the control"
     )]
@@ -45,7 +45,7 @@ pub enum LinearError {
         /// The requested number of steps.
         steps: usize,
     },
-    /// A weight matrix is not positive definite where it has to be.
+    /// A weight matrix that has to be positive definite is not.
     #[error("the weights of the control are not positive definite")]
     Weights,
 }
@@ -60,8 +60,8 @@ pub struct Gains {
 }
 
 impl Gains {
-    /// Returns the controls for a state and the known values ahead. Values beyond the gains are ignored;
-    /// where there are fewer values than gains, the last one continues.
+    /// Returns the controls for a state and the known values ahead. Values beyond the number of gains are
+    /// ignored. If there are fewer values than gains, the last value continues.
     pub fn controls(&self, state: &[f64], known: &[f64]) -> Vec<f64> {
         let last = known.last().copied().unwrap_or(0.0);
         let ahead = known.iter().copied().chain(std::iter::repeat(last));
@@ -86,7 +86,7 @@ impl Gains {
     }
 }
 
-/// One step backwards of the recursion.
+/// One backward step of the recursion.
 struct Backward {
     /// P of this step.
     cost: Matrix,
@@ -123,7 +123,7 @@ fn backward(plant: &Plant, cost: &Cost, next: &Matrix) -> Result<Backward, Linea
 pub struct Recursion {
     /// K of each step, from the first one.
     pub gains: Vec<Matrix>,
-    /// The gains of the first step, with those of all known values of the horizon.
+    /// The gains of the first step, including those for all known values of the horizon.
     pub first: Gains,
 }
 
@@ -168,8 +168,8 @@ pub struct Regulator {
     pub gain: Matrix,
     /// A - B K.
     pub closed: Matrix,
-    /// Number of steps from which the gain of a finite horizon equals this one, to 1e-9 of its largest
-    /// value.
+    /// Number of steps from which the gain of a finite horizon equals this gain, to within 1e-9 of its
+    /// largest value.
     pub horizon: usize,
     reply: Matrix,
 }
@@ -230,8 +230,8 @@ impl Regulator {
         })
     }
 
-    /// Returns the gains with those of a number of known values ahead. The last of them is taken to
-    /// continue for ever.
+    /// Returns the gains, including those for a number of known values ahead. The last value is assumed to
+    /// continue forever.
     pub fn gains(&self, plant: &Plant, count: usize) -> Gains {
         let mut known = Matrix::zeros(self.gain.rows(), count);
         let mut effect = &self.cost * &plant.known;

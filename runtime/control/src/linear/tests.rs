@@ -1,4 +1,4 @@
-//! Finite, infinite and batch solutions against each other and against closed forms.
+//! Compares finite, infinite and batch solutions with each other and with closed forms.
 
 use super::*;
 

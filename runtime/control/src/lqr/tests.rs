@@ -125,7 +125,7 @@ fn slipping_backwards_turns_as_rolling_does() {
     }
 }
 
-/// A vehicle without slip and its trailer, which it may push along a straight line or a circle.
+/// A vehicle without slip and its trailer, which it can push along a straight line or a circle.
 struct Drive {
     curvature: f64,
     place: [f64; 2],
@@ -138,8 +138,8 @@ const COUPLING: f64 = 0.9;
 const TO_AXLE: f64 = 3.5;
 
 impl Drive {
-    /// Offset and heading error of a point with a direction of travel, to a path that begins at the origin
-    /// along the x axis.
+    /// Offset and heading error of a point with a direction of travel, relative to a path that begins at the
+    /// origin along the x axis.
     fn errors(&self, place: [f64; 2], heading: f64) -> [f64; 2] {
         if self.curvature == 0.0 {
             return [place[1], wrap_angle(heading)];
@@ -152,7 +152,7 @@ impl Drive {
         [side * offset, wrap_angle(heading - side * along)]
     }
 
-    /// Middle of the trailer's axle.
+    /// Centre of the trailer's axle.
     fn axle(&self) -> [f64; 2] {
         let ((sin, cos), (sin_t, cos_t)) = (sin_cos(self.heading), sin_cos(self.trailer));
         [
@@ -199,7 +199,7 @@ impl Drive {
         }
     }
 
-    /// Drives a step, with the wheels turned as far as their rate allows.
+    /// Drives a step and turns the wheels as far as their rate allows.
     fn advance(&mut self, speed: f64, wanted: f64, dt: f64) {
         self.wheels += (wanted - self.wheels).clamp(-0.9 * dt, 0.9 * dt);
         let turn = speed * tan(self.wheels) / 2.7;
@@ -214,7 +214,7 @@ impl Drive {
     }
 }
 
-/// Follows a path from an offset and a heading, by a module with its defaults.
+/// Follows a path from an offset and a heading, with a module at its defaults.
 fn followed(mut drive: Drive, speed: f64, pushes: bool, seconds: f64) -> Drive {
     let (dt, module) = (0.02, Lqr::entry().make());
     let hand = if pushes { -1.0 } else { 1.0 };

@@ -1,10 +1,10 @@
 //! Converts a freehand stroke to a road's reference line of lines, arcs and clothoids.
 //!
-//! The samples are resampled by length and smoothed, and cut at corners. Each leg is represented by the
-//! cheapest chain of lines and arcs (dynamic programming, after [Baran 2010], with transitions inserted
-//! afterwards), and refined to a curve of continuous curvature by damped Gauss-Newton steps. Straights have
-//! no curvature and bends have one sign by construction, so a shaky hand makes no inflections. A leg that
-//! cannot be represented within its tolerance becomes a chain of clothoids with continuous heading.
+//! The samples are resampled by length, smoothed, and cut at corners. Each leg is represented by the cheapest
+//! chain of lines and arcs (dynamic programming, after [Baran 2010], with transitions inserted afterwards),
+//! and refined to a curve of continuous curvature by damped Gauss-Newton steps. By construction, straights
+//! have no curvature and each bend has one sign, so a shaky hand causes no inflections. A leg that cannot be
+//! represented within its tolerance becomes a chain of clothoids with continuous heading.
 
 mod chain;
 mod refine;
@@ -28,14 +28,14 @@ pub struct StrokeOptions {
     pub tolerance: f64,
     /// Distance between samples, m.
     pub spacing: f64,
-    /// Smallest radius of bends, m; corners of the stroke are rounded with it. A leg with tighter bends is
+    /// Smallest radius of bends, m, with which corners of the stroke are rounded. A leg with tighter bends is
     /// followed as it is.
     pub min_radius: f64,
 }
 
 impl StrokeOptions {
-    /// The options for drawing at `scale` metres per pixel: half a metre or two pixels of
-    /// tolerance, a sample every metre or four pixels.
+    /// Options for drawing at `scale` metres per pixel: a tolerance of half a metre or two pixels, and a
+    /// sample every metre or four pixels.
     pub fn at_scale(scale: f64, min_radius: f64) -> Self {
         Self {
             tolerance: (2.0 * scale).max(0.5),
@@ -58,15 +58,16 @@ pub struct Fit {
 
 /// Maximum number of lines and arcs of one leg that are refined together.
 const MOST_SPANS: usize = 40;
-/// Number of samples above which a leg gets fewer attempts, so that a release does not take long.
+/// Number of samples above which a leg gets fewer attempts, so that fitting after a release does not take
+/// long.
 const LONG: usize = 400;
 /// Factor by which a refined bend may be tighter than requested.
 const TIGHTEST: f64 = 1.1;
 
 /// Fits a line to the points of a stroke, in drawing order.
 ///
-/// About 6 ms for 200 samples and 160 ms for 1,000: the search for spans grows with the square of the longest
-/// of them, the refinement with the cube of their number.
+/// About 6 ms for 200 samples and 160 ms for 1,000: the time of the search for spans grows with the square of
+/// the longest span, and that of the refinement with the cube of their number.
 ///
 /// # Errors
 /// [`GeometryError::TooFewPoints`] if the stroke is shorter than two tolerances, [`GeometryError::NoJoin`] if

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! with J by finite differences. A step that does not help is undone and tried again with ten times the
-//! damping, which makes it shorter and turns it downhill; one that helps lowers the damping.
+//! damping, which makes it shorter and turns it downhill. A step that helps reduces the damping.
 
 use super::StrokeOptions;
 use super::segmentation::Span;
@@ -25,8 +25,8 @@ const MIN_SPAN: f64 = 0.5;
 const ITERATIONS: usize = 14;
 /// Maximum number of samples for residuals.
 const MAX_RESIDUALS: usize = 300;
-/// Limits of one step: m, 1/m, rad. The curve is far from linear in its parameters: a heading that is off by
-/// a radian leads to feet on other spans.
+/// Limits of one step: m, 1/m, rad. The curve is far from linear in its parameters: if a heading is off by a
+/// radian, the feet lie on other spans.
 const STEP_LENGTH: f64 = 4.0;
 const STEP_CURVATURE: f64 = 0.05;
 const STEP_HEADING: f64 = 0.3;
@@ -35,7 +35,7 @@ const STEP_HEADING: f64 = 0.3;
 #[derive(Debug, Clone, PartialEq)]
 struct Model {
     start: Pose,
-    /// Length and curvature; a curvature of exactly 0 is a line and stays one.
+    /// Length and curvature of each span. A curvature of exactly 0 means a line, and stays 0.
     spans: Vec<(f64, f64)>,
     /// Length of the spiral after each span except the last.
     spirals: Vec<f64>,
@@ -171,8 +171,8 @@ fn start_heading(samples: &[DVec2], span: &Span) -> f64 {
 
 /// Returns the refined curve.
 ///
-/// Its ends are exactly the first and the last sample: the whole curve is rotated and scaled, which preserves
-/// the type of each segment.
+/// Its ends are exactly the first and last sample, because the whole curve is rotated and scaled, which
+/// preserves the type of each segment.
 pub(super) fn refined(
     samples: &[DVec2],
     spans: &[Span],
@@ -263,7 +263,7 @@ fn residuals(line: &ReferenceLine, chosen: &[DVec2], feet: &[f64], samples: &[DV
     all
 }
 
-/// The damped step that reduces the residuals, by parameter; `None` if there is none.
+/// The damped step that reduces the residuals, by parameter; `None` if no step does.
 fn gauss_newton(
     model: &Model,
     line: &ReferenceLine,
@@ -334,7 +334,7 @@ fn derivative(
     Some(column)
 }
 
-/// Solves a linear system, given with its right-hand side as last column, by elimination with pivoting.
+/// Solves a linear system, whose right-hand side is given as the last column, by elimination with pivoting.
 fn solved(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     let n = m.len();
     for k in 0..n {

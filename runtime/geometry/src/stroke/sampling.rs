@@ -14,7 +14,7 @@ const SIGMA: f64 = 2.5;
 /// Smallest turn within a few metres that counts as a corner, rad (50 degrees).
 const CORNER: f64 = 0.873;
 
-/// Returns points about `spacing` apart along the stroke; the first and last points are kept exactly.
+/// Returns points about `spacing` apart along the stroke. The first and last points are kept exactly.
 ///
 /// Points that are not finite are left out. O(points + length / spacing).
 pub fn resampled(points: &[DVec2], spacing: f64) -> Vec<DVec2> {

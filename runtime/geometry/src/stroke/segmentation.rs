@@ -8,26 +8,26 @@
 //!              best(from) + penalty of the primitive + sum of squared distances / (1.2 tolerance)^2
 //! ```
 //!
-//! A primitive may be used if it stays within the tolerance of every sample that it explains. The
-//! penalty is what keeps the chain short: a further line has to save more than 6 in residuals. Fits
-//! of any range come from running sums in constant time; the walk over the samples of a range, to
-//! hold the tolerance, is what costs.
+//! A primitive may be used if it stays within the tolerance of every sample that it explains. The penalty
+//! keeps the chain short: an additional line has to reduce the residuals by more than 6. Running sums give
+//! fits of any range in constant time. Most of the time is spent on checking the tolerance for the samples of
+//! a range.
 
 use super::StrokeOptions;
 use crate::polyline;
 use glam::DVec2;
 
-/// Cost of another line and of another arc. An arc has one more parameter, so it costs more; higher values of
-/// both give fewer and coarser primitives.
+/// Cost of an additional line and of an additional arc. An arc costs more because it has one more parameter.
+/// Higher values of both give fewer and coarser primitives.
 const LINE_PENALTY: f64 = 6.0;
 const ARC_PENALTY: f64 = 8.0;
-/// Scale of the residuals, tolerances.
+/// Scale of the residuals, in tolerances.
 const SIGMA: f64 = 1.2;
-/// Largest radius, m, and smallest turn of an arc, rad, beyond which a line represents the same.
+/// Largest radius, m, and smallest turn of an arc, rad. Beyond them, a line represents the same shape.
 const MAX_RADIUS: f64 = 3000.0;
 const MIN_TURN: f64 = 0.05;
 /// Number of starts examined without success before giving up, and in total. They are examined from the end
-/// backwards: once ranges are too long for any primitive, longer ones rarely fit again.
+/// backwards: once a range is too long for any primitive, longer ones rarely fit.
 const MAX_REJECTED: usize = 12;
 const MAX_LOOK_BACK: usize = 400;
 
@@ -41,8 +41,8 @@ pub(super) struct Span {
     pub(super) curvature: f64,
 }
 
-/// Sums over the samples up to an index, relative to the first, which allow fits of any range in constant
-/// time.
+/// Sums over the samples up to an index, relative to the first sample. They allow fits of any range in
+/// constant time.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     n: f64,
@@ -82,7 +82,7 @@ impl Sums {
     }
 }
 
-/// A line as point and unit normal, or a circle.
+/// A line, given by a point and a unit normal, or a circle.
 #[derive(Debug, Clone, Copy)]
 enum Primitive {
     Line { through: DVec2, normal: DVec2 },
@@ -98,7 +98,7 @@ impl Primitive {
     }
 }
 
-/// Total least squares line with its sum of squared distances.
+/// Total least-squares line, with its sum of squared distances.
 fn line_of(s: &Sums) -> (Primitive, f64) {
     let mean = s.p / s.n;
     let (xx, yy) = (
@@ -126,8 +126,8 @@ fn line_of(s: &Sums) -> (Primitive, f64) {
     (line, squared)
 }
 
-/// Circle of smallest algebraic distance [Kasa 1976] with its sum of squared distances; `None` if the samples
-/// are collinear.
+/// Circle with the smallest algebraic distance ([Kasa 1976]), with its sum of squared distances; `None` if
+/// the samples are collinear.
 fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
     let mean = s.p / s.n;
     let mean_z = s.z / s.n;
@@ -167,7 +167,7 @@ fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
     Some((circle, squared))
 }
 
-/// The cheapest chain for the samples up to one.
+/// The cheapest chain for the samples up to a given one.
 #[derive(Clone, Copy)]
 struct Best {
     cost: f64,
@@ -190,8 +190,8 @@ impl Best {
     }
 }
 
-/// Returns the cheapest chain of primitives that stays within the tolerance. Costs of further primitives are
-/// multiplied by `penalty`.
+/// Returns the cheapest chain of primitives that stays within the tolerance. Costs of additional primitives
+/// are multiplied by `penalty`.
 pub(super) fn spans(samples: &[DVec2], options: &StrokeOptions, penalty: f64) -> Vec<Span> {
     // Relative to the first sample, because sums of fourth powers of world coordinates would have no digits
     // left for a deviation of half a metre.
@@ -247,8 +247,8 @@ fn cheapest(best: &[Best]) -> Vec<Span> {
     chain
 }
 
-/// Joins neighbours of the same type that one primitive represents within the tolerance, because a slow
-/// wobble of the hand does not justify two lines.
+/// Joins neighbouring primitives of the same type that one primitive represents within the tolerance, because
+/// a slow wobble of the hand does not justify two lines.
 fn merged(chain: Vec<Span>, local: &[DVec2], sums: &[Sums], options: &StrokeOptions) -> Vec<Span> {
     let mut merged: Vec<Span> = Vec::with_capacity(chain.len());
     for mut span in chain {
@@ -294,7 +294,7 @@ fn joint(
     })
 }
 
-/// Tries both primitives on one range; returns whether any stays within the tolerance.
+/// Tries both primitives on one range. Returns whether any stays within the tolerance.
 fn column(
     local: &[DVec2],
     sums: &[Sums],

@@ -35,8 +35,8 @@ fn s_bend() -> ReferenceLine {
     ])
 }
 
-/// Simulates a hand with a mouse that follows a line: steps of about `step`, jitter and a slow wobble of
-/// `noise` metres, whole pixels.
+/// Simulates a hand with a mouse that follows a line, with steps of about `step`, jitter and a slow wobble of
+/// `noise` metres, and whole pixels.
 fn drawn(line: &ReferenceLine, step: f64, noise: f64, pixel: f64, seed: u64) -> Vec<DVec2> {
     let mut stream = Stream::new(seed, "stroke", 0);
     let phase = stream.next_in(0.0, 6.0);
@@ -83,7 +83,7 @@ fn miss(fitted: &ReferenceLine, truth: &ReferenceLine) -> f64 {
     sampling::deviation(truth, &points)
 }
 
-/// `median` and `worst` are shares of the tolerance.
+/// Checks the fit of a shape. `median` and `worst` are fractions of the tolerance.
 fn check_shape(truth: &ReferenceLine, elements: usize, bends: usize, (median, worst): (f64, f64)) {
     let mut misses = Vec::new();
     let mut chains = 0;

@@ -305,8 +305,8 @@ impl IncrementalPath {
         }
     }
 
-    /// Lowers the costs of neighbours. Steps cost the same in both directions, so the neighbours of a cell
-    /// are also its predecessors.
+    /// Lowers the costs of the neighbours of a cell. Steps cost the same in both directions, so the
+    /// neighbours are also its predecessors.
     fn lower_neighbours(&mut self, node: NodeIndex, cost: u64) {
         let mut lowered = Neighbours::default();
         if self.map.factor(node) > 0 {

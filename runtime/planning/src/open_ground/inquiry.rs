@@ -1,4 +1,4 @@
-//! Answers a single question about a path, for commands and checks rather than for driving agents.
+//! Answers a single request for a path, for commands and checks rather than for driving agents.
 
 use super::cell::{Cell, CellSize};
 use super::cost::Rules;
@@ -16,21 +16,21 @@ use super::tile_space::{Reader, Spot, TileCache, TileSpace};
 use roadwright_agent::GroundSearch;
 use roadwright_geometry::{DVec2, Pose, heading_of};
 
-/// Number of cells expanded between two checks whether to continue.
+/// Number of cells expanded between two checks of whether to continue.
 const PORTION: u64 = 65_536;
-/// Maximum number of times that cells are halved if they are too coarse for a gap that is wide enough.
+/// Maximum number of times that cells are halved if a gap is wide enough but the cells are too coarse for it.
 const HALVINGS: u32 = 4;
 /// Distance between two positions at which a straight path is checked, m.
 const STRIDE: f64 = 0.25;
 
-/// A question about the path of a trip.
+/// A request for the path of a trip.
 #[derive(Debug, Clone, Copy)]
 pub struct Inquiry {
     /// Start, destination and vehicle.
     pub trip: Trip,
     /// Planner to use.
     pub search: GroundSearch,
-    /// Rules of steps.
+    /// Rules for steps between cells.
     pub rules: Rules,
     /// Maximum number of cells that all searches together expand.
     pub most: u64,
@@ -43,7 +43,7 @@ pub enum Answer {
     Found(FoundPath),
     /// There is no path.
     NoPath(Reason),
-    /// The path of `straight` is blocked by an obstacle near this position, m.
+    /// The straight path (`straight`) is blocked by an obstacle near this position, m.
     InTheWay(DVec2),
     /// The search reached its maximum number of cells, or was stopped.
     Undecided,
@@ -71,7 +71,7 @@ pub struct Answered {
 
 impl OpenGround {
     /// Decides whether there is a path, and finds it. Calls `goes_on` between portions of the work, and stops
-    /// once it returns false.
+    /// once it returns `false`.
     pub fn answer(&mut self, inquiry: &Inquiry, mut goes_on: impl FnMut() -> bool) -> Answered {
         if inquiry.search == GroundSearch::Straight {
             return self.straight(&inquiry.trip);
@@ -98,7 +98,7 @@ impl OpenGround {
         }
     }
 
-    /// Finds a path that is known to exist. Uses finer cells if they are too coarse for it.
+    /// Finds a path that is known to exist. If the cells are too coarse for it, uses finer ones.
     fn find(
         &mut self,
         inquiry: &Inquiry,
@@ -268,7 +268,7 @@ impl Finder {
         }
     }
 
-    /// Follows each plan of a bounded search to its end and plans again from there, until the goal is reached.
+    /// Follows each plan of a bounded search to its end and plans again from there until the goal is reached.
     fn drive(
         &mut self,
         ground: &mut OpenGround,

@@ -3,7 +3,7 @@
 use super::profile::{Heights, Layer};
 use super::shape::{Shape, ShapeError};
 
-/// The agent that an item belongs to. It ignores the item when it plans.
+/// The agent to which an item belongs. It ignores the item when it plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Owner(pub u64);
 
@@ -17,7 +17,8 @@ pub struct ItemId {
 /// Effect of an item on cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Role {
-    /// Blocks cells at which a body would overlap it, if it is between the body's ground clearance and height.
+    /// Blocks cells in which a body would overlap it, if it is between the body's ground clearance and
+    /// height.
     Obstacle(Heights),
     /// Adds to the factor of cells whose centre lies in it.
     Area(i32),
@@ -29,7 +30,7 @@ pub enum Role {
 /// Whether an item may move from step to step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mobility {
-    /// It stands. Planners learn from standing items, and verdicts are based on them.
+    /// It stands still. Planners learn from standing items, and verdicts are based on them.
     Stands,
     /// It moves.
     Moves,
@@ -42,11 +43,11 @@ pub struct Item {
     pub shape: Shape,
     /// Its effect.
     pub role: Role,
-    /// The layer that it belongs to.
+    /// The layer to which it belongs.
     pub layer: Layer,
     /// Whether it moves.
     pub mobility: Mobility,
-    /// The agent that it belongs to.
+    /// The agent to which it belongs.
     pub owner: Option<Owner>,
 }
 

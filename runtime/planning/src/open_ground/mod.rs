@@ -9,15 +9,15 @@
 //! | `search.rs`, `queue.rs` | Dijkstra's algorithm and A*, in portions of expansions |
 //! | `grid_path.rs` | [`GridPath`]: finds the cheapest path, or proves that there is none |
 //! | `flow_field.rs` | [`FlowField`]: the cost to one goal from every cell |
-//! | `pose_field.rs` | [`PoseField`]: the same for poses, with turning radius and reverse |
+//! | `pose_field.rs` | [`PoseField`]: the cost from every pose, with turning radius and reverse |
 //! | `incremental.rs` | [`IncrementalPath`]: D* Lite, which repairs its last plan |
-//! | `tile_space.rs` | the unbounded map as searches read it |
+//! | `tile_space.rs` | the unbounded map in the form that searches read |
 //! | `hybrid.rs` | [`HybridPath`]: learning searches of bounded size |
-//! | `reach.rs`, `gap.rs` | [`Reachability`]: whether there is a path, and if not, why |
-//! | `inquiry.rs` | [`Inquiry`]: answers a single question about a path |
+//! | `reach.rs`, `gap.rs` | [`Reachability`]: whether there is a path and, if not, the reason |
+//! | `inquiry.rs` | [`Inquiry`]: answers a single request for a path |
 //! | `export.rs` | [`CellMap`]: a part of a map as text and as colours |
 //! | `moving_ai.rs` | maps and problems of the Moving AI benchmarks |
-//! | `samples.rs` | maps made from seeds |
+//! | `samples.rs` | maps generated from seeds |
 
 mod cell;
 mod cost;

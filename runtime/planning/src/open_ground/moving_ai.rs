@@ -10,7 +10,7 @@ use thiserror::Error;
 /// Maximum number of columns or rows in a file.
 const MOST_COLUMNS: u32 = 65_536;
 
-/// A fault of a file.
+/// Fault of a file.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum MovingAiError {
     /// A line of the header is missing or wrong.
@@ -23,7 +23,7 @@ pub enum MovingAiError {
         /// Text found.
         found: String,
     },
-    /// A row has another number of cells than the header states.
+    /// A row does not have the number of cells that the header states.
     #[error("line {line}: expected {expected} cells, found {found}")]
     Row {
         /// Line, from 1.
@@ -49,7 +49,7 @@ pub enum MovingAiError {
         /// Rows found.
         found: u32,
     },
-    /// A problem that cannot be read.
+    /// A problem cannot be read.
     #[error(
         "line {line}: {what}; expected bucket, map, width, height, start x, start y, goal x, goal y and length"
     )]
@@ -59,12 +59,12 @@ pub enum MovingAiError {
         /// The fault.
         what: &'static str,
     },
-    /// The map cannot be made.
+    /// The map cannot be created.
     #[error(transparent)]
     Grid(#[from] GridError),
 }
 
-/// A problem of a `.scen` file. Its rows count from the north, as in the file.
+/// A problem of a `.scen` file. Rows count from the north, as in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
     /// Name of the map, as in the file.
@@ -82,8 +82,8 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Whether a path has the optimal length that the file states, within one unit of the sixth digit, because
-    /// files have no more digits.
+    /// Whether a path has the optimal length that the file states. One unit of the sixth digit is tolerated,
+    /// because files have no more digits.
     pub fn is_optimal(&self, path: &CellPath) -> bool {
         let mut unit = 1e-6;
         while unit * 1e6 <= self.length.abs() {
@@ -97,7 +97,7 @@ impl Problem {
 /// Reads a `.map` file. Row 0 is the first row of the file, and the map's origin is (0, 0).
 ///
 /// # Errors
-/// If the file is not valid, with the line.
+/// If the file is not valid; the error contains the line.
 pub fn read_map(bytes: &[u8]) -> Result<GridMap, MovingAiError> {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.lines().enumerate();
@@ -167,7 +167,7 @@ pub fn read_map(bytes: &[u8]) -> Result<GridMap, MovingAiError> {
 /// Reads a `.scen` file.
 ///
 /// # Errors
-/// If the file is not valid, with the line.
+/// If the file is not valid; the error contains the line.
 pub fn read_problems(bytes: &[u8]) -> Result<Vec<Problem>, MovingAiError> {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.lines().enumerate();

@@ -1,4 +1,4 @@
-//! Painted layers: costs and obstacles that people, scripts and plugins set cell by cell.
+//! Painted layers: costs and obstacles that users, scripts and plugins set cell by cell.
 
 use super::cell::{Cell, CellSize};
 use super::cost::LARGEST_FACTOR;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Paint of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paint {
-    /// Amount added to the cell's factor, clamped to ±65,535; 0 is bare ground.
+    /// Amount added to the cell's factor, clamped to ±65,535; 0 means bare ground.
     Cost(i32),
     /// The cell is blocked.
     Block,
@@ -65,7 +65,7 @@ impl Painting {
         tile.map_or(Paint::default(), |tile| tile.cells[TileKey::position(cell)])
     }
 
-    /// Paints a cell, and returns the previous paint.
+    /// Paints a cell and returns the previous paint.
     pub(super) fn paint(&mut self, cell: Cell, paint: Paint) -> Paint {
         let most = LARGEST_FACTOR as i32;
         let paint = match paint {
@@ -120,7 +120,7 @@ impl Painting {
         }
     }
 
-    /// Tiles, for cells of this size, that contain lowered cells; `None` if there are too many to list.
+    /// Tiles of cells with the given size that contain lowered cells; `None` if there are too many to list.
     pub(super) fn lowered_tiles(&self, size: CellSize) -> Option<Vec<TileKey>> {
         const MOST: u64 = 4096;
         let mut keys = Vec::new();

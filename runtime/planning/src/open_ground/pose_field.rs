@@ -1,8 +1,8 @@
 //! `flow_field` with `states: poses`: the cost to a goal from every cell, heading and gear.
 //!
-//! A vehicle that steers left, straight or right, forwards or in reverse, is a decision process, which value
-//! iteration solves (Pollithy). Headings are the sixteen directions from a cell to cells at most two columns
-//! or rows away, so that every move ends at the centre of a cell.
+//! Driving with steering to the left, straight on or to the right, forwards or in reverse, is a decision
+//! process that value iteration solves (Pollithy). Headings are the sixteen directions from a cell to cells
+//! at most two columns or rows away, so that every move ends at the centre of a cell.
 
 use super::cell::Cell;
 use super::cost::{Rules, StepCosts};
@@ -18,7 +18,7 @@ pub const MOST_POSE_EDGE: u32 = 128;
 /// Cost of a state from which the goal cannot be reached.
 const UNREACHED: u64 = u64::MAX;
 
-/// Step of each heading, counter-clockwise from east.
+/// Step of each heading, counter-clockwise from the east.
 const STEPS: [(i32, i32); HEADINGS] = [
     (1, 0),
     (2, 1),
@@ -38,7 +38,7 @@ const STEPS: [(i32, i32); HEADINGS] = [
     (2, -1),
 ];
 
-/// Error of computing a field: the map is too large.
+/// The map is too large to compute a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
     "{columns} x {rows} cells are too many for poses; at most {MOST_POSE_EDGE} x {MOST_POSE_EDGE} are accepted"
@@ -59,7 +59,7 @@ pub enum Gear {
     Reverse,
 }
 
-/// Driving abilities of a vehicle in a [`PoseField`].
+/// Driving capabilities of a vehicle in a [`PoseField`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Steering {
     /// Minimum turning radius, in cell widths.
@@ -84,14 +84,15 @@ pub enum Reverse {
 pub struct PoseState {
     /// Its cell.
     pub cell: Cell,
-    /// Its heading, in sixteenths of a turn counter-clockwise from east. The angles between them differ slightly.
+    /// Its heading, in sixteenths of a turn counter-clockwise from the east. The angles between headings
+    /// differ slightly.
     pub heading: u8,
     /// The gear in which it arrived.
     pub gear: Gear,
 }
 
 impl PoseState {
-    /// The state nearest to a heading, rad.
+    /// The state with the heading nearest to a given one, rad.
     pub fn new(cell: Cell, heading: f64, gear: Gear) -> Self {
         let direction = roadwright_geometry::unit(heading);
         let alike = |at: &usize| step_vector(*at).normalize().dot(direction);
@@ -172,7 +173,7 @@ impl PoseField {
         Ok(field)
     }
 
-    /// Lowers all values to those of the best move. Returns whether any was lowered.
+    /// Lowers all values to those of the best move. Returns whether any value was lowered.
     fn sweep(&mut self, cells: &[Cell]) -> bool {
         self.sweeps += 1;
         let mut changed = false;
@@ -211,7 +212,7 @@ impl PoseField {
         Some((cell * HEADINGS + usize::from(state.heading) % HEADINGS) * 2 + gear)
     }
 
-    /// The cost to the goal; `None` if it cannot be reached.
+    /// The cost to the goal; `None` if the goal cannot be reached.
     pub fn cost(&self, state: &PoseState) -> Option<u64> {
         let cost = self.values[self.index(state)?];
         (cost != UNREACHED).then_some(cost)
@@ -222,7 +223,7 @@ impl PoseField {
         self.sweeps
     }
 
-    /// The best move of a state; `None` at the goal, and where the goal cannot be reached.
+    /// The best move from a state; `None` at the goal, and if the goal cannot be reached.
     pub fn next(&self, state: &PoseState) -> Option<Move> {
         if state.cell == self.goal {
             return None;
@@ -230,7 +231,7 @@ impl PoseField {
         self.best(state).map(|(_, best)| best)
     }
 
-    /// The moves from a state to the goal; `None` if it cannot be reached.
+    /// The moves from a state to the goal; `None` if the goal cannot be reached.
     pub fn moves_from(&self, state: PoseState) -> Option<Vec<Move>> {
         self.cost(&state)?;
         let mut moves: Vec<Move> = Vec::new();
@@ -291,8 +292,8 @@ impl PoseField {
 
     /// End and cost of a move; `None` if it meets a blocked cell.
     ///
-    /// A turn consists of steps at the old heading, and then of as many at the new one. The turning radius
-    /// determines their number.
+    /// A turn consists of steps at the old heading, followed by the same number at the new one. The turning
+    /// radius determines this number.
     fn trace(&self, from: Cell, before: usize, after: usize, gear: Gear) -> Option<(Cell, u64)> {
         if before == after {
             return self.advance(from, before, gear);

@@ -5,7 +5,7 @@ use roadwright_agent::GroundPlanning;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose};
 
-/// Dimensions of a vehicle with its load and trailers, or of a character.
+/// Dimensions of a vehicle, including its load and trailers, or of a character.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Body {
     /// Length, m.
@@ -19,7 +19,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// The outline around a pose of its centre.
+    /// The outline at a pose of its centre.
     pub fn footprint(&self, pose: Pose) -> OrientedBox {
         OrientedBox::new(pose, self.length, self.width)
     }
@@ -33,7 +33,7 @@ impl Body {
 /// Distance by which obstacles are grown, so that a planner can treat the body as a point.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Growth {
-    /// Half of the width, for vehicles that follow the path.
+    /// Half the width, for vehicles that follow their path.
     #[default]
     HalfWidth,
     /// Radius of the circumscribed circle, for bodies that turn on the spot.
@@ -48,8 +48,8 @@ pub enum Measure {
     /// From the outline of the obstacle to the centre of the cell. Cells closer than the growth are blocked.
     #[default]
     Outline,
-    /// From the centre of each occupied cell to the centre of the cell, as in [Kuffner 1998]. Cells no farther
-    /// than the growth are blocked.
+    /// From the centre of each occupied cell to the centre of the cell, as in [Kuffner 1998]. Cells no
+    /// farther away than the growth are blocked.
     Cells,
 }
 
@@ -60,12 +60,12 @@ pub enum Occupied {
     /// no path.
     #[default]
     Anything,
-    /// More than half of the cell lies in it, as in [Gerdelan 2011]. A wall with one half in each of two rows of
-    /// cells vanishes.
+    /// More than half of the cell lies in it, as in [Gerdelan 2011]. A wall that lies half in each of two
+    /// rows of cells vanishes.
     Most,
 }
 
-/// Subject of a cost layer. Layers slow and stop vehicle types differently.
+/// Subject of a cost layer. Each layer can slow or stop vehicle types in different ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
     /// Fixed obstacles.
@@ -93,7 +93,7 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// All of them.
+    /// All layers.
     pub const ALL: [Self; 11] = [
         Self::Obstacles,
         Self::Loose,
@@ -131,7 +131,8 @@ impl Layer {
 pub enum Effect {
     /// Obstacles block, and areas add their full cost.
     AsItIs,
-    /// Costs are multiplied by this many thousandths, and nothing blocks. For example, shrubs slow a tank.
+    /// Costs are multiplied by this many thousandths, and nothing blocks. For example, shrubs only slow a
+    /// tank.
     Slows(i32),
     /// Every cell of an area is blocked. For example, shrubs stop a car.
     Stops,
@@ -188,7 +189,7 @@ impl ObstacleCosts {
     };
 }
 
-/// Everything that a map depends on except the items on the ground.
+/// Everything on which a map depends, except for the items on the ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
     /// The body to plan for.
@@ -236,8 +237,8 @@ impl Profile {
         named.map_or(Effect::AsItIs, |named| named.effect)
     }
 
-    /// Distance from the outline of an obstacle below which a body collides, m. For the oriented footprint it is
-    /// the smallest such distance, half of the width.
+    /// Distance from the outline of an obstacle below which a body collides, m. For the oriented footprint,
+    /// it is the smallest such distance, half the width.
     pub fn growth_radius(&self) -> f64 {
         match self.growth {
             Growth::HalfWidth | Growth::Footprint(_) => 0.5 * self.body.width,

@@ -1,10 +1,9 @@
 //! Priority queues for searches whose keys never decrease.
 //!
-//! Both queues keep outdated entries, which searches recognise and skip.
-//! Among equal keys the entry that was pushed last comes out first, so that a search continues where it has
-//! advanced farthest.
+//! Both queues keep outdated entries, which searches recognise and skip. Among equal keys, the entry that was
+//! pushed last is popped first, so that a search continues where it has advanced farthest.
 
-/// A queue whose keys are never less than the last key that came out.
+/// A queue whose keys are never smaller than the last popped key.
 #[derive(Debug, Clone)]
 pub(super) enum MonotoneQueue {
     /// A bucket for each key.
@@ -17,8 +16,8 @@ pub(super) enum MonotoneQueue {
 const MOST_BUCKETS: u64 = 1 << 16;
 
 impl MonotoneQueue {
-    /// Empties the queue for other keys and reuses its memory. Keys are multiples of `unit` and at least `first`.
-    /// Keys that are in the queue at the same time differ by at most `span`.
+    /// Clears the queue for other keys and reuses its memory. Keys are multiples of `unit` and at least
+    /// `first`. Keys in the queue at the same time differ by at most `span`.
     pub(super) fn restart(&mut self, unit: u64, span: u64, first: u64) {
         let buckets = span / unit + 1;
         if buckets <= MOST_BUCKETS {
@@ -53,7 +52,7 @@ impl MonotoneQueue {
         }
     }
 
-    /// Removes and returns another entry with the same key as the last one that came out.
+    /// Removes and returns another entry with the same key as the last popped one.
     pub(super) fn pop_equal(&mut self) -> Option<Entry> {
         match self {
             Self::Buckets(queue) => queue.pop_equal(),
@@ -75,16 +74,16 @@ pub(super) struct Entry {
     pub(super) value: u32,
 }
 
-/// End of a list of entries.
+/// Marks the end of a list of entries.
 const END: u32 = u32::MAX;
 
-/// A ring of buckets, one for each key, with bitmaps that lead to the next one that is not empty.
+/// A ring of buckets, one for each key, with bitmaps for finding the next bucket that is not empty.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BucketQueue {
     unit: u64,
     /// The smallest key that may be in the queue, in units.
     base: u64,
-    /// First entry of each bucket; a power of two of them.
+    /// First entry of each bucket. The number of buckets is a power of two.
     heads: Vec<u32>,
     /// A bit for each bucket that is not empty.
     words: Vec<u64>,
@@ -203,8 +202,8 @@ impl BucketQueue {
     }
 }
 
-/// A queue with a bucket for each bit in which a key may first differ from the last one that came out
-/// ([Ahuja 1990]).
+/// A queue with one bucket for each bit in which a key may first differ from the last popped key ([Ahuja
+/// 1990]).
 #[derive(Debug, Clone)]
 pub(super) struct RadixQueue {
     last: u64,

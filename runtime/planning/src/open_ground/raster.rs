@@ -1,7 +1,7 @@
 //! Adds items on the ground to the tiles of a profile.
 //!
-//! The contribution of an item to a cell is an integer that depends on the item, the profile and the cell only.
-//! So the order in which items are added does not matter, and an item that is removed leaves no trace.
+//! The contribution of an item to a cell is an integer that depends only on the item, the profile and the
+//! cell. So the order in which items are added does not matter, and a removed item leaves no trace.
 
 use super::cell::{Cell, CellSize};
 use super::cost::LARGEST_FACTOR;
@@ -12,13 +12,13 @@ use super::shape::{Bounds, Shape};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose};
 
-/// Number of cells of a tile.
+/// Number of cells in a tile.
 pub(super) const TILE_CELLS: usize = TILE * TILE;
 
 /// A square of 64 by 64 cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct TileKey {
-    /// The row comes first, so that ordered keys go row by row.
+    /// Row of the tile. It comes first, so that ordered keys go row by row.
     pub(super) y: i32,
     pub(super) x: i32,
 }
@@ -50,7 +50,7 @@ impl TileKey {
     }
 }
 
-/// A rectangle of tiles or cells, both ends included.
+/// A rectangle of tiles or cells, including both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Range {
     pub(super) low: Cell,
@@ -58,7 +58,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// The cells whose centre lies within bounds, and their neighbours.
+    /// The cells whose centres lie within bounds, and their neighbours.
     pub(super) fn cells(bounds: Bounds, size: CellSize) -> Self {
         Self {
             low: size.nearest_cell(bounds.low),
@@ -181,7 +181,7 @@ fn scaled(profile: &Profile, item: &Item, cost: i32) -> i32 {
     scaled.clamp(least, most) as i32
 }
 
-/// Adds an item to the sums of a tile, or subtracts it.
+/// Adds an item to the sums of a tile or subtracts it.
 pub(super) fn draw(profile: &Profile, item: &Item, tile: TileKey, sign: Sign, sums: &mut Sums) {
     let effect = profile.effect(item.layer);
     if effect == Effect::Nothing {
@@ -348,7 +348,7 @@ impl<'a> Blocked<'a> {
         }
     }
 
-    /// Whether a cell whose centre is at this distance from the shape is blocked.
+    /// Whether a cell is blocked whose centre is at this distance from the shape.
     #[inline]
     fn holds(&self, centre: DVec2, distance: f64) -> bool {
         let is_reached = match &self.body {

@@ -1,9 +1,9 @@
 //! Decides whether there is any path, and if not, why.
 //!
-//! Open ground is unbounded, so a search that finds no path would never end. But if two places are not connected,
-//! at least one of them lies in a finite room. So of two alternating searches, from the start and from the
-//! goal, one runs out of cells. Cells are then halved, because a gap may be wide enough for the body but too
-//! narrow for the cells.
+//! Open ground is unbounded, so a search that finds no path would never end. However, if two places are not
+//! connected, at least one of them lies in a finite room. So one of two alternating searches, from the start
+//! and from the goal, runs out of cells. Cells are then halved, because a gap may be wide enough for the body
+//! but too narrow for the cells.
 
 use super::cell::{CellSize, NodeIndex};
 use super::cost::Rules;
@@ -16,15 +16,15 @@ use super::space::Space;
 use super::tile_space::{Reader, SpotError, TileCache};
 use std::fmt;
 
-/// Number of cells that one search expands before the other one continues.
+/// Number of cells that one search expands before the other continues.
 const TURN: u64 = 512;
-/// Size down to which cells are halved if the room is too large to be searched for its widest gap.
+/// Smallest size to which cells are halved if the room is too large to be searched for its widest gap.
 const FINER: CellSize = CellSize::FINEST_ROOM;
 
 /// State of the search that decides whether there is a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
-    /// Not decided yet. A spent budget is not a verdict.
+    /// Not decided yet. A spent budget does not give a verdict.
     Searching,
     /// There is a path.
     Reachable,
@@ -32,12 +32,12 @@ pub enum Verdict {
     NoPath(Reason),
 }
 
-/// Why there is no path.
+/// Reason why there is no path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reason {
-    /// The agent overlaps an obstacle, or is outside of the world.
+    /// The agent overlaps an obstacle or is outside the world.
     Start(SpotError),
-    /// The agent would overlap an obstacle at its goal, or the goal is outside of the world.
+    /// The agent would overlap an obstacle at its goal, or the goal is outside the world.
     Goal(SpotError),
     /// The agent cannot leave a room.
     StartWalledIn(WalledIn),
@@ -48,7 +48,7 @@ pub enum Reason {
 /// A room without an exit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WalledIn {
-    /// The widest gap that leads out of it, which is too narrow; `None` if there is no gap at all.
+    /// The widest gap that leads out of it, which is too narrow; `None` if there is no gap.
     pub gap: Option<Gap>,
     /// Width that the body needs, m.
     pub needed: f64,
@@ -85,7 +85,7 @@ impl fmt::Display for Reason {
 
 /// Two alternating searches that decide whether there is a path.
 ///
-/// They read standing items only. Obstacles are grown by half of the width, or by the circumscribed radius for
+/// They read only standing items. Obstacles are grown by half the width, or by the circumscribed radius for
 /// bodies that turn on the spot.
 ///
 /// ```
@@ -207,7 +207,7 @@ impl Reachability {
     }
 
     /// Expands at most `budget` more cells in both searches together. A verdict is valid until
-    /// [`Self::is_outdated`] returns true.
+    /// [`Self::is_outdated`] returns `true`.
     pub fn advance(&mut self, ground: &mut OpenGround, budget: u64) -> Verdict {
         let mut left = budget;
         while self.verdict == Verdict::Searching && left > 0 {

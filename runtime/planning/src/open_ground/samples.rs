@@ -10,7 +10,7 @@ use roadwright_geometry::math::Stream;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose};
 
-/// Generates a map on which rectangles block at least this fraction of the cells, and little more.
+/// Generates a map on which rectangles block this fraction of the cells, or slightly more.
 ///
 /// The rectangles are 1 to `largest` cells wide and high, at random positions.
 pub fn rectangles(columns: u32, rows: u32, share: f64, largest: u32, seed: u64) -> Option<GridMap> {
@@ -109,8 +109,8 @@ const OFFICE_ROOMS: usize = 6;
 /// Thickness of walls, as a fraction of the size of a room.
 const MAZE_WALL: f64 = 0.1;
 
-/// Generates a square maze without loops, of 15 by 15 rooms with 256 walls. The maze of [Kuffner 1998] is about
-/// as large: its 2,780 triangles make 232 boxes.
+/// Generates a square maze without loops, with 15 by 15 rooms and 256 walls. The maze of [Kuffner 1998] is
+/// about as large: its 2,780 triangles correspond to 232 boxes.
 pub fn maze(edge: f64, seed: u64) -> BoxWorld {
     let mut stream = Stream::new(seed, "maze", 0);
     let doors = spanning_tree(MAZE_ROOMS, &mut stream);
@@ -124,8 +124,8 @@ pub fn maze(edge: f64, seed: u64) -> BoxWorld {
     BoxWorld { boxes, edge }
 }
 
-/// Generates an office of 6 by 6 rooms of 4.5 m with doors of 1.2 m, four-legged tables and cabinets: 1,296 boxes
-/// in all. The office of [Kuffner 1998] has 15,320 triangles, which make 1,277 boxes.
+/// Generates an office with 6 by 6 rooms of 4.5 m, doors of 1.2 m, four-legged tables and cabinets, 1,296
+/// boxes in all. The office of [Kuffner 1998] has 15,320 triangles, which correspond to 1,277 boxes.
 pub fn office(seed: u64) -> BoxWorld {
     const ROOM: f64 = 4.5;
     const DOOR: f64 = 1.2;
@@ -189,8 +189,8 @@ fn table(pose: Pose, boxes: &mut Vec<WorldBox>) {
     }
 }
 
-/// A wall on the west or south side of a room. The outer walls in the east and north belong to rooms beyond the
-/// last ones.
+/// A wall on the west or south side of a room. The outer walls in the east and north belong to imaginary
+/// rooms beyond the last ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Wall {
     column: usize,

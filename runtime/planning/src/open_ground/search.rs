@@ -7,14 +7,14 @@ use super::space::{Space, for_each_step};
 
 /// A lower bound of the cost from a cell to the goal.
 ///
-/// It has to be consistent: along a step it may decrease by at most the cost of the step. Then each cell is
-/// expanded only once, and the first path found is the cheapest.
+/// It has to be consistent: along a step, it may decrease by at most the cost of the step. This ensures that
+/// each cell is expanded only once and that the first path found is the cheapest.
 pub trait Estimate {
     /// The bound for a cell.
     fn cost_to_go(&self, node: NodeIndex, cell: Cell) -> u64;
 }
 
-/// Estimate that is always 0, which makes A* Dijkstra's algorithm.
+/// An estimate of 0 everywhere, which turns A* into Dijkstra's algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NoEstimate;
 
@@ -30,7 +30,7 @@ impl Estimate for NoEstimate {
 pub struct DistanceEstimate {
     /// The goal.
     pub goal: Cell,
-    /// Rules of steps.
+    /// Rules for steps between cells.
     pub rules: Rules,
     /// Lower bound of the factors of all free cells.
     pub smallest_factor: u32,
@@ -50,14 +50,14 @@ pub enum Progress {
     Searching,
     /// It has found the cheapest path.
     Found,
-    /// All cells that can be reached from the start have been expanded, without finding the goal.
+    /// All cells that can be reached from the start have been expanded without finding the goal.
     Exhausted,
 }
 
 /// A path over cells.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CellPath {
-    /// Its cells from the start to the goal, both included.
+    /// Its cells from the start to the goal, including both.
     pub cells: Vec<Cell>,
     /// Sum of the costs of its steps.
     pub cost: u64,
@@ -79,11 +79,11 @@ impl CellPath {
 struct Label {
     /// Cost from the start.
     cost: u64,
-    /// Number of the search that wrote this. States of earlier searches count as absent, so they need not be
-    /// cleared.
+    /// Number of the search that wrote this state. States of earlier searches count as absent, so they need
+    /// not be cleared.
     run: u32,
     state: LabelState,
-    /// Direction of the step that led here.
+    /// Direction of the step that led to the cell.
     from: Direction,
 }
 
@@ -109,9 +109,9 @@ pub struct Search {
 }
 
 impl Search {
-    /// Starts a search. Without a goal it expands all cells that can be reached.
+    /// Starts a search. Without a goal, it expands all cells that can be reached.
     ///
-    /// If the start is blocked, which `space` reports by a factor of 0, the search is exhausted at once.
+    /// If the start is blocked, which `space` reports as a factor of 0, the search is exhausted at once.
     pub fn begin<S: Space>(
         &mut self,
         space: &mut S,
@@ -224,7 +224,7 @@ impl Search {
         &self.closed
     }
 
-    /// Cheapest cost known from the start to a cell.
+    /// Cheapest known cost from the start to a cell.
     #[inline]
     pub fn cost(&self, node: NodeIndex) -> Option<u64> {
         let label = self.labels.get(node.index())?;
@@ -240,8 +240,8 @@ impl Search {
         })
     }
 
-    /// The cell not expanded yet with the smallest sum of cost and estimate. Ties are broken by the larger cost so
-    /// far, and then by the smaller index. `None` if there is none.
+    /// The cell with the smallest sum of cost and estimate among the cells that have not been expanded. Ties
+    /// are broken by the larger cost so far, then by the smaller index. `None` if there is no such cell.
     pub fn best_open<S: Space>(
         &mut self,
         space: &S,
@@ -273,7 +273,7 @@ impl Search {
         equal.into_iter().min_by(better).map(|best| best.node)
     }
 
-    /// The cheapest path known from the start to a cell; `None` if the cell has not been reached.
+    /// The cheapest known path from the start to a cell; `None` if the cell has not been reached.
     pub fn path_to<S: Space>(&self, space: &mut S, node: NodeIndex) -> Option<CellPath> {
         let cost = self.cost(node)?;
         let mut cells = vec![space.cell(node)];

@@ -5,10 +5,10 @@ use roadwright_geometry::{DVec2, MAX_COORDINATE, Pose, polygon};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Error of a shape that a map cannot hold.
+/// Reason why a map cannot hold a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ShapeError {
-    /// A number is not finite, or a point is outside of the world.
+    /// A number is not finite, or a point is outside the world.
     #[error("the shape is not within 10,000 km of the origin, or has a number that is not finite")]
     Position,
     /// A polygon has no area.
@@ -48,13 +48,13 @@ pub struct Teardrop {
     pub pose: Pose,
     /// Distance from the centre to the tip, m.
     pub length: f64,
-    /// Half of the width at the body, m.
+    /// Half the width at the body, m.
     pub half_width: f64,
 }
 
 impl Teardrop {
     /// Fraction of the full cost at a point, for a body that extends `reach` to the sides, m: 1 at the moving
-    /// body, decreasing to 0 at the tip and outside of the teardrop.
+    /// body, decreasing to 0 at the tip and outside the teardrop.
     pub fn share(&self, point: DVec2, reach: f64) -> f64 {
         let local = self.pose.to_local(point);
         let half_width = self.half_width + reach;
@@ -128,7 +128,7 @@ impl Shape {
     /// Whether maps can hold the shape.
     ///
     /// # Errors
-    /// If it is not finite, outside of the world, or without an area.
+    /// If it is not finite, outside the world, or has no area.
     pub fn check(&self) -> Result<(), ShapeError> {
         if let Self::Polygon(corners) = self
             && corners.len() < 3
@@ -205,7 +205,7 @@ impl Shape {
         }
     }
 
-    /// Whether a body overlaps the shape by more than its edge.
+    /// Whether the interior of a body overlaps the shape.
     pub fn overlaps(&self, body: &OrientedBox) -> bool {
         match self {
             Self::Box(shape) => shape.penetration(body) > 0.0,
@@ -309,7 +309,7 @@ fn enters(a: DVec2, b: DVec2, half: DVec2) -> bool {
 }
 
 /// Area of a polygon inside a body's rectangle, m^2, by clipping it along the four sides ([Sutherland 1974]).
-/// Clipping a concave polygon can leave edges that are traversed twice, which cancel out.
+/// Clipping a concave polygon can leave edges that are traversed twice; they cancel out.
 fn covered_area(corners: &[DVec2], body: &OrientedBox) -> f64 {
     let mut points: Vec<DVec2> = corners.iter().map(|corner| local(body, *corner)).collect();
     let sides = [

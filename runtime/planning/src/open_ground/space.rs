@@ -5,7 +5,7 @@ use super::cost::{Corners, Rules, SMALLEST_FACTOR};
 
 /// Map of cells that a search can run on.
 pub trait Space {
-    /// Number of indices assigned so far. It grows in spaces that create their cells when they are read.
+    /// Number of indices assigned so far. It grows in spaces that create cells when they are first read.
     fn len(&self) -> usize;
 
     /// Whether no index has been assigned.
@@ -16,22 +16,22 @@ pub trait Space {
     /// The cell with this index.
     fn cell(&self, node: NodeIndex) -> Cell;
 
-    /// The index of a cell; `None` outside of the space.
+    /// The index of a cell; `None` outside the space.
     fn node(&mut self, cell: Cell) -> Option<NodeIndex>;
 
     /// Factor of a cell; 0 if it is blocked.
     fn factor(&self, node: NodeIndex) -> u32;
 
-    /// The eight neighbours, in the order of [`Direction::ALL`]. The node itself must be free. Neighbours outside
-    /// of the space are blocked.
+    /// The eight neighbours, in the order of [`Direction::ALL`]. The node itself has to be free. Neighbours
+    /// outside the space are blocked.
     fn neighbours(&mut self, node: NodeIndex) -> [NodeIndex; 8];
 
-    /// Lower bound of the factors of all free cells. Estimates are better if it is larger.
+    /// Lower bound of the factors of all free cells. A larger bound gives better estimates.
     fn smallest_factor(&mut self) -> u32 {
         SMALLEST_FACTOR
     }
 
-    /// The factor of all free cells, if it is the same for all.
+    /// The common factor of all free cells; `None` if they differ.
     fn uniform_factor(&mut self) -> Option<u32> {
         None
     }

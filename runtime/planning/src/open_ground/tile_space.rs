@@ -1,4 +1,4 @@
-//! The unbounded map as searches read it.
+//! The unbounded map in the form that searches read.
 
 use super::cell::{Cell, CellSize, Direction, NodeIndex};
 use super::cost::PLAIN;
@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 
 /// Marks a neighbouring tile that has not been looked up yet.
 const UNKNOWN: u32 = u32::MAX;
-/// Factor of cells that would be blocked by a nearby obstacle, but are opened so that an agent that stands there
+/// Factor of cells that a nearby obstacle would block, but that are opened so that an agent that stands there
 /// can leave.
 const OPENED: u32 = 8 * PLAIN as u32;
-/// Distance beyond its own size within which an agent looks for a free cell, m.
+/// Distance beyond its own size within which an agent searches for a free cell, m.
 const WAY_OUT: f64 = 3.0;
 /// Number of headings that are tried for a goal without a heading.
 const HEADINGS: u32 = 16;
@@ -32,7 +32,7 @@ pub struct Spot {
 }
 
 impl Spot {
-    /// The spot of a pose.
+    /// Creates a spot from a pose.
     pub fn at(pose: Pose) -> Self {
         Self {
             position: pose.position,
@@ -40,7 +40,7 @@ impl Spot {
         }
     }
 
-    /// A spot with any heading.
+    /// Creates a spot where any heading is allowed.
     pub fn anyhow(position: DVec2) -> Self {
         Self {
             position,
@@ -49,7 +49,7 @@ impl Spot {
     }
 }
 
-/// Why a search cannot begin or end at a spot.
+/// Reason why a search cannot begin or end at a spot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpotError {
     /// It is not within 10,000 km of the origin, or its coordinates are not finite.
@@ -58,20 +58,21 @@ pub enum SpotError {
     Blocked,
 }
 
-/// View of the map that a search reads.
+/// The parts of the map that a search reads.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reader {
     /// Profile of the map.
     pub profile: ProfileId,
     /// The agent, whose own items are ignored.
     pub owner: Option<Owner>,
-    /// Kinds of items that the search sees.
+    /// Kinds of items that the search takes into account.
     pub reading: Reading,
 }
 
 /// Copies of the tiles that a search has read.
 ///
-/// A search that takes several steps keeps them, and [`Self::change`] reports how the map has changed since.
+/// A search that takes several steps keeps them, and [`Self::change`] reports how the map has changed since
+/// then.
 #[derive(Debug, Clone)]
 pub struct TileCache {
     reader: Reader,
@@ -116,7 +117,7 @@ impl TileCache {
         }
     }
 
-    /// Size of the cells.
+    /// Size of the cells, m.
     pub fn cell_size(&self) -> CellSize {
         self.size
     }
@@ -131,7 +132,7 @@ impl TileCache {
         self.keys.len()
     }
 
-    /// How the tiles have changed since the first one was read.
+    /// Kind of change of the tiles since the first one was read.
     pub fn change(&self, ground: &OpenGround) -> Change {
         self.change_of(ground, self.reader.reading)
     }
@@ -215,11 +216,11 @@ impl TileSpace<'_> {
         beside
     }
 
-    /// Opens cells so that a spot can be left or reached although its cell is blocked. A body that overlaps
-    /// nothing there may be moved to the nearest free cell without turning. Returns the node of the spot.
+    /// Opens cells so that a spot can be left or reached even if its cell is blocked. A body that overlaps no
+    /// obstacle there may be moved to the nearest free cell without turning. Returns the node of the spot.
     ///
     /// # Errors
-    /// If the spot lies outside of the world, or the body overlaps an obstacle there.
+    /// If the spot lies outside the world, or the body overlaps an obstacle there.
     pub fn open(&mut self, spot: Spot) -> Result<NodeIndex, SpotError> {
         let size = self.cache.size;
         let cell = size.cell_of(spot.position).ok_or(SpotError::Outside)?;
@@ -265,7 +266,7 @@ impl TileSpace<'_> {
         Ok(node)
     }
 
-    /// Opens the cells of a chain, and those beside its diagonal steps, because steps may not cut corners.
+    /// Opens the cells of a chain, and those beside its diagonal steps because steps may not cut corners.
     fn open_chain(&mut self, opened: &[Cell], parents: &[usize], last: usize, free: Cell) {
         let mut at = last;
         let mut beyond = free;
@@ -294,8 +295,8 @@ impl TileSpace<'_> {
         self.cache.factors[node.index()] = factor as u16;
     }
 
-    /// The outline of the body at a spot, with a heading at which it overlaps nothing; `None` if there is no such
-    /// heading.
+    /// The outline of the body at a spot, with a heading at which it overlaps no obstacle; `None` if there is
+    /// no such heading.
     fn body_at(&self, spot: Spot) -> Option<OrientedBox> {
         let body = self.ground.profile(self.cache.reader.profile).body;
         let at = |heading| {

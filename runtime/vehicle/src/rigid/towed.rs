@@ -217,8 +217,9 @@ fn axle_wheels(trailer: &Trailer, height: f64) -> Vec<Wheel> {
 }
 
 impl CarState {
-    /// Creates the states of the trailers behind a vehicle from their kinematic states, seen from above. They
-    /// move with the vehicle, with matching couplings. The first ones that already exist are kept.
+    /// Adds the states of trailers that have none yet, in line with their kinematic states seen from above.
+    /// They move with the vehicle, and their couplings match. Existing states that fit their trailers are
+    /// kept, and the others are dropped.
     pub fn join_on(
         &self,
         model: &RigidModel,

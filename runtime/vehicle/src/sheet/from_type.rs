@@ -8,8 +8,8 @@ use roadwright_scenario::vehicle_file::{
     Wheels,
 };
 
-/// Minimum mass fraction that stays in the body when the mass of the wheels is subtracted, because a file
-/// lists both.
+/// Fraction of the mass of a vehicle type that is assigned to its wheels at most, because a file lists body
+/// and wheels separately.
 const MOST_WHEELS: f64 = 0.2;
 /// Rounding factor of converted values: millimetres and grams.
 const DECIMALS: f64 = 1e3;
