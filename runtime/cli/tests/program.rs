@@ -263,7 +263,7 @@ fn run_lets_trailers_go_and_joins_them_on() {
     let lines: Vec<&str> = told.lines().collect();
     let expected = [
         "agent 2 at 0.10 s: cannot uncouple: there is no trailer 3 to uncouple, because the vehicle tows 1 (counted from 1 at the front)",
-        "agent 9 at 1.00 s: cannot couple: agent 9 does not drive now",
+        "agent 9 at 1.00 s: cannot couple: agent 9 is not driving",
         "agent 1 at 60.00 s: cannot couple: the run ended before",
     ];
     assert_eq!(lines, expected);

@@ -233,7 +233,7 @@ impl ObservedRun {
                 if world.drive_by_hand(*agent, *controls) {
                     Ok(())
                 } else {
-                    Err(format!("Agent {agent} does not drive now."))
+                    Err(format!("Agent {agent} is not driving."))
                 }
             }
             Intervention::Coupling(agent, order) => match world.carry_out(*agent, *order) {

@@ -92,7 +92,7 @@ fn bad_numbers_are_refused_with_key_and_reason() {
         (
             "/gearbox/gears/1/ratio",
             json!(0.0),
-            "gearbox.gears.1.ratio: 0 drives nothing",
+            "gearbox.gears.1.ratio: 0 drives no wheels",
         ),
         (
             "/gearbox/gears/2/ratio",
@@ -533,7 +533,7 @@ fn axles_springs_and_brakes_of_trailers_are_read_and_checked() {
         ),
         (
             json!({"axles": [-4.0, -5.5]}),
-            "trailers.0.coupling_to_axle: 4.09 m is not the middle of the axles: expected 4.75 m",
+            "trailers.0.coupling_to_axle: 4.09 m is not the centre of the axles: expected 4.75 m",
         ),
         (
             json!({"axles": vec![-4.09; 9]}),

@@ -19,7 +19,7 @@ const WALK: f64 = 1.4;
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum CouplingError {
     /// The agent is not driving.
-    #[error("agent {0} does not drive now")]
+    #[error("agent {0} is not driving")]
     NotDriving(u64),
     /// The vehicle is too fast.
     #[error(
@@ -60,9 +60,9 @@ pub enum CouplingError {
     },
     /// The nearby trailer does not belong to this coupling.
     #[error(
-        "the trailer does not fit this coupling; behind other trailers only the next one of the vehicle file \
-         fits, and a trailer of another vehicle type fits only behind a vehicle that tows nothing, if it \
-         belongs directly behind a vehicle"
+        "the trailer does not fit this coupling; behind other trailers, only the next trailer of \
+         the vehicle file fits, and a trailer of another vehicle type has to be the first one in \
+         both vehicle files"
     )]
     BelongsElsewhere,
     /// The fitting trailers are too far away.

@@ -283,7 +283,7 @@ impl World {
         // Worlds that were saved before deviations were summed have none: they count from here.
         if let Some(deviations) = saved.get_if_any::<BTreeMap<u64, Deviation>>(parts::DEVIATIONS)? {
             if !deviations.values().all(Deviation::is_sound) {
-                return Err(SaveError::Damaged("a deviation is no number".into()));
+                return Err(SaveError::Damaged("a deviation is not a number".into()));
             }
             agents.accounts.deviations = deviations;
         }

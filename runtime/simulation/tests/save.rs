@@ -152,8 +152,8 @@ fn what_a_run_was_asked_for_holds_on() {
     assert_eq!(
         notes,
         [
-            "scenario dynamics: agents spawned from now on have another level",
-            "scenario pedestrians: another number arrives from now on"
+            "scenario dynamics: agents that spawn from now on use another level",
+            "scenario pedestrians: pedestrians arrive at another rate from now on"
         ]
     );
     assert_eq!(branch.summary().started_fresh.len(), 2);

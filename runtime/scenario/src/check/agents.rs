@@ -76,8 +76,8 @@ fn changed_files(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             object,
             place: position_of(subjects, &start),
             message: format!(
-                "drives \"{key}\", whose file {} has been changed since the scenario was saved; save the scenario \
-                 to keep the new one",
+                "uses vehicle type \"{key}\", whose file {} has changed since the scenario was \
+                 saved; save the scenario to keep the new version",
                 file.path
             ),
         });
@@ -146,8 +146,8 @@ fn journey(
                 false => graph.reachable_from(from, class),
             });
         if is_at_end && !seen[to.index()] && graph.reachable_from(from, class)[to.index()] {
-            let message = "no route leads there from its start, which is so near to the end of its lane \
-                           that it cannot change lanes; move the start back";
+            let message = "no route leads there from its start, which is so close to the end of \
+             its lane that it cannot change lanes; move the start back";
             return push(Code::UnreachableDestination, &places[0], message.into());
         }
         // On the starting lane itself a destination behind the start needs a route that leads back.

@@ -15,10 +15,9 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             code: Code::TooMuch,
             object: ObjectId::Forest(id),
             place: forest.area.first().copied().unwrap_or(DVec2::ZERO),
-            message:
-                "with it the forests have more than four million places for trees, so no trees \
-                      stand in it and in the forests after it; increase the spacing"
-                    .into(),
+            message: "exceeds the limit of four million places for trees in all forests, so this \
+                 forest and those after it have no trees; increase the spacing"
+                .into(),
         });
     }
 }

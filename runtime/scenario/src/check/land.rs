@@ -31,8 +31,8 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             object: ObjectId::Land(id),
             place: land.outline[0],
             message: format!(
-                "with it the land has more than {MAX_PAINTED_CORNERS} corners in total, so \
-                 it and the areas after it are not painted; simplify outlines"
+                "exceeds the limit of {MAX_PAINTED_CORNERS} corners in all areas, so this area \
+                 and those after it are not painted; simplify outlines"
             ),
         });
     }

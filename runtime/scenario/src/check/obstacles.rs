@@ -40,8 +40,8 @@ fn heights(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             findings.push(finding(Severity::Error, code, message));
         }
         if obstacle.hangs() && obstacle.mass.is_some() {
-            let message = "has a mass and hangs above the ground, so it cannot be pushed; take away its mass \
-                           or its `base`";
+            let message = "has a mass but does not touch the ground, so it cannot be pushed; \
+             remove its mass or its `base`";
             let code = Code::HangingMass;
             findings.push(finding(Severity::Warning, code, message.into()));
         }

@@ -96,8 +96,8 @@ fn left_out(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         object: ObjectId::Road(id),
         place: road.reference_line.start().position,
         message: format!(
-            "is {:.0} km long: with it the lanes are longer than 20,000 km in total, or have more than ten \
-             million points; the scenario cannot run",
+            "is {:.0} km long, so that the lanes exceed 20,000 km or ten million points in total; \
+             the scenario cannot run",
             road.length() / 1e3
         ),
     });
@@ -234,7 +234,7 @@ fn restrictions(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                     object: ObjectId::Node(id),
                     place: node.position(),
                     message: format!(
-                        "a turn restriction from {from} to {to} via other roads: these roads do not meet"
+                        "the roads of the via restriction from {from} to {to} do not meet"
                     ),
                 });
             }
@@ -290,8 +290,8 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                 Code::NoRoomForRing,
                 node,
                 junction.centre,
-                "too little room for a mini roundabout, or more than two lanes in one direction: \
-                 vehicles cross as at any junction; lengthen the roads that meet, or choose another control"
+                "too little room for a mini roundabout, or more than two lanes in one direction, \
+                 so vehicles cross as at an ordinary junction; lengthen the roads that meet, or choose another control"
                     .to_owned(),
             ),
             Flag::NoRoomForCrossing(road) => (

@@ -49,7 +49,7 @@ impl VehicleFile {
         if let Some(number) = places.iter().position(|place| place[1] == 0.0) {
             return fault(
                 format!("wheels.positions.{number}"),
-                "is in the middle: expected each wheel of a tracked vehicle on one side",
+                "is on the centre line: expected each wheel of a tracked vehicle on the left or right side",
             );
         }
         for (side, sign) in [("left", 1.0), ("right", -1.0)] {
@@ -57,7 +57,7 @@ impl VehicleFile {
             if count < 2 {
                 return fault(
                     "tracks",
-                    format!("{count} wheels on the {side} side: expected at least 2 a track"),
+                    format!("{count} wheels on the {side} side: expected at least 2 per track"),
                 );
             }
         }
@@ -176,7 +176,7 @@ impl VehicleFile {
             return fault(
                 "body.yaw_inertia",
                 format!(
-                    "{inertia:.1} is not that of a vehicle of this mass and wheelbase: expected \
+                    "{inertia:.1} is implausible for this mass and wheelbase: expected \
                      {least:.1} to {most:.1} kg m^2"
                 ),
             );
@@ -198,8 +198,8 @@ impl VehicleFile {
                 return fault(
                     key("ratio"),
                     format!(
-                        "{} drives nothing: expected a ratio of at least {LEAST_RATIO}, or below 0 \
-                         backwards (neutral is not in the list)",
+                        "{} drives no wheels: expected a ratio of at least {LEAST_RATIO}, or a \
+                         negative one for reverse (neutral is not listed)",
                         gear.ratio
                     ),
                 );

@@ -184,7 +184,7 @@ impl Trailer {
                 let given = self.coupling_to_axle;
                 return fault(
                     "coupling_to_axle".into(),
-                    format!("{given} m is not the middle of the axles: expected {mean:.2} m"),
+                    format!("{given} m is not the centre of the axles: expected {mean:.2} m"),
                 );
             }
         }

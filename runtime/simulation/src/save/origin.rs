@@ -55,18 +55,18 @@ impl Origin {
             (
                 self.kinds != now.kinds,
                 "vehicle types",
-                "at least one of them or its file has changed",
+                "at least one type or its file has changed",
             ),
-            (self.flows != now.flows, "flows", "they have changed"),
+            (self.flows != now.flows, "flows", "the flows have changed"),
             (
                 levels(self) != levels(now),
                 "dynamics",
-                "agents spawned from now on have another level",
+                "agents that spawn from now on use another level",
             ),
             (
                 self.pedestrians != now.pedestrians,
                 "pedestrians",
-                "another number arrives from now on",
+                "pedestrians arrive at another rate from now on",
             ),
         ];
         let others = all.into_iter().filter(|(is_other, ..)| *is_other);

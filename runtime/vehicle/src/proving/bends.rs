@@ -118,7 +118,7 @@ pub(super) fn circle(
         recorder.mark(MarkAxis::X, most, "top speed");
     }
     recorder.mark(MarkAxis::Y, left_at, "left the circle here");
-    let note = format!("radius {radius} m, left when it is {OFF} m off");
+    let note = format!("radius {radius} m; a distance of {OFF} m counts as leaving it");
     // Slipping tyres cause resistance, so a weak engine reaches its limit before the grip does.
     Measured::near(highest, most, 0.15, note)
 }

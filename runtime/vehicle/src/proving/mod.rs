@@ -419,7 +419,7 @@ mod tests {
             let steps = rigid::STEPS.get() - before;
             assert!(steps < most, "{name} at {speed} m/s: {steps} steps");
             let over = all.iter().find(|one| one.name == "half_round").unwrap();
-            assert_eq!(over.note.contains("not tried"), speed < 0.1, "{over:?}");
+            assert_eq!(over.note.contains("not tested"), speed < 0.1, "{over:?}");
         }
     }
 

@@ -335,7 +335,7 @@ pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measure
     let highest = speeds.take_while(bears).fold(0.0, f64::max);
     let too_slow = if trials.is_empty() {
         format!(
-            "; not tried: at {:.1e} m/s it would take more than {LONGEST} s",
+            "; not tested, because it would take more than {LONGEST} s at {:.1e} m/s",
             top / f64::from(PARTS)
         )
     } else {
@@ -351,7 +351,7 @@ pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measure
         tolerance: 0.0,
         sound: true,
         note: format!(
-            "of {top:.1} m/s tried; half-round of {HALF_ROUND} m, at most 2.5 g{too_slow}"
+            "tested up to {top:.1} m/s; half-round of {HALF_ROUND} m, at most 2.5 g{too_slow}"
         ),
     }
 }

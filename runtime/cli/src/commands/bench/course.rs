@@ -498,7 +498,7 @@ fn print(
         None if arguments.out.is_some() => {
             say!("interrupted; the same command continues from here");
         }
-        None => say!("interrupted; with --out it could be resumed"),
+        None => say!("interrupted; start it with --out to make it resumable"),
     }
     out.flush()?;
     Ok(())

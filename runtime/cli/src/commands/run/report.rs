@@ -264,7 +264,7 @@ fn population_text(population: &Population) -> String {
          queues at occupied starts"
     );
     if made < wanted {
-        text += "; from the other lanes there is no route to a destination";
+        text += "; no route leads from the other lanes to a destination";
     }
     text
 }
@@ -280,8 +280,8 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 12] {
         (
             "agents",
             format!(
-                "{} spawned, {} arrived, {} active, {} removed, {} refused, {} waiting for their time, \
-                 {} for a place",
+                "{} spawned, {} arrived, {} active, {} removed, {} refused, {} waiting to depart, \
+                 {} for room",
                 agents.spawned,
                 agents.arrived,
                 agents.active,
@@ -298,7 +298,7 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 12] {
         (
             "travel time",
             format!(
-                "{:.1} s, spread {:.1} s, of {} trips",
+                "mean {:.1} s, standard deviation {:.1} s, {} trips",
                 summary.travel_time.mean,
                 summary.travel_time.standard_deviation,
                 summary.travel_time.count
@@ -306,16 +306,17 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 12] {
         ),
         ("collisions", summary.collisions.len().to_string()),
         (
-            "planned again",
+            "replanned",
             format!(
-                "{} after standing for long, {} for a missed turn",
+                "{} after standing for too long, {} after a missed turn",
                 summary.replans.stuck, summary.law.missed_turns
             ),
         ),
         (
             "junctions",
             format!(
-                "longest wait {:.0} s, {} entered uninvited, {} on red, {} held back",
+                "longest wait {:.0} s, {} entered without a grant, {} at a red signal, {} braked \
+                 by the host",
                 summary.law.longest_wait,
                 summary.law.breaches,
                 summary.law.red_passed,
@@ -323,13 +324,13 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 12] {
             ),
         ),
         (
-            "full rings",
+            "gridlock",
             format!(
-                "{} turned, {} sent round, {} locked",
+                "{} rings of full lanes resolved, {} vehicles rerouted, {} rings left locked",
                 summary.law.rotations, summary.law.sent_round, summary.law.gridlocks
             ),
         ),
-        ("on foot", on_foot(summary)),
+        ("pedestrians", on_foot(summary)),
         ("obstacles", pushed(summary)),
         (
             "mishaps",
@@ -355,10 +356,10 @@ fn without_path(summary: &Summary) -> String {
 /// Describes pedestrians in one line.
 fn on_foot(summary: &Summary) -> String {
     let Some(people) = &summary.people else {
-        return "nobody".into();
+        return "none".into();
     };
     format!(
-        "{} of {} pedestrians have crossed, longest wait {:.0} s, {:.0} m walked",
+        "{} of {} have crossed, longest wait {:.0} s, {:.0} m walked",
         people.arrived, people.came, people.longest_wait, people.walked_metres
     )
 }
@@ -366,7 +367,7 @@ fn on_foot(summary: &Summary) -> String {
 /// Describes loose obstacles in one line.
 fn pushed(summary: &Summary) -> String {
     let Some(loose) = &summary.loose else {
-        return "none was pushed".into();
+        return "none has been pushed".into();
     };
     format!("{} moved, {} felled", loose.moved, loose.felled)
 }

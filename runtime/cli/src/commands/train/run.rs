@@ -264,8 +264,10 @@ fn breed(
         if progress::interrupted() {
             let done = training.reports().len();
             let advice = match record {
-                Some(record) => format!("--resume --out {} resumes it", record.path().display()),
-                None => "with --out it could be resumed".into(),
+                Some(record) => {
+                    format!("resume it with --resume --out {}", record.path().display())
+                }
+                None => "start it with --out to make it resumable".into(),
             };
             bail!("interrupted after {done} generations; {advice}");
         }

@@ -95,7 +95,7 @@ pub enum NoCrossing {
     )]
     OverRoad(u32, u32),
     /// There is no room for more pedestrians.
-    #[error("too many people are at the crossing of node {0} already")]
+    #[error("there are already too many pedestrians at the crossing of node {0}")]
     Full(u32),
 }
 
