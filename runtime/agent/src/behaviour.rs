@@ -163,8 +163,8 @@ impl Outlook {
         Self(lowest)
     }
 
-    /// Returns the lowest speed within a distance, in m/s. A section that is only partly covered counts in
-    /// full.
+    /// Returns the lowest speed within the given distance, in m/s. A section that is only partly covered
+    /// counts in full.
     pub fn lowest_within(&self, distance: f64) -> f64 {
         // Rounded up: a section that the distance reaches into counts with its lowest speed, even if that
         // speed applies beyond the distance. A behaviour slows down a little early rather than too late.
@@ -239,7 +239,7 @@ impl Surroundings {
         Some(&self.agents[*by_id.get(&id)? as usize])
     }
 
-    /// Returns the agents within a radius in metres, nearest first, with ties broken by id.
+    /// Returns the agents within the given radius in metres, nearest first, with ties broken by id.
     pub fn near(&self, place: DVec2, radius: f64) -> Vec<&AgentFacts> {
         let index = self.grid.get_or_init(|| {
             let positions: Vec<DVec2> = self.agents.iter().map(|facts| facts.position).collect();

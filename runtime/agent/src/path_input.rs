@@ -15,7 +15,7 @@ pub struct PathParts {
 }
 
 impl PathParts {
-    /// Returns the length of a part at a speed, m.
+    /// Returns the length of a part at the given speed, m.
     pub fn length(&self, speed: f64) -> f64 {
         self.time * speed.abs().max(self.slowest)
     }

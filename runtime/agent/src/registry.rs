@@ -148,7 +148,7 @@ macro_rules! declare_registry {
         })*
 
         impl Registry {
-            /// Returns the descriptions of the modules of a kind, with their parameters.
+            /// Returns the descriptions of the modules of the given kind, with their parameters.
             pub fn infos(&self, kind: ModuleKind) -> Vec<(ModuleInfo, &'static [ParameterInfo])> {
                 match kind { $(ModuleKind::$kind => infos(&self.$field)),* }
             }
@@ -175,7 +175,7 @@ impl Registry {
         L::entries_mut(self).push(entry);
     }
 
-    /// Returns the modules of a kind, in the order in which they were added.
+    /// Returns the modules of the given kind, in the order in which they were added.
     pub fn of<L: Choosable + ?Sized>(&self) -> &[ModuleEntry<L>] {
         L::entries(self)
     }

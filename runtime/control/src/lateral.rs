@@ -74,7 +74,7 @@ impl LateralWeights {
 }
 
 impl LateralModel {
-    /// Returns the model of a vehicle at a speed, m/s.
+    /// Returns the model of a vehicle at the given speed, m/s.
     pub fn of(input: &PathInput, speed: f64) -> Self {
         let following = match (input.towed, input.body.tyres) {
             (Some(towed), _) => Following::Pushed {

@@ -272,7 +272,7 @@ impl<'a> CentreLine<'a> {
     }
 
     #[inline]
-    /// Chord at a distance, and the position within it, in [0, 1].
+    /// Chord at the given distance, and the position within it, in [0, 1].
     fn place(&self, s: f64) -> (usize, f64) {
         let last = self.poses.len() - 1;
         let scaled = (s / self.spacing).clamp(0.0, last as f64);

@@ -103,7 +103,7 @@ impl GroundGrip {
         self.shares().into_iter().fold(f64::INFINITY, f64::min)
     }
 
-    /// The grip of the roads of a class.
+    /// The grip of the roads of the given class.
     pub fn of(&self, class: RoadClass) -> f64 {
         match class {
             RoadClass::Path => self.path.get(),

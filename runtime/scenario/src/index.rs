@@ -33,7 +33,7 @@ macro_rules! index_type {
                 Self(number)
             }
 
-            /// Returns the index of the element at a position in an array.
+            /// Returns the index of the element at the given position in an array.
             #[inline]
             pub const fn from_index(index: usize) -> Self {
                 Self(index as u32)

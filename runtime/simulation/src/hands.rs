@@ -56,7 +56,7 @@ struct Hand {
 }
 
 impl Hand {
-    /// Order for a vehicle at a speed, m/s, with pedals in the form that pedal controllers use.
+    /// Order for a vehicle at the given speed, m/s, with pedals in the form that pedal controllers use.
     fn order(&mut self, speed: f64, limits: &OneTrackLimits) -> Order {
         // In a damaged save they may have any value.
         let HandControls { pedals, steering } = self.controls.checked();

@@ -171,7 +171,7 @@ fn place_of(world: &World, agent: AgentIndex) -> HeatPlace {
     })
 }
 
-/// Stretch at a distance along a lanelet; `None` for a connection without a lane at either end.
+/// Stretch at the given distance along a lanelet; `None` for a connection without a lane at either end.
 fn lane_place(graph: &LaneGraph, id: LaneletIndex, s: f64) -> Option<HeatPlace> {
     let lanelet = graph.lanelet(id);
     let stretch = |s: f64| (s / HeatMap::STRETCH).floor().max(0.0) as u32;

@@ -171,7 +171,7 @@ impl Observer for JunctionWatch {
     }
 }
 
-/// Time of the next sample, given that a due sample was taken at a time, s.
+/// Time of the next sample, given that a due sample was taken at the given time, s.
 fn due_after(due: f64, time: f64) -> f64 {
     // Counted from when it was due and not from when it was taken. Otherwise samples would be farther apart
     // if a second is not a whole number of steps. With steps of more than a second each step is a sample.

@@ -102,7 +102,7 @@ impl VehicleRecord {
         "t_m",
     ];
 
-    /// Its row of a trajectory table at a time, s. Road and lane are empty off the lanes.
+    /// Its row of a trajectory table at the given time, s. Road and lane are empty off the lanes.
     pub fn trace_row(&self, time: f64) -> [String; 12] {
         let nowhere = || (String::new(), String::new());
         let lane = self.lane.as_ref();

@@ -190,7 +190,8 @@ impl Stand {
         lanes
     }
 
-    /// Adds a car at a distance along the first of the lanelets, with the end of the last one as its goal.
+    /// Adds a car at the given distance along the first of the lanelets, with the end of the last one as its
+    /// goal.
     pub(crate) fn car(
         &mut self,
         id: u64,

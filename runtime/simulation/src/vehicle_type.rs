@@ -376,7 +376,7 @@ impl VehicleTypes {
         self.couplings[number as usize].map(|own| own.height)
     }
 
-    /// Type with a number.
+    /// Type with the given number.
     #[inline]
     pub(crate) fn get(&self, number: u16) -> &VehicleType {
         &self.types[number as usize]

@@ -128,7 +128,7 @@ fn hits(snapshot: &Snapshot) -> Vec<(u64, u64)> {
     hits
 }
 
-/// Runs for a time, s. Returns the pedestrians that were hit.
+/// Runs for the given time, s. Returns the pedestrians that were hit.
 fn drive(world: &mut World, seconds: f64) -> Vec<(f64, u64, u64)> {
     let mut all = Vec::new();
     let until = world.time() + seconds;

@@ -201,7 +201,7 @@ fn limits() -> (f64, f64) {
     (car.max_acceleration.get(), car.max_braking.get())
 }
 
-/// Grip of a vehicle of a level on dry asphalt, m/s^2.
+/// Grip of a vehicle of the given level on dry asphalt, m/s^2.
 fn grip_of(level: DynamicsLevel) -> f64 {
     if level == DynamicsLevel::Sliding {
         // [Adam 2007], appendix A.

@@ -45,7 +45,7 @@ fn forbid(scenario: &Scenario) -> Edit {
     Edit::Node(id, Some(node))
 }
 
-/// The roads on which each agent drives, in order, up to a time, s.
+/// The roads on which each agent drives, in order, up to the given time, s.
 fn watch(world: &mut World, until: f64, roads: &mut BTreeMap<u64, Vec<u32>>) {
     while world.time() < until {
         world.step();

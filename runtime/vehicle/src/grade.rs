@@ -78,7 +78,7 @@ impl Effort {
         }
     }
 
-    /// Returns both accelerations multiplied by a factor.
+    /// Returns both accelerations multiplied by the given factor.
     pub fn shortened(self, share: f64) -> Self {
         Self {
             drive: self.drive * share,
@@ -144,9 +144,9 @@ impl Grade {
         self.pull == 0.0
     }
 
-    /// Returns the response of engine and brakes for the next `dt` seconds at a speed along the heading, m/s.
-    /// The slope is compensated as far as engine and brakes allow, and the brake is applied to stand still.
-    /// Pedals are used directly, so the slope is not compensated for them.
+    /// Returns the response of engine and brakes for the next `dt` seconds at the given speed along the
+    /// heading, m/s. The slope is compensated as far as engine and brakes allow, and the brake is applied to
+    /// stand still. Pedals are used directly, so the slope is not compensated for them.
     pub fn effort(&self, speed: f64, ask: &Ask, dt: f64) -> Effort {
         let direction = if ask.is_reversing { -1.0 } else { 1.0 };
         let (along, pull) = (speed * direction, self.pull * direction);
@@ -190,7 +190,7 @@ impl Grade {
     }
 
     /// Returns the maximum engine acceleration that does not exceed a top speed within `dt` seconds, m/s^2,
-    /// at a speed in the direction of travel, m/s.
+    /// at the given speed in the direction of travel, m/s.
     pub fn room(&self, max_speed: f64, along: f64, drive: f64, dt: f64) -> f64 {
         let pull = self.pull * drive.signum();
         ((max_speed - along) / dt - pull).max(0.0)

@@ -155,7 +155,7 @@ impl SlidingModel {
         })
     }
 
-    /// Fastest decay rate of slip at a speed, 1/s.
+    /// Fastest decay rate of slip at the given speed, 1/s.
     fn stiffness_rate(&self, speed: f64) -> f64 {
         // With slip angles of v_y / v both axles make a lateral speed decay with stiffness · g / v, and a yaw
         // rate with m L f / 2 I times that; the faster rate counts.
@@ -355,8 +355,8 @@ impl SlidingState {
 }
 
 impl Wanted {
-    /// Returns the pedals for a step of `dt` seconds at a speed along the body, m/s, before and after the
-    /// effect of the slope.
+    /// Returns the pedals for a step of `dt` seconds at the given speed along the body, m/s, before and after
+    /// the effect of the slope.
     fn pedals(&self, model: &SlidingModel, ahead: f64, speed: f64, dt: f64) -> Pedals {
         if let Some(slope) = &self.slope {
             return self.pedals_on(slope, model, ahead, speed, dt);

@@ -300,7 +300,7 @@ mod tests {
         }
     }
 
-    /// Returns the pose on a circle about (0, radius) at an angle.
+    /// Returns the pose on a circle about (0, radius) at the given angle.
     fn on_circle(radius: f64, angle: f64) -> Pose {
         let (sin, cos) = sin_cos(angle);
         Pose {

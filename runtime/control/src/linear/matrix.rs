@@ -20,7 +20,7 @@ impl Matrix {
         }
     }
 
-    /// Creates the identity of a size.
+    /// Creates the identity of the given size.
     pub fn identity(size: usize) -> Self {
         Self::diagonal(&vec![1.0; size])
     }
@@ -102,7 +102,7 @@ impl Matrix {
         }
     }
 
-    /// Returns a block of a size, `[rows, columns]`, whose first value is at `[row, column]`.
+    /// Returns a block of the given size, `[rows, columns]`, whose first value is at `[row, column]`.
     #[must_use]
     pub fn block(&self, at: [usize; 2], size: [usize; 2]) -> Self {
         let mut result = Self::zeros(size[0], size[1]);

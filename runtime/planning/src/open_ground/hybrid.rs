@@ -213,7 +213,7 @@ impl HybridPath {
         self.memory.learned.tiles.len()
     }
 
-    /// Creates a plan at a time, s.
+    /// Creates a plan at the given time, s.
     pub fn plan(&mut self, ground: &mut OpenGround, trip: &Trip, now: f64) -> HybridPlan {
         self.memory.planned_at = Some(now);
         let size = ground.profile(trip.profile).cell;

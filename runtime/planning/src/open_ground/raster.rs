@@ -306,7 +306,7 @@ fn draw_obstacle(
     });
 }
 
-/// Cost of a cell at a distance from a grown obstacle, m.
+/// Cost of a cell at the given distance from a grown obstacle, m.
 fn nearness_cost(profile: &Profile, beyond: f64) -> i32 {
     let costs = &profile.costs;
     let mut cost = 0;

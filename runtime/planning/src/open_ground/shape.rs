@@ -85,7 +85,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The rectangle, extended by a distance on all sides.
+    /// The rectangle, extended by the given distance on all sides.
     pub fn grown(self, by: f64) -> Self {
         Self {
             low: self.low - DVec2::splat(by),

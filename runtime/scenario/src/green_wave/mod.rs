@@ -232,7 +232,7 @@ impl Corridor {
         }
     }
 
-    /// Travel time from the first signal of a direction to the given one, s, at a speed, m/s.
+    /// Travel time from the first signal of a direction to the given one, s, at the given speed, m/s.
     pub fn travel_time(&self, signal: &WaveSignal, along: Along, speed: f64) -> f64 {
         let distance = match along {
             Along::Forward => signal.at,
@@ -241,7 +241,8 @@ impl Corridor {
         distance / speed
     }
 
-    /// Returns the widest band of a direction at a speed, m/s; `None` if there is none. O(signals * greens).
+    /// Returns the widest band of a direction at the given speed, m/s; `None` if there is none. O(signals *
+    /// greens).
     pub fn band(&self, along: Along, speed: f64) -> Option<Band> {
         let mut open = vec![Window {
             start: 0.0,
@@ -302,10 +303,10 @@ impl Corridor {
         both.into_iter().filter(is_long).collect()
     }
 
-    /// Returns the offsets for a forward wave at a speed, m/s. A driver who starts at the beginning of the
-    /// first signal's longest green arrives at each other signal when its longest green begins. The first
-    /// signal keeps its offset; the other offsets are less than a cycle. The band is as wide as the shortest
-    /// of those greens.
+    /// Returns the offsets for a forward wave at the given speed, m/s. A driver who starts at the beginning
+    /// of the first signal's longest green arrives at each other signal when its longest green begins. The
+    /// first signal keeps its offset; the other offsets are less than a cycle. The band is as wide as the
+    /// shortest of those greens.
     pub fn wave(&self, speed: f64) -> Vec<f64> {
         let along = Along::Forward;
         let mains = self.signals.iter().map(|signal| {

@@ -329,8 +329,8 @@ impl<'a> Arm<'a> {
         lanes
     }
 
-    /// Angle by which the centre line of a lane deviates from the reference line at a distance along the
-    /// road, rad to the left. It is not zero where lanes open, close or widen beside it.
+    /// Angle by which the centre line of a lane deviates from the reference line at the given distance along
+    /// the road, rad to the left. It is not zero where lanes open, close or widen beside it.
     fn drift(&self, section: &LaneSection, s: f64, lane: i8) -> f64 {
         let centre = |s: f64| {
             let bands = self.road.lane_bands(section, s);

@@ -366,7 +366,7 @@ fn meeting(
     a.boxes(body).meeting(b.boxes(body), depth, near)
 }
 
-/// Whether lanes at a distance, m, are too narrow for two bodies but still lie side by side.
+/// Whether lanes at the given distance, m, are too narrow for two bodies but still lie side by side.
 fn are_narrow(between: f64, body: Body) -> bool {
     between <= body.width + 2.0 * BESIDE
 }

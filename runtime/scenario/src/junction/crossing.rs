@@ -88,7 +88,7 @@ pub struct Taken {
 }
 
 impl Crossing {
-    /// Position of a pedestrian at a distance from the right kerb, m.
+    /// Position of a pedestrian at the given distance from the right kerb, m.
     pub fn place(&self, across: f64) -> DVec2 {
         self.right_kerb.point(0.0, across)
     }

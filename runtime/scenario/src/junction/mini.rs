@@ -198,7 +198,7 @@ impl Round {
         self.arms.iter().find(is_it)
     }
 
-    /// The pose on the ring at an angle, rad.
+    /// The pose on the ring at the given angle, rad.
     fn on_ring(&self, angle: f64) -> Pose {
         Pose {
             position: self.ring.centre + self.ring.radius * unit(angle),

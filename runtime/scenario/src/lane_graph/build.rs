@@ -127,7 +127,8 @@ impl Builder {
         id
     }
 
-    /// Whether the lanes of a road with a length, m, still fit within the limits. If they do, counts them.
+    /// Whether the lanes of a road with the given length, m, still fit within the limits. If they do, counts
+    /// them.
     fn has_room(&mut self, road: &Road, length: f64) -> bool {
         let lanes = |section: &LaneSection| {
             let lanes = section.lanes.iter();

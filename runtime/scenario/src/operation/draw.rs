@@ -226,7 +226,8 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// Returns the node at a distance along an existing road: the end of the road if that is close, or a cut.
+    /// Returns the node at the given distance along an existing road: the end of the road if that is close,
+    /// or a cut.
     fn node_on(&mut self, id: RoadId, s: f64) -> NodeId {
         let Some(road) = self.scenario.network().road(id) else {
             return self.new_node(DVec2::ZERO);

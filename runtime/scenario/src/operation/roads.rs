@@ -160,7 +160,7 @@ pub fn reshaped(
     Ok(Edit::Batch(edits))
 }
 
-/// Moves the ends of roads to a position and collects the changed roads in `roads`.
+/// Moves the ends of roads to the given position and collects the changed roads in `roads`.
 fn follow(
     network: &RoadNetwork,
     roads: &mut BTreeMap<RoadId, Road>,

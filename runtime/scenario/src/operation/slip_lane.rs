@@ -99,7 +99,8 @@ struct Cut {
 }
 
 impl Site<'_> {
-    /// Returns the edit for a lane that begins and ends at a distance from the stop lines, m, if that fits.
+    /// Returns the edit for a lane that begins and ends at the given distance from the stop lines, m, if that
+    /// fits.
     fn lane(&self, beyond: f64) -> Option<Edit> {
         let mut draft = Draft::of(self.scenario);
         let from = self.cut(&mut draft, self.arms.0, beyond)?;

@@ -242,8 +242,8 @@ impl Star {
         Self { side, legs }
     }
 
-    /// The star with its centre at a point, rotated by an angle, with its arms drawn in the given order.
-    /// Returns the roads in the order of the arms.
+    /// The star with its centre at a point, rotated by the given angle, with its arms drawn in the given
+    /// order. Returns the roads in the order of the arms.
     pub(crate) fn scenario(
         &self,
         at: DVec2,

@@ -210,7 +210,7 @@ pub(crate) fn footway(name: &str) -> RoadStyle {
     style(name, RoadClass::Path, 6.0, section)
 }
 
-/// Returns an agent with a name.
+/// Returns an agent with the given name.
 pub(crate) fn named(name: &str, agent: Agent) -> Agent {
     Agent {
         name: name.into(),

@@ -76,7 +76,7 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
-    /// Number of a name; unknown names are added.
+    /// Returns the number of a name, adding the name if it is unknown.
     pub(crate) fn number(&mut self, name: &str) -> u16 {
         let known = self.names.iter().position(|known| known == name);
         let number = known.unwrap_or_else(|| {

@@ -284,7 +284,7 @@ impl Agents {
         self.by_id.len() == self.identity.iter().filter(|who| who.is_known()).count()
     }
 
-    /// Rebuilds derived data after a load.
+    /// Rebuilds derived data after loading.
     pub(crate) fn index_ids(&mut self) {
         let known = self.identity.iter().enumerate();
         let known = known.filter(|(_, identity)| identity.is_known());

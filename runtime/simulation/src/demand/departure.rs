@@ -238,8 +238,8 @@ impl Room<'_> {
         })
     }
 
-    /// Whether no oncoming vehicle is in the alleys on any route from a position on a lanelet, m. The search
-    /// ends at the first stretch without alleys that is as long as a vehicle. O(lanelets searched).
+    /// Whether no oncoming vehicle is in the alleys on any route from the given position on a lanelet, m. The
+    /// search ends at the first stretch without alleys that is as long as a vehicle. O(lanelets searched).
     fn meets_nobody_beyond(&self, lanelet: LaneletIndex, s: f64, own: &VehicleType) -> bool {
         let from = (lanelet, s);
         // Each with the length before it that is clear of alleys, m.
@@ -391,8 +391,8 @@ impl Room<'_> {
         })
     }
 
-    /// Whether all continuations of a lanelet are free for a vehicle with a speed, m/s, up to the first
-    /// vehicle on each. `to_end` is the distance from its front to the end of the lanelet, m.
+    /// Whether all continuations of a lanelet are free for a vehicle with the given speed, m/s, up to the
+    /// first vehicle on each. `to_end` is the distance from its front to the end of the lanelet, m.
     fn is_clear_ahead(&self, lanelet: LaneletIndex, to_end: f64, speed: f64) -> bool {
         let ground = self.bodies.ground;
         let mut connections = ground.graph().successors(lanelet).iter();

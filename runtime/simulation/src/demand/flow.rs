@@ -138,8 +138,8 @@ impl RunningFlow {
         &self.progress
     }
 
-    /// Resumes the flow exactly at its saved progress at a time, s. If its rate or start time has changed, it
-    /// continues as after an edit. Returns `false` if the progress is invalid.
+    /// Resumes the flow exactly at its saved progress at the given time, s. If its rate or start time has
+    /// changed, it continues as after an edit. Returns `false` if the progress is invalid.
     pub(crate) fn resume(&mut self, progress: FlowProgress, time: f64) -> bool {
         if !progress.is_sound() {
             return false;

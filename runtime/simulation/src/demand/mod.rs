@@ -43,7 +43,7 @@ impl Demand {
         self.departures.is_empty() && self.flows.iter().all(|flow| flow.flow.end < time)
     }
 
-    /// Switches to the flows of an edited scenario at a time, s.
+    /// Switches to the flows of an edited scenario at the given time, s.
     pub(crate) fn take_flows(&mut self, mut flows: Vec<RunningFlow>, time: f64) {
         for flow in &mut flows {
             // A flow that returns after removal continues its count.

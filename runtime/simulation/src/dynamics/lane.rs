@@ -211,7 +211,7 @@ impl LaneState {
         self.t()
     }
 
-    /// Moves the body along its guided line at a speed, m/s.
+    /// Moves the body along its guided line at the given speed, m/s.
     fn lead(&mut self, aside: Aside, speed: f64) {
         self.slope = match speed > STANDING {
             true => aside.rate / speed as f32,

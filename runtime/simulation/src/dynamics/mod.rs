@@ -357,7 +357,7 @@ impl Dynamics {
         forget(dynamic_one_track, agent);
     }
 
-    /// Whether there is state for an agent on a level.
+    /// Whether there is state for an agent on the given level.
     pub(crate) fn holds(&self, level: DynamicsLevel, agent: usize) -> bool {
         match level {
             DynamicsLevel::OneTrack => agent < self.one_track.len(),

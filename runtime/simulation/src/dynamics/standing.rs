@@ -187,7 +187,7 @@ impl StandingTrains {
         number
     }
 
-    /// Removes the train with a number.
+    /// Removes the train with the given number.
     pub(crate) fn take(&mut self, number: u32) -> Option<StandingTrain> {
         let at = self.trains.iter().position(|one| one.number == number)?;
         Some(self.trains.remove(at))

@@ -365,7 +365,7 @@ fn names(stacks: &[(String, Stack)]) -> Arc<Vec<String>> {
     Arc::new(stacks.iter().map(|(name, _)| name.clone()).collect())
 }
 
-/// Index of a name in a list.
+/// Index of the given name in a list.
 pub(crate) fn number_of(names: &[String], name: &str) -> Option<u16> {
     names
         .iter()

@@ -259,7 +259,7 @@ fn curvature(poses: &[Pose], at: usize) -> f64 {
     turn.abs() / length.max(STEP)
 }
 
-/// The pose after a distance along an arc; a negative distance is driven backwards.
+/// The pose after the given distance along an arc; a negative distance is driven backwards.
 pub(super) fn moved(pose: Pose, distance: f64, curvature: f64) -> Pose {
     let turn = distance * curvature;
     let chord = Pose {

@@ -130,7 +130,7 @@ impl View<'_> {
         (self.braking_here(agent) / PROFILE_BRAKING).min(1.0).sqrt()
     }
 
-    /// Samples of the route ahead, up to a distance, m.
+    /// Samples of the route ahead, up to the given distance, m.
     fn samples(&self, agent: AgentIndex, reach: f64) -> impl Iterator<Item = Sample> + '_ {
         let near = self
             .ahead(agent)

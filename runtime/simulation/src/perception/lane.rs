@@ -109,8 +109,8 @@ impl View<'_> {
         }
     }
 
-    /// Sets an agent's offset and angle to its lane, and its waypoint at a distance, m, on the path or along
-    /// the bend.
+    /// Sets an agent's offset and angle to its lane, and its waypoint at the given distance, m, on the path
+    /// or along the bend.
     #[inline]
     fn face(
         &self,
@@ -147,9 +147,9 @@ impl View<'_> {
         f64::from(self.agents.aside[agent.index()].now)
     }
 
-    /// Point at a distance, m, on the circle that approximates an agent's path just ahead. The circle touches
-    /// the lane at `here`, beside the vehicle, and passes through the lane a little farther on. `waypoint` is
-    /// the point of the path at the same distance.
+    /// Point at the given distance, m, on the circle that approximates an agent's path just ahead. The circle
+    /// touches the lane at `here`, beside the vehicle, and passes through the lane a little farther on.
+    /// `waypoint` is the point of the path at the same distance.
     ///
     /// ```text
     ///                    .-'      Q lies on the path. Steering for Q begins before the bend, cuts its inside
@@ -574,7 +574,8 @@ impl View<'_> {
     }
 }
 
-/// Point at a distance along the circle that touches a pose and passes through a place ahead of it, m.
+/// Point at the given distance along the circle that touches a pose and passes through a place ahead of it,
+/// m.
 fn on_circle(pose: Pose, through: DVec2, along: f64) -> DVec2 {
     let place = pose.to_local(through);
     let curvature = 2.0 * place.y / place.length_squared();

@@ -298,8 +298,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Lanelets that an agent is on or will reach within a distance from its rear axle, m, up to the first
-    /// lane change that its route requires.
+    /// Lanelets that an agent is on or will reach within the given distance from its rear axle, m, up to the
+    /// first lane change that its route requires.
     pub(crate) fn lanelets_ahead(
         &self,
         agent: AgentIndex,

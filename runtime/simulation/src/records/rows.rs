@@ -181,8 +181,8 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Requests the connection at an index of the route. If the agent has already requested it, it keeps its
-    /// place in the order.
+    /// Requests the connection at the given index of the route. If the agent has already requested it, it
+    /// keeps its place in the order.
     pub(crate) fn ask(&mut self, at: u32, step: u64) {
         if self.asked_for != at {
             self.asked_for = at;

@@ -100,8 +100,8 @@ impl Route {
         beside.is_none_or(|s| s >= f64::from(changes) * ROOM_FOR_CHANGE)
     }
 
-    /// Remaining distance for lane changes from a position on lanelet `at`, m: to its end, or to the position
-    /// level with the last goal if the goal lies on the target lane.
+    /// Remaining distance for lane changes from the given position on lanelet `at`, m: to its end, or to the
+    /// position level with the last goal if the goal lies on the target lane.
     pub(crate) fn room_for_changes(
         &self,
         at: u32,

@@ -45,7 +45,7 @@ impl Stretch {
 }
 
 impl Route {
-    /// Stretches from a position on lanelet `at` of the route to its end.
+    /// Stretches from the given position on lanelet `at` of the route to its end.
     ///
     /// Adjacent lanes get equal shares of the rest of their road, because the actual places of lane changes
     /// depend on other vehicles.

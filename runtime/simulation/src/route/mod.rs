@@ -115,7 +115,7 @@ impl Route {
         goals.clone().any(is_on_lane) && !goals.all(is_on_lane)
     }
 
-    /// Lanelet at an index.
+    /// Lanelet at the given index.
     #[inline]
     pub(crate) fn lanelet(&self, index: u32) -> Option<LaneletIndex> {
         self.lanelets.get(index as usize).copied()

@@ -38,7 +38,7 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    /// Route with an id.
+    /// Route with the given id.
     #[inline]
     pub(crate) fn get(&self, id: RouteId) -> &Route {
         &self.stored[id.0 as usize].route
@@ -127,7 +127,7 @@ impl Routes {
         stored.eq(counts)
     }
 
-    /// Builds the lines of all paths over open ground after a load. Returns `false` and builds none if a
+    /// Builds the lines of all paths over open ground after loading. Returns `false` and builds none if a
     /// waypoint is not finite or the total length is too large.
     pub(crate) fn build_paths(&mut self) -> bool {
         let routes = self.stored.iter_mut().map(|stored| &mut stored.route);
@@ -165,7 +165,7 @@ impl Routes {
         self.stored.len() - self.free.len()
     }
 
-    /// Rebuilds derived data after a load.
+    /// Rebuilds derived data after loading.
     pub(crate) fn index_hashes(&mut self) {
         self.by_hash.clear();
         let used = self.stored.iter().filter(|stored| stored.users > 0);

@@ -26,7 +26,7 @@ impl Part {
         self.version
     }
 
-    /// Part with a name.
+    /// Part with the given name.
     pub(super) fn named(name: &str) -> Option<Self> {
         ALL.iter().copied().find(|part| part.name == name)
     }

@@ -194,7 +194,7 @@ fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
     }
 }
 
-/// Moves all agents of a level. Returns the agents that have arrived.
+/// Moves all agents of the given level. Returns the agents that have arrived.
 fn advance_level<L: Level>(
     scene: AdvanceInputs<'_>,
     states: &mut [L::State],

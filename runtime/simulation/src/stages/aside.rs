@@ -137,7 +137,7 @@ impl View<'_> {
 }
 
 impl Aside {
-    /// Next offset towards a wanted one, m to the left, at a speed, m/s, after a time, s.
+    /// Next offset towards a wanted one, m to the left, at the given speed, m/s, after a time, s.
     fn toward(self, wanted: f64, speed: f64, dt: f64) -> Self {
         let (now, rate) = (f64::from(self.now), f64::from(self.rate));
         let left = wanted - now;

@@ -177,9 +177,9 @@ impl Effecting<'_> {
         }
     }
 
-    /// Whether a vehicle has the gap to change to a position on the adjacent lane, m, and respects promises
-    /// made to others. If only the latter fails, this is recorded. Otherwise, a vehicle behind would wait to
-    /// let it in, while it waits for vehicles that come up behind that one.
+    /// Whether a vehicle has the gap to change to the given position on the adjacent lane, m, and respects
+    /// promises made to others. If only the latter fails, this is recorded. Otherwise, a vehicle behind would
+    /// wait to let it in, while it waits for vehicles that come up behind that one.
     fn has_room_to_change(&mut self, agent: AgentIndex, beside: LaneSpot, room: f64) -> bool {
         let lanes = Lanes {
             ground: self.ground,

@@ -21,7 +21,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Sends a message to the agent with an id, if it is driving.
+    /// Sends a message to the agent with the given id, if it is driving.
     pub(super) fn send_to(&mut self, from: AgentIndex, to: u64, letter: Letter) {
         if let Some(to) = self.agents.census().find(to) {
             self.send(from, to, letter);
@@ -63,7 +63,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Sends a message to all agents within a radius, m.
+    /// Sends a message to all agents within the given radius, m.
     pub(super) fn broadcast(&mut self, from: AgentIndex, radius: f64, letter: &Letter) {
         let place = self.place(from);
         self.locate_bodies();

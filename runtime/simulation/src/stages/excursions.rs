@@ -44,7 +44,7 @@ impl Swerve {
         (self.within + self.along + back).min(LONGEST)
     }
 
-    /// Offset to the left of the lane's centre line after a distance, m.
+    /// Offset to the left of the lane's centre line after the given distance, m.
     fn at(&self, distance: f64) -> f64 {
         //  offset |      .-------------.
         //         |    .'               '.
@@ -130,7 +130,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Whether an agent on a lane is in a contested junction or will reach one within a distance, m.
+    /// Whether an agent on a lane is in a contested junction or will reach one within the given distance, m.
     fn meets_junction(&self, agent: AgentIndex, distance: f64) -> bool {
         if !self.agents.position[agent.index()].is_on_lane() {
             return false;

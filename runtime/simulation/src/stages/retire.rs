@@ -25,7 +25,8 @@ pub(crate) struct Exit<'a> {
 }
 
 impl Exit<'_> {
-    /// Removes an agent from the road at a time, s. Its modules are notified at the next step boundary.
+    /// Removes an agent from the road at the given time, s. Its modules are notified at the next step
+    /// boundary.
     pub(crate) fn retire(&mut self, agent: AgentIndex, status: Status, time: f64) {
         let index = agent.index();
         let statistics = self.agents.statistics[index];

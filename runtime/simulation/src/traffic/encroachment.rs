@@ -178,7 +178,7 @@ mod tests {
     const SPEED: f64 = 6.0;
 
     impl Stand {
-        /// Puts a car that drives straight across at a position along its connection, m.
+        /// Puts a car that drives straight across at the given position along its connection, m.
         fn put(&mut self, agent: AgentIndex, along: f64) {
             let index = agent.index();
             let route = self

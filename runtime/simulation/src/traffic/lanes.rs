@@ -83,7 +83,7 @@ impl<'a> Lanes<'a> {
         position.lanelet != lanelet || position.leaving != NO_LANELET
     }
 
-    /// Whether a vehicle at a position on a lane, m, can drive far enough to complete a change to the
+    /// Whether a vehicle at the given position on a lane, m, can drive far enough to complete a change to the
     /// adjacent lane even if the vehicle ahead of it stops. It has to complete the change within `room`
     /// metres in any case. If it stopped between two lanes, it would block both, perhaps including vehicles
     /// for which it then waits.

@@ -97,8 +97,9 @@ pub struct Driver<'a> {
 }
 
 impl DriveTrain {
-    /// Returns the pedals that give an acceleration in the direction of travel, m/s^2, at a speed in that
-    /// direction. Drag and rolling resistance are compensated, within the capabilities of engine and brakes.
+    /// Returns the pedals that give an acceleration in the direction of travel, m/s^2, at the given speed in
+    /// that direction. Drag and rolling resistance are compensated, within the capabilities of engine and
+    /// brakes.
     pub fn pedals(&self, shifting: &Shifting, along: f64, acceleration: f64) -> Pedals {
         if !acceleration.is_finite() {
             return Pedals {
@@ -131,7 +132,7 @@ impl DriveTrain {
         }
     }
 
-    /// Returns the forces divided by the mass of the vehicle at a speed along the body, m/s.
+    /// Returns the forces divided by the mass of the vehicle at the given speed along the body, m/s.
     pub fn push(&self, shifting: &Shifting, pedals: Pedals, speed: f64) -> Push {
         let gear = shifting.gear_of(self);
         Push {

@@ -160,9 +160,9 @@ impl DriveTrain {
     }
 
     /// Maximum acceleration by engine and driven wheels in the best gear, m/s^2, less drag and rolling
-    /// resistance, at a speed in the direction of travel, m/s. `load` is the fraction of the weight that acts
-    /// perpendicular to the ground, and `grip` the factor on tyre friction. A vehicle without a reverse gear
-    /// uses the forward gears.
+    /// resistance, at the given speed in the direction of travel, m/s. `load` is the fraction of the weight
+    /// that acts perpendicular to the ground, and `grip` the factor on tyre friction. A vehicle without a
+    /// reverse gear uses the forward gears.
     pub fn strongest(&self, along: f64, is_reversing: bool, load: f64, grip: f64) -> f64 {
         let gears = match &self.reverse {
             Some(reverse) if is_reversing => std::slice::from_ref(reverse),

@@ -58,7 +58,8 @@ pub struct StraightRun<'a> {
 }
 
 impl<'a> StraightRun<'a> {
-    /// Creates a vehicle at a speed, m/s, on a road with a grade, rad, in the gear for that speed.
+    /// Creates a vehicle at the given speed, m/s, on a road with the given grade, rad, in the gear for that
+    /// speed.
     pub fn new(train: &'a DriveTrain, speed: f64, grade: f64) -> Self {
         let mut shifting = Shifting::default();
         while train.rpm(shifting.gear_of(train), speed) >= train.up_rpm

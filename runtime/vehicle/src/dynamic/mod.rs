@@ -150,8 +150,8 @@ impl SingleTrack {
         (1.0 / front - 1.0 / rear) / GRAVITY
     }
 
-    /// Returns the fastest decay rate of side slip and yaw rate at a speed, 1/s. Steps must be shorter than
-    /// twice its inverse.
+    /// Returns the fastest decay rate of side slip and yaw rate at the given speed, 1/s. Steps must be
+    /// shorter than twice its inverse.
     #[inline]
     pub fn stiffness_rate(&self, speed: f64) -> f64 {
         let moment = self.mass * self.front * self.rear / self.yaw_inertia;
@@ -195,7 +195,7 @@ pub struct Push {
 
 /// Source of a vehicle's propulsion: pedals, engine and brakes.
 pub trait Propulsion {
-    /// Returns the forces for the next `dt` seconds at a speed along the body, m/s.
+    /// Returns the forces for the next `dt` seconds at the given speed along the body, m/s.
     fn push(&mut self, speed: f64, dt: f64) -> Push;
 }
 

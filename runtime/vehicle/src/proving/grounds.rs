@@ -34,7 +34,7 @@ pub(super) enum Obstruction {
     Gap(f64),
 }
 
-/// A course with an obstruction, for wheels of a radius, m.
+/// A course with an obstruction, for wheels of the given radius, m.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Course {
     pub(super) obstruction: Obstruction,

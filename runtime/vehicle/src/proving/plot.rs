@@ -141,7 +141,7 @@ impl Recorder {
         }
     }
 
-    /// Adds a dashed line across the picture at a value, unless the value is not finite.
+    /// Adds a dashed line across the picture at the given value, unless the value is not finite.
     pub(super) fn mark(&mut self, axis: MarkAxis, at: f64, label: impl Into<String>) {
         if let Some(plot) = self.plot.as_mut().filter(|_| at.is_finite()) {
             let label = label.into();
@@ -187,7 +187,7 @@ pub(super) struct Trials {
 }
 
 impl Trials {
-    /// Adds the lines of a trial at a value, unless an easier trial has already failed.
+    /// Adds the lines of a trial at the given value, unless an easier trial has already failed.
     pub(super) fn add(&mut self, value: f64, lines: Lines, passed: bool) {
         if self.failed.is_some() {
             return;

@@ -60,7 +60,7 @@ impl<'a, S: Surface> Trial<'a, S> {
         }
     }
 
-    /// Simulates for a time, s. Returns whether the numbers stayed valid.
+    /// Simulates for the given time, s. Returns whether the numbers stayed valid.
     fn run(&mut self, seconds: f64, controls: Controls) -> bool {
         self.run_seen(seconds, controls, |_, _| {})
     }
@@ -205,7 +205,7 @@ pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measure
     }
 }
 
-/// Tilts a table to the left below a vehicle that stands across it, until `is_over` or up to an angle.
+/// Tilts a table to the left below a vehicle that stands across it, until `is_over` or up to the given angle.
 /// Returns the angle.
 fn tilt_until(
     model: &RigidModel,
@@ -458,13 +458,13 @@ pub(super) fn pivot_turn(
     })
 }
 
-/// Returns equal parts of a length, m, up to exactly the whole length.
+/// Returns equal parts of the given length, m, up to exactly the whole length.
 fn parts_of(length: f64) -> impl Iterator<Item = f64> {
     let part = move |part: u32| length * f64::from(part) / f64::from(PARTS);
     (1..=PARTS).map(move |number| part(number).min(length))
 }
 
-/// Returns whether the vehicle crosses an obstruction within 20 s, starting at a speed, m/s, and the
+/// Returns whether the vehicle crosses an obstruction within 20 s, starting at the given speed, m/s, and the
 /// positions and heights of its centre of gravity, m.
 fn crosses(model: &RigidModel, obstruction: Obstruction, speed: f64) -> (bool, Vec<[f64; 2]>) {
     let course = Course {

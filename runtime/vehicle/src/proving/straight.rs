@@ -76,7 +76,7 @@ pub(super) fn acceleration(train: &DriveTrain, recorder: &mut Recorder) -> Measu
     }
 }
 
-/// Returns the lowest gear whose shift speed is not reached at a speed.
+/// Returns the lowest gear whose shift speed is not reached at the given speed.
 fn gear_for(train: &DriveTrain, speed: f64) -> &Gear {
     let mut gears = train.gears.iter();
     let turns = |gear: &&Gear| train.rpm(gear, speed) < 0.995 * train.up_rpm;

@@ -341,7 +341,7 @@ impl RigidModel {
     }
 }
 
-/// Returns the default stiffness, N/m, and damping, N s/m, of a spring for a load, N.
+/// Returns the default stiffness, N/m, and damping, N s/m, of a spring for the given load, N.
 pub(super) fn common_spring(load: f64) -> (f64, f64) {
     let (frequency, ratio) = COMMON_SPRING;
     let (mass, pulse) = (load / GRAVITY, TAU * frequency);

@@ -5,10 +5,10 @@ use roadwright_geometry::HeightField;
 
 /// A ground with height, normal and friction at each position.
 pub trait Surface {
-    /// Height, m, and unit normal at a position.
+    /// Height, m, and unit normal at the given position.
     fn at(&self, place: DVec2) -> (f64, DVec3);
 
-    /// Factor on tyre friction at a position: 1 on asphalt, 0.15 on ice.
+    /// Factor on tyre friction at the given position: 1 on asphalt, 0.15 on ice.
     fn friction(&self, _place: DVec2) -> f64 {
         1.0
     }

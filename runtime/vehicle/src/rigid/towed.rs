@@ -185,8 +185,8 @@ impl RigidModel {
     }
 }
 
-/// Creates the wheels of a trailer whose centre of gravity is at a height, m: the left and right wheel of
-/// each axle, from front to back.
+/// Creates the wheels of a trailer whose centre of gravity is at the given height, m: the left and right
+/// wheel of each axle, from front to back.
 fn axle_wheels(trailer: &Trailer, height: f64) -> Vec<Wheel> {
     let axles = trailer.axles();
     let centre = trailer.centre();

@@ -213,8 +213,8 @@ impl Locked {
         }
     }
 
-    /// Returns the longitudinal force of one of the wheels whose contact moves at a speed, m/s. The force
-    /// grows with the slip up to the grip.
+    /// Returns the longitudinal force of one of the wheels whose contact moves at the given speed, m/s. The
+    /// force grows with the slip up to the grip.
     pub(super) fn force(self, grip: &Grip, speed: f64) -> f64 {
         let slip = (self.rim - speed) / speed.abs().max(SLOWEST);
         let force = grip.stiffness * slip * grip.load;

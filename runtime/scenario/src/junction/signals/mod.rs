@@ -205,7 +205,8 @@ impl Programme {
         }
     }
 
-    /// Returns the current stage at a time, and the seconds since it began, with fixed times. O(stages).
+    /// Returns the current stage at the given time, and the seconds since it began, with fixed times.
+    /// O(stages).
     pub fn stage_at(&self, time: f64) -> (usize, f64) {
         // Times before the offset are valid too: cycles repeat backwards without end.
         let mut within = (time - self.offset).rem_euclid(self.cycle());
@@ -262,7 +263,7 @@ impl Signals {
         self.permitted.get(stage).is_some_and(|paths| paths[path])
     }
 
-    /// Light of a path at a time, with fixed times. O(stages).
+    /// Light of a path at the given time, with fixed times. O(stages).
     pub fn light(&self, path: usize, time: f64) -> Light {
         let (stage, within) = self.programme.stage_at(time);
         let next = self.programme.next(stage);

@@ -30,8 +30,8 @@ const TAPER: f64 = 16.0;
 /// Length of a street that has to remain behind a flare, m.
 const BEHIND: f64 = 10.0;
 
-/// Returns the edit that widens a street at one of its ends towards a ring with a radius, m; `None` if the
-/// street is too short, is one-way, or already has a median.
+/// Returns the edit that widens a street at one of its ends towards a ring with the given radius, m; `None`
+/// if the street is too short, is one-way, or already has a median.
 ///
 /// Agents and flows stay on their lanes if the ids of these change.
 pub(super) fn flared(scenario: &Scenario, id: RoadId, end: RoadEnd, radius: f64) -> Option<Edit> {

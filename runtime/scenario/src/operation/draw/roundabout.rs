@@ -49,8 +49,8 @@ struct Arm {
     pavement: f64,
 }
 
-/// Returns the edit that places a roundabout with one lane around a point, on a level. `radius` is the radius
-/// of the lane's centre line, m, within [`RING_RADIUS`].
+/// Returns the edit that places a roundabout with one lane around a point, on the given level. `radius` is
+/// the radius of the lane's centre line, m, within [`RING_RADIUS`].
 ///
 /// Roads are cut where they cross the circle, and everything inside it is removed as if it were [deleted],
 /// including agents that start inside and flows from or to it. The ring has the direction of the scenario's

@@ -90,7 +90,7 @@ impl RigidBodies {
         }
     }
 
-    /// Recomputes the footprints of moved obstacles after a load or on another ground.
+    /// Recomputes the footprints of moved obstacles after loading or on another ground.
     #[inline]
     pub(crate) fn displaced(&self) -> &Displaced {
         &self.displaced

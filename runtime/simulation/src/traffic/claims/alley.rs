@@ -172,7 +172,7 @@ impl Alleys {
             && self.waiting.is_sorted_by_key(|one| one.agent)
     }
 
-    /// Whether the ground has alleys that one direction uses at a time, and they are heeded.
+    /// Whether there are alleys that the two directions use in turn, and they are not ignored.
     #[cfg(test)]
     pub(super) fn are_heeded(&self, ground: &Ground) -> bool {
         !ground.alleys().is_empty() && !self.leaves_alleys

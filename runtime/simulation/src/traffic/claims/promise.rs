@@ -35,8 +35,9 @@ impl Grants {
         promised + taken + own <= tail.reach
     }
 
-    /// Whether vehicles that have been promised room on a lane still fit behind a vehicle at a position on
-    /// it, m. A vehicle that begins to change to or from the lane may have to wait there, between two lanes.
+    /// Whether vehicles that have been promised room on a lane still fit behind a vehicle at the given
+    /// position on it, m. A vehicle that begins to change to or from the lane may have to wait there, between
+    /// two lanes.
     pub(crate) fn leaves_promised(
         &self,
         lanes: Lanes<'_>,

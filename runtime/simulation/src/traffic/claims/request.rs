@@ -435,8 +435,8 @@ impl Requests {
     }
 }
 
-/// Prefetches the lanelets of the next agents, starting at an index, and the next lanelets on their routes.
-/// Reading them one by one would wait for memory each time (`perception/warm.rs`).
+/// Prefetches the lanelets of the next agents, starting at the given index, and the next lanelets on their
+/// routes. Reading them one by one would wait for memory each time (`perception/warm.rs`).
 fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
     let batch = from..(from + WARMED).min(agents.capacity());
     let on_lanes = batch

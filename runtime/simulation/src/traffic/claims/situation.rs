@@ -229,7 +229,7 @@ impl<'a> Situation<'a> {
         allowed.max(self.speed(agent)).max(LEAST_SPEED)
     }
 
-    /// Time that an agent needs for a distance if nothing delays it, s.
+    /// Time that an agent needs for the given distance if nothing delays it, s.
     pub(super) fn time_for(&self, distance: f64, agent: AgentIndex, at: u32) -> f64 {
         let top = self.expected_speed(agent, at);
         time_to_cover(distance, self.speed(agent), top, EXPECTED_ACCELERATION)

@@ -20,7 +20,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{Control, JunctionRules, RoadId, SignalMode, SignalPlan};
 
 impl Stand {
-    /// A car at a distance before the junction, m, that is to drive straight on.
+    /// A car at the given distance before the junction, m, that is to drive straight on.
     fn comes(&mut self, id: u64, direction: DVec2, before: f64, speed: f64) -> AgentIndex {
         let lanelets = self.straight(direction);
         let s = self.ground.length(lanelets[0]) - before;

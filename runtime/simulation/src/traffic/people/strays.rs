@@ -73,7 +73,7 @@ impl Stray {
         self.place.is_finite() && self.end.is_finite()
     }
 
-    /// Position after a distance, m.
+    /// Position after the given distance, m.
     fn after(&self, distance: f64) -> DVec2 {
         let left = self.end - self.place;
         let length = left.length();

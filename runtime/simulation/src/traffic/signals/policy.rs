@@ -46,7 +46,7 @@ impl Policy<'_> {
     }
 }
 
-/// The stage that fixed times show at a time, s, or are changing to.
+/// The stage that fixed times show at the given time, s, or are changing to.
 pub(super) fn planned(programme: &Programme, time: f64) -> u32 {
     let (stage, within) = programme.stage_at(time);
     if within < programme.stages[stage].green {
