@@ -13,11 +13,10 @@ const SHORTEST_SEGMENT: f64 = 1.0;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Accounts {
     pub(crate) of: BTreeMap<u64, Account>,
+    /// Number of lines of the collision log that have been counted.
+    pub(crate) counted: usize,
     /// Deviations of agents from their paths, by id. They are a separate part of saves because earlier
     /// versions saved accounts without them.
-    pub(crate) counted: usize,
-    /// Deviations of agents from their paths, by id; a part of saves of their own, because earlier versions
-    /// saved accounts without them.
     #[serde(skip)]
     pub(crate) deviations: BTreeMap<u64, Deviation>,
 }

@@ -57,8 +57,8 @@ impl Changed {
         }
     }
 
-    /// Returns the junctions of the layout before the edit whose nodes or roads differ, and adjacent
-    /// junctions that may use more of a road because it only continues or ends there.
+    /// Returns the rings of the edited network. They are searched again only if a changed road may be part
+    /// of one, because the search covers all one-way roads.
     fn rings(
         &self,
         network: &RoadNetwork,
@@ -79,8 +79,8 @@ impl Changed {
         }
     }
 
-    /// Returns the junctions of the layout before the edit whose nodes or roads differ, and adjacent ones
-    /// that use more of a road because it only continues or ends there.
+    /// Returns the junctions of the layout before the edit whose nodes or roads differ, and adjacent
+    /// junctions that may use more of a road because it only continues or ends there.
     fn junctions(
         &self,
         network: &RoadNetwork,

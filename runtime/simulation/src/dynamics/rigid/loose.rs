@@ -71,7 +71,7 @@ impl RigidBodies {
         states.collect()
     }
 
-    /// Footprints of obstacles that have been moved.
+    /// Stores the states of obstacles that have left their original place.
     pub(super) fn keep(
         &mut self,
         ground: &Ground,
@@ -90,13 +90,13 @@ impl RigidBodies {
         }
     }
 
-    /// Recomputes the footprints of moved obstacles after loading or on another ground.
+    /// Footprints of obstacles that have been moved.
     #[inline]
     pub(crate) fn displaced(&self) -> &Displaced {
         &self.displaced
     }
 
-    /// Computes the footprints of displaced obstacles after loading or on another ground.
+    /// Recomputes the footprints of moved obstacles after loading or on another ground.
     pub(crate) fn find_displaced(&mut self, ground: &Ground) {
         self.displaced = Displaced::default();
         for (kind, state) in self.pushed(ground) {

@@ -42,15 +42,15 @@ const AT_LINE: f64 = 15.0;
 /// Tolerance for times, which are sums of steps, s.
 const ROUNDING: f64 = 1e-9;
 
-/// Amber for all, before signals that an edit has changed restart.
+/// Phase of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     Green,
     Amber,
     AllRed,
-    /// Red for all after `ClosingAmber`.
+    /// Amber for all, before signals that an edit has changed restart.
     ClosingAmber,
-    /// Amber for all, before an edit that waits until the junction is empty.
+    /// Red for all after `ClosingAmber`.
     ClosingRed,
     /// Amber for all, before an edit that waits until the junction is empty.
     LastAmber,
