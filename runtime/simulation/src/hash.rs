@@ -1,4 +1,4 @@
-//! Hashes over state, for comparing runs.
+//! Hashes of state, for comparing runs.
 
 use serde::Serialize;
 use std::hash::Hasher;

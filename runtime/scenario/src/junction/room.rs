@@ -8,7 +8,8 @@ use crate::road::RoadEnd;
 /// Length of road that a car waiting at a line occupies, m: its length of 4.5 m and 2 m behind it.
 const ROOM_TO_WAIT: f64 = 6.5;
 
-/// Length of road before the cut at an end of a road, m; infinite where there is room for any stop line.
+/// Room for waiting vehicles before the cut at an end of a road: its length, m; infinite where it is enough
+/// for any stop line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoomToWait(f64);
 

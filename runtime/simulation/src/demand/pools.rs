@@ -17,7 +17,7 @@ const FROM_START: f64 = 4.0;
 const FROM_END: f64 = 6.0;
 /// Distance from the border within which a road that ends is assumed to continue beyond it, m.
 const BORDER: f64 = 50.0;
-/// Like `BORDER`, but as a share of the map's size, because extracts of large areas have ragged edges.
+/// Like `BORDER`, but as a fraction of the map's size, because extracts of large areas have ragged edges.
 const BORDER_SHARE: f64 = 0.02;
 
 /// Lanes from which places are drawn.

@@ -59,7 +59,7 @@ pub(super) struct Manoeuvre {
     pub(super) joins: usize,
     /// Its duration, s.
     pub(super) time: f64,
-    /// Whether it ends on the path or at the goal; otherwise it ends only nearer to it.
+    /// Whether it ends on the path or at the goal; otherwise it only comes closer.
     pub(super) is_complete: bool,
 }
 

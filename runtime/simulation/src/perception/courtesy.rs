@@ -35,7 +35,7 @@ const STANDING: f64 = 0.2;
 const FALLING_BACK: f64 = 0.7;
 const NEARLY_STANDING: f64 = 2.0;
 
-/// Consideration of an agent for vehicles beside it.
+/// How an agent accommodates vehicles beside it: it follows one of them or falls back.
 pub(super) struct Courtesy {
     /// A vehicle to follow as if it were ahead on the agent's lane; its position is projected onto that lane,
     /// m.
@@ -56,7 +56,7 @@ struct Beside {
 }
 
 impl View<'_> {
-    /// Consideration of an agent on a lane for vehicles beside it.
+    /// How an agent on a lane accommodates vehicles beside it.
     pub(super) fn courtesy(&self, agent: AgentIndex) -> Courtesy {
         let mut courtesy = Courtesy {
             let_in: None,

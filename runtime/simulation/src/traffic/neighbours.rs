@@ -298,7 +298,7 @@ impl Neighbours {
         self.pairs.extend(found.into_iter().map(|(_, pair)| pair));
     }
 
-    /// Determines anew how far bodies may move that have used up their room to obstacles.
+    /// Recomputes how far bodies may move if they have used up their room to obstacles.
     fn look_for_obstacles(&mut self, shapes: Shapes<'_>, helpers: Option<&rayon::ThreadPool>) {
         let obstacles = &shapes.bodies.ground.obstacles;
         let displaced = shapes.bodies.dynamics.rigid.displaced();
@@ -319,7 +319,7 @@ impl Neighbours {
 }
 
 /// Calls `visit` for all bodies, distributed over the threads of `helpers`, until it returns `false` for one
-/// of them. Returns whether it never did.
+/// of them. Returns whether all calls returned `true`.
 fn all(
     bodies: &mut [Followed],
     helpers: Option<&rayon::ThreadPool>,

@@ -133,8 +133,8 @@ impl Scrape {
         }
     }
 
-    /// Normal force on a point at a depth, m, that moves upwards at the given speed, m/s, in N. Stiff enough
-    /// for four points to carry the body.
+    /// Normal force on a point, N, from its depth in the ground, m, and its upward speed, m/s. It is stiff
+    /// enough for four points to carry the body.
     fn load(&self, depth: f64, rising: f64) -> f64 {
         let stiffness = self.mass * GRAVITY / (4.0 * SAG);
         let damping = 0.5 * (stiffness * self.mass).sqrt();
