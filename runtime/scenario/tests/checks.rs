@@ -102,7 +102,7 @@ fn obstacles_that_hang_are_judged_by_their_heights() {
         ..bar(tallest, tallest + 1.0)
     };
     assert_eq!(found(loose), [Code::HangingMass]);
-    // A roof above a wall does not overlap it, and who stands below it is not inside it.
+    // A roof above a wall does not overlap it, and an agent below it is not inside it.
     let aside = |base: f64, height: f64| Obstacle {
         shape: crate_at(50.0, 20.0).shape,
         ..bar(base, height)
@@ -623,7 +623,7 @@ fn signals_of_more_stages_than_there_may_be_are_found() {
     let (code, message) = told(28).unwrap();
     assert_eq!(code, Code::TooMuch);
     assert!(message.starts_with("its signals would need 3"), "{message}");
-    // The signals do not exist, because a stage is one of 32 bits.
+    // The signals do not exist, because a set of stages has only 32 bits.
     let has_signals = |streets: u32| {
         let layout = junction::layout(star(streets).network(), DrivingSide::Right);
         let mut junctions = layout.junctions.iter();

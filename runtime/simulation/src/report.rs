@@ -122,7 +122,7 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     if !world.dynamics.standing.is_untouched() {
         hasher.add(&world.dynamics.standing);
     }
-    // And of plans off the lanes.
+    // The same holds for plans off the lanes.
     if !world.ground_plans.is_empty() {
         hasher.add(world.ground_plans.saved());
     }

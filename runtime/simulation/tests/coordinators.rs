@@ -74,7 +74,7 @@ fn a_junction_with_signals_tells_its_queues_lights_and_times() {
         assert_eq!((programme.mode, programme.stages), (SignalMode::Fixed, 2));
         assert!(programme.elapsed >= 0.0 && programme.remaining.unwrap() > 0.0);
         ambers += usize::from(programme.phase == StagePhase::Amber);
-        // One second later a second has passed, unless a phase has ended.
+        // Within a phase, elapsed and remaining times change by one second from call to call.
         if let Some(before) = before.replace(seen).and_then(|seen| seen.programme)
             && (before.stage, before.phase) == (programme.stage, programme.phase)
         {

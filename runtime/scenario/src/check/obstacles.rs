@@ -82,7 +82,7 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
 fn may_be_met(scenario: &Scenario, obstacle: &Obstacle) -> bool {
     let span = obstacle.vertical_span();
     let kinds = scenario.vehicle_types();
-    // A scenario without vehicles says nothing about who would meet it.
+    // In a scenario without vehicles it is not known which vehicles would meet it.
     kinds.is_empty() || kinds.values().any(|kind| span.is_met_by(kind.whole_span()))
 }
 

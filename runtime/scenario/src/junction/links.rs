@@ -210,7 +210,7 @@ fn exits(
         .filter_map(|(i, arm)| {
             let lanes = arm.lanes(trims[i], site.side, false);
             let change = change(pose, lanes.first()?.pose);
-            // Back into the same road only if it is the only arm, or around an island.
+            // A path leads back into the same road only if that is the only arm, or around an island.
             let back = i == index;
             let is_offered = !back || arms.len() == 1 || goes_round;
             let possible = is_offered && (back || arms.len() > 1);

@@ -218,7 +218,7 @@ impl Round {
         let (start, end) = (self.arm(arm)?, self.arm(to_arm)?);
         let between = (self.turn * (end.bearing - start.bearing)).rem_euclid(TAU);
         let is_back = arm.road_id == to_arm.road_id && arm.end == to_arm.end;
-        // Back into the same arm is one full turn.
+        // A path back into the same arm makes one full turn.
         let between = if is_back { TAU } else { between };
         let most = between - LEAST_ARC;
         if start.join + end.leave > most {

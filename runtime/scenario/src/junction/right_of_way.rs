@@ -270,7 +270,7 @@ impl<'a> Arms<'a> {
                 DrivingSide::Left => (-turn).rem_euclid(TAU),
             }
         };
-        // Back into its own arm a path passes all entries.
+        // A path back into its own arm passes all entries.
         to == from || around(entry) < around(to)
     }
 

@@ -145,8 +145,8 @@ impl BodyList {
         match source {
             Source::Obstacle(id, obstacle) => {
                 let bodies = bodies_of(&obstacle.shape);
-                // An obstacle with notches is of several bodies, which would fall apart: it stays where it is. So does
-                // one that hangs, because nothing says what holds it.
+                // An obstacle with notches consists of several bodies, which would fall apart, so it cannot
+                // be moved. Neither can one that hangs, because what holds it is not known.
                 let is_loose = bodies.len() == 1 && !obstacle.hangs();
                 let mass = obstacle.mass.filter(|_| is_loose);
                 let span = obstacle.vertical_span();

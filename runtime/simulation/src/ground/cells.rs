@@ -99,8 +99,8 @@ impl Cells {
 
     fn covered(&self, boxes: &[Numbered]) -> f64 {
         let of = |(_, (low, high)): &Numbered| ((*high - *low) / self.cell + 2.0).element_product();
-        // More than a handful of cells per box never pays. The doubling ends at the latest when all boxes are
-        // in one cell.
+        // More than a handful of cells per box is never worthwhile. The doubling ends at the latest when all
+        // boxes are in one cell.
         boxes.iter().map(of).sum::<f64>() - 4.0 * boxes.len() as f64
     }
 

@@ -262,7 +262,7 @@ impl Obstacles {
     /// Whether a vehicle would hit a body, rather than drive over it or pass underneath.
     #[inline]
     fn is_met(&self, number: u32, vehicle: VerticalSpan) -> bool {
-        // In most scenarios vehicles can pass no body, and no stature is looked up.
+        // Most scenarios have no body that vehicles can pass under or over, so no stature is looked up.
         self.common.low == 0.0 && self.common.high > vehicle.low || {
             let stature = self.all.statures.get(number as usize);
             stature.is_none_or(|stature| stature.span.is_met_by(vehicle))

@@ -193,7 +193,7 @@ impl Driver<'_> {
                 }
             }
         }
-        // Out of a long dead end it gets in several manoeuvres.
+        // It leaves a long dead end in several manoeuvres.
         let (ahead, at) = nearest;
         (ahead + LEAST_GAIN < at_start).then(|| Manoeuvre {
             is_complete: false,

@@ -427,7 +427,7 @@ impl Planning<'_> {
         let Some(saved) = &mut self.plan.verdict else {
             return;
         };
-        // Some verdicts are there before the first cell is expanded.
+        // Some verdicts are reached before the first cell is expanded.
         let is_open = searches.verdict() == Verdict::Searching;
         if is_open && saved.spent >= MOST_SPENT {
             return;

@@ -244,7 +244,7 @@ impl Seeker<'_> {
             match self.repair(map, incremental, from, to) {
                 GridAnswer::Found(path) => return Found::over(&path, size),
                 GridAnswer::NoPath => match kept.larger() {
-                    // The path may lead round outside of the window.
+                    // The path may leave the window.
                     Some(larger) => {
                         *window = Some(larger);
                         *incremental = None;

@@ -158,7 +158,7 @@ pub(crate) fn plan_legs(
     let counts: Vec<Option<usize>> = trips
         .iter()
         .map(|(trip, route)| {
-            // An agent with a goal off the lanes asks no questions and takes no answers below.
+            // An agent with a goal off the lanes requests no routes and takes no answers below.
             let mut own = questions(trip.start, &route.goals, trip.class)?;
             let LaneSpot { lanelet, s } = trip.start;
             let remaining = view.graph.lanelet(lanelet).length() - s;

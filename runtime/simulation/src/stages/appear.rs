@@ -86,7 +86,7 @@ pub(crate) fn admit(
             return Some(departure);
         }
         // It becomes an agent with an index here, before its planner has found a route. Asking first would
-        // cost a question for each attempt of a queued departure.
+        // cost a request for each attempt of a queued departure.
         let level = level(scene, &departure, log);
         let agent = place(scene, departure, level, routes, agents);
         dynamics.insert(agent, level);

@@ -162,7 +162,7 @@ impl Effecting<'_> {
             // Output for the user.
             Effect::Log(text) => self.write_log(agent, text, false),
             Effect::Mark { at, text } => self.mark(agent, at, text),
-            // The module counts the question that it could not answer.
+            // The module counts the call that it could not answer.
             Effect::Fault(text) => self.write_log(agent, text, true),
         }
     }

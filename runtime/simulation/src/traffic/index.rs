@@ -36,8 +36,8 @@ struct Range {
 //   ranges     4: (0, 2)   0: (2, 1)   2: (3, 2)     first entry and count
 //   entries    [4, s 3.1] [4, s 20.5] [0, s 7.0] [2, s 1.2] [2, s 9.9]
 //
-// The vehicle ahead of another on its lanelet is the next entry, if that is on the same lanelet. The
-// hindmost vehicle of a lanelet is the first of its range. Neither needs a search.
+// The vehicle ahead of another on its lanelet is the next entry, if that is on the same lanelet. The rearmost
+// vehicle of a lanelet is the first of its range. Neither needs a search.
 
 /// A body off the lanes.
 #[derive(Debug, Clone, Copy)]

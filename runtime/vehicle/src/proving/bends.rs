@@ -97,8 +97,8 @@ pub(super) fn circle(
         speed = (speed + STAIRCASE * DT).min(1.2 * most);
         let from_centre = car.centre() - centre;
         let aim = Aim {
-            // The circle is driven anticlockwise with its centre on the left, so the inside is left of the
-            // line.
+            // The circle is driven counter-clockwise with its centre on the left, so the inside is left of
+            // the line.
             offset: radius - from_centre.length(),
             heading: atan2(from_centre.x, -from_centre.y),
             curvature: 1.0 / radius,
