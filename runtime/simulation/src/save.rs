@@ -175,9 +175,9 @@ impl World {
     ///
     /// Other modules, whether set by `options` or named by stacks of `scenario`, apply to all agents except
     /// those that have chosen their own. Such modules start fresh, and so do other builds of a module. This
-    /// is noted ([`Summary::started_fresh`](crate::Summary))and makes the run a branch. A module that differs
-    /// only in parameters or rate keeps its memory, which is also noted. Routes stay until a new one is
-    /// requested. Other vehicle types with the same names, other flows, and another level or number of
+    /// is noted ([`Summary::started_fresh`](crate::Summary)) and makes the run a branch. A module that
+    /// differs only in parameters or rate keeps its memory, which is also noted. Routes stay until a new one
+    /// is requested. Other vehicle types with the same names, other flows, and another level or number of
     /// pedestrians in the options also make a branch, and are noted.
     ///
     /// # Errors

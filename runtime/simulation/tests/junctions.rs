@@ -430,8 +430,8 @@ fn who_ignores_the_law_is_counted() {
     assert!(law.breaches > 5 && law.red_passed > 2, "{law:?}");
 }
 
-/// The front of such a vehicle is beyond the line and its rear axle on the lane, so it could not have been
-/// admitted.
+/// A vehicle that is spawned with its front beyond the line and its rear axle on the lane cannot have been
+/// admitted before.
 #[test]
 fn who_appears_with_its_front_in_a_junction_is_no_breach() {
     let controls = [Control::Signals, Control::Stop, Control::Uncontrolled];

@@ -11,8 +11,8 @@ const SLOWEST: f64 = 2.0;
 /// continue straight does not count as a bend, however sharp it is.
 pub const BEND_REACH: f64 = 3.0;
 
-/// Comfortable speed in a bend with the given curvature, 1/m, in m/s. The lateral acceleration is v^2 times
-/// the curvature, so a radius of 10 m allows 5 m/s.
+/// Comfortable speed, m/s, in a bend with the given curvature, 1/m. The lateral acceleration is v^2 times the
+/// curvature, so a radius of 10 m allows 5 m/s.
 pub fn bend_speed(curvature: f64) -> f64 {
     let speed = (LATERAL_ACCELERATION / curvature.abs().max(1e-6)).sqrt();
     speed.max(SLOWEST)

@@ -16,7 +16,8 @@ use roadwright_geometry::math::{sin, tan};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use std::sync::Arc;
 
-/// Speed, m/s, and angles to the way-point, rad, with which a controller is probed for how sharply it steers.
+/// Speed, m/s, and angles to the way-point, rad, with which the sharpness of a controller's steering is
+/// measured.
 const PROBE_SPEED: f64 = 2.0;
 const PROBE_ANGLES: (f64, f64) = (0.2, 1.2);
 /// Maximum increase of the sine of the angle to a way-point that is moved farther away, for a driver that

@@ -186,7 +186,8 @@ fn it_speeds_up_and_stops_as_asked_whatever_the_step() {
     }
 }
 
-/// A body that rolls downhill without resistance gains the potential energy that it loses.
+/// A body that rolls downhill without resistance converts all the potential energy that it loses to kinetic
+/// energy.
 #[test]
 fn energy_is_kept_on_a_slope() {
     let model = RigidModel {
