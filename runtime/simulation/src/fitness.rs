@@ -311,7 +311,7 @@ static FORMULAS: [Described; 18] = [
             "s",
             (1.0, 3600.0),
             60.0,
-            "Time for which it has to be balanced.",
+            "Time for which the pole has to be balanced.",
         )],
         score: balance_score,
         wants: Wants::Account,

@@ -206,7 +206,7 @@ const NO_ENGINE: &str = "the file has no drive train";
 const NO_TYRES: &str = "the file does not specify how its tyres slip";
 const NO_CAR: &str = "the course is for vehicles up to 3.5 t";
 const NO_SPRINGS: &str = "the file lacks what rigid bodies need";
-const TOO_STIFF: &str = "springs or tyres are too stiff for the mass: it would take hours";
+const TOO_STIFF: &str = "springs or tyres are too stiff for the mass: the drive would take hours";
 
 impl Subject<'_> {
     fn drive(&self, name: &'static str, recorder: &mut Recorder) -> Manoeuvre {
