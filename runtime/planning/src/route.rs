@@ -180,7 +180,7 @@ impl Planner for RoutePlanner {
 //   start --[private]--> [all] --> [all] --> [private]--> goal
 //             id           id        id      id + places
 
-/// A place (`via_ways.rs`) together with the part of the trip (outward or inward).
+/// A place (`via_places.rs`) together with the part of the trip (outward or inward).
 type Node = u32;
 
 /// Flag of a parent that is a lane beside the start; the other bits are its index in that list.

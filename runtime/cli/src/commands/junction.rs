@@ -564,7 +564,7 @@ fn meetings(
 fn diverging(path: ConnectionIndex, junction: &Junction) -> Vec<ConnectionIndex> {
     let from = junction.paths[path.index()].from;
     let others = junction.numbered_paths();
-    let others = others.filter(|(other, way)| *other != path && way.from == from);
+    let others = others.filter(|(other, one)| *other != path && one.from == from);
     others.map(|(other, _)| other).collect()
 }
 

@@ -202,7 +202,7 @@ fn edges(scenario: &Scenario) -> BTreeMap<(RoadId, RoadEnd), NodeId> {
         // A one-way street without a connection at one end leads off the map wherever it lies, because it
         // could not be used otherwise.
         let is_one_way = [true, false]
-            .map(|way| road.lanes_driven(s, way, side))
+            .map(|towards| road.lanes_driven(s, towards, side))
             .contains(&0);
         is_one_way || distance_to(&hull, place.position()) <= reach
     };

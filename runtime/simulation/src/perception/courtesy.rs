@@ -111,7 +111,7 @@ impl View<'_> {
     }
 
     /// Whether a vehicle could change over from its lane; one close behind a standing vehicle cannot.
-    fn has_way(&self, agent: AgentIndex, lane: LaneletIndex) -> bool {
+    fn leads_on(&self, agent: AgentIndex, lane: LaneletIndex) -> bool {
         let s = self.position(agent).s;
         let lanes = Lanes {
             ground: self.ground,
@@ -152,7 +152,7 @@ impl View<'_> {
                     entry,
                     speed: self.motion(entry.agent).speed,
                     gap: entry.s - self.vehicle_type(entry.agent).rear_overhang - front,
-                    seeking: if wants_in && self.has_way(entry.agent, side) {
+                    seeking: if wants_in && self.leads_on(entry.agent, side) {
                         theirs.seeking
                     } else {
                         0.0

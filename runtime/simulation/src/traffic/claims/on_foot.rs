@@ -39,12 +39,12 @@ impl Situation<'_> {
             let Some(taken) = site.taken(path, self.is_long(agent)) else {
                 return false;
             };
-            let way = taken.along.to - self.rear(agent, at);
+            let distance = taken.along.to - self.rear(agent, at);
             let over = Over {
                 across: taken.across,
-                leaves: self.time_for(way, agent, at),
+                leaves: self.time_for(distance, agent, at),
             };
-            way > 0.0 && self.people.are_in_the_way(number, site, over, slack)
+            distance > 0.0 && self.people.are_in_the_way(number, site, over, slack)
         })
     }
 
