@@ -860,15 +860,10 @@ fn turn_lanes_open_before_a_junction_and_arrows_say_for_whom() {
             );
             // Over this length before the stop line it is as wide as the lane beside it.
             let road = scenario.network().road(arm.road).unwrap();
-            let towards = arm.end == RoadEnd::End;
-            let s = |along: f64| {
-                if towards {
-                    road.length() - along
-                } else {
-                    along
-                }
+            let driven = |along: f64| match arm.end {
+                RoadEnd::Start => road.lanes_backward(along, side),
+                RoadEnd::End => road.lanes_forward(road.length() - along, side),
             };
-            let driven = |along: f64| road.lanes_driven(s(along), towards, side);
             assert_eq!((driven(arm.trim + 30.0), driven(arm.trim + 65.0)), (2, 1));
         }
         assert_eq!(check(&scenario), check(&before), "{side:?}");

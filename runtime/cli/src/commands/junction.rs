@@ -397,7 +397,7 @@ fn entering_lanes(scenario: &Scenario, end: &ArmEnd) -> Vec<i8> {
         return Vec::new();
     };
     let lanes = roadwright_scenario::junction::Arm::new(end.road, road, end.end);
-    let lanes = lanes.lanes(end.trim, side, true);
+    let lanes = lanes.entering_lanes(end.trim, side);
     lanes.iter().map(|lane| lane.id).collect()
 }
 
