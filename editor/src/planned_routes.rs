@@ -75,8 +75,8 @@ fn answers() -> impl FnMut(RouteQuestion) -> (u64, PlannedRoutes) + Send + 'stat
         let finder = kept.as_ref().expect("just created");
         let route = |id: ObjectId| {
             let route = match id {
-                ObjectId::Agent(agent) => finder.way(scenario.agents().get(&agent)?),
-                ObjectId::Flow(flow) => finder.way_of_flow(scenario.flows().get(&flow)?),
+                ObjectId::Agent(agent) => finder.route(scenario.agents().get(&agent)?),
+                ObjectId::Flow(flow) => finder.route_of_flow(scenario.flows().get(&flow)?),
                 _ => return None,
             };
             Some((id, route))

@@ -91,13 +91,10 @@ fn two_streets_get_turn_lanes_and_an_arrow_of_their_own_in_eight_actions() {
     for arm in &junction.arms {
         // A left-turn lane of at least 30 m, and one for all other turns.
         let road = scenario.network().road(arm.road).unwrap();
-        let at = |beyond: f64| match arm.end {
-            RoadEnd::Start => arm.trim + beyond,
-            RoadEnd::End => road.length() - arm.trim - beyond,
-        };
-        let lanes = |beyond: f64| {
-            let towards = arm.end == RoadEnd::End;
-            road.lanes_driven(at(beyond), towards, scenario.about().driving_side)
+        let side = scenario.about().driving_side;
+        let lanes = |beyond: f64| match arm.end {
+            RoadEnd::Start => road.lanes_backward(arm.trim + beyond, side),
+            RoadEnd::End => road.lanes_forward(road.length() - arm.trim - beyond, side),
         };
         assert_eq!((lanes(0.5), lanes(30.0), lanes(60.0)), (2, 2, 1));
     }

@@ -99,7 +99,7 @@ fn a_slip_road_dragged_onto_a_motorway_gets_a_lane_of_its_own() {
     assert_eq!(joined.road_count(), 3);
     let widest = joined
         .roads()
-        .map(|(_, road)| road.lanes_driven(1.0, true, DrivingSide::Right));
+        .map(|(_, road)| road.lanes_forward(1.0, DrivingSide::Right));
     assert_eq!(widest.max(), Some(4));
     undo_gives_back(&mut bench, &motorway);
     // A vehicle from the slip road changes lanes and continues.

@@ -148,8 +148,8 @@ fn run_writes_what_came_of_it_as_tables() {
     // Lanes, and connections through the junction.
     let cells = |row: &str| row.split(',').map(str::to_owned).collect::<Vec<_>>();
     let rows: Vec<_> = heat.lines().skip(1).map(cells).collect();
-    let (lanes, ways): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row[2].is_empty());
-    assert!(lanes.len() > 10 && !ways.is_empty(), "{heat}");
+    let (lanes, connections): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row[2].is_empty());
+    assert!(lanes.len() > 10 && !connections.is_empty(), "{heat}");
     let seconds = |row: &Vec<String>| row[8].parse::<f64>().unwrap();
     assert!(rows.iter().all(|row| seconds(row) > 0.0), "{heat}");
 }

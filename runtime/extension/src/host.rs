@@ -1,6 +1,6 @@
 //! Host of external modules: plugin folders and script folders.
 
-use crate::catalogue::{Catalogue, FileRow, KnownFile, ModuleRow, Trust, Wanted};
+use crate::catalogue::{Catalogue, FileRow, KnownFile, ModuleRow, Take, Trust, Wanted};
 use crate::event::Event;
 use crate::native::PluginEntry;
 use crate::script::Scripts;
@@ -211,7 +211,7 @@ impl Host {
 
     /// Scans all folders now, without waiting for events.
     pub fn rescan(&self) {
-        self.catalogue.scan(true);
+        self.catalogue.scan(Take::AtOnce);
     }
 
     /// Lifts the quarantine of all builds of a plugin in the folders, so that they are loaded the next time.

@@ -34,13 +34,13 @@ fn braking_is_as_hard_as_asked_for() {
     let before = road.car(1);
     assert!(before.speed > 8.0);
     road.run(6.0);
-    let way = road.car(1).pose.position.x - before.pose.position.x;
+    let driven = road.car(1).pose.position.x - before.pose.position.x;
     let expected = before.speed * before.speed / 12.0;
     assert_eq!(road.car(1).speed, 0.0);
     // It is called after at most a fifth of a second.
     assert!(
-        (way - expected) < 0.15 * before.speed + 1.0,
-        "{way}, {expected}"
+        (driven - expected) < 0.15 * before.speed + 1.0,
+        "{driven}, {expected}"
     );
     road.run(10.0);
     assert!(road.car(1).speed > 3.0);

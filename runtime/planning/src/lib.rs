@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `route.rs` | [`RoutePlanner`]: the fastest route, by A* over lanelets |
 //! | `costs.rs` | costs of driving along lanelets, and lower bounds by landmarks that guide the search |
-//! | `via_ways.rs` | restrictions with via ways |
+//! | `via_places.rs` | restrictions with via ways |
 //! | `islands.rs` | connected areas of restricted roads |
 //! | `lane_keeper.rs` | [`LaneKeeper`]: changes lanes if the route requires it and the gap allows it |
 //! | `ground_planners.rs` | the modules that find paths off the lanes |

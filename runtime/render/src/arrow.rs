@@ -79,7 +79,7 @@ fn choices(
     road: &Road,
 ) -> Vec<(i8, BTreeSet<Turn>)> {
     let side = scenario.about().driving_side;
-    let lanes = Arm::new(end.road, road, end.end).lanes(end.trim, side, true);
+    let lanes = Arm::new(end.road, road, end.end).entering_lanes(end.trim, side);
     let s = match end.end {
         RoadEnd::Start => 0.0,
         RoadEnd::End => road.length(),
@@ -122,9 +122,8 @@ pub(crate) fn one_ways(
         let Some((from, to)) = layout.remaining(id, road).filter(|_| is_street) else {
             continue;
         };
-        let is_driven = |forward: bool| road.lanes_driven(from, forward, side) > 0;
-        let forward = is_driven(true);
-        if forward == is_driven(false) {
+        let forward = road.lanes_forward(from, side) > 0;
+        if forward == (road.lanes_backward(from, side) > 0) {
             continue;
         }
         let node = if forward { road.from } else { road.to };

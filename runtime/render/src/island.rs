@@ -83,7 +83,7 @@ fn chain(scenario: &Scenario, layout: &Layout, first: RoadId) -> Option<Vec<Road
 
 /// Whether a one-way road has the direction of growing s.
 fn is_forward(road: &Road, side: DrivingSide) -> bool {
-    road.lanes_driven(0.0, true, side) > 0
+    road.lanes_forward(0.0, side) > 0
 }
 
 /// The inner edge of a ring's carriageway, and whether there is a pavement inside it.

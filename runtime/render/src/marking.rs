@@ -141,10 +141,10 @@ fn style(
             let lanes = stretch.section.lanes.iter().zip(bands);
             let driven = lanes.filter(|(lane, _)| lane.kind.is_drivable());
             let width: f64 = driven.map(|(_, band)| band.width).sum();
-            let count = |forward| stretch.road.lanes_driven(s, forward, side);
+            let road = stretch.road;
             if width < LEAST_TWO_WAY {
                 None
-            } else if count(true) >= 2 && count(false) >= 2 {
+            } else if road.lanes_forward(s, side) >= 2 && road.lanes_backward(s, side) >= 2 {
                 Some(Style::Avenue)
             } else {
                 Some(Style::Centre)
@@ -372,8 +372,8 @@ fn painted_sign(arm: &ArmEnd, road: &Road) -> Sign {
 
 /// Whether all lanes of a road have the same direction.
 fn is_one_way(road: &Road) -> bool {
-    let count = |forward| road.lanes_driven(0.0, forward, DrivingSide::Right);
-    count(true) == 0 || count(false) == 0
+    let side = DrivingSide::Right;
+    road.lanes_forward(0.0, side) == 0 || road.lanes_backward(0.0, side) == 0
 }
 
 /// Draws lines that continue through a junction: along a bend, and along the major road of a T.
@@ -407,9 +407,14 @@ pub(crate) fn through_lines(
                 canvas.line(&points, LINE, 0.8, dash, color);
             }
         };
-        let lanes = |arm: &Arm<'_>, trim, entering| arm.lanes(trim, side, entering);
-        let (into, out) = (lanes(&arm, trim, true), lanes(&next, next_trim, false));
-        let (back, off) = (lanes(&next, next_trim, true), lanes(&arm, trim, false));
+        let (into, out) = (
+            arm.entering_lanes(trim, side),
+            next.leaving_lanes(next_trim, side),
+        );
+        let (back, off) = (
+            next.entering_lanes(next_trim, side),
+            arm.leaving_lanes(trim, side),
+        );
         // Between the directions: the left edge of the leftmost lane in right-hand traffic.
         let is_two_way = !into.is_empty() && !out.is_empty() && !back.is_empty() && !off.is_empty();
         if is_two_way && arm.road.class != RoadClass::Path {
@@ -485,7 +490,7 @@ pub(crate) fn stop_lines(
             if sign == Sign::None {
                 continue;
             }
-            let lanes = Arm::new(end.road, road, end.end).lanes(end.trim, side, true);
+            let lanes = Arm::new(end.road, road, end.end).entering_lanes(end.trim, side);
             let Some(alpha) = lanes
                 .first()
                 .map(|lane| opacity(canvas.scale(), lane.width))

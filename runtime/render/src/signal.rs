@@ -78,7 +78,7 @@ pub fn heads(scenario: &Scenario, layout: &Layout, junction: &Junction) -> Vec<H
         let arm = Arm::new(end.road, road, end.end);
         // From left to right in driving direction.
         let mut lanes: Vec<i8> = arm
-            .lanes(end.trim, side, true)
+            .entering_lanes(end.trim, side)
             .iter()
             .map(|lane| lane.id)
             .collect();

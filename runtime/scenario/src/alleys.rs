@@ -70,6 +70,11 @@ impl Passing {
         }
     }
 
+    /// Whether a vehicle has to take turns with vehicles of any kind, given whether it is long.
+    pub fn holds_up_any(self, is_long: bool) -> bool {
+        self.holds_up(is_long, true)
+    }
+
     /// The smallest vehicle bodies that do not fit side by side.
     fn bodies(self) -> [Body; 2] {
         match self {

@@ -427,12 +427,21 @@ impl Road {
         extent.unwrap_or_else(|| self.edges(s))
     }
 
-    /// Number of drivable lanes at `s` in the direction of increasing s (`true`) or against it (`false`).
-    pub fn lanes_driven(&self, s: f64, forward: bool, side: DrivingSide) -> usize {
+    /// Number of drivable lanes at `s` in the direction of increasing s.
+    pub fn lanes_forward(&self, s: f64, side: DrivingSide) -> usize {
+        self.lanes_driven(s, |lane| lane.is_forward(side))
+    }
+
+    /// Number of drivable lanes at `s` against the direction of increasing s.
+    pub fn lanes_backward(&self, s: f64, side: DrivingSide) -> usize {
+        self.lanes_driven(s, |lane| !lane.is_forward(side))
+    }
+
+    fn lanes_driven(&self, s: f64, has_direction: impl Fn(&Lane) -> bool) -> usize {
         self.section_at(s)
             .lanes
             .iter()
-            .filter(|lane| lane.kind.is_drivable() && lane.is_forward(side) == forward)
+            .filter(|lane| lane.kind.is_drivable() && has_direction(lane))
             .count()
     }
 
@@ -545,7 +554,7 @@ mod tests {
         for side in [DrivingSide::Left, DrivingSide::Right] {
             let road = road(CrossSection::driving(2, 0, 3.0), side);
             assert_eq!(road.edges(5.0), (-3.0, 3.0), "{side:?}");
-            assert_eq!(road.lanes_driven(5.0, true, side), 2);
+            assert_eq!(road.lanes_forward(5.0, side), 2);
         }
     }
 

@@ -65,12 +65,12 @@ fn throw(junction: &Junction, kind: usize, shrunk: f64, random: &mut Stream, tal
     let body = [Body::CAR, Body::LONG][kind];
     let rear = REAR[kind];
     let conflicts = Conflicts::of_bodies(junction, body);
-    let ways = junction.paths.len();
-    if ways < 2 {
+    let count = junction.paths.len();
+    if count < 2 {
         return;
     }
     for _ in 0..PER_JUNCTION {
-        let (a, b) = (random.next_index(ways), random.next_index(ways));
+        let (a, b) = (random.next_index(count), random.next_index(count));
         let (one, other) = (&junction.paths[a], &junction.paths[b]);
         if a == b {
             continue;
@@ -86,9 +86,9 @@ fn throw(junction: &Junction, kind: usize, shrunk: f64, random: &mut Stream, tal
         let (Some(first), Some(second)) = (&one.curve, &other.curve) else {
             continue;
         };
-        let [s, t] = [first, second].map(|way| random.next_in(-body.front, way.length()));
+        let [s, t] = [first, second].map(|path| random.next_in(-body.front, path.length()));
         tally.samples += 1;
-        let boxes = [(first, s), (second, t)].map(|(way, s)| outline(body, rear, pose(way, s)));
+        let boxes = [(first, s), (second, t)].map(|(path, s)| outline(body, rear, pose(path, s)));
         if boxes[0].penetration(&boxes[1]) <= ignored {
             continue;
         }
@@ -152,7 +152,7 @@ fn places_that_are_a_metre_too_short_are_found_out() {
 }
 
 #[test]
-fn ways_merge_cross_or_graze() {
+fn connections_merge_cross_or_graze() {
     use roadwright_scenario::junction::{Meeting, Turn};
     let mut scenario = Scenario::new("wide");
     let style = |name| RoadStyle {

@@ -82,8 +82,8 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
             let (node, _) = nodes.max_by_key(|(id, _)| scenario.network().ends_at(*id).len())?;
             let ends = scenario.network().ends_at(node);
             let road = |i: usize| ends[(n as usize / 7 + i) % ends.len()].0;
-            let ways = [(road(0), road(1)), (road(1), road(0)), (road(0), road(2))];
-            let mut lanes = ways
+            let connections = [(road(0), road(1)), (road(1), road(0)), (road(0), road(2))];
+            let mut lanes = connections
                 .into_iter()
                 .map(|(from, to)| operation::slip_lane(scenario, node, from, to));
             lanes.find_map(Result::ok)?

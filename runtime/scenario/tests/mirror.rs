@@ -230,8 +230,8 @@ fn a_one_way_road_and_its_trips_go_the_other_way() {
     let (after, _) = image(&scenario, Mirror::UpDown(5.0));
     let road = after.network().road(RoadId(1)).unwrap();
     let side = after.about().driving_side;
-    assert_eq!(road.lanes_driven(50.0, false, side), 2);
-    assert_eq!(road.lanes_driven(50.0, true, side), 0);
+    assert_eq!(road.lanes_backward(50.0, side), 2);
+    assert_eq!(road.lanes_forward(50.0, side), 0);
     let there = &after.agents()[&AgentId(1)];
     assert_eq!(there.start, Place::lane(RoadId(1), 1, 190.0));
     assert_eq!(there.via, [Place::lane(RoadId(1), 2, 60.0)]);
@@ -270,8 +270,8 @@ fn an_uneven_two_way_road_keeps_its_lanes_and_its_footprint() {
     let (after, _) = image(&scenario, Mirror::LeftRight(0.0));
     let road = after.network().road(RoadId(1)).unwrap();
     let side = after.about().driving_side;
-    assert_eq!(road.lanes_driven(50.0, true, side), 2);
-    assert_eq!(road.lanes_driven(50.0, false, side), 1);
+    assert_eq!(road.lanes_forward(50.0, side), 2);
+    assert_eq!(road.lanes_backward(50.0, side), 1);
     let before = scenario.network().road(RoadId(1)).unwrap();
     let (right, left) = before.edges(50.0);
     assert_eq!(road.edges(50.0), (-left, -right));

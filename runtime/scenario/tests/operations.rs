@@ -846,10 +846,11 @@ fn turn_lanes_open_before_a_junction_and_arrows_say_for_whom() {
         let layout = junction::layout(scenario.network(), scenario.about());
         let junction = layout.junction_at(middle).unwrap();
         for arm in &junction.arms {
-            let ways = junction.paths.iter();
-            let ways = ways.filter(|way| (way.from.road, way.from.end) == (arm.road, arm.end));
-            let by_lane: std::collections::BTreeSet<(i8, Turn)> =
-                ways.map(|way| (way.from.lane.abs(), way.turn)).collect();
+            let paths = junction.paths.iter();
+            let paths = paths.filter(|path| (path.from.road, path.from.end) == (arm.road, arm.end));
+            let by_lane: std::collections::BTreeSet<(i8, Turn)> = paths
+                .map(|path| (path.from.lane.abs(), path.turn))
+                .collect();
             let expected = [(1, far), (2, Turn::Straight), (2, near)];
             assert_eq!(
                 by_lane,
@@ -859,9 +860,10 @@ fn turn_lanes_open_before_a_junction_and_arrows_say_for_whom() {
             );
             // Over this length before the stop line it is as wide as the lane beside it.
             let road = scenario.network().road(arm.road).unwrap();
-            let towards = arm.end == RoadEnd::End;
-            let s = |way: f64| if towards { road.length() - way } else { way };
-            let driven = |way: f64| road.lanes_driven(s(way), towards, side);
+            let driven = |along: f64| match arm.end {
+                RoadEnd::Start => road.lanes_backward(along, side),
+                RoadEnd::End => road.lanes_forward(road.length() - along, side),
+            };
             assert_eq!((driven(arm.trim + 30.0), driven(arm.trim + 65.0)), (2, 1));
         }
         assert_eq!(check(&scenario), check(&before), "{side:?}");
@@ -964,18 +966,18 @@ fn a_slip_lane_takes_the_turn_to_the_near_side_out_of_a_junction() {
                 assert!(lane.lane_sections[0].lanes.len() == 1);
                 let start = after.junction_at(lane.from).unwrap();
                 let end = after.junction_at(lane.to).unwrap();
-                let ways_to: Vec<_> = start
+                let paths_to: Vec<_> = start
                     .paths
                     .iter()
                     .filter(|path| path.to.road == slip)
                     .collect();
-                let ways_on: Vec<_> = end
+                let paths_on: Vec<_> = end
                     .paths
                     .iter()
                     .filter(|path| path.from.road == slip)
                     .collect();
                 assert_eq!(
-                    (ways_to.len(), ways_on.len()),
+                    (paths_to.len(), paths_on.len()),
                     (1, 1),
                     "no U-turn leads over it"
                 );

@@ -91,7 +91,7 @@ fn wide_crossing() -> Scenario {
 }
 
 #[test]
-fn ways_from_lane_to_lane_are_taken_out_and_added() {
+fn paths_from_lane_to_lane_are_taken_out_and_added() {
     let plain = wide_crossing();
     let before = turns(&plain);
     let gone = left(&plain);
@@ -144,8 +144,12 @@ fn ways_from_lane_to_lane_are_taken_out_and_added() {
     };
     let turned = with_rules(&plain, |rules| rules.turns.add(back));
     let junction = junction(&turned);
-    let way = junction.paths.iter().find(|p| turn(p.from, p.to) == back);
-    assert_eq!(way.map(|path| path.turn), Some(Turn::UTurn), "{back:?}");
+    let back_path = junction.paths.iter().find(|p| turn(p.from, p.to) == back);
+    assert_eq!(
+        back_path.map(|path| path.turn),
+        Some(Turn::UTurn),
+        "{back:?}"
+    );
 }
 
 #[test]
@@ -482,12 +486,12 @@ fn near_junctions_are_made_one_and_taken_apart() {
     assert_eq!(merged.internal.len(), 1);
     // From each arm vehicles may drive into all others, and only along connections that the two crossings
     // allow.
-    let ways: std::collections::BTreeSet<_> = junction
+    let paths: std::collections::BTreeSet<_> = junction
         .paths
         .iter()
         .map(|path| (path.from.road, path.to.road))
         .collect();
-    assert_eq!(ways.len(), 6 * 5);
+    assert_eq!(paths.len(), 6 * 5);
     let after = layout_after_edit(plain.network(), &apart, one.network(), one.about());
     assert!(after == merged, "equal to a layout from scratch");
     let back = parted_junctions(&one, east).unwrap();

@@ -129,7 +129,7 @@ fn arms_are_cut_within_their_roads() {
 }
 
 #[test]
-fn ways_begin_and_end_in_the_middles_of_lanes_and_along_them() {
+fn paths_begin_and_end_in_the_middles_of_lanes_and_along_them() {
     for case in cases(5.0) {
         let junction = case.junction();
         for path in &junction.paths {
@@ -230,10 +230,10 @@ fn nobody_gives_way_to_who_gives_way_to_it() {
             let junction = layout.junction_at(node).unwrap();
             let conflicts = Conflicts::of(junction);
             let order = RightOfWay::of(junction, &conflicts);
-            let ways = ConnectionIndex::up_to(junction.paths.len());
-            for (a, b) in ways
+            let paths = ConnectionIndex::up_to(junction.paths.len());
+            for (a, b) in paths
                 .clone()
-                .flat_map(|a| ways.clone().take(a.index()).map(move |b| (a, b)))
+                .flat_map(|a| paths.clone().take(a.index()).map(move |b| (a, b)))
             {
                 let swapped = conflicts.between(b, a).map(|(own, other)| (other, own));
                 assert_eq!(conflicts.between(a, b), swapped, "{}", case.number);
@@ -249,7 +249,7 @@ fn nobody_gives_way_to_who_gives_way_to_it() {
             };
             for stage in 0..signals.greens.len() {
                 for (a, b) in signals.unsettled(junction, &conflicts, stage) {
-                    let [one, other] = [a, b].map(|way| &junction.paths[way.index()]);
+                    let [one, other] = [a, b].map(|path| &junction.paths[path.index()]);
                     // Vehicles from the same arm follow each other.
                     let is_one_arm = one.from.road == other.from.road;
                     assert!(
@@ -307,7 +307,7 @@ fn a_junction_that_is_moved_turned_and_drawn_in_another_order_is_the_same() {
         }
         let name =
             |roads: &[RoadId], road: RoadId| roads.iter().position(|&id| id == road).unwrap();
-        let ways = |junction: &Junction, roads: &[RoadId]| {
+        let paths = |junction: &Junction, roads: &[RoadId]| {
             let ends = junction.paths.iter().map(|path| {
                 let end = |lane: junction::LaneEnd| (name(roads, lane.road), lane.lane);
                 let radius = path.min_radius().min(1e4);
@@ -317,9 +317,9 @@ fn a_junction_that_is_moved_turned_and_drawn_in_another_order_is_the_same() {
             ends.sort_by_key(|end| (end.0, end.1));
             ends
         };
-        let (ways, others) = (ways(junction, &case.roads), ways(moved, &roads));
-        assert_eq!(ways.len(), others.len(), "{}", case.number);
-        for (one, other) in ways.iter().zip(&others) {
+        let (paths, others) = (paths(junction, &case.roads), paths(moved, &roads));
+        assert_eq!(paths.len(), others.len(), "{}", case.number);
+        for (one, other) in paths.iter().zip(&others) {
             assert_eq!(
                 (one.0, one.1, one.2),
                 (other.0, other.1, other.2),
@@ -336,8 +336,8 @@ fn a_junction_that_is_moved_turned_and_drawn_in_another_order_is_the_same() {
 }
 
 #[test]
-fn ways_lie_on_the_carriageway() {
-    let (mut beyond, mut ways) = (0, 0);
+fn paths_lie_on_the_carriageway() {
+    let (mut beyond, mut paths) = (0, 0);
     for case in cases(5.0) {
         let junction = case.junction();
         let outline = junction.polygon();
@@ -346,7 +346,7 @@ fn ways_lie_on_the_carriageway() {
         }
         for path in &junction.paths {
             let Some(curve) = &path.curve else { continue };
-            ways += 1;
+            paths += 1;
             let is_held = |point: &DVec2| polygon::distance(&outline, *point) < 0.2;
             let is_paved = |point: &DVec2| {
                 let mut strips = junction.strips.iter();
@@ -358,5 +358,5 @@ fn ways_lie_on_the_carriageway() {
         }
     }
     // Control: outlines alone do not contain all of them where many arms meet at sharp angles.
-    assert!(beyond > 0 && 4 * beyond < ways, "{beyond} of {ways}");
+    assert!(beyond > 0 && 4 * beyond < paths, "{beyond} of {paths}");
 }

@@ -43,8 +43,8 @@ pub(crate) fn indicator(world: &World, agent: AgentIndex) -> Indicator {
 /// Whether a connection ends to the left of where it begins.
 fn ends_to_the_left(line: CentreLine<'_>) -> bool {
     let start = line.pose(0.0);
-    let way = line.pose(line.length()).position - start.position;
-    start.forward().perp_dot(way) > 0.0
+    let chord = line.pose(line.length()).position - start.position;
+    start.forward().perp_dot(chord) > 0.0
 }
 
 fn side(is_left: bool) -> Indicator {

@@ -83,13 +83,13 @@ impl RouteFinder {
 
     /// Route of an agent; `None` if there is no route, or if one of its places, its stack or its vehicle type
     /// does not exist.
-    pub fn way(&self, agent: &Agent) -> Option<PlannedRoute> {
+    pub fn route(&self, agent: &Agent) -> Option<PlannedRoute> {
         let goals: Vec<_> = agent.goals().copied().collect();
         self.find(&agent.vehicle, &agent.stack, &agent.start, &goals)
     }
 
-    /// Route of each agent of a flow; `None` under the same conditions as for [`Self::way`].
-    pub fn way_of_flow(&self, flow: &Flow) -> Option<PlannedRoute> {
+    /// Route of each agent of a flow; `None` under the same conditions as for [`Self::route`].
+    pub fn route_of_flow(&self, flow: &Flow) -> Option<PlannedRoute> {
         self.find(
             &flow.vehicle,
             &flow.stack,
@@ -130,7 +130,7 @@ impl RouteFinder {
                     class,
                 };
                 let goals = vec![Goal::Lane { lanelet, s }];
-                let Some(route) = self.route(&planner, trip, goals) else {
+                let Some(route) = self.search(&planner, trip, goals) else {
                     continue;
                 };
                 let route = self.along(&route, start.1, question.vehicle);
@@ -183,11 +183,11 @@ impl RouteFinder {
             start: LaneSpot { lanelet, s },
             class: vehicle.class(),
         };
-        let route = self.route(&self.planner(stack)?, trip, goals)?;
+        let route = self.search(&self.planner(stack)?, trip, goals)?;
         Some(self.along(&route, s, vehicle))
     }
 
-    fn route(&self, planner: &Module<dyn Planner>, trip: Trip, goals: Vec<Goal>) -> Option<Route> {
+    fn search(&self, planner: &Module<dyn Planner>, trip: Trip, goals: Vec<Goal>) -> Option<Route> {
         let view = PlannerView {
             graph: self.ground.graph(),
             delays: &[],
@@ -213,18 +213,18 @@ impl RouteFinder {
     }
 
     fn along(&self, route: &Route, start: f64, vehicle: &VehicleType) -> PlannedRoute {
-        let mut way = PlannedRoute {
+        let mut planned = PlannedRoute {
             points: Vec::new(),
             length: 0.0,
             time: 0.0,
         };
         let graph = self.ground.graph();
         for stretch in route.stretches(graph, 0, start) {
-            stretch.append_to(&mut way.points, graph);
-            way.length += stretch.length();
-            way.time += self.time_on(&stretch, vehicle);
+            stretch.append_to(&mut planned.points, graph);
+            planned.length += stretch.length();
+            planned.time += self.time_on(&stretch, vehicle);
         }
-        way
+        planned
     }
 
     fn time_on(&self, stretch: &Stretch, vehicle: &VehicleType) -> f64 {

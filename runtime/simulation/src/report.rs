@@ -314,7 +314,10 @@ pub(crate) fn summary(world: &World) -> Summary {
         agent_updates: world.agent_updates,
         collisions: world.traffic.contacts.log.clone(),
         // Starts from 0.0, because the sum of an empty list is -0.0.
-        distance_driven: trips.distances.iter().fold(0.0, |sum, way| sum + way),
+        distance_driven: trips
+            .distances
+            .iter()
+            .fold(0.0, |sum, distance| sum + distance),
         replans: world.replans,
         law: world.traffic.claims.counts(),
         people: world.traffic.people.summary(),

@@ -117,11 +117,14 @@ fn on_ice_it_slides_down_as_the_closed_form_says() {
         let angle = atan(rise);
         let down = G * sin(angle) - 0.1 * gravity * cos(angle);
         let seen = car(&world).pose;
-        let way = start.position.y - seen.position.y;
+        let moved = start.position.y - seen.position.y;
         let exact = 0.5 * down * time * time;
-        assert!((way / exact - 1.0).abs() < 0.03, "{level}: {way} {exact}");
         assert!(
-            (seen.position.x - start.position.x).abs() < 0.2 * way,
+            (moved / exact - 1.0).abs() < 0.03,
+            "{level}: {moved} {exact}"
+        );
+        assert!(
+            (seen.position.x - start.position.x).abs() < 0.2 * moved,
             "{level}"
         );
     }
@@ -156,11 +159,11 @@ fn it_drifts_across_a_slope_at_the_angle_at_which_its_tyres_hold_it() {
         let before = car(&world).pose;
         steps(&mut world, 0.1);
         let after = car(&world).pose;
-        let way = before.to_local(after.position);
+        let moved = before.to_local(after.position);
         // The lateral weight is carried by both axles at the same slip.
         let angle = atan(rise);
         let exact = slip_for(sin(angle), MU * cos(angle));
-        let seen = -way.y / way.x;
+        let seen = -moved.y / moved.x;
         assert!(
             (seen - exact).abs() < 0.03 * exact + 1e-5,
             "{rise}: {seen} {exact}"

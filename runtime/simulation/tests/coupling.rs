@@ -218,7 +218,7 @@ fn a_lighter_and_shorter_vehicle_is_left() {
         file.trailers = caravan.trailers;
     });
     let scenario = yard(&[(&jeep, 0.0, 0.0)]);
-    let ways = [true, false].map(|lets_go| {
+    let outcomes = [true, false].map(|lets_go| {
         let mut world = world(&scenario, DynamicsLevel::DynamicOneTrack);
         drive(&mut world, 0.0, 0.0, 1.0);
         if lets_go {
@@ -228,7 +228,7 @@ fn a_lighter_and_shorter_vehicle_is_left() {
         assert!(world.collisions().is_empty(), "{:?}", world.collisions());
         world.snapshot().vehicles[0].pose.position.x
     });
-    assert!(ways[0] > 1.1 * ways[1], "{ways:?}");
+    assert!(outcomes[0] > 1.1 * outcomes[1], "{outcomes:?}");
 }
 
 #[test]

@@ -167,11 +167,11 @@ fn the_fuzzy_driver_cuts_tight_turns_less_if_it_aims_along_the_bend() {
         }
         beside_in_turns(&driver)
     };
-    let (way, bend) = (aiming(0.0), aiming(1.0));
+    let (chord, bend) = (aiming(0.0), aiming(1.0));
     assert!(bend < 0.5, "{bend} m");
     assert!(
-        way > bend + 0.3,
-        "on the path {way} m, along the bend {bend} m"
+        chord > bend + 0.3,
+        "on the path {chord} m, along the bend {bend} m"
     );
 }
 

@@ -155,13 +155,13 @@ fn braking_takes_twice_as_far_on_half_the_grip_at_every_level() {
             0.0
         };
         let braked = [0.2, 0.1].map(|grip| {
-            let (way, exact) = (braking_distance(level, grip), 225.0 / (2.0 * grip * whole));
-            println!("{level}: {way:.2} m on {grip}, v^2 / 2 mu g is {exact:.2}");
+            let (distance, exact) = (braking_distance(level, grip), 225.0 / (2.0 * grip * whole));
+            println!("{level}: {distance:.2} m on {grip}, v^2 / 2 mu g is {exact:.2}");
             assert!(
-                (way - exact).abs() < 0.03 * exact + late,
-                "{level}: {way} {exact}"
+                (distance - exact).abs() < 0.03 * exact + late,
+                "{level}: {distance} {exact}"
             );
-            way
+            distance
         });
         let ratio = braked[1] / braked[0];
         assert!((ratio - 2.0).abs() < 0.06, "{level}: {ratio}");

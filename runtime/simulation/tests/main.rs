@@ -47,4 +47,4 @@ mod statistics;
 mod tracks;
 mod trailers;
 mod vehicles;
-mod via_ways;
+mod via_routes;

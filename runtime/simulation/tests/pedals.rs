@@ -292,14 +292,17 @@ fn a_controller_by_pedals_and_one_by_accelerations_drive_alike() {
             let mut wish = Drive::new(12.0, &[("acceleration", pressed)]);
             wish.held.retain(|(key, _)| *key != "asks");
             let (a, b) = (pedals.after(level, 3.0).0, wish.after(level, 3.0).0);
-            let way = (a.pose.position - b.pose.position).length();
+            let apart = (a.pose.position - b.pose.position).length();
             // Equal up to rounding where a level computes accelerations; rigid wheels slip a little.
             let within = if level == DynamicsLevel::Rigid {
                 0.05
             } else {
                 1e-9
             };
-            assert!(way < within, "{level} {throttle} {brake}: {way} m apart");
+            assert!(
+                apart < within,
+                "{level} {throttle} {brake}: {apart} m apart"
+            );
             assert!(
                 (a.speed - b.speed).abs() < within,
                 "{level}: {} {}",
@@ -531,8 +534,8 @@ fn the_fuzzy_mechanic_drives_by_pedals_at_every_level_with_any_number_of_threads
             for _ in 0..(60.0 / world.dt()) as u32 {
                 world.step();
             }
-            let ways = world.finished().map(|drive| drive.distance).sum::<f64>();
-            (world.state_hash(), ways, world.counts().arrived)
+            let distances = world.finished().map(|drive| drive.distance).sum::<f64>();
+            (world.state_hash(), distances, world.counts().arrived)
         });
         assert_eq!(ends[0], ends[1], "{level}: with two threads");
         assert_ne!(ends[0].0, ends[2].0, "{level}: pedals make no difference");

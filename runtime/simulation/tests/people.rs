@@ -454,9 +454,9 @@ fn people_come_when_they_are_called_and_a_run_of_people_alone_goes_on() {
     let people = world.summary().people.unwrap();
     assert_eq!((people.came, people.arrived), (2, 2));
     // 6.5 m plus the distances before and beyond the kerbs, at 1.2 m/s.
-    let way = 2.0 * (6.5 + 2.4 + 1.0);
-    assert!((people.walked_metres - way).abs() < 0.5, "{people:?}");
-    assert!((f64::from(steps) * 0.1 - way / 2.0 / 1.2).abs() < 1.0);
+    let walked = 2.0 * (6.5 + 2.4 + 1.0);
+    assert!((people.walked_metres - walked).abs() < 0.5, "{people:?}");
+    assert!((f64::from(steps) * 0.1 - walked / 2.0 / 1.2).abs() < 1.0);
     // The limit is two hundred.
     let mut crowd = World::new(&empty, &builtin_modules(), &options(1, 0.0)).unwrap();
     let came = (0..300).filter(|_| crowd.add_pedestrian(node, None).is_ok());

@@ -40,7 +40,7 @@ fn distance(point: DVec2, line: &[DVec2]) -> f64 {
 
 /// The route that a run reports for an agent just after it was spawned is the beginning of the planned route.
 #[test]
-fn ways_are_those_of_a_run() {
+fn routes_are_those_of_a_run() {
     for name in ["crossroads", "old-town", "roundabouts"] {
         let scenario = shipped(name);
         let finder = RouteFinder::new(scenario.clone());
@@ -51,8 +51,11 @@ fn ways_are_those_of_a_run() {
             let Some(seen) = world.inspect(u64::from(id.0)) else {
                 continue;
             };
-            let way = finder.way(agent).unwrap();
-            let off = seen.path.iter().map(|point| distance(*point, &way.points));
+            let route = finder.route(agent).unwrap();
+            let off = seen
+                .path
+                .iter()
+                .map(|point| distance(*point, &route.points));
             let off = off.fold(0.0, f64::max);
             // An agent that finds others on its lane may begin on the next one.
             assert!(off < 4.0, "{name}, {id}: {off:.2} m off its route");
@@ -64,10 +67,11 @@ fn ways_are_those_of_a_run() {
     }
 }
 
-fn way_in_old_town(finder: &RouteFinder, scenario: &Scenario) -> (Agent, PlannedRoute) {
+fn route_in_old_town(finder: &RouteFinder, scenario: &Scenario) -> (Agent, PlannedRoute) {
     let agents = scenario.agents().values();
-    let ways = agents.filter_map(|agent| Some((agent.clone(), finder.way(agent)?)));
-    ways.max_by(|a, b| a.1.length.total_cmp(&b.1.length))
+    let routes = agents.filter_map(|agent| Some((agent.clone(), finder.route(agent)?)));
+    routes
+        .max_by(|a, b| a.1.length.total_cmp(&b.1.length))
         .unwrap()
 }
 
@@ -75,44 +79,44 @@ fn way_in_old_town(finder: &RouteFinder, scenario: &Scenario) -> (Agent, Planned
 fn a_way_has_the_length_and_the_time_of_its_line() {
     let scenario = shipped("old-town");
     let finder = RouteFinder::new(scenario.clone());
-    let (_, way) = way_in_old_town(&finder, &scenario);
-    let drawn = length(&way.points);
-    let off = (drawn - way.length).abs() / way.length;
+    let (_, route) = route_in_old_town(&finder, &scenario);
+    let drawn = length(&route.points);
+    let off = (drawn - route.length).abs() / route.length;
     assert!(
         off < 0.02,
         "{drawn:.1} m are drawn, {:.1} m told",
-        way.length
+        route.length
     );
     // No step back where lanes are changed.
-    let steps = way.points.windows(2).map(|two| two[0].distance(two[1]));
+    let steps = route.points.windows(2).map(|two| two[0].distance(two[1]));
     assert!(steps.fold(0.0, f64::max) < 25.0);
     // Vehicles are not faster than 70 km/h in a town, nor slower than a pedestrian on empty roads.
-    let speed = way.length / way.time;
+    let speed = route.length / route.time;
     assert!((2.0..20.0).contains(&speed), "{speed:.1} m/s");
 }
 
 #[test]
-fn way_points_are_passed() {
+fn waypoints_are_passed() {
     let scenario = shipped("old-town");
     let finder = RouteFinder::new(scenario.clone());
-    let (mut agent, way) = way_in_old_town(&finder, &scenario);
+    let (mut agent, route) = route_in_old_town(&finder, &scenario);
     let others = scenario.agents().values().map(|other| other.start);
     let via = others
         .filter(|place| {
             let at = scenario.pose_of(place).unwrap().position;
-            distance(at, &way.points) > 50.0
+            distance(at, &route.points) > 50.0
         })
         .find(|place| {
             let mut by_way_of = agent.clone();
             by_way_of.via = vec![*place];
-            finder.way(&by_way_of).is_some()
+            finder.route(&by_way_of).is_some()
         });
     let via = via.expect("a road beside the route");
     agent.via = vec![via];
-    let longer = finder.way(&agent).unwrap();
+    let longer = finder.route(&agent).unwrap();
     let at = scenario.pose_of(&via).unwrap().position;
     assert!(distance(at, &longer.points) < 0.5);
-    let times = (longer.time, way.time);
+    let times = (longer.time, route.time);
     assert!(times.0 > times.1, "{times:?} s");
 }
 
@@ -132,20 +136,20 @@ fn a_trip_that_nothing_can_drive_has_no_way() {
     let mut counts = [0, 0];
     for start in lanes(true).chain(lanes(false)) {
         for goal in lanes(true).chain(lanes(false)) {
-            let is_there = finder.way(&agent(start, goal)).is_some();
+            let is_there = finder.route(&agent(start, goal)).is_some();
             counts[usize::from(is_there)] += usize::from(start != goal);
         }
     }
     assert!(counts[0] > 0 && counts[1] > 0, "{counts:?}");
     let mut unknown = scenario.agents().values().next().cloned();
     let flow = scenario.flows().values().next().unwrap();
-    assert!(finder.way_of_flow(flow).is_some());
+    assert!(finder.route_of_flow(flow).is_some());
     let known = unknown.get_or_insert_with(|| agent(flow.origin, flow.destination));
-    assert!(finder.way(known).is_some());
+    assert!(finder.route(known).is_some());
     for (vehicle, stack) in [("nothing", "idm"), ("car", "nothing")] {
         let mut lost = known.clone();
         (lost.vehicle, lost.stack) = (vehicle.into(), stack.into());
-        assert_eq!(finder.way(&lost), None, "{vehicle}, {stack}");
+        assert_eq!(finder.route(&lost), None, "{vehicle}, {stack}");
     }
 }
 
@@ -153,22 +157,22 @@ fn a_trip_that_nothing_can_drive_has_no_way() {
 fn over_open_ground_the_way_is_straight() {
     let scenario = Arc::new(Scenario::new("field"));
     let finder = RouteFinder::new(scenario);
-    let way = finder.way(&agent(
+    let route = finder.route(&agent(
         Place::ground(0.0, 0.0, 0.0),
         Place::ground(30.0, 40.0, 0.0),
     ));
-    let way = way.unwrap();
-    assert_eq!(way.points, [DVec2::ZERO, DVec2::new(30.0, 40.0)]);
+    let route = route.unwrap();
+    assert_eq!(route.points, [DVec2::ZERO, DVec2::new(30.0, 40.0)]);
     // At 8 m/s, the speed on open ground.
-    assert_eq!((way.length, way.time), (50.0, 6.25));
+    assert_eq!((route.length, route.time), (50.0, 6.25));
 }
 
 /// A finder that has followed an edit gives the same answers as a new one.
 #[test]
-fn ways_follow_edits() {
+fn routes_follow_edits() {
     let scenario = shipped("old-town");
     let mut finder = RouteFinder::new(scenario.clone());
-    let (agent, before) = way_in_old_town(&finder, &scenario);
+    let (agent, before) = route_in_old_town(&finder, &scenario);
     // The road in the middle of the route is deleted.
     let middle = before.points[before.points.len() / 2];
     let roads = scenario.network().roads();
@@ -191,10 +195,10 @@ fn ways_follow_edits() {
     edited.apply(without).unwrap();
     let edited = Arc::new(edited);
     finder.follow(edited.clone());
-    let after = finder.way(&agent);
-    assert_eq!(after, RouteFinder::new(edited).way(&agent));
+    let after = finder.route(&agent);
+    assert_eq!(after, RouteFinder::new(edited).route(&agent));
     assert_ne!(after.as_ref(), Some(&before), "the road was on the route");
     // And restored.
     finder.follow(scenario);
-    assert_eq!(finder.way(&agent), Some(before));
+    assert_eq!(finder.route(&agent), Some(before));
 }

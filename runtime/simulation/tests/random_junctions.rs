@@ -133,8 +133,8 @@ fn world_on(scenario: &Scenario, threads: usize) -> World {
 /// Whether some car can follow all connections. `check` names impossible ones.
 fn can_be_driven(scenario: &Scenario) -> bool {
     let layout = layout(scenario.network(), scenario.about());
-    let ways = layout.junctions.iter().flat_map(|junction| &junction.paths);
-    let mut tightest = ways.map(|way| way.min_radius());
+    let paths = layout.junctions.iter().flat_map(|junction| &junction.paths);
+    let mut tightest = paths.map(|path| path.min_radius());
     tightest.all(|radius| radius > TIGHT)
 }
 

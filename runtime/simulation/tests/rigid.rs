@@ -214,8 +214,8 @@ fn a_wall_holds_a_vehicle_that_does_not_look() {
                 .into_iter()
                 .find(|one| one.agent == car.agent);
             let along = roadwright_geometry::unit(car.body.heading);
-            let way = now.map_or(0.0, |now| (now.body.position - ahead).dot(along));
-            beyond = beyond.max(way + 0.5 * car.length);
+            let distance = now.map_or(0.0, |now| (now.body.position - ahead).dot(along));
+            beyond = beyond.max(distance + 0.5 * car.length);
         }
         (speed, beyond, world.summary().collisions.len())
     };
@@ -548,8 +548,8 @@ fn a_vehicle_that_is_edited_drives_on() {
     world.update(&scenario, &six, &builtin_modules()).unwrap();
     (0..100).for_each(|_| world.step());
     let after = world.snapshot().vehicles[0];
-    let way = (after.pose.position - before.pose.position).length();
-    assert!(way > 5.0 && way < 60.0, "{way}");
+    let distance = (after.pose.position - before.pose.position).length();
+    assert!(distance > 5.0 && distance < 60.0, "{distance}");
 }
 
 /// Cliffs of a hundred kilometres give vehicles invalid motions. They are stopped, which is logged and

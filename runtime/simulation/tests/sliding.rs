@@ -58,8 +58,8 @@ fn the_kart_track_is_driven_and_slid_on() {
                 continue;
             };
             // Lateral motion of the rear axle.
-            let way = one.pose.position - before.pose.position;
-            let aside = way.dot(one.pose.left()).abs() / 0.02;
+            let moved = one.pose.position - before.pose.position;
+            let aside = moved.dot(one.pose.left()).abs() / 0.02;
             if one.speed > 3.0 {
                 slip = slip.max(aside / one.speed);
             }

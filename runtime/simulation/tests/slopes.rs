@@ -235,12 +235,14 @@ fn braking_takes_farther_down_a_slope_than_up_at_every_level() {
                     ..Drive::default()
                 };
                 let exact = 144.0 / (2.0 * (gives + sign * G * sin(angle)));
-                let way = drive.stopping(level);
-                println!("{level}, grip {grip}, rise {rise}: {way:.2} m, closed form {exact:.2}");
+                let distance = drive.stopping(level);
+                println!(
+                    "{level}, grip {grip}, rise {rise}: {distance:.2} m, closed form {exact:.2}"
+                );
                 let room = 0.03 * exact + 12.0 * late(level);
                 assert!(
-                    (way - exact).abs() < room,
-                    "{level} {grip} {rise}: {way} {exact}"
+                    (distance - exact).abs() < room,
+                    "{level} {grip} {rise}: {distance} {exact}"
                 );
             }
         }
@@ -392,15 +394,15 @@ fn who_coasts_down_gains_what_the_slope_gives() {
             speed: 2.0,
             ..Drive::default()
         };
-        let (way, speed) = drive.after(level, 5.0);
+        let (distance, speed) = drive.after(level, 5.0);
         let late = late(level);
         assert!(
             (speed - 2.0 - 5.0 * pull).abs() < 0.05 + late,
             "{level}: {speed}"
         );
         assert!(
-            (way - 10.0 - 12.5 * pull).abs() < 0.1 + 5.0 * late,
-            "{level}: {way}"
+            (distance - 10.0 - 12.5 * pull).abs() < 0.1 + 5.0 * late,
+            "{level}: {distance}"
         );
     }
 }
@@ -408,7 +410,7 @@ fn who_coasts_down_gains_what_the_slope_gives() {
 #[test]
 fn results_do_not_depend_on_the_step() {
     for level in PLANAR {
-        let ways = [0.02, 0.01, 0.005].map(|dt| {
+        let distances = [0.02, 0.01, 0.005].map(|dt| {
             let drive = Drive {
                 rise: 0.4,
                 wish: 1.5,
@@ -418,11 +420,11 @@ fn results_do_not_depend_on_the_step() {
             };
             drive.after(level, 8.0).0
         });
-        println!("{level}: {ways:?}");
-        for way in ways {
+        println!("{level}: {distances:?}");
+        for distance in distances {
             assert!(
-                (way - ways[2]).abs() < 0.02 * ways[2].abs() + 0.05,
-                "{level}: {ways:?}"
+                (distance - distances[2]).abs() < 0.02 * distances[2].abs() + 0.05,
+                "{level}: {distances:?}"
             );
         }
     }

@@ -17,14 +17,14 @@ use std::collections::BTreeMap;
 fn street(lines: &[(u32, LaneChange)]) -> Scenario {
     let mut scenario = Scenario::new("street");
     crate::common::equip(&mut scenario, "crossroads");
-    let ways = [
+    let courses = [
         ((0.0, 0.0), (150.0, 0.0), 2),
         ((150.0, 0.0), (300.0, 0.0), 2),
         ((300.0, 0.0), (420.0, 0.0), 2),
         ((420.0, 0.0), (520.0, 80.0), 1),
         ((420.0, 0.0), (520.0, -80.0), 1),
     ];
-    for (from, to, lanes) in ways {
+    for (from, to, lanes) in courses {
         draw_street(
             &mut scenario,
             from.into(),

@@ -132,10 +132,10 @@ fn turned_by_hand(kind: VehicleType) -> (f64, f64) {
 
 #[test]
 fn a_person_turns_it_on_the_spot() {
-    let (way, turned) = turned_by_hand(vehicle("t-28", |_| {}));
-    println!("tracks: {way:.2} m, {turned:.2} rad");
+    let (driven, turned) = turned_by_hand(vehicle("t-28", |_| {}));
+    println!("tracks: {driven:.2} m, {turned:.2} rad");
     assert!(turned > 2.5, "{turned} rad");
-    assert!(way < 0.5, "{way} m");
+    assert!(driven < 0.5, "{driven} m");
     // Control: a jeep needs the space of a bend.
     let (bend, _) = turned_by_hand(VehicleType::willys_mb());
     println!("wheels: {bend:.2} m");
@@ -173,9 +173,9 @@ fn turns_to_a_goal_behind(kind: VehicleType, controller: &str) -> (f64, bool) {
 #[test]
 fn controllers_turn_it_on_the_spot_where_the_way_leads_back() {
     for controller in ["idm", "pursuit", "fuzzy_driver"] {
-        let (way, arrives) = turns_to_a_goal_behind(vehicle("t-28", |_| {}), controller);
-        println!("{controller}: {way:.2} m, arrives: {arrives}");
-        assert!(way < 1.0 && arrives, "{controller}: {way}");
+        let (driven, arrives) = turns_to_a_goal_behind(vehicle("t-28", |_| {}), controller);
+        println!("{controller}: {driven:.2} m, arrives: {arrives}");
+        assert!(driven < 1.0 && arrives, "{controller}: {driven}");
         // Control: wheels need space.
         let (bend, _) = turns_to_a_goal_behind(VehicleType::willys_mb(), controller);
         assert!(bend > 3.0, "{controller}: {bend}");

@@ -193,13 +193,13 @@ fn closed_forms_lie_on_what_was_driven() {
 
 #[test]
 fn a_picture_shows_what_has_changed_in_a_vehicle() {
-    let way = |friction: f64| {
+    let stopping_distance = |friction: f64| {
         let mut car = shipped("bmw-320i");
         car.wheels.friction = Some(friction).into();
         let (one, plot) = plot_of(&car, "braking");
         shown(&one, &plot).unwrap()
     };
-    let (dry, ice) = (way(0.8), way(0.1));
+    let (dry, ice) = (stopping_distance(0.8), stopping_distance(0.1));
     assert!(ice > 4.0 * dry, "{dry} {ice}");
     // A picture with a gap in time, or without content, would be noticed by the test above.
     let (_, mut plot) = plot_of(&shipped("willys-mb"), "coast_down");

@@ -173,7 +173,10 @@ fn lanes(model: &Model, junction: &Junction, direction: Direction) -> Vec<RoadLa
         };
         let arm = Arm::new(end.road, road, end.end);
         let trim = end.trim.min(road.length());
-        let lanes = arm.lanes(trim, side, direction == Direction::In);
+        let lanes = match direction {
+            Direction::In => arm.entering_lanes(trim, side),
+            Direction::Out => arm.leaving_lanes(trim, side),
+        };
         all.extend(lanes.iter().map(|lane| RoadLane {
             road: end.road,
             lane: lane.id,

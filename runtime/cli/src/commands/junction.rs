@@ -397,7 +397,7 @@ fn entering_lanes(scenario: &Scenario, end: &ArmEnd) -> Vec<i8> {
         return Vec::new();
     };
     let lanes = roadwright_scenario::junction::Arm::new(end.road, road, end.end);
-    let lanes = lanes.lanes(end.trim, side, true);
+    let lanes = lanes.entering_lanes(end.trim, side);
     lanes.iter().map(|lane| lane.id).collect()
 }
 
@@ -564,7 +564,7 @@ fn meetings(
 fn diverging(path: ConnectionIndex, junction: &Junction) -> Vec<ConnectionIndex> {
     let from = junction.paths[path.index()].from;
     let others = junction.numbered_paths();
-    let others = others.filter(|(other, way)| *other != path && way.from == from);
+    let others = others.filter(|(other, one)| *other != path && one.from == from);
     others.map(|(other, _)| other).collect()
 }
 

@@ -6,6 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+/// When a scan takes the new and changed files that it finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Take {
+    AtOnce,
+    /// After they have settled.
+    WhenSettled,
+}
+
 /// Files in the watched folders.
 pub(crate) struct Files {
     folders: Vec<PathBuf>,
@@ -56,12 +64,18 @@ impl Files {
     }
 
     /// Notes that a file has changed, which starts its settling.
-    pub(crate) fn note_change(&mut self, path: &Path, is_closed: bool, now: Instant) {
+    pub(crate) fn note_change(&mut self, path: &Path, now: Instant) {
+        self.settling(path, now);
+    }
+
+    /// Notes that a file has changed and was closed, so that it need not settle for long.
+    pub(crate) fn note_closed(&mut self, path: &Path, now: Instant) {
+        self.settling(path, now).note_closed();
+    }
+
+    fn settling(&mut self, path: &Path, now: Instant) -> &mut Settling {
         let settling = self.settling.entry(path.to_owned());
-        let settling = settling.or_insert_with(|| Settling::new(path, now));
-        if is_closed {
-            settling.note_closed();
-        }
+        settling.or_insert_with(|| Settling::new(path, now))
     }
 
     /// Notes that a file was read in the given state.

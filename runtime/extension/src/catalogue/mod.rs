@@ -20,7 +20,7 @@ mod rows;
 mod settling;
 mod trust;
 
-pub(crate) use files::Files;
+pub(crate) use files::{Files, Take};
 pub use plugins::MANY_GENERATIONS;
 pub use rows::{FileRow, FileState, Health, ModuleRow};
 pub(crate) use settling::Stamp;
@@ -113,7 +113,7 @@ impl Catalogue {
             pool: Arc::default(),
             options,
         };
-        all.scan(true);
+        all.scan(Take::AtOnce);
         // After the scan, which reads the scripts in the folders.
         if all.scripts_want_all() {
             all.want(Wanted::All);
@@ -145,7 +145,7 @@ impl Catalogue {
         let folders = [&self.options.plugins[..], &self.options.scripts[..]].concat();
         let watch = Watch::new(&folders);
         // Changes before the watch began cause no event.
-        self.scan(false);
+        self.scan(Take::WhenSettled);
         let mut scanned = native_now();
         while !self.ending.load(Ordering::Relaxed) {
             for hint in watch.hints(TICK) {
@@ -155,23 +155,26 @@ impl Catalogue {
                     let mut plugins = self.plugins();
                     if plugins.files.folder_of(&hint.path).is_some() {
                         let now = native_now();
-                        plugins.files.note_change(&hint.path, hint.is_closed, now);
+                        match hint.is_closed {
+                            true => plugins.files.note_closed(&hint.path, now),
+                            false => plugins.files.note_change(&hint.path, now),
+                        }
                     }
                 }
             }
             if scanned.elapsed() > SCAN {
                 scanned = native_now();
-                self.scan(false);
+                self.scan(Take::WhenSettled);
             }
             self.take_settled_plugins();
             self.scripts.take_settled();
         }
     }
 
-    /// Scans all folders. New or changed files settle first unless `at_once`.
-    pub(crate) fn scan(&self, at_once: bool) {
-        self.scan_plugins(at_once);
-        self.scripts.scan(at_once);
+    /// Scans all folders.
+    pub(crate) fn scan(&self, take: Take) {
+        self.scan_plugins(take);
+        self.scripts.scan(take);
     }
 
     fn touch(&self) {

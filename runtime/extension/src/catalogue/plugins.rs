@@ -1,6 +1,6 @@
 //! Plugins: from a settled library to an active build.
 
-use super::{Catalogue, FileState, KnownFile, Stamp, Wanted};
+use super::{Catalogue, FileState, KnownFile, Stamp, Take, Wanted};
 use crate::event::Level;
 use crate::native::backend::intern;
 use crate::native::last_words::Who;
@@ -25,7 +25,7 @@ pub(super) fn is_library(path: &Path) -> bool {
 
 impl Catalogue {
     /// Scans the plugin folders.
-    pub(super) fn scan_plugins(&self, at_once: bool) {
+    pub(super) fn scan_plugins(&self, take: Take) {
         let (found, known) = {
             let plugins = self.plugins();
             let known: Vec<PathBuf> = plugins.known.keys().cloned().collect();
@@ -41,9 +41,9 @@ impl Catalogue {
             if !plugins.files.has_changed(&path) {
                 continue;
             }
-            plugins.files.note_change(&path, false, native_now());
+            plugins.files.note_change(&path, native_now());
             drop(plugins);
-            if at_once {
+            if take == Take::AtOnce {
                 self.consider(&path, native_now());
             }
         }

@@ -3,7 +3,7 @@
 use super::compile::{Compiled, LONGEST_SCRIPT, ScriptError, compile};
 use super::logic::ScriptLogic;
 use super::signal_logic::SignalScript;
-use crate::catalogue::{Files, Health, ModuleRow, Stamp};
+use crate::catalogue::{Files, Health, ModuleRow, Stamp, Take};
 use crate::event::{Event, Events, Level};
 use crate::lock::locked;
 use crate::native::backend::intern;
@@ -180,7 +180,7 @@ impl Scripts {
     pub(crate) fn note_change(&self, path: &Path) {
         // Scripts are small: a half-written one does not compile, and is read again.
         let now = native_now();
-        self.catalog().files.note_change(path, true, now);
+        self.catalog().files.note_closed(path, now);
     }
 
     pub(crate) fn take_settled(&self) {
@@ -191,7 +191,7 @@ impl Scripts {
     }
 
     /// Scans all folders.
-    pub(crate) fn scan(&self, at_once: bool) {
+    pub(crate) fn scan(&self, take: Take) {
         let changed: Vec<PathBuf> = {
             let catalog = self.catalog();
             let mut found = catalog.files.list(is_script);
@@ -199,10 +199,9 @@ impl Scripts {
             found
         };
         for path in changed {
-            if at_once {
-                self.consider(&path);
-            } else {
-                self.note_change(&path);
+            match take {
+                Take::AtOnce => self.consider(&path),
+                Take::WhenSettled => self.note_change(&path),
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::ids::{NodeId, RoadId};
-use crate::junction::{Arm, Conflicts, Corner, Junction, Layout, Signals};
+use crate::junction::{Arm, ArmLane, Conflicts, Corner, Junction, Layout, Signals};
 use crate::junction_rules::{Control, CornerRule, MAX_STAGES, RoadLane};
 use crate::network::Node;
 use crate::scenario::Scenario;
@@ -56,8 +56,10 @@ fn turns(subjects: &Subjects<'_>, junction: &Junction, at: At<'_>, findings: &mu
     if rules.is_empty() {
         return;
     }
-    let lanes = |entering: bool| lanes(subjects.scenario, junction, entering);
-    let (leading_in, leading_out) = (lanes(true), lanes(false));
+    let Leading {
+        inward: leading_in,
+        outward: leading_out,
+    } = Leading::of(subjects.scenario, junction);
     for turn in rules.add.iter().chain(&rules.remove) {
         for (lane, lanes, direction) in [
             (turn.from, &leading_in, "into the junction"),
@@ -76,25 +78,30 @@ fn turns(subjects: &Subjects<'_>, junction: &Junction, at: At<'_>, findings: &mu
     }
 }
 
-/// The lanes that lead into or out of a junction.
-pub(super) fn lanes(
-    scenario: &Scenario,
-    junction: &Junction,
-    entering: bool,
-) -> BTreeSet<RoadLane> {
-    let side = scenario.about().driving_side;
-    let mut all = BTreeSet::new();
-    for end in &junction.arms {
-        let Some(road) = scenario.network().road(end.road) else {
-            continue;
-        };
-        let lanes = Arm::new(end.road, road, end.end).lanes(end.trim, side, entering);
-        all.extend(lanes.iter().map(|lane| RoadLane {
-            road: end.road,
-            lane: lane.id,
-        }));
+/// Lanes that lead into or out of a junction.
+pub(super) struct Leading {
+    pub(super) inward: BTreeSet<RoadLane>,
+    pub(super) outward: BTreeSet<RoadLane>,
+}
+
+impl Leading {
+    pub(super) fn of(scenario: &Scenario, junction: &Junction) -> Self {
+        let side = scenario.about().driving_side;
+        let (mut inward, mut outward) = (BTreeSet::new(), BTreeSet::new());
+        for end in &junction.arms {
+            let Some(road) = scenario.network().road(end.road) else {
+                continue;
+            };
+            let arm = Arm::new(end.road, road, end.end);
+            let named = |lane: &ArmLane| RoadLane {
+                road: end.road,
+                lane: lane.id,
+            };
+            inward.extend(arm.entering_lanes(end.trim, side).iter().map(named));
+            outward.extend(arm.leaving_lanes(end.trim, side).iter().map(named));
+        }
+        Self { inward, outward }
     }
-    all
 }
 
 /// Finds roads that are declared internal but do not lie within the junction.

@@ -164,11 +164,10 @@ fn mend(
             rules.crossings.retain(|rule| !has_no_room(rule.road));
         }
         Code::DanglingTurn => {
-            let lanes = |entering| junctions::lanes(scenario, junction, entering);
-            let (leading_in, leading_out) = (lanes(true), lanes(false));
+            let leading = junctions::Leading::of(scenario, junction);
             for turns in [&mut rules.turns.add, &mut rules.turns.remove] {
                 turns.retain(|turn| {
-                    leading_in.contains(&turn.from) && leading_out.contains(&turn.to)
+                    leading.inward.contains(&turn.from) && leading.outward.contains(&turn.to)
                 });
             }
         }

@@ -281,8 +281,17 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// The drivable lanes at a cut, from left to right in driving direction.
-    pub fn lanes(&self, trim: f64, side: DrivingSide, entering: bool) -> Vec<ArmLane> {
+    /// The drivable lanes that enter the junction, at a cut, from left to right in driving direction.
+    pub fn entering_lanes(&self, trim: f64, side: DrivingSide) -> Vec<ArmLane> {
+        self.lanes(trim, side, true)
+    }
+
+    /// The drivable lanes that leave the junction, at a cut, from left to right in driving direction.
+    pub fn leaving_lanes(&self, trim: f64, side: DrivingSide) -> Vec<ArmLane> {
+        self.lanes(trim, side, false)
+    }
+
+    fn lanes(&self, trim: f64, side: DrivingSide, entering: bool) -> Vec<ArmLane> {
         let s = self.road_s(trim);
         // The section next to the junction is used even if the cut falls exactly on its border.
         let inside = match self.end {

@@ -111,13 +111,12 @@ pub(super) fn control(
 }
 
 fn approach(arm: &Arm<'_>, side: DrivingSide) -> Approach {
-    let drives = |entering: bool| !arm.lanes(0.0, side, entering).is_empty();
     Approach {
         road: arm.road_id,
         bearing: arm.bearing(),
         rank: rank(arm.road.class),
-        enters: drives(true),
-        leaves: drives(false),
+        enters: !arm.entering_lanes(0.0, side).is_empty(),
+        leaves: !arm.leaving_lanes(0.0, side).is_empty(),
     }
 }
 

@@ -530,7 +530,10 @@ fn turning_radius(
 /// Distance from an edge of an arm's carriageway to the centre of the nearest lane by which vehicles leave
 /// (`out`) or enter the junction; `None` if there is no such lane.
 fn inset(arm: &Arm<'_>, flank: Flank, side: DrivingSide, out: bool) -> Option<f64> {
-    let lanes = arm.lanes(0.0, side, !out);
+    let lanes = match out {
+        true => arm.leaving_lanes(0.0, side),
+        false => arm.entering_lanes(0.0, side),
+    };
     let edge = arm.beside(flank, 0.0, 0.0);
     let distances = lanes
         .iter()

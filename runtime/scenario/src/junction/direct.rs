@@ -54,7 +54,7 @@ pub(super) fn pairs(arms: &[Arm<'_>], side: DrivingSide) -> Option<Vec<[(usize, 
     }
     let (mut from, mut to) = (Vec::new(), Vec::new());
     for (i, arm) in arms.iter().enumerate() {
-        let (entering, leaving) = (arm.lanes(0.0, side, true), arm.lanes(0.0, side, false));
+        let (entering, leaving) = (arm.entering_lanes(0.0, side), arm.leaving_lanes(0.0, side));
         if entering.is_empty() == leaving.is_empty() {
             return None;
         }

@@ -43,7 +43,7 @@ pub(super) fn added(
     for (from, turn) in wanted(site, arm, entering, known) {
         // A loop ends at the same junction twice; each end at which the lane leaves it counts.
         for (i, to_arm) in arms.iter().enumerate() {
-            let lanes = to_arm.lanes(trims[i], site.side, false);
+            let lanes = to_arm.leaving_lanes(trims[i], site.side);
             let leaving = lanes
                 .iter()
                 .filter(|lane| road_lane(to_arm, lane.id) == turn.to);

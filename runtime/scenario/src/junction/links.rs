@@ -101,7 +101,7 @@ fn all_paths(
 ) -> Vec<ConnectingPath> {
     let mut paths = Vec::new();
     for (index, arm) in arms.iter().enumerate() {
-        let entering = arm.lanes(trims[index], site.side, true);
+        let entering = arm.entering_lanes(trims[index], site.side);
         if entering.is_empty() {
             continue;
         }
@@ -208,7 +208,7 @@ fn exits(
         .iter()
         .enumerate()
         .filter_map(|(i, arm)| {
-            let lanes = arm.lanes(trims[i], site.side, false);
+            let lanes = arm.leaving_lanes(trims[i], site.side);
             let change = change(pose, lanes.first()?.pose);
             // A path leads back into the same road only if that is the only arm, or around an island.
             let back = i == index;

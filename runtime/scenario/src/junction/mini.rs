@@ -82,7 +82,11 @@ impl MiniRing {
     ) -> Option<Self> {
         let has_few_lanes = |(arm, trim): (&Arm<'_>, &f64)| {
             // The driving side passed here does not matter, because both directions are counted.
-            let lanes = [true, false].map(|enters| arm.lanes(*trim, DrivingSide::Right, enters));
+            let side = DrivingSide::Right;
+            let lanes = [
+                arm.entering_lanes(*trim, side),
+                arm.leaving_lanes(*trim, side),
+            ];
             lanes.iter().all(|lanes| lanes.len() <= MOST_LANES)
         };
         if !arms.iter().zip(trims).all(has_few_lanes) {

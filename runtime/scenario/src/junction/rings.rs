@@ -80,7 +80,10 @@ pub(super) fn is_one_way(road: &Road, side: DrivingSide) -> bool {
 
 /// Whether a road has lanes along its reference line, and whether it has lanes against it.
 fn directions(road: &Road, side: DrivingSide) -> [bool; 2] {
-    [true, false].map(|forward| road.lanes_driven(0.0, forward, side) > 0)
+    [
+        road.lanes_forward(0.0, side) > 0,
+        road.lanes_backward(0.0, side) > 0,
+    ]
 }
 
 /// Whether two roads are equal with regard to rings: they have the same course and driving directions.
@@ -95,7 +98,7 @@ fn one_way(id: RoadId, road: &Road, side: DrivingSide) -> Option<OneWay> {
         return None;
     }
     let (start, end) = (road.reference_line.start(), road.reference_line.end());
-    let is_forward = road.lanes_driven(0.0, true, side) > 0;
+    let is_forward = road.lanes_forward(0.0, side) > 0;
     let (start, end, from, to) = if is_forward {
         (start, end, road.from, road.to)
     } else {

@@ -115,7 +115,10 @@ impl Frame {
     /// Returns the frame; `None` if the arm lacks an entry or an exit, or if lanes of one direction lie
     /// between those of the other.
     fn of(arm: &Arm<'_>, trim: f64, side: DrivingSide) -> Option<Self> {
-        let (entering, leaving) = (arm.lanes(trim, side, true), arm.lanes(trim, side, false));
+        let (entering, leaving) = (
+            arm.entering_lanes(trim, side),
+            arm.leaving_lanes(trim, side),
+        );
         let inner = |lanes: &[ArmLane]| match side {
             DrivingSide::Right => lanes.first().copied(),
             DrivingSide::Left => lanes.last().copied(),

@@ -314,8 +314,8 @@ pub(crate) fn motorway_m4() -> Scenario {
 
 /// One carriageway with its slip road. `way` is 1 for the eastbound one with an entry, and -1 for the
 /// westbound one with an exit.
-fn carriageway(b: &mut Builder, way: f64) {
-    let at = |x: f64, y: f64| (x, way * y);
+fn carriageway(b: &mut Builder, sign: f64) {
+    let at = |x: f64, y: f64| (x, sign * y);
     let line = [at(-420.0, -22.0), at(40.0, -10.0), at(420.0, -30.0)];
     let style = RoadStyle {
         name: "M 4".into(),
@@ -334,7 +334,7 @@ fn carriageway(b: &mut Builder, way: f64) {
     let slip = [at(-330.0, -130.0), at(-200.0, -40.0), at(-60.0, -17.0)];
     let turned = |points: [(f64, f64); 3]| {
         let [a, b, c] = points;
-        if way > 0.0 { [a, b, c] } else { [c, b, a] }
+        if sign > 0.0 { [a, b, c] } else { [c, b, a] }
     };
     b.road(&turned(line), 2500.0, &style);
     b.road(&turned(slip), 300.0, &ramp);

@@ -53,7 +53,7 @@ fn shuttle(b: &mut Builder) {
 /// Road 1 is the avenue west of the junction, 2 the lane to the depot, 3 the avenue to the east.
 fn traffic(b: &mut Builder) {
     let (west, south, east) = (RoadId(1), RoadId(2), RoadId(3));
-    let ways = [
+    let trips = [
         (
             "car",
             Place::lane(west, -1, 10.0),
@@ -85,7 +85,7 @@ fn traffic(b: &mut Builder) {
             200.0,
         ),
     ];
-    for (vehicle, origin, destination, rate) in ways {
+    for (vehicle, origin, destination, rate) in trips {
         b.flow(Flow {
             vehicle: vehicle.into(),
             stack: "idm".into(),

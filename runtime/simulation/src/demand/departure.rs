@@ -229,7 +229,7 @@ impl Room<'_> {
         let body = (s - own.rear_overhang, s + own.front);
         let mut sides = alleys.on(lanelet).iter().filter(|&&side| {
             let direction = alleys.direction(side);
-            let is_heeded = alleys.passing(side).holds_up(own.is_long(), true);
+            let is_heeded = alleys.passing(side).holds_up_any(own.is_long());
             is_heeded && body.1 > direction.from && body.0 < direction.to
         });
         sides.all(|&side| {
@@ -277,7 +277,7 @@ impl Room<'_> {
         let mut s = start;
         for &side in ground.alleys().on(lanelet) {
             let direction = ground.alleys().direction(side);
-            let is_heeded = ground.alleys().passing(side).holds_up(own.is_long(), true);
+            let is_heeded = ground.alleys().passing(side).holds_up_any(own.is_long());
             if direction.from < start || !is_heeded {
                 continue;
             }

@@ -200,9 +200,7 @@ fn edges(scenario: &Scenario) -> BTreeMap<(RoadId, RoadEnd), NodeId> {
         };
         // A one-way street without a connection at one end leads off the map wherever it lies, because it
         // could not be used otherwise.
-        let is_one_way = [true, false]
-            .map(|way| road.lanes_driven(s, way, side))
-            .contains(&0);
+        let is_one_way = road.lanes_forward(s, side) == 0 || road.lanes_backward(s, side) == 0;
         is_one_way || distance_to(&hull, place.position()) <= reach
     };
     let edges = lone.map(|(node, ends)| (node, ends[0])).filter(is_edge);

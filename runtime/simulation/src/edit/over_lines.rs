@@ -123,21 +123,21 @@ impl Editing<'_> {
     /// a vehicle never goes before others that it would sweep over. O(n^2 * steps of the path through a
     /// junction).
     fn in_turn(&self, over: &[Over]) -> Vec<usize> {
-        let ways: Vec<Vec<OrientedBox>> = over.iter().map(|one| self.way_out(one)).collect();
+        let sweeps: Vec<Vec<OrientedBox>> = over.iter().map(|one| self.swept_boxes(one)).collect();
         let standing: Vec<OrientedBox> = over
             .iter()
-            .zip(&ways)
-            .map(|(one, way)| self.stands(one.agent, way))
+            .zip(&sweeps)
+            .map(|(one, sweep)| self.stands(one.agent, sweep))
             .collect();
         // For each vehicle the others that it would sweep over, and the depth, m.
         let swept = |number: usize| -> Vec<(usize, f64)> {
-            let way = &ways[number];
+            let sweep = &sweeps[number];
             let is_near = |other: &usize| {
                 let offset = standing[*other].centre - standing[number].centre;
                 *other != number && offset.length() < NEAR
             };
             let depth = |other: usize| {
-                let depths = way.iter().map(|at| at.penetration(&standing[other]));
+                let depths = sweep.iter().map(|at| at.penetration(&standing[other]));
                 (other, depths.fold(0.0, f64::max))
             };
             let others = (0..over.len()).filter(is_near).map(depth);
@@ -172,9 +172,9 @@ impl Editing<'_> {
     }
 
     /// Footprint of a vehicle where it stands or can stop on its path.
-    fn stands(&self, agent: AgentIndex, way: &[OrientedBox]) -> OrientedBox {
+    fn stands(&self, agent: AgentIndex, sweep: &[OrientedBox]) -> OrientedBox {
         let steps = (self.distance_to_stop(agent) / SPACING) as usize;
-        let ahead = way.get(steps).filter(|_| steps > 0);
+        let ahead = sweep.get(steps).filter(|_| steps > 0);
         ahead.copied().unwrap_or_else(|| {
             let pose = self.bodies(self.ground).pose(agent);
             self.kind(agent).covered(pose)
@@ -183,7 +183,7 @@ impl Editing<'_> {
 
     /// Footprints of a vehicle along its path until its rear has left the connections under it, enlarged by
     /// [`CLEAR`].
-    fn way_out(&self, over: &Over) -> Vec<OrientedBox> {
+    fn swept_boxes(&self, over: &Over) -> Vec<OrientedBox> {
         let agent = over.agent.index();
         let kind = self.kind(over.agent);
         let (progress, position) = (&self.agents.progress[agent], &self.agents.position[agent]);

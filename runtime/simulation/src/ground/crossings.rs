@@ -99,6 +99,11 @@ impl CrossingSite {
         Some(if is_long { long } else { car })
     }
 
+    /// The part of the crossing that a car on a connection covers.
+    pub(crate) fn taken_by_car(&self, path: ConnectionIndex) -> Option<Taken> {
+        self.taken(path, false)
+    }
+
     /// Converts an interval of the crossing to distances from the right or the left kerb, m.
     pub(crate) fn seen_from(&self, place: Interval, is_from_right: bool) -> Interval {
         let length = self.crossing.length;

@@ -45,13 +45,13 @@ pub(crate) struct LaneObstacles {
     /// Distance by which vehicles swing out from the centre line of each lanelet, m: first for cars, then for
     /// any vehicle.
     swings: Vec<[f64; 2]>,
-    in_ways: InWays,
+    in_the_way: InTheWay,
 }
 
 /// Bodies that may obstruct vehicles on a lane. In a town nearly every lane has houses beside it, but hardly
 /// any house obstructs one.
 #[derive(Debug, Clone, PartialEq, Default)]
-struct InWays {
+struct InTheWay {
     /// Index of the first body of each lanelet in the list, followed by the length of the list.
     firsts: Vec<u32>,
     /// Bodies by the lanelet that they obstruct; a body occurs once for each.
@@ -129,12 +129,12 @@ impl LaneObstacles {
         };
         surroundings.find_changes();
         let swings = surroundings.swings();
-        let in_ways = surroundings.in_ways();
-        let lanes = surroundings.lanes(&swings, &in_ways);
+        let in_the_way = surroundings.in_the_way();
+        let lanes = surroundings.lanes(&swings, &in_the_way);
         Self {
             lanes,
             swings,
-            in_ways,
+            in_the_way,
         }
     }
 
@@ -169,8 +169,8 @@ impl LaneObstacles {
 
     /// Obstacles that may obstruct vehicles on a lane.
     #[inline]
-    pub(crate) fn in_ways(&self) -> &Cells {
-        &self.in_ways.cells
+    pub(crate) fn in_the_way(&self) -> &Cells {
+        &self.in_the_way.cells
     }
 }
 
@@ -261,13 +261,13 @@ impl Surroundings<'_> {
         self.ids().map(of).collect()
     }
 
-    fn in_ways(&self) -> InWays {
+    fn in_the_way(&self) -> InTheWay {
         let beside = self.beside();
         let (mut firsts, mut numbers) = (vec![0], Vec::new());
         for id in self.ids() {
             match self.known(id) {
                 Some((known, copy)) => {
-                    let before = known.lanes.in_ways.of(copy).iter();
+                    let before = known.lanes.in_the_way.of(copy).iter();
                     numbers.extend(before.filter_map(|&number| known.number(number)));
                 }
                 None => self.collect_near(id, beside, &mut numbers),
@@ -278,12 +278,12 @@ impl Surroundings<'_> {
         all.sort_unstable();
         all.dedup();
         let before = self.known.filter(|known| known.changes.is_none());
-        let before = before.map(|known| &known.lanes.in_ways);
+        let before = before.map(|known| &known.lanes.in_the_way);
         let cells = match before.filter(|before| before.all == all) {
             Some(before) => before.cells.clone(),
             None => Arc::new(self.obstacles.cells_of(&all)),
         };
-        InWays {
+        InTheWay {
             firsts,
             numbers,
             all,
@@ -306,9 +306,9 @@ impl Surroundings<'_> {
         numbers[first..].sort_unstable();
     }
 
-    fn lanes(&self, swings: &[[f64; 2]], in_ways: &InWays) -> Vec<Nearness> {
+    fn lanes(&self, swings: &[[f64; 2]], in_the_way: &InTheWay) -> Vec<Nearness> {
         let sight = self.sight();
-        let changed = self.changed(in_ways);
+        let changed = self.changed(in_the_way);
         let of = |id: LaneletIndex| {
             let before = self.known(id);
             let before = before.map(|(known, copy)| (known.lanes.lanes[copy.index()], known, copy));
@@ -330,7 +330,7 @@ impl Surroundings<'_> {
             };
             let is_seen = match before {
                 Some((before, ..)) if !self.may_reach(id, &changed, sight) => before.is_seen,
-                _ => self.sees(id, &in_ways.cells, sight),
+                _ => self.sees(id, &in_the_way.cells, sight),
             };
             Nearness {
                 is_watched,
@@ -363,10 +363,10 @@ impl Surroundings<'_> {
         OBSTACLE_REACH + self.longest + WATCH_DISTANCE
     }
 
-    fn sees(&self, id: LaneletIndex, in_ways: &Cells, sight: f64) -> bool {
+    fn sees(&self, id: LaneletIndex, in_the_way: &Cells, sight: f64) -> bool {
         self.points(id).any(|point| {
             let mut sees = false;
-            in_ways.for_each_in(point - sight, point + sight, |number| {
+            in_the_way.for_each_in(point - sight, point + sight, |number| {
                 // Tests the body and not only its box, because the cells, which depend on all bodies, decide
                 // which corners of the box are found.
                 sees = sees || self.obstacles.is_within(number, point, sight);
@@ -376,11 +376,11 @@ impl Surroundings<'_> {
     }
 
     /// Boxes of bodies that obstruct a lane only before or only after an edit.
-    fn changed(&self, in_ways: &InWays) -> Vec<(DVec2, DVec2)> {
+    fn changed(&self, in_the_way: &InTheWay) -> Vec<(DVec2, DVec2)> {
         let Some(known) = self.known else {
             return Vec::new();
         };
-        let before = known.lanes.in_ways.all.iter();
+        let before = known.lanes.in_the_way.all.iter();
         let before: Vec<u32> = before.filter_map(|&number| known.number(number)).collect();
         let differing = |one: &[u32], other: &[u32]| -> Vec<u32> {
             let numbers = one.iter().copied();
@@ -388,8 +388,8 @@ impl Surroundings<'_> {
                 .filter(|number| other.binary_search(number).is_err())
                 .collect()
         };
-        let mut changed = differing(&before, &in_ways.all);
-        changed.extend(differing(&in_ways.all, &before));
+        let mut changed = differing(&before, &in_the_way.all);
+        changed.extend(differing(&in_the_way.all, &before));
         let boxes = changed.into_iter();
         let boxes = boxes.map(|number| self.obstacles.bounds(number));
         boxes.chain(known.boxes().iter().copied()).collect()
@@ -410,7 +410,7 @@ impl Surroundings<'_> {
     }
 }
 
-impl InWays {
+impl InTheWay {
     fn of(&self, lanelet: LaneletIndex) -> &[u32] {
         let lanelet = lanelet.index();
         let range = self.firsts[lanelet] as usize..self.firsts[lanelet + 1] as usize;

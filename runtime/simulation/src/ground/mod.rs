@@ -564,6 +564,18 @@ impl Ground {
         self.roads.law(junction)
     }
 
+    /// Conflicts of a junction between cars.
+    #[inline]
+    pub(crate) fn car_conflicts(&self, junction: JunctionIndex) -> &Conflicts {
+        self.roads.conflicts(junction, false)
+    }
+
+    /// Conflicts of a junction with a long vehicle.
+    #[inline]
+    pub(crate) fn long_conflicts(&self, junction: JunctionIndex) -> &Conflicts {
+        self.roads.conflicts(junction, true)
+    }
+
     /// Conflicts of a junction, with or without a long vehicle.
     #[inline]
     pub(crate) fn conflicts(&self, junction: JunctionIndex, is_long: bool) -> &Conflicts {
@@ -605,7 +617,7 @@ impl Ground {
         a: ConnectionIndex,
         b: ConnectionIndex,
     ) -> bool {
-        self.conflicts(junction, false).are_in_conflict(a, b)
+        self.car_conflicts(junction).are_in_conflict(a, b)
     }
 
     /// Whether a junction has the same right of way and conflicts as a junction of another ground.

@@ -290,7 +290,9 @@ fn next_lane(world: &World, agent: AgentIndex) -> Option<PlannedLane> {
         at += 1;
         match graph.lanelet(route.lanelet(at)?).kind {
             LaneletKind::Lane { road, lane, .. } => return Some(PlannedLane { road, lane, turn }),
-            LaneletKind::Connection { turn: way, .. } => turn = Some(way),
+            LaneletKind::Connection {
+                turn: direction, ..
+            } => turn = Some(direction),
         }
     }
 }
@@ -341,10 +343,10 @@ fn obstacle_ahead(world: &World, agent: AgentIndex) -> Option<StopTarget> {
     }
     let pose = view.bodies().pose(agent);
     let front = pose.point(world.types.get(who.vehicle_type).front, 0.0);
-    let way = unit(pose.heading + input.obstacle_angle);
+    let direction = unit(pose.heading + input.obstacle_angle);
     Some(StopTarget {
         distance: input.obstacle_distance,
-        at: front + input.obstacle_distance * way,
+        at: front + input.obstacle_distance * direction,
         reason: StopReason::Obstacle,
     })
 }

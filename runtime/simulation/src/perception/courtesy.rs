@@ -113,7 +113,7 @@ impl View<'_> {
     }
 
     /// Whether a vehicle is free to change from its lane. A vehicle close behind a standing one is not.
-    fn has_way(&self, agent: AgentIndex, lane: LaneletIndex) -> bool {
+    fn leads_on(&self, agent: AgentIndex, lane: LaneletIndex) -> bool {
         let s = self.position(agent).s;
         let lanes = Lanes {
             ground: self.ground,
@@ -154,7 +154,7 @@ impl View<'_> {
                     entry,
                     speed: self.motion(entry.agent).speed,
                     gap: entry.s - self.vehicle_type(entry.agent).rear_overhang - front,
-                    seeking: if wants_in && self.has_way(entry.agent, side) {
+                    seeking: if wants_in && self.leads_on(entry.agent, side) {
                         theirs.seeking
                     } else {
                         0.0

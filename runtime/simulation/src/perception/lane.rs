@@ -226,8 +226,8 @@ impl View<'_> {
         let (route, graph) = (self.route(agent), self.ground.graph());
         let changes = route.lane_changes_from(stretch.at, graph);
         let s = place_to_wait(stretch.length, changes);
-        let way = stretch.distance + s;
-        let speed = (2.0 * PROFILE_BRAKING * way.max(0.0)).sqrt();
+        let distance = stretch.distance + s;
+        let speed = (2.0 * PROFILE_BRAKING * distance.max(0.0)).sqrt();
         // Mostly the place is far, and the goal and the roads beyond need not be examined.
         if speed >= allowed {
             return allowed;
@@ -237,7 +237,7 @@ impl View<'_> {
         // wait in the junction before it, and beside its goal it has arrived.
         let to_goal = route.goal_beside(stretch.at, changes, reached, graph);
         let cannot_wait = self.position(agent).leaving != NO_LANELET
-            || way < -WAITS_BEFORE
+            || distance < -WAITS_BEFORE
             || s < self.vehicle_type(agent).rear_overhang
             || to_goal.is_some()
             || self.may_change_later(agent, stretch);

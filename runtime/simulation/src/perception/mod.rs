@@ -91,7 +91,7 @@ pub(crate) struct Look {
     /// Lookahead of its waypoint.
     pub(crate) ahead: Lookahead,
     /// Whether the accelerations that it chooses depend on the direction of the path.
-    pub(crate) at_way: bool,
+    pub(crate) at_path: bool,
     /// Whether its waypoint lies along the bend just ahead instead of on the lane.
     pub(crate) along_bend: bool,
     /// Parts into which it divides the path ahead, if it uses a model of its vehicle.
@@ -103,7 +103,7 @@ impl Look {
     pub(crate) fn of(module: &Module<dyn Controller>) -> Self {
         Self {
             ahead: module.lookahead(),
-            at_way: module.logic.looks_at_path(),
+            at_path: module.logic.looks_at_path(),
             along_bend: module.aims_along_bend(),
             parts: module.path_parts(),
         }
@@ -196,7 +196,7 @@ impl<'a> View<'a> {
     /// The input row of a controller.
     pub(crate) fn controller_input(&self, agent: AgentIndex, look: Look) -> ControllerInput {
         let look = Look {
-            at_way: true,
+            at_path: true,
             ..look
         };
         let mut input = self.allowed_input(agent, look);
@@ -230,10 +230,10 @@ impl<'a> View<'a> {
         let distance = look.ahead.distance.max(look.ahead.time * speed);
         // Points and headings of lanes are rarely in the processor's cache, so they are only read for
         // controllers that steer by them.
-        let at_way = look.at_way || !keeps_to_lanes(self.level(agent));
+        let at_path = look.at_path || !keeps_to_lanes(self.level(agent));
         let mut input = ControllerInput {
             speed,
-            steering: match at_way {
+            steering: match at_path {
                 true => hand * self.bodies().steering(agent, vehicle_type),
                 false => 0.0,
             },
@@ -244,7 +244,7 @@ impl<'a> View<'a> {
             obstacle_distance: NOTHING,
             ..ControllerInput::default()
         };
-        let pose = at_way.then(|| self.pose_ahead(agent, is_reversing));
+        let pose = at_path.then(|| self.pose_ahead(agent, is_reversing));
         let pose_ahead = || pose.unwrap_or_else(|| self.pose_ahead(agent, is_reversing));
         if self.position(agent).is_on_lane() {
             self.perceive_lane(agent, pose, distance, look.along_bend, &mut input);

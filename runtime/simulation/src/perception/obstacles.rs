@@ -117,7 +117,7 @@ impl View<'_> {
             eye.pose.position,
             OBSTACLE_REACH,
             self.dynamics.rigid.displaced(),
-            is_on_lane.then(|| self.ground.lane_obstacles.in_ways()),
+            is_on_lane.then(|| self.ground.lane_obstacles.in_the_way()),
             self.whole_span(eye.agent),
             accept,
         )?;

@@ -12,7 +12,7 @@ const LOOK: Look = Look {
         distance: 10.0,
         time: 0.0,
     },
-    at_way: true,
+    at_path: true,
     along_bend: false,
     parts: None,
 };
@@ -122,7 +122,7 @@ fn who_finds_no_gap_waits_where_it_can_still_change_lanes() {
         stand.look();
         stand.view().controller_input(own, LOOK).road_speed
     };
-    for (id, (before, changes, way)) in (1..).zip(cases) {
+    for (id, (before, changes, room)) in (1..).zip(cases) {
         let route = if changes {
             &to_the_left[..]
         } else {
@@ -130,9 +130,9 @@ fn who_finds_no_gap_waits_where_it_can_still_change_lanes() {
         };
         let own = stand.car(id, route, length - before, 5.0);
         let speed = speed_of(&mut stand, own);
-        match way {
-            Some(way) => assert!(
-                near(speed, (2.0 * PROFILE_BRAKING * way).sqrt()),
+        match room {
+            Some(room) => assert!(
+                near(speed, (2.0 * PROFILE_BRAKING * room).sqrt()),
                 "{before} m before the end: {speed} m/s"
             ),
             None => assert!(speed > 10.0, "{before} m before the end: {speed} m/s"),

@@ -18,7 +18,7 @@ impl View<'_> {
         self.warm_own(agents);
         // In the order in which one access depends on another.
         black_box(self.sum(agents, |agent| self.touch_ahead(agent)));
-        if look.at_way {
+        if look.at_path {
             let ahead = look.ahead.distance;
             black_box(self.sum(agents, |agent| self.touch_route(agent, ahead)));
         }

@@ -185,18 +185,18 @@ impl Progress {
         position: &mut LanePosition,
         route: &Route,
         ground: &Ground,
-        way: f64,
+        distance: f64,
     ) -> f64 {
-        position.s += way;
+        position.s += distance;
         loop {
             let length = ground.length(position.lanelet);
             if position.s < length {
-                return way;
+                return distance;
             }
             if !self.enter_next(position, route, ground, length) {
                 let beyond = position.s - length;
                 position.s = length;
-                return (way - beyond).max(0.0);
+                return (distance - beyond).max(0.0);
             }
         }
     }

@@ -160,10 +160,10 @@ impl Effecting<'_> {
                 self.complain_of(agent, came.map(drop).map_err(|why| why.to_string()));
             }
             // Output for the user.
-            Effect::Log(text) => self.write_log(agent, text, false),
+            Effect::Log(text) => self.write_log(agent, text),
             Effect::Mark { at, text } => self.mark(agent, at, text),
             // The module counts the call that it could not answer.
-            Effect::Fault(text) => self.write_log(agent, text, true),
+            Effect::Fault(text) => self.write_fault(agent, text),
         }
     }
 
@@ -253,7 +253,7 @@ impl Effecting<'_> {
 
     /// Logs a message that is not a fault.
     pub(super) fn tell(&mut self, agent: AgentIndex, text: String) {
-        self.write_log(agent, text, false);
+        self.write_log(agent, text);
     }
 
     /// Logs that an effect cannot be carried out, as a fault of the behaviour that requested it.
@@ -261,7 +261,7 @@ impl Effecting<'_> {
         let module = self.behaviour_of(agent);
         let time = self.clock.time();
         self.modules.failures.add_effect(&module, time, &text);
-        self.write_log(agent, text, true);
+        self.write_fault(agent, text);
     }
 
     /// Id of an agent's behaviour.
@@ -273,18 +273,26 @@ impl Effecting<'_> {
         settings[0].module.clone()
     }
 
-    fn write_log(&mut self, agent: AgentIndex, text: String, is_fault: bool) {
+    fn write_log(&mut self, agent: AgentIndex, text: String) {
+        let line = self.log_line(agent, text);
+        self.messages.log.write(line);
+    }
+
+    fn write_fault(&mut self, agent: AgentIndex, text: String) {
         let line = LogLine {
+            is_fault: true,
+            ..self.log_line(agent, text)
+        };
+        self.messages.log.write_fault(line);
+    }
+
+    fn log_line(&self, agent: AgentIndex, text: String) -> LogLine {
+        LogLine {
             time: self.clock.time(),
             agent: self.agents.identity[agent.index()].id,
             module: self.behaviour_of(agent),
             text,
-            is_fault,
-        };
-        if is_fault {
-            self.messages.log.write_fault(line);
-        } else {
-            self.messages.log.write(line);
+            is_fault: false,
         }
     }
 

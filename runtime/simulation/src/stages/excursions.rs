@@ -405,8 +405,8 @@ fn paths_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Vec<Waypoint>> {
 }
 
 /// Heading of a vehicle that moves along `way` in a gear.
-fn heading_in(gear: i8, way: DVec2) -> f64 {
-    let heading = roadwright_geometry::heading_of(way);
+fn heading_in(gear: i8, direction: DVec2) -> f64 {
+    let heading = roadwright_geometry::heading_of(direction);
     if gear < 0 {
         wrap_angle(heading + PI)
     } else {

@@ -140,7 +140,7 @@ fn collect(
     let distance = agents.motion[agent].speed * dt;
     // Positions of both ends one step ago. They passed each position in between.
     let ends = |offset: f64| (along + offset - distance, along + offset);
-    let conflicts = scene.ground.conflicts(held.junction, false);
+    let conflicts = scene.ground.car_conflicts(held.junction);
     for (number, conflict) in (0u32..).zip(conflicts.list()) {
         let side = match conflict.paths {
             (first, _) if first == held.path => 0,
@@ -237,7 +237,7 @@ mod tests {
         );
         let (first, second) = stand
             .ground
-            .conflicts(routes[0].junction, false)
+            .car_conflicts(routes[0].junction)
             .between(routes[0].number, routes[1].number)
             .unwrap();
         (seen(agents[1]), first, second)

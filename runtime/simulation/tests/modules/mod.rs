@@ -133,8 +133,8 @@ impl Controller for Unlawful {
     ) {
         for (input, output) in inputs.iter().zip(outputs) {
             // Speed from which 3 m/s^2 are enough behind a leader that brakes equally hard.
-            let way = (input.leader_gap - 3.0).max(0.0) + input.leader_speed.powi(2) / 6.0;
-            let safe = (6.0 * way).sqrt().min(input.road_speed);
+            let distance = (input.leader_gap - 3.0).max(0.0) + input.leader_speed.powi(2) / 6.0;
+            let safe = (6.0 * distance).sqrt().min(input.road_speed);
             output.acceleration = (2.0 * (safe - input.speed)).clamp(-6.0, 2.0);
             output.steering = input.waypoint_angle;
         }

@@ -103,23 +103,24 @@ impl Figure {
         let line = &self.lines[number];
         // Drawn twice, as a line and as bars, with an iterator for each.
         let points = || line.points.iter().filter(|point| point.is_finite());
-        let way: Vec<_> = points().map(|point| (point.x, point.mean)).collect();
+        let polyline: Vec<_> = points().map(|point| (point.x, point.mean)).collect();
         let color = color_of(entries, &line.label);
         match line.look {
-            Look::Line => {
-                chart.draw_series(LineSeries::new(way, color.stroke_width(self.width(number))))?
-            }
+            Look::Line => chart.draw_series(LineSeries::new(
+                polyline,
+                color.stroke_width(self.width(number)),
+            ))?,
             Look::Thin => {
                 let style = color.mix(0.5).stroke_width(1);
-                chart.draw_series(LineSeries::new(way, style))?
+                chart.draw_series(LineSeries::new(polyline, style))?
             }
             Look::Dashed => {
                 let style = color.stroke_width(1);
-                chart.draw_series(DashedLineSeries::new(way, 6, 6, style))?
+                chart.draw_series(DashedLineSeries::new(polyline, 6, 6, style))?
             }
             Look::Dots => {
                 let dot = |place| Circle::new(place, 4, color.filled());
-                chart.draw_series(way.into_iter().map(dot))?
+                chart.draw_series(polyline.into_iter().map(dot))?
             }
         };
         // At least 1, because a line without points must not take steps of 0.

@@ -48,7 +48,7 @@ proptest! {
         }
         // Every entering lane has an exit, if there is a lane to leave by.
         let leaving = |except: u32| roads.iter().zip(1..)
-            .any(|(r, id)| id != except && r.lanes_driven(0.0, true, RIGHT) > 0);
+            .any(|(r, id)| id != except && r.lanes_forward(0.0, RIGHT) > 0);
         for flag in &junction.flags {
             if let Flag::NoExit(lane) = flag {
                 prop_assert!(!leaving(lane.road.0), "{:?}", flag);

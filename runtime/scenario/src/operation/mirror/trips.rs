@@ -146,12 +146,11 @@ impl Reflection<'_> {
             for (id, end) in network.ends_at(node) {
                 let image = self.images.get(&id).or_else(|| network.road(id));
                 let Some(road) = image else { continue };
-                let (s, far) = match end {
-                    RoadEnd::Start => (0.0, road.to),
-                    RoadEnd::End => (road.length(), road.from),
+                let (lanes, far) = match end {
+                    RoadEnd::Start => (road.lanes_forward(0.0, side), road.to),
+                    RoadEnd::End => (road.lanes_backward(road.length(), side), road.from),
                 };
-                let is_open = road.lanes_driven(s, end == RoadEnd::Start, side) > 0;
-                if is_open && seen.insert(far) {
+                if lanes > 0 && seen.insert(far) {
                     open.push(far);
                 }
             }

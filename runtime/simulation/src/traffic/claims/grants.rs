@@ -319,6 +319,12 @@ impl Grants {
         tickets
     }
 
+    /// Grants all connections that a request needs, after all other grants and not on red. Returns the same
+    /// as [`Self::grant`].
+    pub(super) fn grant_last(&mut self, request: &Request, needs: &[Need]) -> u32 {
+        self.grant(request, needs, None, false)
+    }
+
     /// Grants all connections that a request needs, just before the ticket `before` or after all others.
     /// Returns the route index up to which (exclusive) the agent may now enter connections.
     pub(super) fn grant(

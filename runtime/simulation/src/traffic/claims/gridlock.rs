@@ -452,7 +452,7 @@ impl Rings<'_> {
             let is_open = graph.lanelet(exit).access.admits(class)
                 && graph.lanelet(connection).access.admits(class);
             let has_room =
-                (self.room).has_room(&head.request, &need, true, &[], Trust::Nobody, situation);
+                (self.room).has_room_to_stop(&head.request, &need, &[], Trust::Nobody, situation);
             (is_other && is_open && has_room).then_some(Detour {
                 agent,
                 at,
@@ -468,7 +468,7 @@ impl Grants {
     fn let_in_together(&mut self, batch: &Batch, agents: &mut ClaimColumns<'_>) {
         for (request, needs) in batch {
             let claim = &mut agents.claim[request.agent.index()];
-            claim.granted_to = self.grant(request, needs, None, false);
+            claim.granted_to = self.grant_last(request, needs);
             claim.refused = Refusal::None;
             self.keep_at_amber(request.agent, needs);
         }
@@ -491,7 +491,7 @@ impl Grants {
 fn are_in_conflict(one: &[Need], other: &[Need], situation: &Situation<'_>) -> bool {
     one.iter().any(|a| {
         let same = other.iter().filter(|b| b.junction == a.junction);
-        let conflicts = situation.ground.conflicts(a.junction, true);
+        let conflicts = situation.ground.long_conflicts(a.junction);
         same.into_iter()
             .any(|b| conflicts.are_in_conflict(a.path, b.path))
     })

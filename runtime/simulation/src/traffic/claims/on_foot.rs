@@ -39,12 +39,12 @@ impl Situation<'_> {
             let Some(taken) = site.taken(path, self.is_long(agent)) else {
                 return false;
             };
-            let way = taken.along.to - self.rear(agent, at);
+            let distance = taken.along.to - self.rear(agent, at);
             let over = Over {
                 across: taken.across,
-                leaves: self.time_for(way, agent, at),
+                leaves: self.time_for(distance, agent, at),
             };
-            way > 0.0 && self.people.are_in_the_way(number, site, over, slack)
+            distance > 0.0 && self.people.are_in_the_way(number, site, over, slack)
         })
     }
 
@@ -60,7 +60,7 @@ impl Situation<'_> {
         let mut numbers = crossings.of_junction(junction);
         numbers.any(|number| {
             let site = &crossings.sites()[number as usize];
-            let taken = site.taken(path, false);
+            let taken = site.taken_by_car(path);
             let over = taken.map(|taken| Over {
                 across: taken.across,
                 leaves: 0.0,
@@ -187,7 +187,7 @@ impl Grants {
         situation: &Situation<'_>,
     ) -> f64 {
         let site = &situation.ground.crossings().sites()[crossing as usize];
-        let leads_over = |path: ConnectionIndex| site.taken(path, false).is_some();
+        let leads_over = |path: ConnectionIndex| site.taken_by_car(path).is_some();
         // Time at a red light does not count as waiting for pedestrians.
         let with_green = |age: f64| match situation.ground.signals(site.junction) {
             Some(_) => age.min(situation.signals.time_in_stage(

@@ -137,6 +137,30 @@ impl Room<'_> {
         fits || room >= self.reach_of(&beyond, situation)
     }
 
+    /// Whether a vehicle would find room beyond the last junction that it asks for ([`Self::has_room`]).
+    pub(super) fn has_room_to_stop(
+        &self,
+        request: &Request,
+        need: &Need,
+        pending: &[Pending],
+        trust: Trust,
+        situation: &Situation<'_>,
+    ) -> bool {
+        self.has_room(request, need, true, pending, trust, situation)
+    }
+
+    /// Whether a vehicle could pass the lane beyond a junction before another one ([`Self::has_room`]).
+    pub(super) fn has_room_to_pass(
+        &self,
+        request: &Request,
+        need: &Need,
+        pending: &[Pending],
+        trust: Trust,
+        situation: &Situation<'_>,
+    ) -> bool {
+        self.has_room(request, need, false, pending, trust, situation)
+    }
+
     /// Length of the lanes beyond a junction that remains when all vehicles there, and those promised a
     /// place, stand in a queue, m; negative if they do not fit. Vehicles that are trusted to drive on into
     /// the next junction are not counted.

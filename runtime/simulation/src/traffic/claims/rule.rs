@@ -140,10 +140,10 @@ impl EntryRule<'_> {
         // A lane that is only passed becomes free when other vehicles let it, so a vehicle that has waited
         // long for it keeps them from entering it. Whether the exit drains is not up to them.
         let mut passed = passed.iter();
-        if !passed.all(|need| room.has_room(request, need, false, pending, trust, situation)) {
+        if !passed.all(|need| room.has_room_to_pass(request, need, pending, trust, situation)) {
             return Err(Refusal::Occupied);
         }
-        match room.has_room(request, last, true, pending, trust, situation) {
+        match room.has_room_to_stop(request, last, pending, trust, situation) {
             true => Ok(()),
             false => Err(Refusal::NoRoom),
         }
@@ -287,7 +287,7 @@ fn turns_on_red(
     junction: &JunctionState<'_>,
     situation: &Situation<'_>,
 ) -> Result<Option<u64>, Refusal> {
-    let conflicts = situation.ground.conflicts(need.junction, false);
+    let conflicts = situation.ground.car_conflicts(need.junction);
     let others = junction.approaches.iter();
     let mut others = others.filter(|other| {
         other.agent != request.agent && conflicts.are_in_conflict(need.path, other.path.number)
@@ -511,7 +511,7 @@ fn comes_within(
     }
     let to_line = -situation.front(request.agent, need.at);
     let waits = situation.time_for(to_line, request.agent, need.at);
-    let conflicts = situation.ground.conflicts(need.junction, false);
+    let conflicts = situation.ground.car_conflicts(need.junction);
     let met = conflicts.between(other.path.number, need.path);
     // The distance to the conflict, not only to its own line.
     let to_place = other.distance + met.map_or(0.0, |(place, _)| place.from);

@@ -142,7 +142,7 @@ impl<'a> Situation<'a> {
     /// Whether an agent waits for any vehicle before or in an alley.
     pub(super) fn heeds_alley(&self, agent: AgentIndex, side: AlleySide) -> bool {
         let passing = self.ground.alleys().passing(side);
-        passing.holds_up(self.is_long(agent), true)
+        passing.holds_up_any(self.is_long(agent))
     }
 
     /// Whether two agents are unable to pass each other in an alley.

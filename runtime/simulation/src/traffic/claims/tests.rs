@@ -151,12 +151,15 @@ fn two_crossings_of(apart: f64, rules: &JunctionRules) -> (Stand, [LaneletIndex;
     };
     let (approach, between, exit) = (lane(1), lane(2), lane(3));
     let across = |from, to| {
-        let mut ways = graph.successors(from).iter().copied();
-        let way = ways.find(|&way| graph.successors(way).contains(&to));
-        way.unwrap()
+        let mut connections = graph.successors(from).iter().copied();
+        let connection = connections.find(|&connection| graph.successors(connection).contains(&to));
+        connection.unwrap()
     };
-    let ways = [across(approach, between), across(between, exit)];
-    (stand, [approach, ways[0], between, ways[1], exit])
+    let connections = [across(approach, between), across(between, exit)];
+    (
+        stand,
+        [approach, connections[0], between, connections[1], exit],
+    )
 }
 
 fn granted_to(stand: &Stand, agent: AgentIndex) -> u32 {

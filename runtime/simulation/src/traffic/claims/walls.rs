@@ -95,7 +95,7 @@ pub(super) struct Meeting {
     /// Interval of the conflict on the agent's own connection, m.
     pub(super) own: Interval,
     /// Distance that the other vehicle's rear still has to cover before the agent may follow, m.
-    way_out: f64,
+    to_clear: f64,
     /// Whether both connections lead into the same lane.
     pub(super) is_merge: bool,
 }
@@ -119,17 +119,17 @@ impl Meeting {
         // Where both merge into one lane, one follows the other from where they meet.
         let is_merge = conflicts.is_merge(path, other.path);
         let end = if is_merge { theirs.from } else { theirs.to };
-        let way_out = end - situation.rear_of(other);
-        (way_out >= 0.0).then_some(Self {
+        let to_clear = end - situation.rear_of(other);
+        (to_clear >= 0.0).then_some(Self {
             own,
-            way_out,
+            to_clear,
             is_merge,
         })
     }
 
     /// Time that the other vehicle takes to leave the conflict, s.
     pub(super) fn time_to_leave(&self, other: &Grant, situation: &Situation<'_>) -> f64 {
-        situation.time_as_it_drives(self.way_out, other.agent, other.at) + f64::from(other.delay)
+        situation.time_as_it_drives(self.to_clear, other.agent, other.at) + f64::from(other.delay)
     }
 
     /// Whether the holder of a grant need not slow down yet for the vehicle with which it merges. `distance`

@@ -142,7 +142,7 @@ impl People {
             let line = ground.line(lanelet);
             let count = (length / STEP).ceil() as usize;
             for s in (0..=count).map(|i| (STEP * i as f64).min(length)) {
-                let way = begins + s - front - BEFORE;
+                let distance = begins + s - front - BEFORE;
                 let place = line.position(s);
                 let is_near = self
                     .strays
@@ -150,8 +150,8 @@ impl People {
                     .any(|stray| stray.distance_to(place) < NEAR);
                 // Only the nearest place counts. A driver that cannot stop before it would come to a stop
                 // on the path of the stray and block it.
-                if is_near && way >= 0.0 {
-                    let can_stop = speed * speed <= 2.0 * BRAKING * way;
+                if is_near && distance >= 0.0 {
+                    let can_stop = speed * speed <= 2.0 * BRAKING * distance;
                     return can_stop.then_some((at, s - BEFORE));
                 }
             }

@@ -566,14 +566,14 @@ impl SignalStates {
             return Light::Green;
         };
         let state = &self.states[group];
-        let way = ground.connection_gist(Connection::new(junction, path));
-        let between = |between| way.light_in(state.stage, Some((state.next, between)));
+        let connection = ground.connection_gist(Connection::new(junction, path));
+        let between = |between| connection.light_in(state.stage, Some((state.next, between)));
         match state.phase {
-            Phase::Green => way.light_in(state.stage, None),
+            Phase::Green => connection.light_in(state.stage, None),
             Phase::Amber => between(Between::Amber),
             Phase::AllRed => between(Between::AllRed),
             Phase::RedAmber => between(Between::RedAmber),
-            Phase::Opening if way.has_green(state.stage) => Light::RedAmber,
+            Phase::Opening if connection.has_green(state.stage) => Light::RedAmber,
             Phase::Opening => Light::Red,
             Phase::ClosingAmber | Phase::LastAmber => Light::Amber,
             Phase::ClosingRed | Phase::Closed => Light::Red,

@@ -143,10 +143,10 @@ fn two_lanes_between_crossings() -> (Stand, [LaneletIndex; 3], LaneletIndex) {
         *all.next().unwrap()
     };
     let (approach, exit, beside) = (on(1, true), on(2, true), on(2, false));
-    let mut ways = graph.successors(approach).iter();
-    let way = ways.find(|&&way| graph.successors(way).contains(&exit));
-    let way = [approach, *way.unwrap(), exit];
-    (stand, way, beside)
+    let mut connections = graph.successors(approach).iter();
+    let connection = connections.find(|&&connection| graph.successors(connection).contains(&exit));
+    let route = [approach, *connection.unwrap(), exit];
+    (stand, route, beside)
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn who_is_under_way_when_it_is_forbidden_goes_another_way() {
     for (agent, driven) in &roads {
         let known = told.get(agent).map_or(0, Vec::len);
         let was_before = known == 0 || told[agent].last() == Some(&1);
-        let breaks = driven.windows(3).any(|way| way == [1, 2, 6]);
+        let breaks = driven.windows(3).any(|three| three == [1, 2, 6]);
         assert!(!(was_before && breaks), "{agent}: {driven:?}");
         turned += u32::from(was_before && known > 0 && driven.contains(&3));
     }
