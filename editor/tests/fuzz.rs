@@ -231,7 +231,7 @@ impl Hand {
     }
 }
 
-/// Findings that only a broken document has: objects that do not fit together.
+/// Whether a finding occurs only in an invalid document, whose objects do not fit together.
 fn is_structural(code: Code) -> bool {
     matches!(code, Code::JointGap | Code::DanglingRestriction)
 }

@@ -21,7 +21,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-/// Studies that correspond to a figure or table in the source, with the names of their files.
+/// Studies that correspond to a figure or table in the source, and the names of their files.
 const STUDIES: [(&str, &str); 6] = [
     ("learning-curve", "figure-10-7"),
     ("mutation-probability", "figure-10-9"),
@@ -36,10 +36,10 @@ const STUDIES: [(&str, &str); 6] = [
 struct Part {
     /// Its number in the source.
     of: String,
-    /// How it was made, and how the source was interpreted.
+    /// How the part was made, and how the source was interpreted.
     reading: String,
     figure: Option<Figure>,
-    /// Lines of text about the results.
+    /// Results in lines of text.
     found: Vec<String>,
     statements: Vec<Statement>,
 }
@@ -120,7 +120,7 @@ fn accumulated(results: &Results) -> Vec<Accumulated> {
     accumulate(&results.fitnesses())
 }
 
-/// Returns a line of means over the runs; the first run has no error bar and is not drawn.
+/// Returns a line of mean values over the number of runs. The first point has no error bar and is left out.
 pub(super) fn line_of(label: &str, points: &[Accumulated]) -> Line {
     let point = |at: &Accumulated| Point {
         x: at.runs as f64,
@@ -134,7 +134,7 @@ pub(super) fn line_of(label: &str, points: &[Accumulated]) -> Line {
     }
 }
 
-/// Describes the last of the means.
+/// Describes the last of the mean values.
 fn words(label: &str, results: &Results) -> String {
     let fitness = results.fitnesses();
     let moments = Moments::of(&fitness);
@@ -177,7 +177,7 @@ fn figure_9_3(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part>
         ],
         statements: vec![Statement {
             says: says.into(),
-            // Both parts, because the statement makes both claims.
+            // Both conditions, because the statement in the source makes both claims.
             holds: lies_lower && error(&lower) > error(&upper),
             found: format!(
                 "standard errors {:.2} and {:.2}",
@@ -262,7 +262,7 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
             },
             Statement {
                 says: "the error does not fall below 5".into(),
-                // The smaller of both, because neither may fall below.
+                // The smaller of the two, because both have to exceed the limit.
                 holds: error(&first).min(error(&second)) >= 5.0,
                 found: format!(
                     "{:.2} and {:.2} after {} runs",
