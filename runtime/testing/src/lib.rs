@@ -1,8 +1,8 @@
-//! What the tests of several crates share. Only dev-dependencies name this crate.
+//! Code shared by the tests of several crates. This crate is only a dev-dependency.
 //!
-//! Soak tests and tests over random cases run at a tenth of their length with a fixed seed, so that the whole
-//! suite stays short. `.ci/nightly` runs them whole (`ROADWRIGHT_SLOW=1`) with a seed that it draws and prints
-//! (`ROADWRIGHT_SEED`).
+//! Soak tests and tests with random cases run at a tenth of their length with a fixed seed, so that the whole
+//! suite takes little time. `.ci/nightly` runs them at full length (`ROADWRIGHT_SLOW=1`) with a random seed
+//! that it prints (`ROADWRIGHT_SEED`).
 //!
 //! ```
 //! // Both variables are unset in a usual run.
@@ -18,14 +18,14 @@ pub use city::{CITY_RESTRICTIONS, CITY_SIGNALS, city};
 
 use std::path::PathBuf;
 
-/// Set to anything but `0` for soak tests and random tests at full length.
+/// Variable that makes soak tests and random tests run at full length if it is set to anything but `0`.
 pub const SLOW: &str = "ROADWRIGHT_SLOW";
-/// The seed of random tests, a whole number. Each test has a fixed one of its own where it is not set.
+/// Variable with the seed of random tests, a whole number. If it is not set, each test has a fixed seed.
 pub const SEED: &str = "ROADWRIGHT_SEED";
-/// The folder with real data, such as extracts of OpenStreetMap in its subfolder `osm`.
+/// Variable with the folder of real data, such as extracts of OpenStreetMap in its subfolder `osm`.
 pub const TEST_DATA: &str = "ROADWRIGHT_TEST_DATA";
 
-/// Divisor of the length of a long test in an ordinary run.
+/// Divisor by which long tests are shortened in an ordinary run.
 const SHARE: u64 = 10;
 
 /// Whether long tests run at full length.

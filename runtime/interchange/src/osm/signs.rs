@@ -84,8 +84,7 @@ fn guarded(
         // `forward` means along the way, but the run may have been reversed.
         Some(forward) if forward != run.is_reversed => ahead(),
         Some(_) => behind(),
-        // Where a way was cut, both pieces contain the sign, and the one in which it is the first or last
-        // node ignores it.
+        // Where a way was cut, both pieces contain the sign, and the piece that continues from there uses it.
         None if i == 0 || i + 1 == run.nodes.len() => ahead(),
         // At equal distances it applies to the junction ahead, because signals stand before what they
         // control.
