@@ -359,7 +359,7 @@ unsafe extern "C" fn destroy<E: Export>(instance: *mut RwInstance) {
     }
     // SAFETY: it comes from `create`, and the host destroys it once.
     let instance = unsafe { Box::from_raw(instance.cast::<Instance<E>>()) };
-    // Dropping runs the plugin's code, which may panic too. Nobody can receive the message any more.
+    // Dropping runs the plugin's code, which may panic too. There is no receiver for the message any more.
     caught(&mut String::new(), || {
         drop(instance);
         OK

@@ -180,7 +180,7 @@ fn changed(before: &[u8], after: &[u8], width: u32) -> Change {
     }
 }
 
-/// Colours of all frames.
+/// Colours that all frames share.
 struct Palette {
     quantizer: NeuQuant,
     /// Red, green and blue of each colour, and of unchanged pixels.
