@@ -40,7 +40,7 @@ impl Board<'_> {
         let mut written: BTreeMap<&str, Vec<Pos2>> = BTreeMap::new();
         let streets = scene.street_names.iter();
         for street in streets.filter(|street| !options.hides_layer(street.layer)) {
-            // The longest streets come first, so no later one has room.
+            // The longest streets come first, so shorter ones have no room either.
             if street.length / self.camera.scale < LEAST_ROOM || taken.len() >= MOST_NAMES {
                 break;
             }
@@ -149,7 +149,7 @@ impl Board<'_> {
         let mut written: BTreeMap<&str, Vec<Pos2>> = BTreeMap::new();
         for land in scene.land_names.iter() {
             let pixels = land.area / (self.camera.scale * self.camera.scale);
-            // The largest areas come first, so no later one has room.
+            // The largest areas come first, so smaller ones have no room either.
             if pixels < LEAST_LAND || taken.len() >= MOST_NAMES {
                 break;
             }

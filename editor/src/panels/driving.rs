@@ -107,7 +107,7 @@ fn dashboard(
         let (rpm, unit) = (format!("{:.0}", drive.rpm), format!("rpm   {gear}"));
         dial(ui, theme, "Engine", &rpm, &unit, share);
     }
-    // The accelerator acts as a brake while the vehicle rolls the other way.
+    // The accelerator acts as a brake while the vehicle rolls in the opposite direction.
     let is_braking = controls.pedals * vehicle.speed < 0.0 && vehicle.speed.abs() > 0.1;
     let pressed = controls.pedals.abs();
     let (throttle, brake) = match drive {

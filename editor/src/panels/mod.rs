@@ -85,7 +85,7 @@ struct PanelMemory {
     green_wave: green_wave::GreenWavePanel,
 }
 
-/// What a panel can access while it is drawn.
+/// References that a panel can use while it is drawn.
 struct PanelFrame<'a> {
     model: &'a Model,
     memory: &'a mut PanelMemory,

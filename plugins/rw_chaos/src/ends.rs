@@ -1,4 +1,4 @@
-//! Ends the process of the host deliberately, in different ways.
+//! Ends the process of the host deliberately, by several different calls.
 
 use crate::{hang_gently, null};
 use std::process::{Command, abort, exit};
@@ -22,7 +22,7 @@ const KILL: i32 = 9;
 /// Number of the signal that requests a process to terminate (SIGTERM).
 const TERMINATE: i32 = 15;
 
-/// Ends the process in the way that `word` requests. Does nothing for unknown words.
+/// Ends the process as `word` requests. Does nothing for unknown words.
 pub(crate) fn end(word: &str) {
     match word {
         "soon exit 0" => exit(0),

@@ -1,4 +1,4 @@
-//! A plugin that can misbehave in every known way, used for tests of the host.
+//! A plugin with every known kind of misbehaviour, used for tests of the host.
 //!
 //! The parameter `mode` chooses the misbehaviour in a run. Where parameters cannot be passed, as with
 //! `roadwright plugin check`, the environment variable `RW_CHAOS` chooses it. The variable accepts the same

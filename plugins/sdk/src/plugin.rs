@@ -105,7 +105,7 @@ pub trait Plugin: Default + Send + 'static {
         None
     }
 
-    /// Restores the state of a schema that this version or another one has saved.
+    /// Restores the state of a schema, which this version or another version has saved.
     ///
     /// # Errors
     /// If the state cannot be restored. The host then starts the instance fresh and reports the error.

@@ -24,7 +24,7 @@ pub(crate) const ID: &str = "org.roadwright.chaos";
 pub(crate) const USE: [&str; 2] = ["--use", "controller=org.roadwright.chaos"];
 const LIBRARY: &str = "plugins/chaos.so";
 
-/// Creates a folder with the plugin that can misbehave in every way.
+/// Creates a folder with the plugin that has every kind of misbehaviour.
 pub(crate) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("plugins")).unwrap();

@@ -10,7 +10,7 @@ use std::process::Output;
 
 const PLUGINS: [&str; 3] = ["--plugins", "plugins", "--trust-plugins"];
 
-/// Runs the program with a plugin that misbehaves in a given way.
+/// Runs the program with a plugin that has the given misbehaviour.
 fn call(folder: &Path, evil: &str, words: &str) -> Output {
     let words: Vec<&str> = words.split(' ').collect();
     roadwright(folder, evil, &[&words[..], &PLUGINS].concat())

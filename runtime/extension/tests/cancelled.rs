@@ -1,4 +1,4 @@
-//! What a plugin can query from the host: whether its call was abandoned, and extensions.
+//! Queries that a plugin can send to the host: whether its call was abandoned, and extensions.
 #![cfg(unix)]
 
 use crate::common::{Bench, c_plugin, shipped, wait_until};

@@ -1,4 +1,4 @@
-//! Every way in which a plugin can fail, and the message to the user.
+//! All failures of plugins, and the messages to the user.
 
 use crate::common::{Bench, CHAOS, c_plugin, compile, root, run, shipped, wait_until};
 use roadwright_agent::{ModuleKind, Slot};

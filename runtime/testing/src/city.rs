@@ -265,7 +265,7 @@ fn line(
 }
 
 /// Draws the avenues. The second one is one-way to the south, the fourth one-way to the north, and the middle
-/// one has four lanes.
+/// avenue has four lanes.
 fn avenues(file: &mut File, crossings: &[Vec<Crossing>]) -> Vec<Vec<i64>> {
     let far = (STREETS - 1) as f64 * BLOCK + EDGE;
     let mut all = Vec::new();

@@ -405,7 +405,7 @@ impl Runner {
         picture.ground = Some(world.ground().clone());
         picture.is_over = world.is_over() || self.is_at_end(run);
         picture.counts = world.counts();
-        // The hash is not shown while the run is playing, because nobody could read it.
+        // The hash is not shown while the run is playing, because it changes too fast to be read.
         picture.hash = if self.playing { 0 } else { world.state_hash() };
         picture.inspection = self.watched.and_then(|id| world.inspect(id));
         if let (Some(id), None) = (self.watched, &picture.inspection) {

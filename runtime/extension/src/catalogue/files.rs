@@ -81,7 +81,7 @@ impl Files {
         self.looked.remove(path);
     }
 
-    /// Returns the files that have settled, and those that have disappeared.
+    /// Returns two lists: files that have settled, and files that have disappeared.
     pub(crate) fn take_settled(&mut self, now: Instant) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let (mut settled, mut gone) = (Vec::new(), Vec::new());
         for (path, settling) in &mut self.settling {

@@ -16,7 +16,7 @@ const CLOSED_REST: Duration = Duration::from_millis(30);
 /// Time after which an incomplete file is an error.
 pub(crate) const INCOMPLETE: Duration = Duration::from_secs(10);
 
-/// Properties by which two states of a file are told apart.
+/// Properties that distinguish two states of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     size: u64,

@@ -369,7 +369,7 @@ impl Backend for InProcess {
             return Err("it cannot restore state".into());
         };
         let (bytes, length) = (state.bytes.as_ptr(), state.bytes.len() as u64);
-        // The call can fail in two ways: it is abandoned, or the plugin rejects this state.
+        // There are two kinds of failure: the call is abandoned, or the plugin rejects this state.
         // SAFETY: that many bytes are there.
         let status = self.within(|| Ok(unsafe { load(self.raw, bytes, length, state.schema) }));
         let status = status.map_err(|fault| fault.message)?;

@@ -4,13 +4,13 @@
 //!
 //! - Runs share a `Cell` for each module and compare a number in each step to detect a new build.
 //! - Rows are not filled with the built-in answer before a plugin is called, unless it requests that. The
-//! built-in module replaces missing and invalid rows afterwards, which normally costs nothing.
+//!   built-in module replaces missing and invalid rows afterwards, which normally costs nothing.
 //! - A batch is split at fixed places (after 64 rows if steps may run in parallel, otherwise 1,024), so that
-//! a fault affects the same rows with any number of threads.
+//!   a fault affects the same rows with any number of threads.
 //! - A build is loaded once and never unloaded; a build that has faulted is loaded again.
 //! - A new feature of the binary interface is a named extension. Only a new kind of plugin raises the minor
 //!   version, which its plugins require (`min_host_minor`).
-//!
+
 pub(crate) mod backend;
 mod calls;
 mod cell;

@@ -1,4 +1,4 @@
-//! The available scripts, which are those that ship with the program and those in folders.
+//! The available scripts, which are shipped with the program or found in folders.
 
 use super::compile::{Compiled, LONGEST_SCRIPT, ScriptError, compile};
 use super::logic::ScriptLogic;

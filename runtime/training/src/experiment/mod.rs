@@ -169,7 +169,7 @@ impl RunSeries<'_> {
     ///
     /// # Errors
     /// If the experiment cannot be carried out, or if the earlier results belong to another experiment.
-    /// pub fn run(
+    pub fn run(
         &self,
         earlier: Option<Results>,
         watcher: &impl Watcher,

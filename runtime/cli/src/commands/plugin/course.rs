@@ -36,8 +36,8 @@ pub(super) enum Standing {
     Aside,
 }
 
-/// Creates the roads, with a route of at most 400 m, and two cars. One drives with the modules of a stack,
-/// and the other stands.
+/// Creates the roads, with a route of at most 400 m, and two cars. The first drives with the modules of a stack,
+/// and the second stands.
 ///
 /// # Errors
 /// If the scenario cannot be created.

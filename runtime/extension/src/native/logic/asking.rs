@@ -28,7 +28,7 @@ struct Mended {
     replaced: u64,
     /// Number of answers that were replaced although the plugin did not request that.
     bad: u64,
-    /// What was wrong with the first bad answer.
+    /// Description of what was wrong with the first bad answer.
     flaw: String,
 }
 

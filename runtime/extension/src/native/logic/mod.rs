@@ -58,7 +58,7 @@ struct Health {
     answered: u32,
     /// Number of consecutive steps with too many invalid rows.
     bad_steps: u32,
-    /// What was wrong with the last invalid row.
+    /// Description of what was wrong with the last invalid row.
     flaw: String,
     /// Status of the last row that the plugin itself marked as failed.
     marked: Option<u8>,
