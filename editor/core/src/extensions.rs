@@ -191,7 +191,7 @@ impl Extensions {
         (modules.unallowed, modules.folders) = others.into_iter().unzip();
     }
 
-    /// Reads changes at most every [`REFRESH`] seconds, unless modules have changed.
+    /// Reads changes at intervals, unless modules have changed.
     pub fn look(&mut self, modules: &mut Modules, trusted: &BTreeSet<PathBuf>, time: f64) -> News {
         let revision = self.host.revision();
         let has_new_modules = revision != self.revision;
