@@ -340,7 +340,7 @@ impl Report {
             for SetBack { lane, by } in &arm.set_back {
                 writeln!(
                     out,
-                    "    that of lane {lane} lies {by:.2} m before it: buses turn"
+                    "    the stop line of lane {lane} is {by:.2} m farther back, for turning buses"
                 )?;
             }
         }
@@ -384,7 +384,7 @@ impl Report {
         if let Some(bound) = self.bound {
             writeln!(
                 out,
-                "  waits end within {bound:.0} s while the lanes beyond drain"
+                "  no wait exceeds {bound:.0} s while the lanes beyond drain"
             )?;
         }
         Ok(())
@@ -451,7 +451,7 @@ impl CrossingReport {
             write!(out, ", pedestrians walk in stages {:?}", self.stages)?;
         }
         if let Some(people) = self.people {
-            write!(out, ", {people} people/h and side")?;
+            write!(out, ", {people} people/h per side")?;
         }
         writeln!(out)
     }

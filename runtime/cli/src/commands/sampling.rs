@@ -142,7 +142,7 @@ impl Sampling {
         )?;
         writeln!(
             out,
-            "a single forged one is missed with a probability of {}, a forged tenth with {}",
+            "probability of missing a single forged one: {}; a forged tenth: {}",
             percent(*single_escapes),
             percent(*tenth_escapes)
         )
@@ -231,7 +231,7 @@ mod tests {
         let text = String::from_utf8(text).unwrap();
         for expected in [
             "--seed 1",
-            "a single forged one is missed",
+            "a single forged one: ",
             "a forged tenth",
         ] {
             assert!(text.contains(expected), "{text}");

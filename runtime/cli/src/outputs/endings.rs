@@ -95,7 +95,7 @@ const ENDINGS: &[(&str, &str, &[Kind])] = &[
         &[Kind::Scenario, Kind::Results, Kind::Record, Kind::Document],
     ),
     (".csv", "a table", &[Kind::Table]),
-    (".tsv", "a table with tabulators", &[]),
+    (".tsv", "a table with tabs", &[]),
     (".txt", "a text", &[Kind::Table, Kind::Report, Kind::Cells]),
     (".md", "a text", &[Kind::Report]),
     (".png", "a picture (PNG)", &[Kind::Picture]),

@@ -39,8 +39,8 @@ const POST_SPACING: f64 = 9.0;
 pub(super) fn course() -> Course {
     Course {
         name: "obstacle-stream".into(),
-        doc: "40 vehicles drive to endless way-points among boxes, walls, rows of posts and each \
-              other; a drive is 300 m or 60 s."
+        doc: "40 vehicles drive from waypoint to waypoint among boxes, walls, rows of posts and each \
+              other; a drive ends after 300 m or 60 s."
             .into(),
         vehicle: "willys_mb",
         driver: "fuzzy_driver",

@@ -66,7 +66,7 @@ pub enum ExperimentError {
     #[error(transparent)]
     Stop(#[from] StopError),
     /// The range of seeds ends before all runs are done.
-    #[error("seed {first}: there are not {runs} seeds from there on")]
+    #[error("seed {first}: fewer than {runs} seeds remain from there on")]
     Seeds {
         /// The first seed.
         first: u64,

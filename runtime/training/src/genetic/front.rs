@@ -241,7 +241,7 @@ impl Problem {
             });
             objectives.push(Objective {
                 name: "roll_margin".into(),
-                doc: "how much further it could have leaned before it had tipped over, rad".into(),
+                doc: "how much further it could have leaned before tipping over, rad".into(),
                 lower_is_better: false,
             });
         }

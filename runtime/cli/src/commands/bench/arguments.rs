@@ -174,7 +174,7 @@ pub(crate) struct Gaps {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Times are CPU times. Each problem moves obstacles, draws them into a map, and searches it with A*. \
-The maps are made from the seed; problems without a path are counted, and their times are among the others."
+The maps are generated from the seed; problems without a path are counted, and their times are included."
 )]
 pub(crate) struct Planners {
     /// Number of problems of each row, and of map changes for D* Lite (at most 1,000)

@@ -171,7 +171,7 @@ fn print(document: &Document) -> anyhow::Result<()> {
         if document.failed + found.failed > 0 {
             writeln!(
                 out,
-                "  failed runs are left out: {} of the first, {} of these",
+                "  failed runs are left out: {} of the first results, {} of these",
                 document.failed, found.failed
             )?;
         }

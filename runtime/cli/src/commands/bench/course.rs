@@ -470,7 +470,7 @@ fn print(
         "  middle   {:.6} (interquartile mean)",
         summary.interquartile_mean
     )?;
-    writeln!(out, "time       {:.2} s a drive", summary.time)?;
+    writeln!(out, "time       {:.2} s per drive", summary.time)?;
     if let Some(difference) = difference {
         let Against {
             against,
@@ -498,7 +498,7 @@ fn print(
         None if arguments.out.is_some() => {
             say!("interrupted; the same command continues from here");
         }
-        None => say!("interrupted; with --out it could be resumed"),
+        None => say!("interrupted; only runs with --out can be resumed"),
     }
     out.flush()?;
     Ok(())

@@ -17,9 +17,9 @@ pub(crate) struct List {
 #[derive(Debug, Args)]
 #[command(
     group = ArgGroup::new("stop").args(["runs", "until_se", "until_width", "until_difference"]),
-    after_help = "A run is one seed: the same course and seed give the same run, bit for bit. With --out an \
-experiment that was interrupted resumes from it; FILE.csv is written beside FILE.\nExit code 1 if a module failed in \
- a run, which then has no result.\nStopped by a signal it ends with 128 and the number of the signal (Ctrl-C: 130)."
+    after_help = "A run is one seed: the same course and seed give the same run, bit for bit. With --out FILE \
+the same command continues an interrupted experiment; FILE.csv is written beside FILE.\nExit code 1 if a module failed \
+in a run, which then has no result; 128 plus the number of the signal if a signal stopped it (Ctrl-C: 130)."
 )]
 pub(crate) struct Run {
     /// A course (see `bench list`), or a scenario file
@@ -149,8 +149,8 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Drives courses from seed 300001 on, which were not used to choose any shipped rule. Controllers that \
-are made for one course drive only that course.\nExit code 1 if a module failed in a run, which then has no result."
+    after_help = "Drives courses from seed 300001 on; none of these seeds was used to choose a shipped rule. Controllers \
+made for one course drive only that course.\nExit code 1 if a module failed in a run, which then has no result."
 )]
 pub(crate) struct League {
     /// Courses [default: all]

@@ -173,7 +173,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     for aim in &aims {
         writeln!(
             out,
-            "{:<60} {:>8.4} {:<2} aim: at most {}",
+            "{:<60} {:>8.4} {:<2} target: at most {}",
             aim.what, aim.value, aim.unit, aim.aim
         )?;
     }

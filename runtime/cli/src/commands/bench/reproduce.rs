@@ -167,8 +167,8 @@ fn figure_9_3(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part>
     let lies_lower = upper.last().map(|p| p.mean) >= lower.last().map(|p| p.mean);
     Ok(Part {
         of: "figure 9.3".into(),
-        reading: "Course arena with fuzzy_driver and its printed rules; one vehicle a run, start and \
-                  heading drawn; equation 9.1 with weights of 1, and with -1 for runs that do not arrive. \
+        reading: "Course arena with fuzzy_driver and its published rules; one vehicle per run, with random \
+                  start and heading; equation 9.1 with weights of 1, and with -1 for runs that do not arrive. \
                   The source drove a T-28E at 1x time compression."
             .into(),
         found: vec![
@@ -208,7 +208,7 @@ fn table_10_3() -> Part {
     });
     Part {
         of: "table 10.3".into(),
-        reading: "The fittest chromosome of a generation, not of the pool: the printed sums rise and fall. \
+        reading: "The fittest chromosome of each generation, not of the pool, because the published sums rise and fall. \
                   Controlled benchmark, breeding with seed 1."
             .into(),
         figure: None,
@@ -221,8 +221,8 @@ fn of_study(result: &StudyResult, file: &str) -> Part {
     Part {
         of: result.of.into(),
         reading: format!(
-            "Controlled benchmark, the sum of 36 genes, {} seeds a line; the source's data are not printed, \
-             so its statements are compared. Its figures 10.9 to 10.11 were driven.",
+            "Controlled benchmark, the sum of 36 genes, {} seeds per line; the source does not print \
+             its data, so only its statements are compared. Its figures 10.9 to 10.11 are from real drives.",
             result.seeds
         ),
         found: Vec::new(),
@@ -250,8 +250,8 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
         of: "figure 12.5".into(),
         reading: format!(
             "Course forest with fuzzy_mechanic at level {level}, seeds from 300001 on, on which no rule was chosen. The source's spread of \
-             5 at about 150 runs is read as the standard error; it falls as the root of the number of \
-             runs, and not to a floor. Where bodies pass through each other, touching a post is being stuck."
+             5 at about 150 runs is read as the standard error; it falls with the square root of the \
+             number of runs, without a floor. Where bodies pass through each other, touching a post counts as being stuck."
         ),
         found: vec![words("willys_mb", &jeep), words("enviro_400", &bus)],
         statements: vec![

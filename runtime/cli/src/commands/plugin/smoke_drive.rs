@@ -194,7 +194,7 @@ fn drive(modules: &Registry, slot: Slot, module: &str, longest: f64) -> anyhow::
     let world = session.world();
     let id = u64::from(DRIVER.0);
     let row = world.drives().into_iter().find(|row| row.id == id);
-    let row = row.context("the driver of the course is lost")?;
+    let row = row.context("the driver of the course is missing")?;
     let seconds = row.ended - row.started;
     let faults: u64 = world.faults().values().sum();
     let first = world.faults().keys().next();

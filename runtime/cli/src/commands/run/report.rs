@@ -280,8 +280,8 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 12] {
         (
             "agents",
             format!(
-                "{} spawned, {} arrived, {} active, {} removed, {} refused, {} waiting for their time, \
-                 {} for a place",
+                "{} spawned, {} arrived, {} active, {} removed, {} refused, {} waiting for departure, \
+                 {} for a free place",
                 agents.spawned,
                 agents.arrived,
                 agents.active,
@@ -298,7 +298,7 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 12] {
         (
             "travel time",
             format!(
-                "{:.1} s, spread {:.1} s, of {} trips",
+                "{:.1} s, spread {:.1} s, over {} trips",
                 summary.travel_time.mean,
                 summary.travel_time.standard_deviation,
                 summary.travel_time.count
@@ -308,14 +308,14 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 12] {
         (
             "planned again",
             format!(
-                "{} after standing for long, {} for a missed turn",
+                "{} after a long stop, {} after a missed turn",
                 summary.replans.stuck, summary.law.missed_turns
             ),
         ),
         (
             "junctions",
             format!(
-                "longest wait {:.0} s, {} entered uninvited, {} on red, {} held back",
+                "longest wait {:.0} s, {} entered without a grant, {} on red, {} held back",
                 summary.law.longest_wait,
                 summary.law.breaches,
                 summary.law.red_passed,
@@ -325,7 +325,7 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 12] {
         (
             "full rings",
             format!(
-                "{} turned, {} sent round, {} locked",
+                "{} resolved, {} vehicles rerouted, {} gridlocks",
                 summary.law.rotations, summary.law.sent_round, summary.law.gridlocks
             ),
         ),

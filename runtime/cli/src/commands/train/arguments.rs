@@ -11,8 +11,8 @@ use std::path::PathBuf;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "A training with --out or --resume can be stopped at any moment; --resume continues it as if nothing had \
-happened.\nExit code 1 if a module failed in a drive, which then has no result."
+    after_help = "Training with --out or --resume can be stopped at any time; --resume continues it with the same result as \
+without a stop.\nExit code 1 if a module failed in a drive, which then has no result."
 )]
 pub(crate) struct Train {
     #[command(subcommand)]
@@ -107,9 +107,9 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Breeds all generations again with the scores in the record, drives generations again as far as \
+    after_help = "Repeats the breeding of all generations from the recorded scores, drives as many generations again as \
 --all, --rows or the time allow, and always chooses the champion again and drives its test courses.\nExit code 1 if \
-anything comes out otherwise, or the training is not over."
+anything differs, or if the training is not finished."
 )]
 pub(crate) struct Verify {
     /// Record of a finished training
@@ -134,8 +134,8 @@ pub(crate) struct Verify {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Drives the test courses. Obstacles are felled and vehicles lean at the level rigid; elsewhere the \
-fitness is all there is to compare."
+    after_help = "Drives the test courses. Obstacles are felled and vehicles lean at the level rigid; at other levels \
+only the fitness can be compared."
 )]
 pub(crate) struct Front {
     /// Record of a finished training

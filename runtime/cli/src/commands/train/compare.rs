@@ -169,7 +169,7 @@ fn print_champions(first: &Path, rows: &[Row]) -> anyhow::Result<()> {
     let mut out = terminal::out();
     writeln!(
         out,
-        "{} less, on held-out courses (negative: it is better; p by Student's t and Holm, {} comparisons)",
+        "difference from {} on held-out courses (negative: better; p by Student's t and Holm, {} comparisons)",
         first.display(),
         rows.len()
     )?;

@@ -266,7 +266,7 @@ fn breed(
             let done = training.reports().len();
             let advice = match record {
                 Some(record) => format!("--resume --out {} resumes it", record.path().display()),
-                None => "with --out it could be resumed".into(),
+                None => "only training with --out can be resumed".into(),
             };
             bail!("interrupted after {done} generations; {advice}");
         }
