@@ -31,7 +31,10 @@ impl fmt::Display for Lack {
         };
         let hash = if hash.is_empty() { "unknown" } else { hash };
         match &self.other {
-            None => write!(f, "{kind} {id}{version} is not available here (hash {hash})"),
+            None => write!(
+                f,
+                "{kind} {id}{version} is not available here (hash {hash})"
+            ),
             Some(other) => write!(
                 f,
                 "{kind} {id}{version} was bundled with hash {hash}; the one here has {other}"

@@ -229,11 +229,7 @@ mod tests {
         let mut text = Vec::new();
         sampling.print(&mut text, "x", "rows").unwrap();
         let text = String::from_utf8(text).unwrap();
-        for expected in [
-            "--seed 1",
-            "a single forged one: ",
-            "a forged tenth",
-        ] {
+        for expected in ["--seed 1", "a single forged one: ", "a forged tenth"] {
             assert!(text.contains(expected), "{text}");
         }
     }
