@@ -1,5 +1,5 @@
-//! Carries out the actions of a frame after the frame: this file maps actions to methods, and the files by
-//! subject contain the methods.
+//! Carries out the actions of a frame after the frame. This file maps actions to methods, which are in the
+//! files of their subjects.
 //!
 //! Both tables have no wildcard, so that an action or a command without a handler does not compile.
 
@@ -22,8 +22,8 @@ const BRUSH_STEP: f64 = 1.25;
 impl Editor {
     /// Carries out all actions of the frame in order.
     ///
-    /// Changes of the view that the map has already shown come first: a command of the same frame that moves
-    /// the view, such as Home, must win.
+    /// Changes of the view that the map has already shown come first, so that a command of the same frame
+    /// that moves the view, such as Home, overrides them.
     pub(crate) fn after_frame(&mut self) {
         let all = std::mem::take(&mut self.cx.actions);
         let is_view = |action: &Action| matches!(action, Action::View(_));
@@ -33,7 +33,7 @@ impl Editor {
         }
         self.cx.frame_first();
         if !asked.is_empty() {
-            // Their effect is not on screen yet.
+            // Their effects are not on screen yet.
             self.cx.egui.request_repaint();
         }
         for action in asked {

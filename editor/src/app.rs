@@ -44,7 +44,7 @@ const JOB_PERIOD: Duration = Duration::from_millis(100);
 /// Start options of an editor.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The file to open; `None`: the shipped scenario old-town with the welcome panel.
+    /// The file to open; `None` for the shipped scenario old-town with the welcome panel.
     pub open: Option<PathBuf>,
     /// Where settings are kept.
     pub settings: PathBuf,
@@ -60,8 +60,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// The system's folders for settings and data of programs. `helper` starts the child processes of
-    /// plugins.
+    /// Uses the system's folders for settings and data of programs. `helper` is the command that starts the
+    /// child processes of plugins.
     pub fn for_user(open: Option<PathBuf>, helper: Vec<OsString>) -> Self {
         let folders = directories::ProjectDirs::from("", "", "roadwright");
         let temporary = || std::env::temp_dir().join("roadwright");
@@ -88,8 +88,8 @@ impl Options {
     }
 }
 
-/// The editor: the state that panels read, the state of the widgets, and the background parts. Each part is
-/// a struct with its own state, changed by `act`. Parts make requests to each other through the context.
+/// The editor, with the state that panels read, the state of the widgets, and the background parts. Each part
+/// is a struct whose own state is changed by `act`. Parts send requests to each other through the context.
 pub struct Editor {
     pub(crate) cx: Context,
     pub(crate) flow: DocumentFlow,
@@ -114,16 +114,16 @@ impl Editor {
             crate::map::set_up_gpu(state);
         }
         let context = &cc.egui_ctx;
-        // The editor has its own keys for that, and stores the value.
+        // The editor binds these keys itself and stores the zoom.
         context.options_mut(|options| options.zoom_with_keyboard = false);
         let settings = Settings::load(&options.settings);
-        // Before this session has its own lock in the same folder.
+        // Read before this session has its own lock in the same folder.
         let recoveries = recoveries(&options.autosaves);
         let (document, dialog, failure) = first_document(&options, &settings, &recoveries);
         let mut model = first_model(document, settings.clone());
         model.dialog = dialog;
         if let Some(path) = model.document.path() {
-            // As an absolute path, whatever folder the program is started from next.
+            // Made absolute, because the program may be started from another folder next time.
             let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
             model.settings.remember(&path);
         }
@@ -174,8 +174,8 @@ impl Editor {
         self.cx.egui.request_repaint();
     }
 
-    /// Whether no background work is pending: derived data, checks, pictures of the map, files, orders to the
-    /// simulation.
+    /// Whether no background work is pending, such as derived data, checks, pictures of the map, files, and
+    /// orders to the simulation.
     pub fn is_settled(&self) -> bool {
         let revision = self.cx.model.document.revision();
         self.cx.actions.is_empty()
@@ -210,7 +210,7 @@ impl Editor {
         self.cx.model.camera.screen(self.cx.view.canvas.rect, point)
     }
 
-    /// Sets the window title: the scenario's name, and whether it has unsaved changes.
+    /// Sets the window title to the scenario's name, with a mark if it has unsaved changes.
     fn name_window(&mut self) {
         let title = format!("{} - Roadwright", self.cx.model.title());
         if self.window_title != title {
@@ -220,9 +220,9 @@ impl Editor {
         }
     }
 
-    /// Takes in the results of background work: before the frame, and also while the window is hidden.
+    /// Takes in the results of background work, before each frame and also while the window is hidden.
     fn work(&mut self) {
-        // The time of the frame stands still while the window is hidden.
+        // The time of the frame does not advance while the window is hidden.
         let frame_time = self.cx.egui.input(|i| i.time);
         let time = frame_time.max(self.started.elapsed().as_secs_f64());
         // In this order, a document from a job is derived and its edits reach the run before it is drawn.
@@ -250,13 +250,14 @@ impl Editor {
         }
     }
 
-    /// Time until the next periodic work. `None`: the window sleeps until the user or the lookout wakes it.
+    /// Time until the next periodic work. With `None`, the window sleeps until the user or the lookout wakes
+    /// it.
     fn next_work(&self, time: f64) -> Option<Duration> {
         // Jobs wake the window when they finish, but their bars have to move before that.
         if !self.cx.jobs.is_empty() || self.laboratory.is_training() {
             return Some(JOB_PERIOD);
         }
-        // The lookout reports a change once, so it must not arrive at a frame that does not check.
+        // The lookout reports a change only once, so the frame it wakes must check for changes.
         let is_kept = self.flow.has_looked(time)
             && self.flow.has_kept(self.cx.own_document())
             && self.settings.saved == self.cx.model.settings;
@@ -339,7 +340,7 @@ fn first_document(
             dialog(!recoveries.is_empty()),
             None,
         ),
-        // Nothing else is shown in place of the requested file.
+        // If the requested file cannot be read, no other file is shown in its place.
         Err(error) => {
             let empty = Document::new(Scenario::new(UNTITLED));
             (empty, Dialog::None, Some(Damaged::look(path, &error)))

@@ -25,8 +25,8 @@ fn arranged(
 ) -> Result<Edit, String> {
     let placed: Vec<(ObjectId, (DVec2, DVec2))> = objects
         .iter()
-        // Boxes of the scene as drawn, all taken before the first move, so that each displacement starts from
-        // where the object was seen.
+        // The boxes are taken before the first move, so that each displacement starts from where the object
+        // was drawn.
         .filter_map(|object| Some((*object, scene.bounds_of(*object)?)))
         .collect();
     let boxes: Vec<(DVec2, DVec2)> = placed.iter().map(|(_, b)| *b).collect();
@@ -36,7 +36,7 @@ fn arranged(
         if shift == DVec2::ZERO {
             continue;
         }
-        // One after the other, because connected roads change together.
+        // Moved one by one, because connected roads change together.
         let edit = operation::moved(&work, &Objects::from([*object]), &Motion::shift(shift))
             .map_err(|error| error.to_string())?;
         work.apply(edit.clone())
@@ -46,7 +46,7 @@ fn arranged(
     Ok(Edit::Batch(edits))
 }
 
-/// All objects similar to one: roads of its class, agents and flows of its stack.
+/// Returns all objects similar to a given one: roads of its class, or agents and flows with its stack.
 pub(crate) fn similar(scenario: &Scenario, to: ObjectId) -> Objects {
     match to {
         ObjectId::Road(id) => {
@@ -177,7 +177,7 @@ impl Editing {
         }
     }
 
-    /// The centre of the selection; reports a message if there is none.
+    /// The centre of the selection; shows a message if there is none.
     fn middle_to_turn_about(&mut self, cx: &mut Context) -> Option<DVec2> {
         let middle = mirror::middle(cx.model.document.scenario(), &cx.model.selection);
         if middle.is_none() {

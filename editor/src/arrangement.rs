@@ -42,7 +42,7 @@ impl Arrangement {
         }
     }
 
-    /// The displacement of each bounding box, m.
+    /// Returns the displacement of each bounding box, m.
     pub(crate) fn shifts(self, boxes: &[(DVec2, DVec2)]) -> Vec<DVec2> {
         let low = |axis: usize| {
             boxes
@@ -104,8 +104,8 @@ fn spread(boxes: &[(DVec2, DVec2)], axis: usize, to: impl Fn(usize, f64) -> DVec
 /// Axis of a mirror.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MirrorAxis {
-    /// Left becomes right.
+    /// Exchanges left and right.
     LeftRight,
-    /// Up becomes down.
+    /// Exchanges top and bottom.
     UpDown,
 }

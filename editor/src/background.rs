@@ -23,7 +23,7 @@ pub struct Background {
     pub low: DVec2,
     /// Metres per pixel.
     pub metres_per_pixel: f64,
-    /// 0 invisible, 1 opaque.
+    /// Opacity, from 0 (invisible) to 1 (opaque).
     pub opacity: f32,
 }
 
@@ -35,13 +35,13 @@ pub struct Picked {
     is_png: bool,
 }
 
-/// Largest picture file that is read, bytes.
+/// Maximum size of a picture file, bytes.
 const LARGEST_FILE: u64 = 64 * roadwright_files::MEBIBYTE;
 
 /// Reads a PNG or JPEG picture of at most 64 MiB.
 ///
 /// # Errors
-/// A message for the user.
+/// With a message for the user, if the file is larger or is no such picture.
 pub fn read(path: &Path) -> Result<Picked, String> {
     let fail = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let bytes = roadwright_files::read(path, LARGEST_FILE).map_err(|error| fail(&error))?;
@@ -59,13 +59,14 @@ pub fn read(path: &Path) -> Result<Picked, String> {
     let size = [rgba.width() as usize, rgba.height() as usize];
     Ok(Picked {
         image: ColorImage::from_rgba_unmultiplied(size, rgba.as_raw()),
-        // Bundles get the original file, because encoding the pixels again would lose quality.
+        // Bundles contain the original file, because encoding the pixels again would reduce the quality.
         source: bytes.into(),
         is_png,
     })
 }
 
-/// The picture beside a scenario with its placement, as unpacked from a bundle; `None` if there is none.
+/// Reads the picture beside a scenario with its placement, as unpacked from a bundle; `None` if there is
+/// none.
 pub(crate) fn beside(folder: &Path) -> Option<Result<(Picked, Placement), String>> {
     let path = folder.join(PLACEMENT);
     if !path.exists() {
@@ -90,7 +91,7 @@ impl Background {
     ) -> Self {
         let width = picked.image.size[0] as f64;
         let height = picked.image.size[1] as f64;
-        // About 600 points wide on the screen, whatever the scale.
+        // About 600 points wide on the screen at any scale.
         let on_screen = 600.0 * camera.scale / width.max(1.0);
         let metres_per_pixel = placement.map_or(on_screen, |at| at.metres_per_pixel);
         let size = metres_per_pixel * DVec2::new(width, height);
@@ -123,7 +124,7 @@ impl Background {
         self.metres_per_pixel * DVec2::new(width as f64, height as f64)
     }
 
-    /// Draws it.
+    /// Draws the picture.
     pub fn paint(&self, painter: &egui::Painter, rect: Rect, camera: &Camera) {
         let corners = (
             camera.screen(rect, self.low),

@@ -24,22 +24,22 @@ use roadwright_simulation::SignalHead;
 /// Name of the map for screen readers and tests.
 pub const LABEL: &str = "map canvas";
 
-/// Maximum number of selected objects in view with drawn outlines; all outlines of a large import would cost
-/// more than the map itself. Larger selections get one frame.
+/// Maximum number of selected objects in view that are outlined. A larger selection gets a single frame,
+/// because the outlines of a large import would cost more than the map itself.
 const MOST_OUTLINES: usize = 300;
-/// Margin around the view within which outlines are still drawn, because marks extend beyond the bounds of
-/// objects, m.
+/// Margin around the view within which outlines are still drawn, m, because marks extend beyond the bounds of
+/// objects.
 const OUTLINE_MARGIN: f64 = 50.0;
 /// Largest scale at which signal lamps are lit, in metres per pixel.
 const FARTHEST_LAMP: f64 = 0.4;
 /// Pick distance of a right click, points.
 const MENU_REACH: f64 = 6.0;
-/// Doublings of the scale per point of scrolling.
+/// Number of times that the scale doubles per point of scrolling.
 const ZOOM_RATE: f64 = 0.004;
 
-/// The view while a frame is made: it starts from the model, the mouse changes it, the map is drawn with it,
-/// and differences are sent. So the ground stays under the pointer during a drag, although the model changes
-/// only after the frame.
+/// The view while a frame is made. It is copied from the model, changed by the mouse, and used to draw the
+/// map; differences are then sent to the model. So the ground stays under the pointer during a drag, although
+/// the model changes only after the frame.
 #[derive(Clone, Copy)]
 struct View {
     camera: Camera,
@@ -56,7 +56,7 @@ impl View {
         }
     }
 
-    /// Stops following a vehicle, which would pull the map back.
+    /// Stops following a vehicle, because otherwise the map would jump back to it.
     fn leave_vehicle(&mut self) {
         self.follows = false;
     }
@@ -96,22 +96,22 @@ pub struct Canvas {
     hidden_chip: HiddenChip,
     /// Where the context menu was opened, m.
     menu_at: Option<DVec2>,
-    /// The driving vehicle that it was opened on.
+    /// The driving vehicle on which the context menu was opened.
     menu_vehicle: Option<u64>,
     /// The last rectangle of the map.
     pub rect: Rect,
     /// Whether the map has had its first rectangle.
     pub has_rect: bool,
-    /// Reused between frames to avoid allocation.
+    /// Buffer of vehicles, reused between frames to avoid allocation.
     dots: Vec<VehicleDot>,
-    /// Reused between frames to avoid allocation.
+    /// Buffer of hints, reused between frames to avoid allocation.
     hints: Vec<Hint>,
     /// Skid marks of the run.
     skid_marks: SkidMarks,
 }
 
 impl Canvas {
-    /// A map that draws with `painter`.
+    /// Creates a map that is drawn by `painter`.
     pub fn new(painter: MapPainter) -> Self {
         Self {
             painter,
@@ -148,7 +148,7 @@ impl Canvas {
         let mut view = View::of(model);
         self.navigate(ui, &response, &mut view);
         self.use_hand(ui, &response, model, &mut view, actions);
-        // After the mouse input, which refers to the previous picture.
+        // After the mouse input, which refers to the picture of the previous frame.
         view.follow(model);
         let board = Board {
             painter: &painter.with_clip_rect(response.rect),
@@ -188,7 +188,7 @@ impl Canvas {
         });
     }
 
-    /// Panning and zooming.
+    /// Pans and zooms the view.
     fn navigate(&mut self, ui: &Ui, response: &Response, view: &mut View) {
         let pans = response.dragged_by(PointerButton::Middle)
             || response.dragged_by(PointerButton::Secondary)
@@ -202,7 +202,7 @@ impl Canvas {
             return;
         };
         let (scroll, pinch) = ui.input(|i| (i.smooth_scroll_delta().y, i.zoom_delta()));
-        // Powers of two, so that scrolling back restores the same scale.
+        // Uses powers of two, so that scrolling back restores the same scale.
         let factor = (f64::from(scroll) * ZOOM_RATE).exp2() * f64::from(pinch);
         if (factor - 1.0).abs() > 1e-6 {
             // While a vehicle is followed, it stays at the centre of the map.
@@ -215,7 +215,7 @@ impl Canvas {
         }
     }
 
-    /// Passes pointer events to the tool. They come after panning and zooming, so that the tool uses world
+    /// Passes pointer events to the tool. This happens after panning and zooming, so that the tool uses world
     /// points of the picture drawn in this frame.
     fn use_hand(
         &mut self,
@@ -250,7 +250,7 @@ impl Canvas {
         self.hand.key(key, &mut reach)
     }
 
-    /// A click with the current tool at a world point, m.
+    /// Clicks with the current tool at a world point, m.
     pub(crate) fn click_at(&mut self, at: DVec2, model: &Model, actions: &mut Vec<Action>) {
         let mut reach = Reach {
             model,
@@ -261,7 +261,8 @@ impl Canvas {
         self.hand.click_at(at, &mut reach);
     }
 
-    /// The context menu for a right click. An existing selection stays if the click is on part of it.
+    /// Shows the context menu after a right click. An existing selection is kept if the clicked object
+    /// belongs to it.
     fn menu(&mut self, response: &Response, model: &Model, view: &View, actions: &mut Vec<Action>) {
         if response.secondary_clicked()
             && let Some(pointer) = response.interact_pointer_pos()
@@ -273,7 +274,7 @@ impl Canvas {
             let found = context.pick(at, MENU_REACH * view.camera.scale);
             let is_part = |object: &ObjectId| model.selection.contains(object);
             // The menu applies to the topmost object, or to the whole selection if that includes the object.
-            // A single selected object is selected again too, because another object may lie over it here.
+            // A single selected object is also selected again, because another object may lie over it here.
             if model.selection.len() < 2 || !found.iter().any(is_part) {
                 let top = found.first().map(|object| context.whole(*object));
                 actions.push(Action::Select(top.unwrap_or_default()));
@@ -288,7 +289,7 @@ impl Canvas {
         });
     }
 
-    /// A typed character for the tool.
+    /// Passes a typed character to the tool.
     pub(crate) fn typed(&mut self, c: char, model: &Model, actions: &mut Vec<Action>) {
         let mut reach = Reach {
             model,
@@ -299,7 +300,7 @@ impl Canvas {
         self.hand.typed(c, &mut reach);
     }
 
-    /// Draws everything on the map, from the ground up.
+    /// Draws everything on the map, from bottom to top.
     fn draw(&mut self, board: &Board<'_>, model: &Model) {
         let spacing = grid_spacing(board.camera.scale);
         self.ground(board, model, spacing);
@@ -350,7 +351,7 @@ impl Canvas {
         }
     }
 
-    /// Draws roads and the heat map, and returns the traffic above them, which lies over names.
+    /// Draws roads and the heat map. Returns the shapes of the traffic, which is drawn above names.
     fn roads(&mut self, board: &Board<'_>, model: &Model) -> Vec<Shape> {
         let grey = (model.settings.heat != Heat::None).then(|| board.theme.heat_vehicle());
         self.place_dots(model, grey);
@@ -383,7 +384,7 @@ impl Canvas {
         above
     }
 
-    /// Names of streets, areas and places.
+    /// Draws the names of streets, areas and places.
     fn names(&self, board: &Board<'_>, model: &Model) {
         if !model.settings.names {
             return;
@@ -431,7 +432,7 @@ impl Canvas {
         self.dots.extend(live.snapshot.vehicles.iter().map(dot));
     }
 
-    /// Updates hints about the state of vehicles, and their skid marks.
+    /// Updates the hints about the state of vehicles, and the skid marks.
     fn follow_vehicles(&mut self, model: &Model, grey: Option<Color32>, scale: f64) {
         self.hints.clear();
         let snapshot = model.live.as_ref().map(|live| &live.snapshot);
@@ -453,7 +454,7 @@ impl Canvas {
         }
     }
 
-    /// Outlines of the selection, marks of modules, and the marks of the tool, which are on top.
+    /// Draws the outlines of the selection, marks of modules, and on top the marks of the tool.
     fn marks(&self, board: &Board<'_>, model: &Model) {
         let context = context(model, board.camera);
         let (low, high) = board.camera.view(board.rect);
@@ -466,7 +467,7 @@ impl Canvas {
         let chosen = model.selection.iter().filter(seen).take(MOST_OUTLINES + 1);
         let chosen: Vec<ObjectId> = chosen.copied().collect();
         if chosen.len() > MOST_OUTLINES {
-            // Outlining some of them would suggest that only those are selected.
+            // If only some were outlined, only those would seem to be selected.
             let bounds = model.selection.iter();
             let bounds = bounds.filter_map(|object| model.scene.bounds_of(*object));
             if let Some((low, high)) = bounds.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) {
@@ -485,11 +486,11 @@ impl Canvas {
             board.inspection(live);
             board.script_marks(&live.marks);
         }
-        // Last, because the stroke lies over everything else.
+        // Drawn last, because the stroke covers everything else.
         board.marks(&self.hand.tool().marks(&context));
     }
 
-    /// Hint on an empty map.
+    /// Draws the hint on an empty map.
     fn hint(&self, board: &Board<'_>, model: &Model) {
         let text = match model.tool {
             _ if self.hand.tool().is_busy() || model.workshop.track.is_some() => return,
@@ -511,7 +512,7 @@ fn shows_vehicles(model: &Model) -> bool {
     !model.settings.tools.hides(MapPart::Vehicles)
 }
 
-/// The state of signals, and the bodies of the solver.
+/// Draws the state of signals, and the bodies of the solver.
 fn over_traffic(board: &Board<'_>, model: &Model) {
     let Some(live) = &model.live else {
         return;
@@ -523,7 +524,7 @@ fn over_traffic(board: &Board<'_>, model: &Model) {
     }
 }
 
-/// The state of signals, and their lamps at close zoom.
+/// Draws the state of signals, and their lamps at a close zoom.
 fn signals(board: &Board<'_>, model: &Model, heads: &[SignalHead]) {
     let scenario = model.document.scenario();
     let is_shown = |head: &&SignalHead| {
@@ -548,7 +549,7 @@ fn color_of(color: Color32) -> roadwright_render::Color {
     roadwright_render::Color::from_rgba8(color.r(), color.g(), color.b(), 255)
 }
 
-/// Strength of the grid: clear while something is drawn, otherwise faint.
+/// Opacity of the grid: strong while something is drawn, otherwise faint.
 fn grid_strength(model: &Model) -> f32 {
     let is_empty = model.scene.scenario.network().road_count() == 0;
     if model.tool == ToolKind::Select && !is_empty {
@@ -569,7 +570,7 @@ fn note(grid: bool, spacing: f64, contours: Option<f64>) -> String {
     parts.join("   ")
 }
 
-/// Attribution of the data, which licences such as OpenStreetMap's require on every picture.
+/// Draws the attribution of the data, which licences such as OpenStreetMap's require on every picture.
 fn attribution(board: &Board<'_>, model: &Model) {
     let text = &model.document.scenario().about().attribution;
     if !text.is_empty() {

@@ -1,5 +1,5 @@
-//! The context that the editor's subjects share: the state that panels read, the widgets, and background
-//! jobs.
+//! The context that the editor's subjects share. It contains the state that panels read, the widgets, and
+//! background jobs.
 //!
 //! A subject is a struct with its own state and a method `act`, which takes the context and an action. Subjects
 //! do not call each other. They queue requests with [`Context::then`], which are carried out as soon as the
@@ -29,8 +29,8 @@ pub(crate) struct Context {
     pub(crate) jobs: Vec<Job>,
     /// The document that was set aside while another one, such as a test track, is shown.
     pub(crate) waiting: Option<Waiting>,
-    /// Number of documents put into the window so far. Data that a subject has derived from a document are
-    /// stale once this number changes.
+    /// Number of documents that have been put into the window so far. Data that a subject derived from a
+    /// document are stale as soon as this number changes.
     pub(crate) epoch: u64,
     /// Requests that follow from the current action.
     next: VecDeque<Request>,
@@ -51,7 +51,7 @@ impl Context {
         }
     }
 
-    /// Queues a request to another subject, carried out as soon as the current one returns.
+    /// Queues a request to another subject. It is carried out as soon as the current subject returns.
     pub(crate) fn then(&mut self, request: impl Into<Request>) {
         self.next.push_back(request.into());
     }
@@ -94,7 +94,7 @@ impl Context {
         model.changed_on_disk = false;
         model.dialog = Dialog::None;
         // The run and all derived data belong to the old document. They must not be used for the new one,
-        // although the revisions of both begin at the same number.
+        // although the revisions of both start from the same number.
         self.epoch += 1;
         model.live = None;
         model.watched = None;

@@ -1,4 +1,4 @@
-//! Decisions of a selected junction or road on the map: turns as arrows, lane ends that say wait or go,
+//! Decisions of a selected junction or road on the map: turns as arrows, wait or go marks at lane ends,
 //! occupied and free car lengths, and planned routes of vehicles.
 
 use crate::marks::Board;
@@ -18,7 +18,7 @@ use roadwright_simulation::{JunctionInspection, LaneInspection, RoadInspection, 
 const FARTHEST_RADIUS: f64 = 0.18;
 /// Maximum distance between a turn and its points, m.
 const TOLERANCE: f64 = 0.05;
-/// Distance of the wait and go marks before the end of a lane, m.
+/// Distance between the wait and go marks and the end of a lane, m.
 const BEFORE_END: f64 = 2.4;
 /// Number of pieces of a drawn conflict zone.
 const ZONE_PARTS: u16 = 12;
@@ -52,7 +52,7 @@ impl Board<'_> {
         }
     }
 
-    /// The turns of a junction, with free ones on top, and its corners.
+    /// Draws the turns of a junction, with free ones on top, and the radii of its corners.
     fn turns(&self, junction: &Junction, now: Option<&JunctionInspection>) {
         let state = |path: &ConnectingPath| {
             let mut turns = now?.turns.iter();
@@ -79,7 +79,8 @@ impl Board<'_> {
         self.corners(junction);
     }
 
-    /// The explained connection and its conflicts, in the warning colour where it yields.
+    /// Draws the explained connection and its conflicts. Conflicts in which it yields have the warning
+    /// colour.
     fn explained(&self, model: &Model, id: NodeId, junction: &Junction) {
         let mut paths = junction.paths.iter();
         let Some(number) = paths.position(|path| Some((path.from, path.to)) == model.explained)
@@ -110,12 +111,12 @@ impl Board<'_> {
         }
     }
 
-    /// One turn as an arrow.
+    /// Draws a turn as an arrow.
     fn turn(&self, path: &ConnectingPath, color: Color32, width: f32) {
         let Some(curve) = &path.curve else { return };
         let points = self.points(&curve.sample(TOLERANCE, 0.0));
         let end = curve.end();
-        // 1.3 m in the world, with bounds so that it is visible from afar and not too large up close.
+        // 1.3 m in the world, with limits so that it is visible from far away and not too large up close.
         let size = (1.3 / self.camera.scale).clamp(5.0, 10.0);
         let corner = |forward: f64, left: f64| {
             self.at(end.point(
@@ -131,23 +132,23 @@ impl Board<'_> {
             .add(Shape::convex_polygon(head, color, Stroke::NONE));
     }
 
-    /// Wait or go at the end of each incoming lane.
+    /// Draws a wait or go mark at the end of each incoming lane.
     fn lane_ends(&self, junction: &Junction, turns: &[Turning]) {
         let mut shown = Vec::new();
         for path in &junction.paths {
             let Some(curve) = &path.curve else { continue };
-            // Several turns begin at one lane end, which is marked once.
+            // Several turns begin at the same lane end, which is marked once.
             if shown.contains(&path.from) {
                 continue;
             }
             shown.push(path.from);
-            // Go if any of its turns is free.
+            // The lane end is marked go if any of its turns is free.
             let goes = turns.iter().any(|t| t.from == path.from && t.goes);
             self.lane_end(curve.start(), goes);
         }
     }
 
-    /// A triangle for go, a bar for wait: shape and colour show the same.
+    /// Draws a triangle for go or a bar for wait, in different colours.
     fn lane_end(&self, end: Pose, goes: bool) {
         let size = (1.0 / self.camera.scale).clamp(4.0, 9.0) * self.camera.scale;
         let at =
@@ -168,7 +169,7 @@ impl Board<'_> {
         self.painter.add(Shape::convex_polygon(points, color, rim));
     }
 
-    /// The radii of its corners.
+    /// Draws the radii of the corners.
     fn corners(&self, junction: &Junction) {
         if self.camera.scale > FARTHEST_RADIUS {
             return;
@@ -189,7 +190,7 @@ impl Board<'_> {
                 continue;
             }
             let on_arc = centre + radius * middle.normalize();
-            // The centre of a corner's arc lies beside the road, where the text covers nothing.
+            // The centre of a corner's arc lies beside the road, so a text on that side covers nothing.
             let outward = (centre - on_arc).normalize();
             let beside = self.at(on_arc + 14.0 * self.camera.scale * outward);
             let text = format!("R {radius:.1} m");
@@ -197,7 +198,7 @@ impl Board<'_> {
         }
     }
 
-    /// The lanes of a road: car lengths, lane ends, and the routes of vehicles.
+    /// Draws the lanes of a road: car lengths, lane ends, and the routes of vehicles.
     fn road(&self, road: &RoadInspection) {
         for lane in &road.lanes {
             self.cells(lane);
@@ -224,7 +225,7 @@ impl Board<'_> {
         let free = Stroke::new(1.0, self.theme.on_road().gamma_multiply(0.6));
         for cell in &lane.cells {
             let (half, side) = (
-                // With a gap, so that a queue looks like separate vehicles.
+                // The gap makes a queue look like separate vehicles.
                 0.5 * (cell.length - CELL_GAP),
                 0.5 * CELL_SHARE * lane.width,
             );

@@ -9,16 +9,16 @@ use roadwright_scenario::Scenario;
 use roadwright_scenario::check::{Finding, check};
 use std::sync::Arc;
 
-/// A revision of a scenario, and the previous scene, whose unchanged roads are reused.
+/// A revision of a scenario to derive a scene from, and the previous scene, whose unchanged roads are reused.
 type SceneQuestion = (Arc<Scenario>, u64, Arc<Scene>);
 type CheckQuestion = (Arc<Scenario>, u64);
 
-/// The workers and their last requests. There are several, so that a long check does not delay the display.
+/// The workers and their last requests. There are several, so that a slow check does not delay the display.
 pub(crate) struct Derivation {
     scenes: Worker<SceneQuestion, Scene>,
     checks: Worker<CheckQuestion, (u64, Vec<Finding>)>,
     routes: RoutePlanner,
-    /// The last question: which document of the context, in which revision.
+    /// Epoch of the context and revision of the document of the last request.
     asked: (u64, u64),
 }
 
@@ -45,14 +45,14 @@ impl Derivation {
     pub(crate) fn derive(&mut self, cx: &mut Context) {
         self.routes.plan(cx);
         let revision = cx.model.document.revision();
-        // Revisions of another document begin at the same number.
+        // The revisions of another document start from the same number.
         let asked = (cx.epoch, revision);
         if self.asked == asked {
             return;
         }
         self.asked = asked;
         let scenario = cx.model.document.scenario();
-        // The present scene: its unchanged roads are not sampled again.
+        // The unchanged roads of the present scene are not sampled again.
         let before = cx.model.scene.clone();
         self.scenes.ask((scenario.clone(), revision, before));
         self.checks.ask((scenario.clone(), revision));

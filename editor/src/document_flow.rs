@@ -1,8 +1,8 @@
 //! Opening, importing, saving, recovering and leaving documents.
 //!
-//! Reading and writing are background jobs, so two questions arise again and again: has the document been
-//! edited meanwhile, and is it still the same document? Both are answered by comparing `(id, state)` of the
-//! document with the pair at the start of the job.
+//! Reading and writing are background jobs, so it often has to be checked whether the document has been
+//! edited meanwhile, and whether it is still the same document. Both are answered by comparing `(id, state)`
+//! of the document with the pair at the start of the job.
 
 use crate::autosave::{Autosave, Recovery};
 use crate::context::Context;
@@ -32,7 +32,7 @@ const DISK_PERIOD: f64 = 1.0;
 
 /// Pending operations on documents and files.
 pub(crate) struct DocumentFlow {
-    /// `None` if its folder cannot be written, so that edits are not autosaved.
+    /// `None` if its folder cannot be written to. Edits are not autosaved then.
     autosave: Option<Autosave>,
     /// A save that waits for the one in progress.
     next_save: Option<(PathBuf, Option<Next>)>,
@@ -40,7 +40,7 @@ pub(crate) struct DocumentFlow {
     load_state: Option<DocumentState>,
     /// A document that was read while the old one was still edited.
     loaded: Option<Document>,
-    /// The recovered session; its files are deleted once this session has autosaved the edits.
+    /// The recovered session, whose files are deleted once this session has autosaved the edits.
     recovered: Option<Recovery>,
     /// Whether the next quit needs no confirmation.
     may_quit: bool,
@@ -48,7 +48,7 @@ pub(crate) struct DocumentFlow {
 }
 
 impl DocumentFlow {
-    /// Creates it with no pending operations; edits are autosaved in `folder`.
+    /// Creates the flow without pending operations. Edits are autosaved in `folder`.
     pub(crate) fn new(folder: &Path) -> Self {
         Self {
             autosave: Autosave::start(folder).ok(),
@@ -68,12 +68,12 @@ impl DocumentFlow {
         }
     }
 
-    /// Whether the document's file was checked in the frame of this time.
+    /// Whether the document's file has been checked in the frame at this time.
     pub(crate) fn has_looked(&self, time: f64) -> bool {
         self.disk_looked_at == time
     }
 
-    /// Whether the newest edits of a document are autosaved, or cannot be.
+    /// Whether the newest edits of a document are autosaved, or cannot be autosaved.
     pub(crate) fn has_kept(&self, document: &Document) -> bool {
         let autosave = self.autosave.as_ref();
         autosave.is_none_or(|autosave| autosave.has_kept(document))
@@ -92,7 +92,7 @@ impl DocumentFlow {
         }
     }
 
-    /// Ends the session properly, so that nothing has to be recovered.
+    /// Ends the session properly, so that nothing is offered for recovery.
     pub(crate) fn end(&mut self) {
         if let Some(autosave) = &mut self.autosave {
             autosave.end();
@@ -124,7 +124,7 @@ impl DocumentFlow {
         let program = std::env::current_exe();
         let started = program.and_then(|program| std::process::Command::new(program).spawn());
         match started {
-            // Destructors would wait for the thread.
+            // Exits without destructors, which would wait for the thread.
             Ok(_) => std::process::exit(0),
             Err(error) => cx.say(Tone::Failed, &format!("cannot restart: {error}")),
         }
@@ -132,9 +132,9 @@ impl DocumentFlow {
 
     /// Switches to another document and discards the old one.
     fn set_document(&mut self, cx: &mut Context, document: Document) {
-        // The document that waits beside the test track is the old one.
+        // The document set aside for the test track is the old document.
         cx.leave_track();
-        // The autosave belongs to the old document, which is saved or was knowingly discarded.
+        // The autosave belongs to the old document, which was saved or deliberately discarded.
         if let Some(autosave) = &mut self.autosave {
             autosave.clear();
         }
@@ -148,7 +148,7 @@ impl DocumentFlow {
     /// Autosaves edits, and checks once a second whether another program has written the file. Returns
     /// whether it has checked now.
     pub(crate) fn look_at_files(&mut self, cx: &mut Context, time: f64) -> bool {
-        // A world shown in place of the document needs no recovery.
+        // A world shown in place of the document needs no autosave.
         self.keep(cx.own_document(), time);
         if time - self.disk_looked_at < DISK_PERIOD {
             return false;
@@ -167,7 +167,7 @@ impl DocumentFlow {
         let is_dirty = cx.model.document.is_dirty() || cx.is_waiting_dirty();
         if closing && !self.may_quit && is_dirty {
             cx.egui
-                // The window must stay for the question; the answer closes it.
+                // The window has to stay open for the question, and the answer closes it.
                 .send_viewport_cmd(egui::ViewportCommand::CancelClose);
             self.leave(cx, Next::Quit);
         }
@@ -216,8 +216,8 @@ impl DocumentFlow {
     fn save(&mut self, cx: &mut Context, then: Option<Next>) {
         // Saving applies to the scenario, never to the test track.
         cx.leave_track();
-        // Checked again, and not only once a second, because overwriting another program's changes cannot be
-        // undone.
+        // Checked again, in addition to the check once a second, because overwriting another program's
+        // changes cannot be undone.
         if cx.model.document.changed_on_disk() {
             cx.model.changed_on_disk = true;
             cx.say(
@@ -234,13 +234,14 @@ impl DocumentFlow {
 
     fn save_to(&mut self, cx: &mut Context, path: PathBuf, then: Option<Next>) {
         if cx.jobs.iter().any(|job| job.is_save) {
-            // One after the other, so that the newest stays. While A is being written, B waits; when A is
-            // written, B is started, and only the continuation of B is carried out. A third save replaces B.
+            // Saves run one after the other, so that the newest one is written last. While A is being
+            // written, B waits. When A is written, B is started, and only the continuation of B is carried
+            // out. A third save replaces B.
             self.next_save = Some((path, then));
             return;
         }
         let document = &cx.model.document;
-        // Without the gesture in progress, which may still be cancelled.
+        // The gesture in progress is left out, because it may still be cancelled.
         let state = DocumentState::of(document);
         let scenario = document.base().clone();
         let wake = cx.wake();
@@ -295,7 +296,7 @@ impl DocumentFlow {
                 cx.jobs
                     .push(Job::open_vehicle(path, BenchPlace::OnBench, wake));
             }
-            // The vehicle to compare with is shown beside the one on the bench, which stays.
+            // The vehicle to compare with is shown beside the vehicle on the bench.
             Purpose::CompareVehicle => {
                 cx.jobs
                     .push(Job::open_vehicle(path, BenchPlace::Beside, wake));
@@ -304,7 +305,8 @@ impl DocumentFlow {
             Purpose::UseVehicle => shop::save_vehicle(cx, &path, VehicleUse::InScenario),
             Purpose::Import => self.leave(cx, Next::Import(path)),
             Purpose::Picture => {
-                // With the gesture in progress, unlike a save, because the picture shows what the map shows.
+                // Unlike a save, this includes the gesture in progress, because the picture shows what the
+                // map shows.
                 let scenario = cx.model.document.scenario().clone();
                 let live = cx.model.live.as_ref();
                 let snapshot = live.map(|live| live.snapshot.clone());
@@ -336,10 +338,10 @@ impl DocumentFlow {
         }
     }
 
-    /// Continues once unsaved changes are no obstacle.
+    /// Continues with the next operation, because unsaved changes no longer prevent it.
     fn go(&mut self, cx: &mut Context, next: Next) {
         cx.model.dialog = Dialog::None;
-        // The next document replaces the paused one, which may have to be saved first.
+        // The next document replaces the one set aside, which may have to be saved first.
         if cx.is_showing() {
             cx.end_show();
             return match next {
@@ -379,7 +381,7 @@ impl DocumentFlow {
             return;
         };
         let mut document = Document::new(Scenario::clone(&saved.scenario));
-        // No file contains it, so leaving asks for confirmation.
+        // No file contains this document, so leaving it asks for confirmation.
         document.mark_dirty();
         self.set_document(cx, document);
         let (kept, name) = (saved.kept, damaged.name());
@@ -397,12 +399,12 @@ impl DocumentFlow {
             Some(path) => Document::from_file(scenario, path),
             None => Document::new(scenario),
         };
-        // No file contains it, so leaving asks for confirmation.
+        // No file contains this document, so leaving it asks for confirmation.
         document.mark_dirty();
         self.set_document(cx, document);
         let text = format!("Recovered {}. Save it to keep it.", recovery.title);
         cx.say(Tone::Done, &text);
-        // Its files are deleted once this session has autosaved the edits.
+        // The files are deleted once this session has autosaved the edits.
         self.recovered = Some(recovery);
     }
 
@@ -419,10 +421,10 @@ impl DocumentFlow {
         }
     }
 
-    /// Keeps the document although another program has written its file; saving overwrites that.
+    /// Keeps the document although another program has written its file. Saving overwrites that file.
     fn keep_mine(&mut self, cx: &mut Context) {
         cx.model.document.accept_disk();
-        // The file no longer contains what the window shows.
+        // The file no longer contains the state that the window shows.
         cx.model.document.mark_dirty();
         cx.model.changed_on_disk = false;
     }
@@ -438,7 +440,7 @@ impl DocumentFlow {
     /// Cancels the long jobs. Saving continues, because half a save would be useless.
     fn cancel_jobs(&mut self, cx: &mut Context) {
         cx.jobs.retain(|job| {
-            // Dropped with the receiver of its outcome, so whatever it still does is ignored.
+            // Dropping the job drops the receiver of its outcome, so whatever it still does is ignored.
             if job.is_long {
                 job.cancel();
             }
@@ -454,7 +456,7 @@ impl DocumentFlow {
         cx.jobs.push(job(Box::new(wake)));
     }
 
-    /// Takes a loaded document; asks for confirmation if edits were made meanwhile.
+    /// Takes a loaded document, and asks for confirmation if edits were made while it was loaded.
     fn take_document(&mut self, cx: &mut Context, document: Document) {
         if cx.is_showing() {
             self.loaded = Some(document);
@@ -462,7 +464,7 @@ impl DocumentFlow {
         }
         cx.leave_track();
         let state = DocumentState::of(&cx.model.document);
-        // Unchanged since the request: confirmation was given then.
+        // Unchanged since the request, for which confirmation was given.
         if self.load_state == Some(state) || !cx.model.document.is_dirty() {
             self.set_document(cx, document);
             return;
@@ -480,7 +482,7 @@ impl DocumentFlow {
         scenario: Scenario,
         summary: ImportSummary,
     ) {
-        // A document without a file, because it is not saved into the extract.
+        // The document gets no file, because a scenario cannot be saved into a map extract.
         let mut document = Document::new(scenario);
         document.mark_dirty();
         let report = ImportReport {
@@ -518,8 +520,8 @@ impl DocumentFlow {
             }
             DocumentOutcome::Saved(.., Err(error)) => {
                 cx.say(Tone::Failed, &error);
-                // A waiting save may go elsewhere and succeed. The continuation of the failed one is dropped,
-                // because it would have lost the edits.
+                // A waiting save may write to another file and succeed. The continuation of the failed save
+                // is dropped, because it would have lost the edits.
                 if let Some((path, then)) = self.next_save.take() {
                     self.save_to(cx, path, then);
                 }
@@ -532,7 +534,7 @@ impl DocumentFlow {
         }
     }
 
-    /// Handles a successful save and continues what waited for it.
+    /// Handles a successful save and continues the operation that waited for it.
     fn note_saved(
         &mut self,
         cx: &mut Context,
@@ -550,7 +552,7 @@ impl DocumentFlow {
         cx.say(Tone::Done, &format!("Saved {}.", path.display()));
         match (self.next_save.take(), then) {
             (Some((path, then)), _) => self.save_to(cx, path, then),
-            // Asked again, because edits may have been made during the save.
+            // Asks again, because edits may have been made during the save.
             (None, Some(next)) => self.leave(cx, next),
             (None, None) => {}
         }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 const SIMPLIFY_TOLERANCE: f64 = 0.5;
 /// Length of added turn lanes, m.
 const TURN_LANE: f64 = 30.0;
-/// Distance from a road within which the pointer sets the split point: in points, and the minimum in metres.
+/// Distance from a road within which the pointer sets the split point, in points, and its minimum in metres.
 const SPLIT_REACH: f64 = 20.0;
 const SPLIT_REACH_METRES: f64 = 6.0;
 /// Offset of a duplicate from the original, points.
@@ -28,9 +28,9 @@ const DUPLICATE_SHIFT: f64 = 24.0;
 pub(crate) enum EditAction {
     /// Undoes the last step.
     Undo,
-    /// Redoes the step that was undone.
+    /// Redoes the last undone step.
     Redo,
-    /// Applies the usual repair of a problem.
+    /// Applies the suggested repair of a problem.
     Repair(Finding),
     /// Copies the selection.
     Copy,
@@ -38,7 +38,7 @@ pub(crate) enum EditAction {
     Cut,
     /// Adds the copied objects at the pointer.
     Paste,
-    /// The copied objects are added around this point, m.
+    /// Adds the copied objects around this point, m.
     PasteAt(DVec2),
     /// Pastes text from the system's clipboard.
     PasteText(String),
@@ -68,11 +68,11 @@ pub(crate) enum EditAction {
     SplitRoad,
     /// Merges two roads.
     MergeRoads,
-    /// The selected junctions become one.
+    /// Merges the selected junctions into one.
     MergeJunctions,
     /// Separates merged junctions.
     PartJunctions,
-    /// The selected junction gets lanes for turning.
+    /// Adds turn lanes to the selected junction.
     AddTurnLanes,
     /// Reverses the selected road.
     ReverseRoad,
@@ -80,7 +80,7 @@ pub(crate) enum EditAction {
     SimplifyRoad,
     /// Adds vehicles on random trips.
     AddRandomTrips,
-    /// Other settings.
+    /// Replaces the settings.
     Settings(Box<Settings>),
     /// Shows all hidden objects.
     ShowHidden,
@@ -134,7 +134,7 @@ impl Editing {
         }
     }
 
-    /// Applies the obvious repair of a problem.
+    /// Applies the suggested repair of a problem.
     fn repair(&mut self, cx: &mut Context, finding: &Finding) {
         let title = finding.code.repair().unwrap_or_default();
         match repair(cx.model.document.scenario(), finding) {
@@ -146,7 +146,7 @@ impl Editing {
         }
     }
 
-    /// Undoes the last step. A stroke in progress is cancelled instead, because it is not a step yet.
+    /// Undoes the last step. A stroke in progress is only cancelled, because it is not a step yet.
     fn undo(&mut self, cx: &mut Context) {
         if cx.view.canvas.hand.tool().is_busy() {
             cx.choose(cx.model.tool);
@@ -163,7 +163,7 @@ impl Editing {
         }
     }
 
-    /// Copies the selection to the system's clipboard as scenario text, so that it can be pasted into another
+    /// Copies the selection to the system's clipboard as scenario text, which can be pasted into another
     /// window or an e-mail.
     fn copy(&mut self, cx: &mut Context) {
         if cx.model.selection.is_empty() {
@@ -180,7 +180,8 @@ impl Editing {
         self.delete(cx);
     }
 
-    /// Pastes text from the system's clipboard, or the last copied objects if it is not a scenario.
+    /// Pastes text from the system's clipboard. If the text is not a scenario, the last copied objects are
+    /// pasted.
     fn paste_text(&mut self, cx: &mut Context, text: &str) {
         if let Ok(piece) = file::from_text(text) {
             self.clipboard = Some(Arc::new(piece));
@@ -190,7 +191,7 @@ impl Editing {
     }
 
     fn paste(&mut self, cx: &mut Context) {
-        // From the menu, the pointer is not on the map.
+        // When pasting from the menu, the pointer is not on the map.
         let to = cx.model.pointer.unwrap_or(cx.model.camera.centre);
         self.paste_at(cx, to);
     }
@@ -211,10 +212,11 @@ impl Editing {
             return;
         }
         let piece = operation::copied(cx.model.document.scenario(), &cx.model.selection);
-        // The same distance on screen at any zoom: beside the original, and still in view.
+        // The distance on the screen is the same at any zoom, so that the copy is beside the original and
+        // still in view.
         let aside = DUPLICATE_SHIFT * cx.model.camera.scale;
         let label = format!("Duplicate {}", named(&cx.model.selection));
-        // y points north, so this is right and down on the screen.
+        // y points north, so this is to the right and down on the screen.
         self.add_piece(cx, &label, &piece, DVec2::new(aside, -aside));
     }
 
@@ -259,7 +261,7 @@ impl Editing {
             return;
         };
         match change(cx.model.document.scenario(), id) {
-            // Only simplifying may have nothing to do.
+            // Only simplifying can succeed without any change.
             Ok(Edit::Batch(edits)) if edits.is_empty() => {
                 cx.say(Tone::Done, "The road is already as simple as possible.");
             }
@@ -280,8 +282,8 @@ impl Editing {
         }
     }
 
-    /// Splits the selected road at the pointer, or in the middle if the pointer is elsewhere, since the
-    /// command may come from a menu.
+    /// Splits the selected road at the pointer. If the pointer is elsewhere, because the command came from a
+    /// menu, the road is split in the middle.
     fn split_road(&mut self, cx: &mut Context) {
         let Some(id) = self.selected_road(cx) else {
             return;
@@ -311,7 +313,7 @@ impl Editing {
         };
         let merged = operation::merged(cx.model.document.scenario(), node);
         if merged.is_ok() {
-            // Neither the node nor both roads exist afterwards.
+            // The node and one of the roads no longer exist.
             cx.model.selection.clear();
         }
         self.apply_or_say(cx, "Merge roads", merged);
@@ -328,7 +330,7 @@ impl Editing {
         self.apply_or_say(cx, "Merge junctions", merged);
     }
 
-    /// Reverts [`merge_junctions`](Self::merge_junctions) for the selected junction.
+    /// Separates the selected junction, which reverts [`merge_junctions`](Self::merge_junctions).
     fn part_junctions(&mut self, cx: &mut Context) {
         let Some(ObjectId::Node(node)) = cx.model.single() else {
             cx.say(Tone::Refused, "Select a junction.");
@@ -366,8 +368,8 @@ impl Editing {
 }
 
 impl EditAction {
-    /// Whether the stroke in progress is cancelled first: the tool computes each state of a stroke from the
-    /// document before it, and would revert the change.
+    /// Whether the stroke in progress has to be cancelled first. The tool computes each state of a stroke
+    /// from the document before the stroke, so it would revert the change.
     fn needs_free_hands(&self) -> bool {
         match self {
             Self::Redo
@@ -390,7 +392,7 @@ impl EditAction {
             | Self::ReverseRoad
             | Self::SimplifyRoad
             | Self::AddRandomTrips => true,
-            // These cancel it themselves once they have an edit, or leave it alone.
+            // These actions cancel the stroke themselves once they have an edit, or do not affect it.
             Self::Undo
             | Self::Repair(_)
             | Self::Copy

@@ -12,9 +12,9 @@ pub struct FolderList {
     pub folder: PathBuf,
     /// Folders first, then files, each sorted by name.
     pub rows: Vec<FolderRow>,
-    /// Number of further entries.
+    /// Number of entries that are not listed.
     pub left_out: usize,
-    /// Why it cannot be read.
+    /// Why the folder cannot be read.
     pub problem: Option<String>,
 }
 
@@ -32,7 +32,7 @@ pub struct FolderRow {
 pub struct ListedFolder {
     /// The folder.
     pub wanted: PathBuf,
-    /// The contents read last, possibly of another folder.
+    /// The contents read last, which may still be of another folder.
     pub list: Arc<FolderList>,
     /// Time of the last request, s.
     pub(crate) asked_at: f64,
@@ -59,7 +59,7 @@ pub fn read(folder: &Path) -> FolderList {
         if name.starts_with('.') {
             continue;
         }
-        // Follows links, because what counts is what would be opened.
+        // Follows links, because opening the entry follows them as well.
         let is_file = !entry.path().is_dir();
         list.rows.push(FolderRow { is_file, name });
     }
@@ -69,12 +69,12 @@ pub fn read(folder: &Path) -> FolderList {
     list
 }
 
-/// The folder of a typed path, and the typed part of a name in it.
+/// Splits a typed path into its folder and the beginning of a name in it.
 pub fn split(typed: &str) -> (PathBuf, &str) {
     let end = typed.rfind(std::path::is_separator).map_or(0, |at| at + 1);
     let (folder, name) = typed.split_at(end);
     let folder = if folder.is_empty() { "." } else { folder };
-    // The folder in which the program was started, unless another one is typed.
+    // Paths are relative to the folder in which the program was started.
     let whole = std::path::absolute(folder).unwrap_or_else(|_| PathBuf::from(folder));
     (whole, name)
 }

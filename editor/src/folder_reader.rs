@@ -19,7 +19,8 @@ impl FolderReader {
         Self(Worker::new(|folder: PathBuf| read(&folder), wake))
     }
 
-    /// Requests the contents of the dialog's folder, at intervals and whenever the dialog shows another folder.
+    /// Requests the contents of the dialog's folder at intervals, and immediately when the dialog shows
+    /// another folder.
     pub(crate) fn look(&mut self, cx: &mut Context, time: f64) {
         if let Some(list) = self.0.take() {
             cx.model.folder.list = Arc::new(list);

@@ -14,13 +14,13 @@ impl Editing {
             return cx.say(Tone::Refused, text);
         };
         cx.apply(&format!("Create {id}"), edit);
-        // Nodes belong to no group, so select what a click on the group will select.
+        // Nodes belong to no group, so this selects what a click on the group selects.
         if let Some(group) = cx.model.document.scenario().groups().get(&id) {
             cx.model.selection = group.members().clone();
         }
     }
 
-    /// Dissolves the selected groups; their members stay.
+    /// Dissolves the selected groups but keeps their members.
     pub(crate) fn ungroup(&mut self, cx: &mut Context) {
         let scenario = cx.model.document.scenario();
         let (edit, count) = groups::dissolved(scenario, &cx.model.selection);

@@ -1,5 +1,5 @@
-//! Mouse input on the map: holds a tool, converts pointer events to tool events, and effects of the tool to
-//! actions.
+//! Mouse input on the map. Holds a tool, converts pointer events to tool events, and converts effects of the
+//! tool to actions.
 
 use crate::camera::Camera;
 use crate::map_view::MapView;
@@ -11,10 +11,10 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{AgentId, ObjectId};
 
-/// Distance that the pointer has to move for a drag, points. A smaller one would turn shaky clicks into
-/// moves; a larger one would lose short strokes.
+/// Distance that the pointer has to move for a drag, points. With a smaller value unsteady clicks would
+/// become moves; with a larger value short strokes would be lost.
 const DRAG_DISTANCE: f32 = 4.0;
-/// Two clicks within this time (s) and distance (points) are a double-click.
+/// Maximum time (s) and distance (points) between the two clicks of a double-click.
 const DOUBLE_TIME: f64 = 0.35;
 const DOUBLE_DISTANCE: f32 = 6.0;
 /// Pick distance around the bodies of driving vehicles, points.
@@ -34,8 +34,8 @@ struct Press {
 
 /// The current tool and its mouse input.
 ///
-/// The tool belongs to the view rather than the model: it has to handle all pointer events of a frame at once
-/// and in order, since later ones depend on the tool's reaction to earlier ones, and its marks are drawn in
+/// The tool belongs to the view and not to the model. It has to handle all pointer events of a frame at once
+/// and in order, because later ones depend on the tool's reaction to earlier ones, and its marks are drawn in
 /// the same frame. Changes of the model become actions.
 pub(crate) struct Hand {
     tool: Box<dyn Tool>,
@@ -43,14 +43,14 @@ pub(crate) struct Hand {
     last_click: Option<(f64, Pos2)>,
     /// Modifier keys at the last event.
     held: Modifiers,
-    /// Whether Space is held for panning, and whether the map was panned.
+    /// Set while Space is held for panning, and `true` once the map has been panned.
     space: Option<bool>,
 }
 
-/// Access of the mouse input to one frame: the state that it reads, and the list of actions that it writes.
+/// The state that mouse input reads in a frame, and the list of actions that it adds to.
 pub(crate) struct Reach<'a> {
     pub(crate) model: &'a Model,
-    /// The view in this frame; the model may not have it yet.
+    /// The view in this frame, which the model may not have yet.
     pub(crate) camera: Camera,
     /// The rectangle of the map on the screen.
     pub(crate) rect: Rect,
@@ -62,8 +62,8 @@ impl Reach<'_> {
     fn send(&mut self, tool: &mut dyn Tool, event: ToolEvent) {
         for effect in tool.event(event, &context(self.model, &self.camera)) {
             let action = action_of(effect);
-            // Only the newest state of a gesture counts: a fast mouse produces several per frame, and each
-            // would rebuild the scenario.
+            // Only the newest state of a gesture counts, because a fast mouse produces several per frame and
+            // each would rebuild the scenario.
             if let (Action::Preview(new, _), Some(Action::Preview(last, _))) =
                 (&action, self.actions.last())
                 && new == last
@@ -75,7 +75,7 @@ impl Reach<'_> {
     }
 }
 
-/// The context of a tool.
+/// Returns the context of a tool.
 pub(crate) fn context<'a>(model: &'a Model, camera: &Camera) -> ToolContext<'a> {
     ToolContext {
         scenario: model.document.scenario(),
@@ -128,27 +128,27 @@ impl Hand {
         self.space.is_some()
     }
 
-    /// Records that the map was panned, so that releasing Space is not a tap.
+    /// Records that the map was panned, so that the release of Space does not count as a tap.
     pub(crate) fn note_panning(&mut self) {
         if let Some(panned) = &mut self.space {
             *panned = true;
         }
     }
 
-    /// Handles a press of Space: while it is held, dragging pans.
+    /// Handles a press of Space, which lets drags pan the map until its release.
     pub(crate) fn press_space(&mut self) {
         self.space.get_or_insert(false);
     }
 
-    /// Handles the release of Space. Returns whether it was a tap, which is a key like any other.
+    /// Handles the release of Space. Returns whether it was a tap, which counts as a normal key.
     pub(crate) fn release_space(&mut self) -> bool {
         // `Some(true)`: panned; `None`: pressed elsewhere, such as in a text field.
         self.space.take() == Some(false)
     }
 
-    /// Passes all pointer events of the frame to the tool in order; one per frame would lose most points of a
-    /// fast stroke. `is_free` tests whether a point of the screen belongs to the map and no other widget.
-    /// Returns the pointer's position in the world if it moved.
+    /// Passes all pointer events of the frame to the tool in order, because a fast stroke would lose most of
+    /// its points if only one per frame counted. `is_free` tests whether a point of the screen belongs to the
+    /// map and to no other widget. Returns the pointer's position in the world if it moved.
     pub(crate) fn pointer_events(
         &mut self,
         ui: &Ui,
@@ -157,7 +157,7 @@ impl Hand {
     ) -> Option<Option<DVec2>> {
         let (events, time) = ui.input(|i| (i.events.clone(), i.time));
         let mut moved_to = None;
-        // Of movements without a button, only the last one of the frame counts.
+        // Of several movements without a button, only the last one in the frame counts.
         let mut hover = None;
         for event in events {
             match event {
@@ -242,8 +242,8 @@ impl Hand {
             && let Some(agent) = vehicle_at(pointer.at, reach.model, &reach.camera)
         {
             watch(agent, reach);
-            // The tool has seen the press and waits for its end, but its reaction is not wanted, because the
-            // click was for the vehicle.
+            // The tool has received the press and waits for the end of the click, but must not react, because
+            // the click was for the vehicle.
             let _ = tool.event(ToolEvent::Escape, &context(reach.model, &reach.camera));
             return;
         }
@@ -258,7 +258,7 @@ impl Hand {
         }
     }
 
-    /// A click at a world point (m) from a source other than the mouse.
+    /// Handles a click at a world point (m) that did not come from the mouse.
     pub(crate) fn click_at(&mut self, at: DVec2, reach: &mut Reach<'_>) {
         let pointer = Pointer {
             at,
@@ -273,7 +273,7 @@ impl Hand {
         let event = match key {
             Key::Enter => ToolEvent::Enter,
             Key::Escape => ToolEvent::Escape,
-            // Without a stroke, Backspace may be bound to a command.
+            // If no stroke is in progress, Backspace may be bound to a command.
             Key::Backspace if self.tool.is_busy() => ToolEvent::Backspace,
             _ => return false,
         };
@@ -298,7 +298,7 @@ pub(crate) fn vehicle_at(point: DVec2, model: &Model, camera: &Camera) -> Option
         return None;
     }
     let limit = VEHICLE_REACH * camera.scale;
-    // A disc of four fifths of the length approximates a body, and is fast for thousands.
+    // A disc with four fifths of the length approximates a body and is fast for thousands of vehicles.
     let miss = |v: &roadwright_simulation::VehicleRecord| {
         (v.body.position - point).length() - 0.4 * v.length
     };

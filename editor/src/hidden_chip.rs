@@ -1,13 +1,13 @@
-//! The chip on the map that names hidden parts, so that they do not seem lost.
+//! The chip on the map that lists hidden parts, so that users do not think they are lost.
 
 use crate::command::Command;
 use crate::model::{Action, Model};
 use crate::tools::Tone;
 use egui::{Align2, Button, FontId, Rect, Ui, vec2};
 
-/// Maximum number of parts named; otherwise their number is shown.
+/// Maximum number of parts that are named. For more parts, the chip shows how many there are.
 const MOST_NAMES: usize = 3;
-/// Distance from the upper edge of the map, points: below the legend of the heat map.
+/// Distance from the upper edge of the map, points. It leaves room for the legend of the heat map.
 const TOP: f32 = 12.0;
 /// Margin around the text, points.
 const MARGIN: egui::Vec2 = vec2(12.0, 6.0);
@@ -15,17 +15,17 @@ const MARGIN: egui::Vec2 = vec2(12.0, 6.0);
 /// The chip at the top centre of the map.
 #[derive(Default)]
 pub(crate) struct HiddenChip {
-    /// Its rectangle on the screen; clicks there do not reach the map.
+    /// Rectangle of the chip on the screen. Clicks in it do not reach the map.
     place: Option<Rect>,
 }
 
 impl HiddenChip {
-    /// Whether a point of the screen is on it.
+    /// Whether a point of the screen is on the chip.
     pub(crate) fn contains(&self, at: egui::Pos2) -> bool {
         self.place.is_some_and(|place| place.contains(at))
     }
 
-    /// Shows it if parts are hidden; a click shows everything again.
+    /// Shows the chip if parts are hidden. A click shows all parts again.
     pub(crate) fn ui(&mut self, ui: &mut Ui, map: Rect, model: &Model, actions: &mut Vec<Action>) {
         self.place = None;
         let Some(text) = text(model) else {
@@ -49,7 +49,7 @@ impl HiddenChip {
     }
 }
 
-/// The text of the chip; `None` if nothing of this scenario is hidden.
+/// The text of the chip; `None` if no part of this scenario is hidden.
 fn text(model: &Model) -> Option<String> {
     let scenario = model.document.scenario();
     let hidden = &model.settings.tools.hidden;

@@ -3,8 +3,8 @@
 use crate::tools::ToolKind;
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
-/// Target rectangle and colour of an icon. Icons are drawn in a unit square, x to the right and y down, so
-/// that they fit any size.
+/// Target rectangle and colour of an icon. Icons are drawn in a unit square (x to the right, y down), so that
+/// they fit any size.
 struct Sign<'a> {
     painter: &'a Painter,
     rect: Rect,
@@ -33,7 +33,7 @@ impl Sign<'_> {
         self.painter.add(shape);
     }
 
-    /// A box between two corners, with corners rounded by `rounding` points.
+    /// Draws a box between two corners, with corners rounded by `rounding` points.
     fn frame(&self, corners: [[f32; 2]; 2], rounding: f32) {
         let [from, to] = corners.map(|[x, y]| self.at(x, y));
         let rect = Rect::from_min_max(from, to);
@@ -91,7 +91,7 @@ fn road(sign: &Sign<'_>) {
     }
 }
 
-/// A ring, and the arms of a crossing outside it.
+/// Draws a ring and the arms of a crossing outside it.
 fn ring(sign: &Sign<'_>) {
     for share in [0.32, 0.12] {
         let radius = share * sign.rect.width();
@@ -217,7 +217,7 @@ pub(crate) enum PlaySign {
     Pause,
     /// A bar and a triangle.
     Step,
-    /// A triangle back to a bar.
+    /// A triangle that points back to a bar.
     Reset,
 }
 

@@ -1,4 +1,4 @@
-//! One-off background work: reading, writing, importing, asking for a path.
+//! Background jobs that run once: reading, writing, importing, and asking for a path.
 
 use crate::background::{self, Picked};
 use crate::clock::now;
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// A file dialog that closes within this time was never shown, so the desktop has none.
+/// A file dialog that closes within this time was never shown, because the desktop has no file dialog.
 const NO_PERSON: Duration = Duration::from_millis(300);
 
 /// Outcome of a job.
@@ -126,9 +126,9 @@ pub(crate) enum BenchPlace {
 /// Use of a vehicle file once it has been written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VehicleUse {
-    /// No further use.
+    /// It is only saved.
     None,
-    /// The scenario uses it.
+    /// A vehicle type of the scenario refers to it.
     InScenario,
 }
 
@@ -142,7 +142,7 @@ pub(crate) struct DocumentState {
 }
 
 impl DocumentState {
-    /// The state of a document now.
+    /// Returns the present state of a document.
     pub(crate) fn of(document: &Document) -> Self {
         Self {
             document: document.id(),
@@ -160,7 +160,7 @@ enum Length {
 
 /// A job in progress.
 pub(crate) struct Job {
-    /// Description for users.
+    /// Label shown to the user.
     pub(crate) label: String,
     /// Whether it gets a progress bar and a cancel button.
     pub(crate) is_long: bool,
@@ -209,7 +209,7 @@ impl Job {
         work: impl FnOnce(&Progress) -> Option<T> + Send + 'static,
     ) -> Self {
         let (sender, outcome) = channel();
-        // The bits of 0.0, which means that the progress is unknown.
+        // The bits of 0.0, which means that the progress is not known.
         let share = Arc::new(AtomicU32::new(0));
         let cancelled = Arc::new(AtomicBool::new(false));
         let progress = Progress {
@@ -234,7 +234,7 @@ impl Job {
         }
     }
 
-    /// Starts a short job.
+    /// Starts a short job in the background.
     pub(crate) fn beside(
         label: String,
         wake: impl Fn() + Send + 'static,
@@ -308,7 +308,7 @@ impl Job {
     ) -> Self {
         let label = format!("Saving {}", name(&path));
         let job = Self::start(label, Length::Short, wake, move |_| {
-            // This is the revision of the request, because later edits are made to a copy.
+            // This is the revision at the time of the request, because later edits are made to a copy.
             let saved = file::save(&scenario, &path).map_err(|error| error.to_string());
             Some(DocumentOutcome::Saved(path, state, then, saved))
         });
@@ -537,7 +537,7 @@ impl Job {
     ) -> Self {
         let suggestion = suggestion.to_owned();
         Self::start("Choosing a file".into(), Length::Short, wake, move |_| {
-            // The system's dialog blocks this thread only, so the window continues to draw.
+            // The system's dialog blocks only this thread, so the window continues to draw.
             let begun = now();
             let dialog = rfd::FileDialog::new();
             let fitting = purpose.extensions();
@@ -622,7 +622,7 @@ impl Job {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Takes the outcome, if the job has finished. An error means that it ended without an outcome.
+    /// Takes the outcome if the job has finished. An error means that the job ended without an outcome.
     pub(crate) fn take(&self) -> Option<Result<Outcome, ()>> {
         match self.outcome.try_recv() {
             Ok(outcome) => Some(Ok(outcome)),

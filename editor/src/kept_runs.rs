@@ -1,11 +1,11 @@
-//! Runs kept for comparison until the window closes, whatever is edited or opened meanwhile.
+//! Runs that are kept for comparison until the window closes, even if another scenario is opened.
 
 use roadwright_recording::RunResults;
 use std::sync::Arc;
 
 /// Maximum number of kept runs.
 pub const MOST_RUNS: usize = 8;
-/// Maximum memory for them: about two million rows and trips.
+/// Maximum memory of all kept runs, in bytes, enough for about two million rows and trips.
 const MOST_BYTES: usize = 256 << 20;
 /// Longest name, in characters.
 const LONGEST: usize = 60;
@@ -13,7 +13,7 @@ const LONGEST: usize = 60;
 /// A kept run.
 #[derive(Debug, Clone)]
 pub struct KeptRun {
-    /// Its number, counted from 1; numbers are not reused.
+    /// Number of the run, counted from 1. Numbers are not reused.
     pub id: u64,
     /// The name given by the user.
     pub name: String,
@@ -23,7 +23,7 @@ pub struct KeptRun {
     pub results: Arc<RunResults>,
 }
 
-/// One of the runs that can be compared.
+/// A run that can be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// The present run.
@@ -34,7 +34,7 @@ pub enum Side {
     Kept(u64),
 }
 
-/// The kept runs, and the two being compared.
+/// The kept runs, and which two runs are compared.
 #[derive(Debug, Clone)]
 pub struct KeptRuns {
     list: Vec<KeptRun>,
@@ -63,7 +63,7 @@ pub enum KeptRunAction {
     Rename(u64, String),
     /// Drops a run.
     Drop(u64),
-    /// Compares two other runs.
+    /// Chooses the two runs to compare.
     Compare(Side, Side),
     /// Writes the comparison as tables.
     Export,
@@ -75,7 +75,7 @@ impl KeptRuns {
         &self.list
     }
 
-    /// The run with a number.
+    /// Returns the run with the given number.
     pub fn get(&self, id: u64) -> Option<&KeptRun> {
         self.list.iter().find(|run| run.id == id)
     }
@@ -130,7 +130,7 @@ impl KeptRuns {
 
     pub(crate) fn drop(&mut self, id: u64) {
         self.list.retain(|run| run.id != id);
-        // The run shown there is gone.
+        // The run on this side has been removed.
         if self.a == Side::Kept(id) {
             self.a = Side::Before;
         }
@@ -146,7 +146,7 @@ fn is_same(a: &RunResults, b: &RunResults) -> bool {
     is_as_long && Arc::ptr_eq(&a.scenario, &b.scenario) && a.rows.last() == b.rows.last()
 }
 
-/// Results without those of the previous run.
+/// Returns results without those of the previous run.
 fn without_before(results: &Arc<RunResults>) -> Arc<RunResults> {
     match results.before {
         None => results.clone(),

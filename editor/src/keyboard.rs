@@ -1,4 +1,4 @@
-//! Keyboard input: for the tool first, then for commands.
+//! Keyboard input, which goes to the tool first and then to commands.
 
 use crate::command::Command;
 use crate::model::{Action, Dialog, Model};
@@ -33,7 +33,8 @@ pub(crate) fn read(
     }
     keyboard.drive(context);
     if was_waited_for {
-        // A key that the key sheet waits for goes nowhere else; Esc would also close the sheet.
+        // If the key sheet waits for a key, the key goes nowhere else. Esc, for example, would close the
+        // sheet.
         context.input_mut(|input| {
             input
                 .events
@@ -66,7 +67,7 @@ impl Keyboard<'_> {
                     self.view.canvas.typed(c, self.model, self.actions);
                 }
             }
-            // The release of Space is reported to the window that has the focus then.
+            // After the window loses the focus, the release of Space is reported to another window.
             Event::WindowFocused(false) => drop(self.view.canvas.hand.release_space()),
             // Text fields copy and paste their own text.
             Event::Copy | Event::Cut | Event::Paste(_) if self.typing || !self.is_map_active() => {}
@@ -121,7 +122,8 @@ impl Keyboard<'_> {
         }
     }
 
-    /// Space with a drag pans; a tap of Space does what it is bound to. This is only known on release.
+    /// Handles the release of Space. If the map was panned, Space has done its job; otherwise the command
+    /// bound to Space is carried out.
     fn release_space(&mut self, modifiers: Modifiers) {
         let tapped = self.view.canvas.hand.release_space() && !self.typing && self.is_map_active();
         if let Some(command) = self.command(Key::Space, modifiers)
@@ -131,7 +133,7 @@ impl Keyboard<'_> {
         }
     }
 
-    /// The keys shown in the welcome panel work there.
+    /// Handles the keys that the welcome panel shows, while it is open.
     fn press_in_welcome(&mut self, key: Key, modifiers: Modifiers) {
         let command = self.command(key, modifiers);
         let offered = [Command::New, Command::Open, Command::Import];
@@ -145,7 +147,7 @@ impl Keyboard<'_> {
         let Some((_, before)) = self.model.driving else {
             return;
         };
-        // A user who types or answers a dialog is not driving.
+        // While the user types or answers a dialog, keys do not drive.
         let is_free = !self.typing && self.is_map_active();
         let controls = context.input(|input| {
             let held = |keys: [Key; 2]| {
@@ -163,7 +165,7 @@ impl Keyboard<'_> {
         }
     }
 
-    /// Whether a key belongs to the vehicle driven by hand.
+    /// Whether a key controls the vehicle driven by hand.
     fn drives(&mut self, key: Key, modifiers: Modifiers) -> bool {
         if self.model.driving.is_none() {
             return false;
@@ -183,7 +185,7 @@ impl Keyboard<'_> {
             } else if self.model.dialog == Dialog::Welcome && !self.typing {
                 self.press_in_welcome(key, modifiers);
             }
-            // An open palette handles its own keys.
+            // An open palette handles its keys itself.
             return;
         }
         if self.typing || self.drives(key, modifiers) {
@@ -208,7 +210,7 @@ impl Keyboard<'_> {
     }
 }
 
-/// Controls from the keys, and from a gamepad where no key is held.
+/// Combines controls: those of the keys, or those of a gamepad where no key is held.
 fn with_pad(keys: HandControls, pad: HandControls) -> HandControls {
     let first = |key: f64, pad: f64| if key == 0.0 { pad } else { key };
     HandControls {

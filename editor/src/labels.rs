@@ -17,21 +17,22 @@ use std::f32::consts::{FRAC_PI_2, PI};
 const MOST_NAMES: usize = 120;
 /// Largest scale at which names of points of interest are shown, in metres per pixel.
 const FARTHEST_PLACE: f64 = 0.5;
-/// Interval at which a street repeats its name, points.
+/// Distance after which the name of a street is repeated, points.
 const AGAIN: f32 = 520.0;
-/// Length of the shortest street with a name, points.
+/// Minimum length of a street for a name, points.
 const LEAST_ROOM: f64 = 40.0;
-/// Area of the smallest named area, square points.
+/// Minimum area of land for a name, square points.
 const LEAST_LAND: f64 = 3_000.0;
 /// Width of the halo around letters, points.
 const HALO: f32 = 2.0;
-/// Minimum margin of the road width over the height of capital letters for a name on the asphalt, points.
+/// Minimum difference between the width of a road and the height of capital letters for a name on the
+/// asphalt, points.
 const ROOM_AROUND: f32 = 5.0;
 
 impl Board<'_> {
-    /// Street names along their roads, where there is room. On asphalt, letters are light with a halo in the
-    /// colour of the asphalt, which hides the markings below; on roads thinner than the letters they are dark
-    /// with a halo in the colour of the ground. On the pale roads of a heat map all are dark.
+    /// Draws street names along their roads where there is room. On asphalt, letters are light, with a halo
+    /// in the colour of the asphalt that hides the markings below. On roads thinner than the letters they are
+    /// dark, with a halo in the colour of the ground. On the pale roads of a heat map all are dark.
     pub(crate) fn street_names(&self, scene: &Scene, options: &ToolOptions, is_pale: bool) {
         let (low, high) = self.camera.view(self.rect);
         let size = font_size(self.camera.scale);
@@ -39,7 +40,7 @@ impl Board<'_> {
         let mut written: BTreeMap<&str, Vec<Pos2>> = BTreeMap::new();
         let streets = scene.street_names.iter();
         for street in streets.filter(|street| !options.hides_layer(street.layer)) {
-            // The longest come first, so no later one has room.
+            // The longest streets come first, so shorter ones have no room either.
             if street.length / self.camera.scale < LEAST_ROOM || taken.len() >= MOST_NAMES {
                 break;
             }
@@ -57,15 +58,15 @@ impl Board<'_> {
                 self.painter
                     .layout_no_wrap(street.name.clone(), font, Color32::PLACEHOLDER);
             let extent = galley.size();
-            // The text is rotated, so a square keeps others away in any direction. At most 90 points, or a
-            // long name would leave a whole district without names.
+            // The text is rotated, so a square keeps other names at a distance in any direction. It is
+            // limited to 90 points, because otherwise a long name would leave a whole district without names.
             let bounds = Rect::from_center_size(centre, Vec2::splat(extent.x.min(90.0)));
             if 1.15 * extent.x > room || taken.iter().any(|other| other.intersects(bounds)) {
                 continue;
             }
             taken.push(bounds);
             before.push(centre);
-            // Clockwise on the screen, where y points down.
+            // Angles are clockwise on the screen, where y points down.
             let angle = upright(-place.heading as f32);
             let corner = centre - egui::emath::Rot2::from_angle(angle) * (0.5 * extent);
             let text = TextShape::new(corner, galley, Color32::PLACEHOLDER).with_angle(angle);
@@ -79,8 +80,8 @@ impl Board<'_> {
         }
     }
 
-    /// Position of a street name in a view and the length of the street there, m: in the middle of its road,
-    /// or of the visible part if the middle is outside.
+    /// Position of a street name in a view, and the length of the street there, m. The name is in the middle
+    /// of its road, or in the middle of the visible part if the middle of the road is outside the view.
     fn place_in_view(
         &self,
         scene: &Scene,
@@ -112,7 +113,7 @@ impl Board<'_> {
         Some((street_name::place(road, stretch).0, stretch.1 - stretch.0))
     }
 
-    /// Names of points of interest beside them; from far away only their pins are shown.
+    /// Draws the names of points of interest beside them. From far away only pins are shown.
     pub(crate) fn place_names(&self, scenario: &Scenario) {
         if self.camera.scale > FARTHEST_PLACE {
             return;
@@ -141,14 +142,14 @@ impl Board<'_> {
         }
     }
 
-    /// Names of parks and water in the hue of the land, where there is room, largest first.
+    /// Draws the names of parks and water in the hue of the land where there is room, largest first.
     pub(crate) fn land_names(&self, scene: &Scene) {
         let (low, high) = self.camera.view(self.rect);
         let mut taken: Vec<Rect> = Vec::new();
         let mut written: BTreeMap<&str, Vec<Pos2>> = BTreeMap::new();
         for land in scene.land_names.iter() {
             let pixels = land.area / (self.camera.scale * self.camera.scale);
-            // The largest come first, so no later one has room.
+            // The largest areas come first, so smaller ones have no room either.
             if pixels < LEAST_LAND || taken.len() >= MOST_NAMES {
                 break;
             }
@@ -183,7 +184,7 @@ impl Board<'_> {
     /// Writes a text with a halo on asphalt.
     fn on_asphalt(&self, text: TextShape) {
         let asphalt = self.theme.of_the_map(palette::ASPHALT);
-        // Also between the words, so that no road markings show there.
+        // The halo also covers the spaces between words, so that no road markings show there.
         let (size, turn) = (text.galley.size(), Rot2::from_angle(text.angle));
         let middle = [0.0, size.x].map(|x| text.pos + turn * vec2(x, 0.5 * size.y));
         self.painter
@@ -224,7 +225,7 @@ fn font_size(scale: f64) -> f32 {
     }
 }
 
-/// The same line read from the left, never upside down.
+/// Returns the angle of the same line rotated by half a turn if needed, so that the text is not upside down.
 fn upright(mut angle: f32) -> f32 {
     while angle > FRAC_PI_2 {
         angle -= PI;
@@ -245,7 +246,7 @@ mod tests {
             let angle = 0.25 * i as f32;
             let shown = upright(angle);
             assert!(shown.abs() <= FRAC_PI_2 + 1e-5, "{angle} -> {shown}");
-            // The same line, differing by whole half turns.
+            // Both angles belong to the same line, so they differ by whole half turns.
             let turns = (angle - shown) / PI;
             assert!((turns - turns.round()).abs() < 1e-4);
         }

@@ -23,9 +23,9 @@ use std::sync::Arc;
 pub(crate) struct Laboratory {
     trainer: Option<Trainer>,
     checker: Worker<Question, Checked>,
-    /// The last checked revisions of draft and document.
+    /// The revisions of draft and document that were last sent to be checked.
     asked: (u64, u64),
-    /// The revisions to which the ticks belong.
+    /// The revisions of draft and document to which the ticks belong.
     ticked: (u64, u64),
     is_checking: bool,
     /// Number of draft revisions so far.
@@ -33,7 +33,7 @@ pub(crate) struct Laboratory {
 }
 
 impl Laboratory {
-    /// Creates it with no work in progress. `wake` is called when there are results.
+    /// Creates a laboratory without work in progress. `wake` is called when there are results.
     pub(crate) fn new(wake: impl Fn() + Send + 'static) -> Self {
         Self {
             trainer: None,
@@ -78,7 +78,7 @@ fn read(path: &Path) -> Result<Box<OpenedExperiment>, String> {
     }))
 }
 
-/// The present input gesture; changes during one gesture form one step of the draft's history.
+/// The present input gesture. All changes during a gesture form one step of the draft's history.
 fn gesture(context: &egui::Context) -> Gesture {
     let pressed = context.input(|input| {
         let pointer = &input.pointer;
@@ -92,7 +92,7 @@ fn gesture(context: &egui::Context) -> Gesture {
     }
 }
 
-/// The genes of a new experiment: the rules of the stack's modules, if there are any.
+/// Genes of a new experiment: the rules of the stack's modules if there are any.
 fn first_genes(
     experiment: &Experiment,
     scenario: Option<&Scenario>,
@@ -174,7 +174,8 @@ impl Laboratory {
         }
     }
 
-    /// The scenario of an experiment without a course: that of the document, even while it is paused.
+    /// Creates an experiment. Without a course it uses the scenario of the document, even while that is set
+    /// aside.
     fn new_experiment(&mut self, cx: &mut Context, course: Option<String>) {
         let stack = match &course {
             Some(name) => Course::named(name)
@@ -203,14 +204,14 @@ impl Laboratory {
         );
     }
 
-    /// Returns to the document if no results would be lost.
+    /// Returns to the document, unless results would be lost.
     fn end_clean_show(&mut self, cx: &mut Context) {
         if cx.is_showing() && !cx.model.document.is_dirty() {
             cx.end_show();
         }
     }
 
-    /// The stack used by most agents of the document, or else the first.
+    /// Returns the stack that most agents of the document use, or else the first stack.
     fn usual_stack(&self, cx: &Context) -> String {
         let scenario = cx.own_document().scenario();
         let count = |name: &String| {
@@ -267,7 +268,7 @@ impl Laboratory {
     }
 
     fn train(&mut self, cx: &mut Context) {
-        // One at a time, because two would share the same threads.
+        // Only one training at a time, because two would share the same threads.
         if self.is_training() {
             return;
         }
@@ -338,7 +339,7 @@ impl Laboratory {
             let before = cx.model.experiment.training.as_ref();
             let was_busy = before.is_some_and(|before| before.phase.is_busy());
             let failure = match &picture.phase {
-                // Reported once. The panel shows the state until another training starts.
+                // Reported once. After that the panel shows the state until another training starts.
                 Phase::Failed(why) if was_busy => Some(format!("The training ended: {why}")),
                 _ => None,
             };
@@ -364,7 +365,7 @@ impl Laboratory {
             0
         };
         let of = (draft.revision, edits);
-        // Done here rather than by the worker, so that ticking several genes causes no delay.
+        // Done here and not by the worker, so that ticking several genes causes no delay.
         if self.ticked != of {
             let (experiment, scenario) = draft.whole(document, None);
             let registry = &cx.model.modules.registry;
@@ -374,7 +375,7 @@ impl Laboratory {
             // The model was changed, so the draft has to be borrowed again.
             return self.check_draft(cx);
         }
-        // One check at a time: changes made meanwhile are checked when the answer arrives.
+        // Only one check at a time; later changes are checked when the answer arrives.
         if self.is_checking || self.asked == of {
             return;
         }
@@ -389,7 +390,7 @@ impl Laboratory {
         });
     }
 
-    /// Handles a path for an experiment.
+    /// Handles a path that the user has chosen for an experiment.
     pub(crate) fn take_path(&mut self, cx: &mut Context, path: PathBuf, file: ExperimentFile) {
         match file {
             ExperimentFile::Open => {
@@ -452,7 +453,7 @@ impl Laboratory {
             ExperimentOutcome::Saved(path, experiment, Ok(())) => {
                 cx.say(Tone::Done, &format!("Saved {}.", path.display()));
                 if let Some(draft) = &mut cx.model.experiment.draft {
-                    // The state that was written, whatever the draft is now; later changes stay unsaved.
+                    // This is the state that was written. Changes made since then stay unsaved.
                     (draft.path, draft.saved) = (Some(path), Some(*experiment));
                 }
             }
@@ -480,7 +481,7 @@ impl Laboratory {
             mut experiment,
             scenario,
         } = opened;
-        // Training uses the document as edited rather than its file.
+        // Training uses the edited document instead of its file.
         let own = cx
             .own_document()
             .path()
@@ -505,7 +506,7 @@ impl Laboratory {
     }
 }
 
-/// Returns the suggested path.
+/// Returns the path that the dialog suggests.
 pub(crate) fn suggested_experiment(cx: &Context, file: ExperimentFile) -> String {
     let draft = cx.model.experiment.draft.as_ref();
     let named = draft.and_then(|draft| draft.path.clone());

@@ -1,7 +1,7 @@
 //! The Roadwright editor: draw a world by click-and-drag and press play in the same window.
 //!
 //! The document (scenario, history, file) is separate from the view. Tools turn pointer events into edits and
-//! are independent of the window; panels, the map and keys read the [`model::Model`], change their own state,
+//! are independent of the window. Panels, the map and keys read the [`model::Model`], change their own state,
 //! and send [`model::Action`]s, which are carried out in one place after the frame. Derived data, checks, the
 //! map's triangles, files and the simulation are handled in the background.
 
@@ -65,7 +65,7 @@ pub use app::{Editor, Options};
 /// Opens the window and returns when it is closed.
 ///
 /// # Errors
-/// If there is no display or no graphics.
+/// If no display or no graphics device is available.
 pub fn run(options: Options) -> eframe::Result {
     let native = eframe::NativeOptions {
         viewport: egui::ViewportBuilder::default()

@@ -1,5 +1,5 @@
-//! The camera on the screen: the core knows offsets from the centre of the map, and this module knows the
-//! rectangle of the map in the window.
+//! The camera on the screen. The core uses offsets from the centre of the map; this module adds the rectangle
+//! of the map in the window.
 
 use crate::camera::Camera;
 use egui::{Pos2, Rect, Vec2};
@@ -13,7 +13,7 @@ pub trait MapView {
     fn world(&self, rect: Rect, at: Pos2) -> DVec2;
     /// Zooms by a factor and keeps the world point at `at` in place.
     fn zoom(&mut self, rect: Rect, at: Pos2, factor: f64);
-    /// The box of the world that a rectangle shows.
+    /// Returns the box of the world that a rectangle shows.
     fn view(&self, rect: Rect) -> (DVec2, DVec2);
 }
 
@@ -37,7 +37,7 @@ impl MapView for Camera {
     }
 }
 
-/// A distance on the screen in points, as the camera uses it.
+/// Converts a distance on the screen to points, as the camera uses them.
 pub(crate) fn in_points(by: Vec2) -> DVec2 {
     DVec2::new(f64::from(by.x), f64::from(by.y))
 }

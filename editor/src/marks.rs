@@ -1,4 +1,4 @@
-//! Marks of tools over the map, and other map overlays: grid, scale bar, problems.
+//! Marks of tools over the map, and other overlays such as grid, scale bar and problems.
 
 use crate::camera::Camera;
 use crate::live::LivePicture;
@@ -18,12 +18,12 @@ use roadwright_scenario::junction::Light;
 use roadwright_simulation::{Ground, SignalHead, Snapshot};
 use roadwright_training::experiment::DrivePath;
 
-/// Width of the bar that shows a signal, and its reach to both sides of the lane's centre, m.
+/// Width of the bar that shows a signal, and how far it reaches to both sides of the lane's centre, m.
 const SIGNAL_BAR: f64 = 0.7;
 const SIGNAL_SIDE: f64 = 1.3;
 /// Maximum number of script marks per frame.
 const MOST_SCRIPT_MARKS: usize = 300;
-/// Minimum width of the heat map legend, points, and its number of colour steps.
+/// Minimum width of the legend of the heat map, points, and its number of colour steps.
 const LEGEND_WIDTH: f32 = 180.0;
 const LEGEND_STEPS: u16 = 36;
 
@@ -62,7 +62,7 @@ impl Board<'_> {
         points.iter().map(|p| self.at(*p)).collect()
     }
 
-    /// Text on a plate, legible on any background.
+    /// Draws a text on a plate, legible on any background.
     pub(crate) fn plate(&self, at: Pos2, anchor: Align2, text: &str, color: Color32) -> Rect {
         let font = FontId::proportional(12.5);
         let galley = self.painter.layout_no_wrap(text.to_owned(), font, color);
@@ -74,7 +74,7 @@ impl Board<'_> {
         plate
     }
 
-    /// One frame around many selected objects, with their number.
+    /// Draws one frame around many selected objects, with their number.
     pub(crate) fn selection_frame(&self, low: DVec2, high: DVec2, count: usize) {
         let frame = Rect::from_two_pos(self.at(low), self.at(high)).expand(6.0);
         let accent = self.theme.tone(Tone::Accent);
@@ -88,15 +88,15 @@ impl Board<'_> {
                 StrokeKind::Middle,
             );
         }
-        // Within the map, even if the frame is larger.
+        // Kept within the map, even if the frame is larger.
         let at = frame.intersect(self.rect.shrink(12.0)).left_top() + vec2(10.0, 10.0);
         let text = format!("{} objects selected", with_thousands(count));
         self.plate(at, Align2::LEFT_TOP, &text, self.theme.ink());
     }
 
-    /// Draws the state of signals: a bar across each lane before its stop line.
+    /// Draws the state of signals as a bar across each lane before its stop line.
     pub(crate) fn signals(&self, signals: &[SignalHead]) {
-        // Bars too thin to tell apart are left out.
+        // Bars that are too thin to be told apart are left out.
         let width = (SIGNAL_BAR / self.camera.scale) as f32;
         if width < 1.0 {
             return;
@@ -116,7 +116,7 @@ impl Board<'_> {
         }
     }
 
-    /// Draws the lit lamps of signals over their heads.
+    /// Draws the lit lamps of signals above their heads.
     pub(crate) fn lamps(&self, lit: &[(Pose, Light)]) {
         let scale = 1.0 / self.camera.scale;
         let lamps = lit
@@ -167,7 +167,7 @@ impl Board<'_> {
         for mark in marks {
             self.mark(mark);
         }
-        // Texts last, so that nothing covers them.
+        // Texts are drawn last, so that nothing covers them.
         for mark in marks {
             if let Mark::Label { at, text, tone } = mark {
                 let place = self.at(*at) + vec2(14.0, -14.0);
@@ -214,7 +214,7 @@ impl Board<'_> {
         }
     }
 
-    /// The paths of drives; incomplete ones in the danger colour.
+    /// Draws the paths of drives. Incomplete ones have the danger colour.
     pub(crate) fn drive_paths(&self, paths: &[DrivePath]) {
         for path in paths {
             let tone = if path.is_complete {
@@ -295,11 +295,11 @@ impl Board<'_> {
         }
     }
 
-    /// The grid with a spacing in metres and an opacity of 0 to 1.
+    /// Draws the grid with a spacing in metres and an opacity of 0 to 1.
     pub(crate) fn grid(&self, spacing: f64, strength: f32) {
         let (low, high) = self.camera.view(self.rect);
         let lines =
-            // By integers, because repeated addition of the spacing would let lines drift.
+            // Uses integers, because adding up the spacing would let lines drift.
             |from: f64, to: f64| (from / spacing).floor() as i64..=(to / spacing).ceil() as i64;
         for i in lines(low.x, high.x) {
             let x = self.at(DVec2::new(i as f64 * spacing, 0.0)).x;
@@ -316,9 +316,9 @@ impl Board<'_> {
         }
     }
 
-    /// The scale bar with a round length.
+    /// Draws the scale bar with a round length.
     pub(crate) fn scale_bar(&self, note: &str) {
-        // Length of 120 points in metres: the bar is at most that long, and at least two fifths of it.
+        // Length of 120 points in metres. The bar is at most that long, and at least two fifths as long.
         let target = 120.0 * self.camera.scale;
         let length = round_below(target);
         let width = (length / self.camera.scale) as f32;
@@ -335,7 +335,7 @@ impl Board<'_> {
             &text,
             self.theme.ink(),
         );
-        // A halo under the bar, so that it is visible on asphalt too.
+        // A halo under the bar makes it visible on asphalt as well.
         let halo = Stroke::new(5.0, self.theme.halo());
         let line = [left, left + vec2(width, 0.0)];
         self.painter.line_segment(line, halo);
@@ -353,7 +353,7 @@ impl Board<'_> {
         let mut drawn = 0;
         for finding in findings {
             let at = self.at(finding.place);
-            // An import may have thousands of problems; the panel lists them all.
+            // An import may have thousands of problems, all of which the panel lists.
             if !self.rect.expand(20.0).contains(at) || drawn > 400 {
                 continue;
             }
@@ -375,7 +375,7 @@ impl Board<'_> {
         }
     }
 
-    /// The legend of a heat map: its title, and both ends of the scale.
+    /// Draws the legend of a heat map with its title and both ends of the scale.
     pub(crate) fn heat_legend(&self, [title, low, high]: &[String; 3]) {
         let font = FontId::proportional(12.5);
         let ink = self.theme.ink();
@@ -396,7 +396,7 @@ impl Board<'_> {
         let mut mesh = egui::Mesh::default();
         let step = width / LEGEND_STEPS as f32;
         for i in 0..LEGEND_STEPS {
-            // The first step has the colour of zero, the last that of the maximum.
+            // The first step has the colour of zero, and the last step that of the maximum.
             let share = f64::from(i) / f64::from(LEGEND_STEPS - 1);
             let at = pos2(bar.left() + step * i as f32, bar.top());
             let piece = Rect::from_min_size(at, vec2(step, bar.height()));
@@ -409,7 +409,7 @@ impl Board<'_> {
         self.painter.galley(at, high, ink);
     }
 
-    /// The path of a vehicle.
+    /// Draws the path of a vehicle.
     pub(crate) fn route(&self, points: &[DVec2]) {
         let color = self.theme.tone(Tone::Accent).gamma_multiply(0.55);
         let stroke = PathStroke::new(4.0, color);
@@ -417,7 +417,8 @@ impl Board<'_> {
             .add(PathShape::line(self.points(points), stroke));
     }
 
-    /// The intentions of the watched agent: its path, the point it steers at, the obstacle it sees.
+    /// Draws the intentions of the watched agent: its path, the point at which it steers, and the obstacle
+    /// ahead.
     pub(crate) fn inspection(&self, live: &LivePicture) {
         let Some(seen) = &live.inspection else { return };
         let accent = self.theme.tone(Tone::Accent);
@@ -451,7 +452,7 @@ impl Board<'_> {
             self.painter.circle_filled(to, 4.0, color);
         }
         if let Some(own) = own {
-            // From far away at least a ring that can be found.
+            // From far away, the ring is at least large enough to be found.
             let radius = ((0.5 * own.length + 1.0) / self.camera.scale).max(11.0) as f32;
             self.painter.circle_stroke(
                 self.at(own.body.position),
@@ -486,7 +487,7 @@ pub(crate) fn round_length(length: f64) -> String {
 /// The largest round number (1, 2 or 5 times a power of ten) up to `value`.
 fn round_below(value: f64) -> f64 {
     let mut decade = 1e-3;
-    // Starts at a millimetre; the closest zoom needs 0.24 m.
+    // Starts at a millimetre, which is enough because the closest zoom needs 0.24 m.
     while 10.0 * decade <= value {
         decade *= 10.0;
     }

@@ -20,7 +20,7 @@ const SIZE: f32 = 170.0;
 /// Pixels per point.
 const DETAIL: f32 = 2.0;
 
-/// A picture with the scene and theme that it was made for, and the part of the world that it shows.
+/// A picture, the scene and theme that it was made for, and the part of the world that it shows.
 struct Drawn {
     scene: Arc<Scene>,
     dark: bool,
@@ -34,7 +34,7 @@ struct Drawn {
 #[derive(Default)]
 pub(crate) struct Minimap {
     drawn: Option<Drawn>,
-    /// Its rectangle on the screen; clicks there do not reach the map.
+    /// Rectangle of the minimap on the screen. Clicks in it do not reach the map.
     place: Option<Rect>,
 }
 
@@ -44,7 +44,7 @@ impl Minimap {
             && drawn.dark == theme.dark
             && drawn.hidden == options.hidden
         {
-            // Every edit creates a new scene, but only roads and land are drawn, so only their changes count.
+            // Every edit creates a new scene, but a new picture is needed only if roads or land have changed.
             let same = Arc::ptr_eq(&drawn.scene, scene);
             let (old, new) = (&drawn.scene.scenario, &scene.scenario);
             let same_land = || std::ptr::eq(old.land(), new.land());
@@ -67,18 +67,18 @@ impl Minimap {
         });
     }
 
-    /// Hides it.
+    /// Hides the minimap.
     pub(crate) fn hide(&mut self) {
         self.place = None;
     }
 
-    /// Whether a point of the screen is on it.
+    /// Whether a point of the screen is on the minimap.
     pub(crate) fn contains(&self, at: egui::Pos2) -> bool {
         self.place.is_some_and(|place| place.contains(at))
     }
 
-    /// Shows it in the lower right corner of the map, with a frame around the view. Returns the world point
-    /// that a click or drag on it moves to the centre of the map.
+    /// Shows the minimap in the lower right corner of the map, with a frame around the view. Returns the
+    /// world point that a click or drag on it moves to the centre of the map.
     pub(crate) fn ui(
         &mut self,
         ui: &mut Ui,
@@ -87,7 +87,7 @@ impl Minimap {
         camera: &Camera,
     ) -> Option<DVec2> {
         self.place = None;
-        // On a narrow map it would cover the drawing area.
+        // On a narrow map, the minimap would cover the drawing area.
         if model.scene.roads.is_empty() || map.width() < 3.0 * SIZE {
             return None;
         }
@@ -96,7 +96,7 @@ impl Minimap {
         let Drawn {
             texture, low, high, ..
         } = self.drawn.as_ref()?;
-        // The map shows everything itself, so the minimap would only cover a corner.
+        // If the map shows the whole world, the minimap would only cover a corner.
         let (view_low, view_high) = camera.view(map);
         if view_low.cmple(*low).all() && view_high.cmpge(*high).all() {
             return None;
@@ -117,8 +117,8 @@ impl Minimap {
         };
         let view = Rect::from_two_pos(screen(view_low), screen(view_high)).intersect(rect);
         let color = theme.tone(crate::tools::Tone::Accent);
-        // Fill and frame separately, because some renderers show a line from a corner to the middle of a
-        // combined shape.
+        // The fill and the frame are separate, because some renderers show a line from a corner to the middle
+        // of a combined shape.
         painter.rect_filled(view, 1.0, color.gamma_multiply(0.15));
         painter.rect_stroke(view, 1.0, Stroke::new(1.5, color), StrokeKind::Inside);
         let at = response.interact_pointer_pos()?;
@@ -143,7 +143,7 @@ fn extent(scene: &Scene) -> (DVec2, DVec2) {
     (low - pad, high + pad)
 }
 
-/// Paints an area of land, pixel by pixel along the rows that it covers.
+/// Paints an area of land row by row.
 fn land(image: &mut ColorImage, scene: &Scene, low: DVec2, pixel: f64, theme: Theme) {
     let mut areas: Vec<_> = scene.scenario.painted_land().collect();
     areas.sort_by_key(|(_, land)| land.usage.rank());
@@ -154,7 +154,8 @@ fn land(image: &mut ColorImage, scene: &Scene, low: DVec2, pixel: f64, theme: Th
         let row = |y: f64| ((y - low.y) / pixel).clamp(0.0, height as f64) as usize;
         for y in row(bottom.y)..row(top.y).min(height) {
             let at = low.y + (y as f64 + 0.5) * pixel;
-            // Where the middle of the row crosses edges: inside between the first and the second, and so on.
+            // The row crosses edges at these places. It is inside between the first and the second, and so
+            // on.
             let edges = land.rings().flat_map(|ring| polygon::edges(ring));
             let mut crossed: Vec<f64> = edges
                 .filter(|(a, b)| (a.y > at) != (b.y > at))
@@ -170,7 +171,7 @@ fn land(image: &mut ColorImage, scene: &Scene, low: DVec2, pixel: f64, theme: Th
     }
 }
 
-/// Land, and roads as lines of one pixel.
+/// Draws land, and roads as lines of one pixel.
 fn picture(
     scene: &Scene,
     options: &ToolOptions,
@@ -197,9 +198,9 @@ fn picture(
             let steps = (b - a).abs().max_element().ceil().clamp(1.0, 1e4);
             for i in 0..=steps as usize {
                 let p = a + (b - a) * (i as f64 / steps);
-                // Rows count from the top, y from the bottom.
+                // Rows count from the top, but y counts from the bottom.
                 let (x, y) = (p.x as usize, height.saturating_sub(1 + p.y as usize));
-                // Two pixels wide, because one would be a hairline.
+                // Two pixels wide, because a single pixel would be too thin.
                 for (x, y) in [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)] {
                     if x < width && y < height {
                         image.pixels[y * width + x] = ink;

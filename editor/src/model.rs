@@ -51,15 +51,14 @@ pub(crate) const SPEEDS: [f64; 11] = [
 /// changes in one place, after the frame. Between frames it also takes in results of background work: scenes,
 /// findings, files, the newest snapshot of the run.
 ///
-/// So every widget of a frame sees the same state, whatever the order of the panels. State that a widget
-/// needs for itself (typed text, the stroke in progress, the docking of panels) is part of the view state
-/// instead.
+/// So every widget of a frame sees the same state, in whatever order panels are drawn. State that only a
+/// widget needs (typed text, the stroke in progress, the docking of panels) belongs to the view state.
 pub struct Model {
     /// The edited scenario.
     pub document: Document,
-    /// The user's scenario while something else is shown in place of the document.
+    /// The user's scenario while another document is shown in its place.
     pub waiting: Option<Arc<Scenario>>,
-    /// Data derived from it, possibly of the previous revision.
+    /// Data derived from the scenario, possibly from its previous revision.
     pub scene: Arc<Scene>,
     /// Findings of the check, and the checked revision.
     pub findings: (u64, Arc<Vec<Finding>>),
@@ -69,7 +68,7 @@ pub struct Model {
     pub modules: Modules,
     /// The selection.
     pub selection: Objects,
-    /// The explained connection from lane to lane through the selected junction.
+    /// The explained connection between two lanes through the selected junction.
     pub explained: Option<(LaneEnd, LaneEnd)>,
     /// Planned routes of selected vehicles and flows.
     pub(crate) routes: PlannedRoutes,
@@ -83,7 +82,7 @@ pub struct Model {
     pub live: Option<Arc<LivePicture>>,
     /// Runs kept for comparison.
     pub kept_runs: KeptRuns,
-    /// Simulated seconds per second; infinite for as fast as possible.
+    /// Simulated seconds per second; infinity runs as fast as possible.
     pub speed: f64,
     /// The watched agent.
     pub watched: Option<u64>,
@@ -101,7 +100,7 @@ pub struct Model {
     pub dialog: Dialog,
     /// The folder shown in the path dialog.
     pub folder: ListedFolder,
-    /// Present function of the mouse buttons with this tool.
+    /// Description of what the mouse buttons do now, for the status line.
     pub status: String,
     /// World point under the pointer, m.
     pub pointer: Option<DVec2>,
@@ -111,7 +110,7 @@ pub struct Model {
     pub recoveries: Vec<Recovery>,
     /// The last file that could not be opened.
     pub damaged: Option<Arc<Damaged>>,
-    /// Whether another program has changed the file.
+    /// Whether another program has changed the document's file.
     pub changed_on_disk: bool,
     /// The last bundle read, until it is unpacked or closed.
     pub bundle: Option<Arc<OpenBundle>>,
@@ -127,7 +126,7 @@ impl Model {
         }
     }
 
-    /// The name of the scenario, with a mark while it has unsaved changes.
+    /// The name of the scenario, with a mark if it has unsaved changes.
     pub fn title(&self) -> String {
         let mark = if self.document.is_dirty() { " •" } else { "" };
         format!("{}{mark}", self.document.title())
@@ -166,7 +165,7 @@ pub struct OpenBundle {
     pub path: PathBuf,
     /// Its contents.
     pub bundle: Bundle,
-    /// Modules and files that its scenario uses but are missing here.
+    /// Modules and files that its scenario uses but that are missing here.
     pub lacks: Vec<Lack>,
     /// Its road presets that the user does not have.
     pub presets: Vec<RoadPreset>,
@@ -247,27 +246,27 @@ impl Purpose {
         }
     }
 
-    /// Like `endings`, but without everything before the last dot, as desktop dialogs need it.
+    /// The same extensions without everything before the last dot, as desktop dialogs need them.
     pub(crate) fn extensions(self) -> Vec<&'static str> {
         let last = |ending: &&'static str| ending.rsplit('.').next();
         self.endings().iter().filter_map(last).collect()
     }
 }
 
-/// The open dialog and its initial contents. Text typed since then belongs to the dialog and is sent when it
+/// The open dialog and its initial contents. Text typed later belongs to the dialog, which sends it when it
 /// closes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Dialog {
-    /// None.
+    /// No dialog is open.
     #[default]
     None,
     /// The welcome panel with shipped scenarios and recent files.
     Welcome,
-    /// Unsaved changes.
+    /// Asks what to do with unsaved changes.
     Unsaved(Next),
-    /// A file could not be opened.
+    /// Shows a file that could not be opened.
     Damaged,
-    /// A path is requested.
+    /// Asks for a path.
     Path {
         /// Its purpose.
         purpose: Purpose,
@@ -276,28 +275,28 @@ pub enum Dialog {
         /// The operation to continue with after saving.
         then: Option<Next>,
     },
-    /// All commands.
+    /// Lists all commands.
     Palette {
         /// The search text.
         query: String,
         /// The selected line.
         line: usize,
     },
-    /// All keys.
+    /// Lists all keys.
     Keys {
         /// The command that waits for its new key.
         waiting: Option<Command>,
         /// Filter for the listed names.
         filter: String,
     },
-    /// A build asks to run for the first time.
+    /// Asks whether a build may run for the first time.
     AllowPlugin,
-    /// Search for streets by name.
+    /// Searches for streets by name.
     Search {
         /// The search text.
         query: String,
     },
-    /// A bundle was read; asks where to unpack it.
+    /// Shows a bundle and asks where to unpack it.
     Bundle {
         /// The folder, as a text.
         folder: String,
@@ -307,7 +306,7 @@ pub enum Dialog {
 }
 
 impl Dialog {
-    /// The command palette, empty.
+    /// Returns an empty command palette.
     pub(crate) fn palette() -> Self {
         Self::Palette {
             query: String::new(),
@@ -315,7 +314,7 @@ impl Dialog {
         }
     }
 
-    /// The key sheet with all commands.
+    /// Returns the key sheet with all commands.
     pub(crate) fn keys() -> Self {
         Self::Keys {
             waiting: None,
@@ -323,7 +322,7 @@ impl Dialog {
         }
     }
 
-    /// The search for streets, empty.
+    /// Returns an empty search for streets.
     pub(crate) fn search() -> Self {
         Self::Search {
             query: String::new(),
@@ -336,9 +335,9 @@ impl Dialog {
 pub enum Action {
     /// A command.
     Do(Command),
-    /// Applies an edit as its own step.
+    /// Applies an edit as a separate step.
     Apply(String, Edit),
-    /// Applies the obvious repair of a problem.
+    /// Applies the suggested repair of a problem.
     Repair(Finding),
     /// Sets the state of the gesture in progress.
     Preview(String, Edit),
@@ -348,13 +347,13 @@ pub enum Action {
     Abort,
     /// Changes the selection.
     Select(Objects),
-    /// Explains a connection from lane to lane through the selected junction; `None` ends the explanation.
+    /// Explains the connection between two lanes through the selected junction; `None` ends the explanation.
     Explain(Option<(LaneEnd, LaneEnd)>),
     /// Shows this box on the map.
     Jump(DVec2, DVec2),
     /// Goes to the state after this many steps of the history.
     GoToStep(usize),
-    /// Pastes text from the system's clipboard: a piece of a scenario, possibly from another window. For
+    /// Pastes text from the system's clipboard, which may be part of a scenario from another window. For
     /// other text, the last copied objects are pasted.
     PasteText(String),
     /// Changes the settings.
@@ -405,9 +404,9 @@ pub enum Action {
     AskPath(Purpose),
     /// Handles an entered path.
     Path(PathBuf, Purpose, Option<Next>),
-    /// An operation that would lose unsaved changes; asks first.
+    /// Starts an operation that would lose unsaved changes, after asking for confirmation.
     Leave(Next),
-    /// The same, already confirmed.
+    /// Starts such an operation without asking, because it has been confirmed.
     Go(Next),
     /// Discards the autosaves of crashed sessions.
     DiscardRecoveries,
@@ -438,15 +437,15 @@ pub enum Action {
     View(ViewAction),
 }
 
-/// Changes of the view by mouse input on the map. The map draws with them in the same frame, so that panning
-/// and zooming follow the pointer without delay, and sends them afterwards.
+/// Changes of the view by mouse input on the map. The map uses them in the same frame, so that panning and
+/// zooming follow the pointer without delay, and sends them afterwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ViewAction {
     /// Sets the view of the map.
     Look(Camera),
     /// Stops following the watched vehicle.
     StopFollowing,
-    /// The world point under the pointer, m; `None`: the pointer is not on the map.
+    /// Sets the world point under the pointer, m; `None` if the pointer is not on the map.
     Point(Option<DVec2>),
 }
 
@@ -463,9 +462,9 @@ pub enum ModuleAction {
     Decline(String),
     /// Reloads the module's file.
     Reload(String),
-    /// Disables or enables the module.
+    /// Disables (`true`) or enables the module.
     Disable(String, bool),
-    /// Runs the module in its own process, or not.
+    /// Runs the module in a separate process (`true`) or in this one.
     Isolate(String, bool),
     /// Returns to the previous build.
     RollBack(String),
@@ -477,12 +476,13 @@ pub enum ModuleAction {
         id: String,
         /// Its text.
         text: String,
-        /// Contents of its file when the draft was started, so that no other changes are overwritten.
+        /// Contents of the file when the draft was started, so that later changes by other programs are not
+        /// overwritten.
         base: String,
         /// Whether to save even with errors.
         anyway: bool,
     },
-    /// Checks the text of a script for errors: its id and its text.
+    /// Checks the text of a script, given with its id, for errors.
     CheckScript(String, String),
     /// Runs one handler of a script's text for one agent, statement by statement.
     StepThrough(StepRequest),
@@ -492,7 +492,7 @@ pub enum ModuleAction {
     NewScript(String),
     /// Answers a time-out of a module: the simulation continues without it, or stays paused.
     TimedOut {
-        /// Whether it continues.
+        /// Whether the simulation continues.
         goes_on: bool,
     },
     /// Restarts the program without the module whose native call hangs.

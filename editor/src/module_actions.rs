@@ -18,7 +18,7 @@ impl ModuleHost {
     /// Opens the host, and searches for modules in the user's folders and in the folder of the document.
     pub(crate) fn open(folders: &Folders, model: &mut Model) -> Self {
         let mut extensions = Extensions::open(folders, model.document.path(), &model.settings);
-        // Modules found at startup are not reported as news.
+        // Modules found at startup are not reported as new.
         let trusted = &model.settings.trusted_folders;
         extensions.look(&mut model.modules, trusted, 0.0);
         Self { extensions }
@@ -29,7 +29,7 @@ impl ModuleHost {
         self.extensions.available()
     }
 
-    /// Returns a handle with which another thread notices hanging calls and unread events of the host.
+    /// Returns a handle through which another thread notices hanging calls and unread events of the host.
     pub(crate) fn call_watch(&self) -> &CallWatch {
         self.extensions.call_watch()
     }
@@ -58,7 +58,7 @@ impl ModuleHost {
         }
         // The run has its own registry, which is updated only here.
         if news.has_timed_out {
-            // The result of continuing would depend on the speed of the machine, so the user decides.
+            // The result would depend on the speed of the machine if the run continued, so the user decides.
             cx.then(PlayingAction::Halt);
         }
         if news.has_new_modules {
@@ -152,14 +152,15 @@ impl ModuleHost {
     fn step_through(&mut self, cx: &mut Context, request: StepRequest, subject: Subject) {
         let scripts = self.extensions.host().scripts();
         let place = scripts.place_of(&request.script);
-        // A script imports other scripts from its own folder.
+        // Scripts can import other scripts from their own folder.
         let folder = place.as_deref().and_then(Path::parent);
         let (file, text) = (&request.script, &request.text);
         let steps = step_through(file, text, folder, &request.event, &subject);
         cx.model.modules.stepping = Some((request, steps));
     }
 
-    /// Checks the text of a script, and shows an error at its line. Returns whether there is none.
+    /// Checks the text of a script and shows an error at its line. Returns whether the text is free of
+    /// errors.
     fn check_script(&mut self, cx: &mut Context, id: &str, text: &str) -> bool {
         let place = self.extensions.host().scripts().place_of(id);
         let folder = place.as_deref().and_then(Path::parent);

@@ -17,7 +17,7 @@ pub(crate) fn in_list(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
 
 /// The menu of the selection; `at` is the clicked point on the map, m.
 pub(crate) fn ui(ui: &mut Ui, model: &Model, at: Option<DVec2>, actions: &mut Vec<Action>) {
-    // It is as wide as its longest line, so that it does not block clicks elsewhere.
+    // The menu is as wide as its longest line, so that it does not block clicks elsewhere.
     ui.set_min_width(190.0);
     match model.single() {
         Some(object) => single(ui, model, object, at, actions),
@@ -66,7 +66,7 @@ fn item(ui: &mut Ui, text: &str) -> bool {
     clicked
 }
 
-/// Actions on a single object of its kind.
+/// Actions on a single object, depending on its kind.
 fn single(
     ui: &mut Ui,
     model: &Model,
@@ -135,7 +135,7 @@ fn several(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// Actions at a point of the map.
+/// Actions at a point on the map.
 fn here(ui: &mut Ui, model: &Model, at: DVec2, actions: &mut Vec<Action>) {
     for (text, tool) in [
         ("Drive from here", ToolKind::Vehicle),
@@ -162,7 +162,7 @@ fn split(model: &Model, id: RoadId, at: DVec2) -> Action {
     let Some(road) = scenario.network().road(id) else {
         return Action::Say(Tone::Refused, format!("{id} no longer exists."));
     };
-    // Along the reference line, where roads are split, wherever across the road the click was.
+    // Roads are split along the reference line, wherever across the road the click was.
     let s = Projector::new(road.reference_line.clone()).closest(at).s;
     match draw::split(scenario, id, s) {
         Ok(edit) => Action::Apply("Split road".into(), edit),
@@ -184,7 +184,7 @@ fn add_crossings(model: &Model, id: NodeId) -> Action {
     }
     node.rules
         .crossings
-        // By road, so that the file does not depend on the order in which they were added.
+        // Sorted by road, so that the file does not depend on the order in which the crossings were added.
         .sort_unstable_by_key(|crossing| crossing.road);
     Action::Apply(format!("Crossings of {id}"), Edit::Node(id, Some(node)))
 }

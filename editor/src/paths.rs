@@ -1,11 +1,11 @@
-//! Paths for saving files. A missing file name extension is added.
+//! Paths for saving files. A missing extension is added.
 
 use crate::experiment::ENDING;
 use roadwright_bundle::ENDING as BUNDLE;
 use roadwright_scenario::vehicle_file::EXTENSION;
 use std::path::{Path, PathBuf};
 
-/// The path for saving a scenario, with the extension of scenarios.
+/// Returns the path for saving a scenario, with the extension of scenarios.
 pub(crate) fn scenario_path(path: &Path) -> PathBuf {
     if path.to_string_lossy().ends_with(".json") {
         path.to_owned()
@@ -14,12 +14,12 @@ pub(crate) fn scenario_path(path: &Path) -> PathBuf {
     }
 }
 
-/// Whether a path is that of a bundle.
+/// Whether a path has the extension of bundles.
 pub(crate) fn is_bundle(path: &Path) -> bool {
     path.to_string_lossy().to_lowercase().ends_with(BUNDLE)
 }
 
-/// The path for writing a bundle, with the extension of bundles.
+/// Returns the path for writing a bundle, with the extension of bundles.
 pub(crate) fn bundle_path(path: &Path) -> PathBuf {
     if is_bundle(path) {
         path.to_owned()
@@ -28,12 +28,12 @@ pub(crate) fn bundle_path(path: &Path) -> PathBuf {
     }
 }
 
-/// Whether a path is that of an experiment.
+/// Whether a path has the extension of experiments.
 pub(crate) fn is_experiment(path: &Path) -> bool {
     path.to_string_lossy().ends_with(ENDING)
 }
 
-/// The path for saving an experiment, with the extension of experiments.
+/// Returns the path for saving an experiment, with the extension of experiments.
 pub(crate) fn experiment_path(path: &Path) -> PathBuf {
     if path.to_string_lossy().ends_with(".json") {
         path.to_owned()
@@ -42,7 +42,7 @@ pub(crate) fn experiment_path(path: &Path) -> PathBuf {
     }
 }
 
-/// The path of a vehicle file, with its extension.
+/// Returns the path for saving a vehicle file, with the extension of vehicle files.
 pub(crate) fn vehicle_path(path: &Path) -> PathBuf {
     let text = path.to_string_lossy();
     if text.ends_with(EXTENSION) {

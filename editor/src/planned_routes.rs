@@ -7,10 +7,10 @@ use roadwright_scenario::{ObjectId, Scenario};
 use roadwright_simulation::{PlannedRoute, RouteFinder};
 use std::sync::Arc;
 
-/// Maximum number of routes found and drawn, because more could not be told apart.
+/// Maximum number of routes that are found and drawn, because more could not be told apart.
 const MOST: usize = 20;
 
-/// Trips of a revision of the scenario.
+/// A request for the routes of selected trips, in a revision of the scenario.
 #[derive(Clone)]
 struct RouteQuestion {
     /// Number of the request, returned with its answer.
@@ -37,7 +37,7 @@ impl Asked {
 }
 
 impl RouteQuestion {
-    /// The request for a model's present state; `None` while no trip is selected.
+    /// Returns the request for a model's present state; `None` if no trip is selected.
     fn of(model: &Model) -> Option<Self> {
         let is_trip = |id: &&ObjectId| matches!(id, ObjectId::Agent(_) | ObjectId::Flow(_));
         let trips: Vec<ObjectId> = model
@@ -58,12 +58,12 @@ impl RouteQuestion {
     fn is_same(&self, other: &Self) -> bool {
         self.revision == other.revision
             && self.trips == other.trips
-            // Revisions of another document start at the same number.
+            // The revisions of another document start from the same number.
             && Arc::ptr_eq(&self.scenario, &other.scenario)
     }
 }
 
-/// Answers requests; preparations for one scenario are kept for the next request.
+/// Returns the function that answers requests. It keeps its preparations for a scenario for the next request.
 fn answers() -> impl FnMut(RouteQuestion) -> (u64, PlannedRoutes) + Send + 'static {
     let mut kept: Option<RouteFinder> = None;
     move |question| {
@@ -86,14 +86,14 @@ fn answers() -> impl FnMut(RouteQuestion) -> (u64, PlannedRoutes) + Send + 'stat
     }
 }
 
-/// Finds the routes of the selected trips beside the frame.
+/// Finds the routes of the selected trips in the background.
 pub(crate) struct RoutePlanner {
     worker: Worker<RouteQuestion, (u64, PlannedRoutes)>,
     asked: Asked,
 }
 
 impl RoutePlanner {
-    /// A planner that calls `wake` after each answer.
+    /// Creates a planner that calls `wake` after each answer.
     pub(crate) fn new(wake: impl Fn() + Send + 'static) -> Self {
         Self {
             worker: Worker::new(answers(), wake),
@@ -101,7 +101,7 @@ impl RoutePlanner {
         }
     }
 
-    /// Whether the newest request is answered.
+    /// Whether the newest request has been answered.
     pub(crate) fn is_answered(&self) -> bool {
         self.asked.is_answered()
     }
@@ -133,7 +133,7 @@ impl RoutePlanner {
         if let Some((number, routes)) = self.worker.take() {
             let asked = &mut self.asked;
             asked.answered = number;
-            // The selection may be empty by now.
+            // The selection may have become empty since the request.
             if asked.question.is_some() {
                 cx.model.routes = routes;
             }
@@ -142,13 +142,13 @@ impl RoutePlanner {
 }
 
 impl Model {
-    /// The route of a selected trip, once known; the inner `None` means that there is no route.
+    /// Route of a selected trip; `None` until it is known, and `Some(None)` if there is no route.
     pub(crate) fn route_of(&self, id: ObjectId) -> Option<Option<&PlannedRoute>> {
         self.routes.get(&id).map(Option::as_ref)
     }
 
-    /// The drawn routes: of selected trips, except vehicles that are driving, whose own routes are known
-    /// better.
+    /// The routes that are drawn. These are the routes of selected trips, except for driving vehicles, whose
+    /// actual routes are known.
     pub(crate) fn shown_routes(&self) -> impl Iterator<Item = &PlannedRoute> {
         let drives = |id: &ObjectId| match (id, &self.live) {
             (ObjectId::Agent(id), Some(live)) => live.snapshot.vehicle(u64::from(id.0)).is_some(),

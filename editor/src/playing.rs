@@ -1,4 +1,4 @@
-//! Playback: the run in the background, its speed, and the watched vehicle.
+//! Playback of the run in the background, its speed, and the watched vehicle.
 
 use crate::context::Context;
 use crate::gamepad::Gamepads;
@@ -8,14 +8,14 @@ use crate::requests::{ModuleRequest, PlayingAction, Request};
 use roadwright_scenario::ObjectId;
 use roadwright_simulation::{CouplingOrder, HandControls};
 
-/// Step of rewinding, s.
+/// Step by which the user rewinds, s.
 const LOOK_BACK: f64 = 1.0;
 
-/// The run of the document that is in the window, if there is one.
+/// The run of the document in the window, if there is one.
 #[derive(Default)]
 struct OwnRun {
     live: Option<Live>,
-    /// Number of the document that it runs, as counted by the context.
+    /// Number of the document in the run, as counted by the context.
     epoch: u64,
     /// The document revision that the run has received.
     revision: u64,
@@ -101,7 +101,7 @@ impl Playing {
         self.own.live.as_mut()
     }
 
-    /// Gives an order to the run, if there is one.
+    /// Sends an order to the run, if there is one.
     fn with_run(&mut self, cx: &Context, order: impl FnOnce(&mut Live)) {
         if let Some(live) = self.run(cx) {
             order(live);
@@ -124,7 +124,7 @@ impl Playing {
         live.all(|live| live.is_settled() && self.own.coordinator == selected(&cx.model))
     }
 
-    /// The run; starts it if there is none.
+    /// Returns the run, and starts it if there is none.
     fn live(&mut self, cx: &Context) -> &mut Live {
         self.forget_other(cx);
         let own = &mut self.own;
@@ -158,7 +158,7 @@ impl Playing {
             live.look_into(coordinator);
         }
         let picture = live.picture();
-        // A snapshot contains only the last message and is read many times, so the number shows whether the
+        // A snapshot contains only the last message and is read many times. The number shows whether the
         // message is new.
         if let Some((number, message)) = &picture.error
             && *number > own.shown_error
@@ -166,7 +166,7 @@ impl Playing {
             own.shown_error = *number;
             cx.say(Tone::Refused, message);
         }
-        // The vehicle is gone or could not be taken over, so the keys belong to the map again.
+        // The vehicle has despawned or could not be taken over, so keys belong to the map again.
         let is_lost = picture.driven.is_none() && cx.model.driving.is_some();
         // Checked only after all orders have been carried out, because older snapshots have no driver yet.
         if is_lost && live.is_settled() {
@@ -188,7 +188,8 @@ impl Playing {
         self.live(cx).look_back(live.snapshot.time - LOOK_BACK);
     }
 
-    /// Takes control of the watched vehicle or the selected agent, or returns the driven one.
+    /// Takes over the watched vehicle or the selected agent. If a vehicle is already driven, returns it to
+    /// its modules.
     fn take_the_wheel(&mut self, cx: &mut Context) {
         if cx.model.driving.is_some() {
             self.move_controls(cx, None);
@@ -205,7 +206,7 @@ impl Playing {
             );
             return;
         };
-        // Agents exist from the first step on.
+        // Agents exist only from the first step on.
         let has_begun = cx
             .model
             .live
@@ -234,7 +235,7 @@ impl Playing {
         self.live(cx).coupling(agent, order);
     }
 
-    /// Sets the controls of the driven vehicle, or returns it.
+    /// Sets the controls of the driven vehicle; `None` returns it to its modules.
     fn move_controls(&mut self, cx: &mut Context, controls: Option<HandControls>) {
         if let Some((agent, _)) = cx.model.driving {
             cx.model.driving = controls.map(|controls| (agent, controls));
@@ -262,9 +263,9 @@ impl Playing {
         self.with_run(cx, |live| live.set_speed(speed));
     }
 
-    /// Moves by this many entries in the list of speeds.
+    /// Changes the speed by this many entries in the list of speeds.
     fn change_speed(&mut self, cx: &mut Context, by: isize) {
-        // If the speed is not in the list, the next higher one is used instead.
+        // If the speed is not in the list, the next higher one counts as the present one.
         let now = SPEEDS.iter().position(|s| *s >= cx.model.speed);
         let now = now.unwrap_or(SPEEDS.len() - 1) as isize;
         let next = (now + by).clamp(0, SPEEDS.len() as isize - 1) as usize;

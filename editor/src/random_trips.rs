@@ -1,4 +1,4 @@
-//! Vehicles on random trips, as agents of the scenario.
+//! Adding vehicles on random trips to the scenario as agents.
 
 use crate::context::Context;
 use crate::edit_commands::Editing;
@@ -9,9 +9,10 @@ use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Agent, AgentId, Edit, ObjectId, Scenario};
 use roadwright_simulation::{Ground, Population, random_trips};
 
-/// Delay of a vehicle that restarts after its arrival, and headway of vehicles that start at one place, s.
+/// Delay before a vehicle restarts after its arrival, and headway between vehicles that start at the same
+/// place, s.
 const PAUSE: f64 = 5.0;
-/// Starts closer to each other than this are one place, m.
+/// Distance below which two starts count as the same place, m.
 const ONE_PLACE: f64 = 12.0;
 
 impl Editing {
@@ -46,7 +47,7 @@ impl Editing {
     }
 }
 
-/// Agents on random trips: different each time, but the same for the same scenario.
+/// Returns agents on random trips. They are different each time, but the same for the same scenario.
 fn drawn(scenario: &Scenario, options: &ToolOptions) -> (Vec<(AgentId, Agent)>, Population) {
     let first = scenario.next_agent_id().0;
     let seed = scenario.settings().seed.wrapping_add(u64::from(first));
@@ -71,7 +72,7 @@ fn drawn(scenario: &Scenario, options: &ToolOptions) -> (Vec<(AgentId, Agent)>, 
     (agents.collect(), population)
 }
 
-/// Places and times of starts.
+/// Places of starts, and the latest start time at each.
 struct Queues(Vec<(DVec2, f64)>);
 
 impl Queues {
@@ -84,7 +85,7 @@ impl Queues {
         Self(starts.collect())
     }
 
-    /// The earliest start time at a place: at once, or after the vehicles before.
+    /// Returns the earliest start time at a place, which is after the vehicles that already start there.
     fn next(&mut self, place: Option<Pose>) -> f64 {
         let Some(Pose { position, .. }) = place else {
             return 0.0;

@@ -45,7 +45,7 @@ pub(crate) enum FlowAction {
     Browse(Purpose, Option<Next>),
     /// Uses a path that was chosen.
     Path(PathBuf, Purpose, Option<Next>),
-    /// Asks about unsaved changes, then continues.
+    /// Asks about unsaved changes before it continues.
     Leave(Next),
     /// Continues without asking about unsaved changes.
     Go(Next),
@@ -87,7 +87,7 @@ pub(crate) enum PlayingAction {
     LookAt(f64),
     /// Shows the present state of the run.
     BackToPresent,
-    /// Takes over the controls of the watched vehicle, or hands them back.
+    /// Takes over the controls of the watched vehicle, or returns them.
     TakeTheWheel,
     /// Sets the controls of the vehicle driven by hand; `None` returns it to its modules.
     Drive(Option<HandControls>),

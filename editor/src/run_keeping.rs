@@ -1,4 +1,4 @@
-//! Keeps runs and compares them.
+//! Keeping and comparing runs.
 
 use crate::context::Context;
 use crate::jobs::Job;

@@ -1,4 +1,4 @@
-//! The selection.
+//! Selecting objects.
 
 use crate::context::Context;
 use crate::edit_commands::Editing;
@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{ObjectId, Scenario};
 
-/// All objects as users see them. Nodes are left out, because they move and vanish with their roads.
+/// All objects that users select. Nodes are left out, because they move and disappear with their roads.
 fn everything(scenario: &Scenario) -> Objects {
     let roads = scenario.network().roads().map(|(id, _)| ObjectId::Road(id));
     let obstacles = scenario.obstacles().keys();
@@ -60,7 +60,7 @@ impl Editing {
         }
     }
 
-    /// Shows everything hidden.
+    /// Shows all hidden objects again.
     pub(crate) fn show_hidden(&mut self, cx: &mut Context) {
         let hidden = std::mem::take(&mut cx.model.settings.tools.hidden);
         if hidden.is_empty() {

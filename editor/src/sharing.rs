@@ -1,7 +1,7 @@
 //! Bundles in the window: sharing a scenario as one file, and opening bundles.
 //!
-//! A bundle is shown first: its contents, the sources of its data, and what is missing here. Nothing is
-//! written or run before the user chooses where to unpack it.
+//! The contents of a bundle, the sources of its data, and missing modules are shown first. Nothing is written
+//! or run before the user chooses where to unpack it.
 
 use crate::context::Context;
 use crate::jobs::{BundleOutcome, Job};
@@ -14,12 +14,12 @@ use roadwright_bundle::{Bundle, ENDING, Extras, PRESETS};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Carries out a request about bundles; `modules` knows what is available for scenarios.
+/// Carries out a request about bundles; `modules` provides everything that scenarios can use.
 pub(crate) fn act(cx: &mut Context, modules: &ModuleHost, action: BundleAction) {
     match action {
         BundleAction::Share(path) => share(cx, modules, &path),
         BundleAction::Open(path) => {
-            // The document stays until it is unpacked.
+            // The document stays open until the bundle is unpacked.
             let job = Job::bundle(path, cx.wake());
             cx.jobs.push(job);
         }
@@ -33,7 +33,7 @@ pub(crate) fn take(cx: &mut Context, modules: &ModuleHost, outcome: BundleOutcom
         BundleOutcome::Read(path, Ok(bundle)) => take_bundle(cx, modules, path, *bundle),
         BundleOutcome::Unpacked(Ok(scenario)) => {
             cx.model.bundle = None;
-            // As usual, with confirmation about unsaved changes.
+            // Opened like any other file, with confirmation about unsaved changes.
             cx.then(Action::Leave(Next::Open(scenario)));
         }
         BundleOutcome::Read(_, Err(error)) | BundleOutcome::Unpacked(Err(error)) => {
@@ -46,7 +46,7 @@ pub(crate) fn take(cx: &mut Context, modules: &ModuleHost, outcome: BundleOutcom
 fn share(cx: &mut Context, modules: &ModuleHost, path: &Path) {
     let path = bundle_path(path);
     let document = &cx.model.document;
-    // Without the gesture in progress, as in a saved file.
+    // The gesture in progress is left out, as in a saved file.
     let scenario = document.base().clone();
     let folder = document.path().and_then(Path::parent).map(Path::to_owned);
     // The title becomes a file name in the bundle.
@@ -63,11 +63,11 @@ fn share(cx: &mut Context, modules: &ModuleHost, path: &Path) {
     cx.jobs.push(job);
 }
 
-/// The user's own presets, and the background picture with its placement.
+/// Returns the user's own presets, and the background picture with its placement.
 fn extras(cx: &Context) -> Extras {
     let mut extras = Extras::default();
     let presets = &cx.model.settings.tools.presets;
-    // The default presets exist everywhere.
+    // The default presets need not be shared, because every installation has them.
     if *presets != standard_presets()
         && let Ok(json) = serde_json::to_vec_pretty(presets)
     {
@@ -88,7 +88,7 @@ fn take_bundle(cx: &mut Context, modules: &ModuleHost, path: PathBuf, bundle: Bu
     let presets = bundle.files().get(PRESETS);
     let presets = presets.and_then(|json| serde_json::from_slice(json).ok());
     let mut presets: Vec<RoadPreset> = presets.unwrap_or_default();
-    // Filtered before the dialog, so that a bundle without new presets offers none.
+    // Filtered before the dialog opens, so that it offers no presets if none are new.
     presets.retain(|preset| !own.contains(preset));
     // A bundle from another user must not fill the list.
     presets.truncate(MOST_PRESETS);
@@ -134,7 +134,7 @@ pub(crate) fn look_at_dropped_files(cx: &mut Context) {
     let dropped = cx.egui.input(|input| {
         let files = input.raw.dropped_files.iter();
         let mut paths = files.map(|file| file.path().to_owned());
-        // Only the first of several, because one document is open at a time.
+        // Only the first of several files is opened, because there is only one document at a time.
         paths.next()
     });
     let Some(path) = dropped else {
@@ -156,7 +156,7 @@ pub(crate) fn look_at_dropped_files(cx: &mut Context) {
 /// Maximum number of presets taken from a bundle.
 const MOST_PRESETS: usize = 100;
 
-/// Replaces characters that some system forbids in file names by `-`.
+/// Replaces a character that some systems forbid in file names by `-`.
 fn in_name(letter: char) -> char {
     match letter {
         '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' => '-',
@@ -165,7 +165,7 @@ fn in_name(letter: char) -> char {
     }
 }
 
-/// How a file is opened.
+/// Returns how a file is opened; `None` if the editor cannot open it.
 fn purpose_of(path: &Path) -> Option<Purpose> {
     let ending = path.extension()?.to_string_lossy().to_lowercase();
     match ending.as_str() {

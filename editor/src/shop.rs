@@ -1,4 +1,4 @@
-//! Carries out the actions of the workshop.
+//! The subject that carries out the actions of the workshop.
 
 use crate::context::Context;
 use crate::document::Document;
@@ -16,7 +16,7 @@ use roadwright_vehicle::sheet::file_of_type;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Width of the map section around the vehicle when the test track opens, m.
+/// Width of the part of the map shown around the vehicle when the test track opens, m.
 const SEEN: f64 = 24.0;
 
 /// Background work of the workshop.
@@ -74,21 +74,21 @@ impl Shop {
         cx.model.workshop.trial = self.trial.state();
     }
 
-    /// Applies a change that may alter the numbers, which restarts the test track.
+    /// Applies a change to the bench. If it alters the numbers, the test track restarts.
     fn on_bench(&mut self, cx: &mut Context, change: impl FnOnce(&mut Bench)) {
         let Some(bench) = &mut cx.model.workshop.bench else {
             return;
         };
         change(bench);
-        // A refused change, or one without effect, does not interrupt the drive on the track.
+        // A refused change or one without effect does not interrupt the drive on the track.
         let is_other = self.on_track.as_ref() != Some(&bench.file);
         if let Some(ground) = cx.model.workshop.track.filter(|_| is_other) {
             self.enter_track(cx, ground);
         }
     }
 
-    /// Returns whether an individual is shown in place of the document. If so, tells the user to go back to
-    /// the scenario first.
+    /// Returns whether an individual is shown in place of the document, and asks the user to go back to the
+    /// scenario first if so.
     fn is_kept_by_individual(&mut self, cx: &mut Context) -> bool {
         let is_showing = cx.is_showing();
         if is_showing {
@@ -110,11 +110,12 @@ impl Shop {
                 VehicleFile::from_text(found.text).map_err(|error| error.to_string())
             }
             Source::Type(key) => {
-                // The types of the user's document, because on the test track the shown document is the track.
+                // Uses the types of the user's document, because the test track may be shown in its place.
                 let kind = cx.own_document().scenario().vehicle_types().get(key);
                 let kind = kind.ok_or_else(|| format!("Vehicle type {key} no longer exists."))?;
                 let file = file_of_type(kind);
-                // A type without a file may have any size, so wheels and springs may not fit it.
+                // The dimensions of a type without a file are not limited, so wheels and springs may not fit
+                // it.
                 file.checked().map_err(|error| {
                     format!("Vehicle type {key} cannot be written to a file: {error}.")
                 })?;
@@ -146,7 +147,7 @@ impl Shop {
             return None;
         };
         let own = cx.own_document();
-        // The hash stored in the scenario identifies the version of the file to which the numbers on the bench
+        // The hash in the scenario identifies the version of the file to which the numbers on the bench
         // belong.
         let reference = own.scenario().vehicle_types().get(key)?.file.clone()?;
         Some(Kept {
@@ -158,7 +159,7 @@ impl Shop {
 
     /// Puts another vehicle on the bench and brings the panel to the front.
     fn put_on_bench(&mut self, cx: &mut Context, bench: Bench) {
-        // Dropping the old trial stops it, because it tests another vehicle.
+        // Dropping the old trial stops it, because it belongs to another vehicle.
         self.trial = Trial::default();
         cx.model.workshop.bench = Some(bench);
         cx.view.panels.bring_to_front(PanelId::Workshop);
@@ -187,7 +188,7 @@ impl Shop {
         self.look(cx);
     }
 
-    /// Shows the test track, and pauses the scenario.
+    /// Shows the test track and sets the scenario aside.
     fn enter_track(&mut self, cx: &mut Context, ground: Ground) {
         if self.is_kept_by_individual(cx) {
             return;
@@ -204,9 +205,9 @@ impl Shop {
             }
         };
         let track = Document::new(scenario);
-        // When restarted with other numbers on the same ground, the view stays.
+        // When the track restarts with other numbers on the same ground, the view stays.
         let is_same_place = cx.model.workshop.track == Some(ground);
-        // A gesture in progress ends before the document is put aside.
+        // The gesture in progress ends before the document is set aside.
         cx.model.document.commit();
         cx.stand_in(track);
         self.on_track = Some(file);
@@ -216,20 +217,20 @@ impl Shop {
             let middle = DVec2::new(0.5 * SEEN, 0.0);
             cx.jump(middle - DVec2::splat(SEEN), middle + DVec2::splat(SEEN));
         }
-        // The slider or button that led here would take the arrow keys.
+        // Otherwise the slider or button that led here would take the arrow keys.
         cx.egui.memory_mut(|memory| {
             if let Some(focused) = memory.focused() {
                 memory.surrender_focus(focused);
             }
         });
-        // This follows the replacement of the document, which ends the run and the drive. Otherwise
+        // This must follow the replacement of the document, which ends the run and the drive. Otherwise
         // `take_the_wheel` would return the vehicle.
         cx.model.watched = Some(u64::from(track::DRIVER.0));
         cx.then(PlayingAction::TakeTheWheel);
     }
 
-    /// Adds a vehicle type with the vehicle's file to the scenario. A vehicle without a file below the
-    /// scenario's folder is saved there first.
+    /// Adds the vehicle to the scenario as a vehicle type with a file. If its file is not below the
+    /// scenario's folder, it is saved there first.
     fn use_vehicle(&mut self, cx: &mut Context) {
         if self.is_kept_by_individual(cx) {
             return;
@@ -244,8 +245,8 @@ impl Shop {
         let below = folder
             .zip(home)
             .and_then(|(folder, home)| below(folder, &home.path));
-        // A file below the scenario is used as it is. Otherwise the user is asked where to save; then this is
-        // called again and finds it there.
+        // A file below the scenario is used as it is. Otherwise the user is asked where to save the file, and
+        // then this is called again and finds it there.
         let (path, hash) = match (folder, below, home) {
             (_, Some(path), Some(home)) => (path, home.hash.clone()),
             // Without a folder, the scenario stores the contents of the file.
@@ -303,7 +304,8 @@ impl Shop {
     }
 }
 
-/// Suggested path of a vehicle file: the file that it was read from, or one in the folder of the scenario.
+/// Suggested path of a vehicle file: that of the file it was read from, or a path in the folder of the
+/// scenario.
 pub(crate) fn vehicle_suggestion(cx: &Context) -> String {
     let Some(bench) = &cx.model.workshop.bench else {
         return String::new();
@@ -333,14 +335,15 @@ pub(crate) fn save_vehicle(cx: &mut Context, path: &Path, uses: VehicleUse) {
     }
 }
 
-/// The path from a folder to a file below it, with `/` between folders; `None` if it is not below.
+/// Returns the path from a folder to a file below it, with `/` between folders; `None` if the file is
+/// elsewhere.
 fn below(folder: &Path, file: &Path) -> Option<String> {
     let folder = if folder.as_os_str().is_empty() {
         Path::new(".")
     } else {
         folder
     };
-    // Links and `..` are resolved, so that a path that only looks as if it were below does not pass.
+    // Links and `..` are resolved, so that a path that only appears to be below the folder is refused.
     let (folder, file) = (folder.canonicalize().ok()?, file.canonicalize().ok()?);
     let path = file.strip_prefix(folder).ok()?;
     let parts = path.iter().map(|part| part.to_str());

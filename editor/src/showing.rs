@@ -15,14 +15,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Maximum number of shown runs, because more paths would hide each other.
 const MOST_RUNS: usize = 200;
 
-/// Creates the world of an individual in the background, and shows it when ready.
+/// Creates the world of an individual in the background, and shows it when it is ready.
 pub(crate) fn ask_for_world(cx: &mut Context, genes: Chromosome, course: u64, name: String) {
     let problem = cx.model.experiment.training.as_ref();
     let Some(problem) = problem.and_then(|training| training.problem.clone()) else {
         return;
     };
     let origin = match &cx.model.experiment.shown {
-        // Between two worlds, the paused document stays the same.
+        // When one world follows another, the document that was set aside stays the same.
         Some(shown) => shown.origin.clone(),
         None => cx.model.document.title(),
     };
@@ -32,7 +32,7 @@ pub(crate) fn ask_for_world(cx: &mut Context, genes: Chromosome, course: u64, na
         move || {
             let scenario = problem.scenario_of(&genes, course);
             let scenario = scenario.map(Box::new).map_err(|error| error.to_string());
-            // The run that scores it, driven once: the world ends where that run ends.
+            // The run that scores the individual is driven once, because the world ends where that run ends.
             let shown = Shown {
                 name,
                 course,
@@ -45,7 +45,7 @@ pub(crate) fn ask_for_world(cx: &mut Context, genes: Chromosome, course: u64, na
     cx.jobs.push(job);
 }
 
-/// Repeats the runs of results in the background, and shows their paths when ready.
+/// Repeats the runs of results in the background, and shows their paths when they are ready.
 pub(crate) fn ask_for_runs(cx: &mut Context, place: usize) {
     let Some(open) = cx.model.experiment.results.get(place).cloned() else {
         return;
@@ -84,14 +84,14 @@ pub(crate) fn ask_for_runs(cx: &mut Context, place: usize) {
     cx.jobs.push(job);
 }
 
-/// Shows the paths of runs on the course of the first.
+/// Shows the paths of runs on the course of the first run.
 pub(crate) fn show_runs(cx: &mut Context, shown: Shown, driven: RunPaths) {
     if put_world(cx, shown, driven.scenario) {
         cx.model.experiment.paths = Some(Arc::new(driven.paths));
     }
 }
 
-/// Shows a world and plays it from its start to the end of its course; its first vehicle is watched.
+/// Shows a world and plays it from the start to the end of its course. Its first vehicle is watched.
 pub(crate) fn show_world(cx: &mut Context, shown: Shown, scenario: Scenario) {
     let first = scenario.agents().keys().next().map(|id| u64::from(id.0));
     let end = shown.end.as_ref().map(|end| end.steps);
@@ -103,10 +103,10 @@ pub(crate) fn show_world(cx: &mut Context, shown: Shown, scenario: Scenario) {
 
 /// Puts a world in place of the document. Returns whether it succeeded.
 fn put_world(cx: &mut Context, shown: Shown, scenario: Scenario) -> bool {
-    // The test track takes the same place, so it is left first.
+    // The test track would be shown in the same place, so it is left first.
     cx.leave_track();
     cx.model.document.commit();
-    // A world is replaced by another one without asking, unless it was edited.
+    // A world is replaced without asking, unless it was edited.
     if cx.is_showing() && cx.model.document.is_dirty() {
         cx.say(
             Tone::Refused,
@@ -120,7 +120,7 @@ fn put_world(cx: &mut Context, shown: Shown, scenario: Scenario) -> bool {
     true
 }
 
-/// Returns to the document; asks first if the shown world was edited.
+/// Returns to the document, after asking for confirmation if the shown world was edited.
 pub(crate) fn go_back(cx: &mut Context) {
     cx.model.document.commit();
     if cx.is_showing() && cx.model.document.is_dirty() {
@@ -130,7 +130,7 @@ pub(crate) fn go_back(cx: &mut Context) {
     }
 }
 
-/// Description of the shown runs.
+/// Title of the shown runs.
 fn name_of_runs(name: &str, driven: &RunPaths) -> String {
     let RunPaths {
         runs, differing, ..

@@ -1,4 +1,4 @@
-//! Colours, sizes and spacings; no other file of the editor defines colours.
+//! Colours, sizes and spacings of the editor. Colours are defined only in this file.
 
 use crate::tools::{Fill, Tone};
 use egui::{Color32, CornerRadius, FontId, Stroke, Style, TextStyle, Visuals};
@@ -13,7 +13,7 @@ pub(crate) struct Theme {
     pub(crate) dark: bool,
 }
 
-// Each tone twice, because colours that are legible on paper are too dark on slate.
+// Each tone has two variants, because colours that are legible on a light ground are too dark on a dark one.
 const ACCENT: Color32 = Color32::from_rgb(0x1B, 0x72, 0xE8);
 const ACCENT_DARK: Color32 = Color32::from_rgb(0x6C, 0xB0, 0xFF);
 const GUIDE: Color32 = Color32::from_rgb(0x0B, 0x86, 0x8F);
@@ -28,12 +28,12 @@ const DANGER_DARK: Color32 = Color32::from_rgb(0xFF, 0x7B, 0x72);
 pub(crate) enum GridLine {
     /// Every tenth line.
     Tenth,
-    /// Any other.
+    /// Any other line.
     Plain,
 }
 
 impl GridLine {
-    /// Kind of the line with a number.
+    /// Returns the kind of the line with a number, where 0 is at the origin.
     pub(crate) fn of(number: i64) -> Self {
         if number % 10 == 0 {
             Self::Tenth
@@ -91,7 +91,7 @@ impl Theme {
         }
     }
 
-    /// Lines of the grid; every tenth one is stronger.
+    /// Colour of a grid line. Every tenth line is stronger.
     pub(crate) fn grid(self, line: GridLine) -> Color32 {
         let alpha = match line {
             GridLine::Tenth => 40,
@@ -104,7 +104,7 @@ impl Theme {
         }
     }
 
-    /// The colour of a role.
+    /// Returns the colour of a role.
     pub(crate) fn tone(self, tone: Tone) -> Color32 {
         match (tone, self.dark) {
             (Tone::Accent, false) => ACCENT,
@@ -133,13 +133,13 @@ impl Theme {
                     LaneType::Sidewalk => palette::SIDEWALK,
                     LaneType::Median => palette::MEDIAN,
                 };
-                // The map below shows through a road being drawn.
+                // The map below remains visible through a road that is being drawn.
                 hex(lane).gamma_multiply(0.72)
             }
         }
     }
 
-    /// Inside of a handle.
+    /// Colour inside a handle.
     pub(crate) fn handle(self) -> Color32 {
         if self.dark {
             Color32::from_rgb(0x1A, 0x1D, 0x21)
@@ -148,53 +148,53 @@ impl Theme {
         }
     }
 
-    /// The needle at the crisp value in fuzzy plots.
+    /// Colour of the needle at the crisp value in fuzzy plots.
     pub(crate) fn needle(self) -> Color32 {
         self.tone(Tone::Danger)
     }
 
-    /// A connection, lane end or signal that says go; its opposite is the danger colour.
+    /// Colour of a connection, lane end or signal that says go. The opposite is the danger colour.
     pub(crate) fn go(self) -> Color32 {
         light(Light::Green)
     }
 
-    /// Less important marks on asphalt: connections that are blocked now, free car lengths.
+    /// Colour of less important marks on asphalt, such as blocked connections and free car lengths.
     pub(crate) fn on_road(self) -> Color32 {
         Color32::from_white_alpha(if self.dark { 110 } else { 150 })
     }
 
-    /// Working modules.
+    /// Colour of working modules.
     pub(crate) fn good(self) -> Color32 {
         hex(if self.dark { 0x4f_b76b } else { 0x2e_8b4a })
     }
 
-    /// Less important text: comments, disabled entries.
+    /// Colour of less important text, such as comments and disabled entries.
     pub(crate) fn quiet(self) -> Color32 {
         hex(if self.dark { 0x8a_94a0 } else { 0x6d_7780 })
     }
 
-    /// A colour of the heat map for a share of 0 to 1.
+    /// Colour in the heat map for a share of 0 to 1.
     pub(crate) fn heat(self, share: f64) -> Color32 {
         let color = palette::heat_ramp(share, self.dark).to_color_u8();
         Color32::from_rgb(color.red(), color.green(), color.blue())
     }
 
-    /// Vehicles on a heat map, whose colours belong to the lanes.
+    /// Colour of vehicles on a heat map, whose colours are used for lanes.
     pub(crate) fn heat_vehicle(self) -> Color32 {
         hex(palette::HEAT_VEHICLE)
     }
 
-    /// Colours of curves in plots, which also have names.
+    /// Colours of curves in plots. The curves also have names.
     pub(crate) fn plot(self, index: usize) -> Color32 {
-        // From the fifth curve on colours repeat; names distinguish the curves.
+        // Colours repeat from the fifth curve on, and names distinguish the curves.
         let tones = [Tone::Accent, Tone::Guide, Tone::Warning, Tone::Danger];
         self.tone(tones[index % tones.len()])
     }
 }
 
-/// A colour from 0xRRGGBB.
+/// Returns the colour given as 0xRRGGBB.
 pub(crate) fn hex(value: u32) -> Color32 {
-    // The first byte of 0xRRGGBB is empty.
+    // The highest byte of 0xRRGGBB is unused.
     let [_, r, g, b] = value.to_be_bytes();
     Color32::from_rgb(r, g, b)
 }
@@ -203,7 +203,7 @@ pub(crate) fn hex(value: u32) -> Color32 {
 pub(crate) fn light(light: Light) -> Color32 {
     match light {
         Light::Red => Color32::from_rgb(0xE5, 0x48, 0x3D),
-        // Between the two, for bars too narrow to be split.
+        // A mixture of red and amber, for bars too narrow to be split.
         Light::RedAmber => Color32::from_rgb(0xEE, 0x78, 0x2C),
         Light::Amber => Color32::from_rgb(0xF2, 0xA9, 0x1E),
         Light::Green => Color32::from_rgb(0x2F, 0xB8, 0x6A),
@@ -289,7 +289,7 @@ mod tests {
             let contrast = contrast(theme.handle(), theme.tone(Tone::Accent));
             assert!(contrast >= 4.5, "primary buttons, {dark}: {contrast:.2}");
         }
-        // Egui's default, whose weak text is too weak.
+        // Weak text is too weak in egui's default.
         let light = Visuals::light();
         let weak = contrast(light.weak_text_color(), light.panel_fill);
         assert!(weak < 4.5, "{weak:.2}");

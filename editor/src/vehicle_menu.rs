@@ -6,7 +6,7 @@ use crate::model::{Action, Model};
 use egui::Ui;
 use roadwright_simulation::CouplingOrder;
 
-/// The part of the menu for a driving vehicle.
+/// Shows the part of the menu for a driving vehicle.
 pub(crate) fn ui(ui: &mut Ui, model: &Model, agent: u64, actions: &mut Vec<Action>) {
     ui.strong(format!("agent {agent}, driving"));
     let mut chosen = Vec::new();

@@ -1,5 +1,5 @@
-//! State of widgets that is not part of the model: mouse input, docking of panels, typed text, fading
-//! messages.
+//! State of widgets that is not part of the model, such as mouse input, docking of panels, typed text, and
+//! messages that fade.
 
 use crate::canvas::Canvas;
 use crate::map::MapPainter;
@@ -10,32 +10,32 @@ use crate::theme;
 use egui_notify::Toasts;
 use std::time::{Duration, Instant};
 
-/// Display time of messages, s: success is read at a glance, a reason takes longer.
+/// Display time of messages, s. A success is read at a glance, but a reason takes longer.
 const SECONDS_DONE: u64 = 3;
 const SECONDS_REFUSED: u64 = 8;
 /// Maximum number of messages at a time.
 const MOST_MESSAGES: usize = 3;
 
-/// The state of the widgets, which they change while a frame is drawn; the model is read only.
+/// The state of the widgets, which may change while a frame is drawn. The model is then read only.
 pub(crate) struct ViewState {
     pub(crate) canvas: Canvas,
     pub(crate) panels: PanelState,
     toasts: Toasts,
-    /// The newest message, its number of repetitions, and when it fades.
+    /// The newest message, how often it was repeated, and when it fades.
     newest: Option<(String, u32, Instant)>,
     /// Whether to frame the whole scenario as soon as the scene is ready.
     pub(crate) needs_frame: bool,
-    /// The applied egui style: whether it is dark.
+    /// Whether the applied egui style is dark; `None` before a style is applied.
     themed: Option<bool>,
 }
 
 impl ViewState {
-    /// The initial state of widgets.
+    /// Creates the initial state of the widgets.
     pub(crate) fn new(painter: MapPainter) -> Self {
         Self {
             canvas: Canvas::new(painter),
             panels: PanelState::new(),
-            // Beside the tool bar and above the status line.
+            // Placed beside the tool bar and above the status line.
             toasts: Toasts::default()
                 .with_anchor(egui_notify::Anchor::BottomLeft)
                 .with_margin(egui::vec2(78.0, 80.0)),
@@ -52,8 +52,8 @@ impl ViewState {
         self.needs_frame = true;
     }
 
-    /// Shows a message. A repeated one counts up instead of being shown twice, and the oldest makes room, so
-    /// that messages never cover the map.
+    /// Shows a message. A repeated message gets a counter instead of being shown twice. If there are too
+    /// many, the oldest is removed, so that messages never cover the map.
     #[expect(clippy::disallowed_methods, reason = "messages fade by the clock")]
     pub(crate) fn say(&mut self, tone: Tone, text: &str) {
         let seconds = match tone {
@@ -90,7 +90,7 @@ impl ViewState {
         self.toasts.show(context);
     }
 
-    /// Applies theme and size of the settings to egui if they differ.
+    /// Applies theme and size from the settings to egui if they have changed.
     pub(crate) fn apply_theme(&mut self, context: &egui::Context, settings: &Settings) {
         if self.themed != Some(settings.dark) {
             self.themed = Some(settings.dark);

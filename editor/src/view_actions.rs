@@ -9,9 +9,9 @@ use crate::tools::ToolKind;
 use roadwright_bundle::Placement;
 use roadwright_geometry::DVec2;
 
-/// Margin around an object that the map jumps to, m; otherwise a small obstacle would fill the window.
+/// Margin around an object to which the map jumps, m. Without it a small obstacle would fill the window.
 const JUMP_MARGIN: f64 = 30.0;
-/// Size of the interface relative to the system's.
+/// Scale of the interface relative to that of the system.
 const ZOOMS: std::ops::RangeInclusive<f32> = 0.5..=3.0;
 /// Radius of a brush, m.
 const BRUSHES: std::ops::RangeInclusive<f64> = 1.0..=500.0;
@@ -30,7 +30,7 @@ impl Context {
     pub(crate) fn jump(&mut self, low: DVec2, high: DVec2) {
         let pad = DVec2::splat(JUMP_MARGIN);
         let size = in_points(self.view.canvas.rect.size());
-        // A followed vehicle would pull the map back in the next frame.
+        // If a vehicle were still followed, the map would return to it in the next frame.
         self.model.follow = false;
         self.model.camera.frame(size, low - pad, high + pad);
     }
@@ -55,8 +55,8 @@ impl Context {
         self.model.camera = camera;
     }
 
-    /// Frames a new document once the map has its size and the scene is ready; earlier, the picture would
-    /// jump.
+    /// Frames a new document as soon as the map has its size and the scene is ready. If it were framed
+    /// earlier, the picture would jump.
     pub(crate) fn frame_first(&mut self) {
         let current = self.model.scene.revision == self.model.document.revision();
         if self.view.needs_frame && self.view.canvas.has_rect && current {
@@ -65,7 +65,7 @@ impl Context {
         }
     }
 
-    /// Selects a tool, or resets the current one; the stroke in progress is cancelled.
+    /// Selects a tool or resets the current one. The stroke in progress is cancelled.
     pub(crate) fn choose(&mut self, kind: ToolKind) {
         if self.view.canvas.hand.tool().is_busy() {
             self.model.document.abort();
@@ -74,7 +74,7 @@ impl Context {
         self.view.canvas.hand.take(kind);
     }
 
-    /// Selects a tool and clicks with it.
+    /// Selects a tool and clicks with it at a point.
     pub(crate) fn begin(&mut self, kind: ToolKind, at: DVec2) {
         self.choose(kind);
         self.view

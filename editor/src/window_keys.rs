@@ -11,7 +11,7 @@ pub(crate) fn chord(key: Key, modifiers: Modifiers) -> Option<KeyChord> {
     })
 }
 
-/// Converts modifiers of egui; Ctrl and Command are treated alike.
+/// Converts modifier keys of egui. Ctrl and Command are treated alike.
 pub(crate) fn held(modifiers: Modifiers) -> input::Modifiers {
     input::Modifiers {
         shift: modifiers.shift,

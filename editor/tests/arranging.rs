@@ -10,7 +10,7 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{ObjectId, Scenario};
 
-/// Two roads that cross off-centre, a box beside them and a car, with a view of 150 m around.
+/// Two roads that do not cross in their middles, a box beside them and a car, with a view of 150 m around.
 fn corner() -> Bench {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 150.0);
@@ -31,7 +31,7 @@ fn box_at(scenario: &Scenario) -> DVec2 {
     obstacle.shape.centre()
 }
 
-/// Largest distance between nodes of the same id, m.
+/// Largest distance between two nodes with the same id, m.
 fn apart(a: &Scenario, b: &Scenario) -> f64 {
     let nodes = a.network().nodes();
     let gaps = nodes.map(|(id, node)| {

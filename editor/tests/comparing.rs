@@ -20,7 +20,7 @@ fn crossroads() -> Bench {
     bench
 }
 
-/// Runs from the start for a while, then pauses.
+/// Plays the run from its start for a while, then pauses it.
 fn run(bench: &mut Bench, seconds: f64) {
     bench.ask(Action::Do(Command::Reset));
     bench.key(Key::Space);

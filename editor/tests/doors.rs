@@ -1,9 +1,9 @@
-//! Access rules of the editor, checked in its source: widgets only read the model, and the dispatcher names
-//! every action and every command.
+//! Access rules of the editor, checked in its source. Widgets only read the model, and the dispatcher names
+//! all actions and all commands.
 
 use std::path::{Path, PathBuf};
 
-/// Files that draw a frame or read its input.
+/// Source files that draw a frame or read its input.
 const DOORS: [&str; 6] = [
     "canvas.rs",
     "hand.rs",
@@ -28,8 +28,8 @@ fn files_in(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether a text mentions a mutable model or editor: `mut`, an optional path, and the name. Line breaks and
-/// lifetimes do not hide it.
+/// Whether a text mentions a mutable model or editor, which is `mut`, an optional path, and the name. Line
+/// breaks and lifetimes do not hide it.
 fn writes_model(text: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let words: Vec<&str> = text

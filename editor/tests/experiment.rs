@@ -1,4 +1,4 @@
-//! Experiments in the window: setup, training, watching individuals, applying champions.
+//! Experiments in the editor: setup, training, watching individuals, and applying champions.
 
 use crate::common::{Bench, SMALL_EXPERIMENT as SMALL, open_experiment};
 use egui::{Key, Modifiers};
@@ -27,7 +27,7 @@ fn give_path(bench: &mut Bench, path: &Path, file: ExperimentFile) {
     bench.ask(Action::Path(path.to_owned(), purpose, None));
 }
 
-/// The editor with an experiment from a text in its panel.
+/// Starts the editor and opens the experiment that a text contains.
 fn opened(text: &str) -> (Bench, PathBuf) {
     let mut bench = Bench::start();
     bench.close_dialog();
@@ -69,7 +69,7 @@ fn train(bench: &mut Bench) {
     wait_until(bench, "over", |picture| !picture.phase.is_busy());
 }
 
-/// Like `train`, but without a window; returns the hash of the pool and the champion.
+/// Trains without a window. Returns the hash of the pool and the champion.
 fn trained_in_library(text: &str) -> (String, Vec<f64>) {
     let experiment = Experiment::from_text(text).unwrap();
     let problem = Problem::new(&experiment, None, &builtin_modules()).unwrap();
@@ -478,12 +478,12 @@ fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
     assert_ne!(bench.scenario(), &before);
 }
 
-/// The world shown in place of the document.
+/// The world that is shown in place of the document.
 fn shown(bench: &Bench) -> &Shown {
     bench.editor().model().experiment.shown.as_ref().unwrap()
 }
 
-/// The forest course with hardly anything to train.
+/// The forest course with very few parameters to train.
 fn forest() -> String {
     SMALL
         .replace("\"arena\"", "\"forest\"")

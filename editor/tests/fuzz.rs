@@ -1,4 +1,4 @@
-//! Random input: thousands of tool events, after each of which the document stays valid.
+//! Random input of thousands of tool events. The document must stay valid after each of them.
 
 use roadwright_editor::document::Document;
 use roadwright_editor::scene::Scene;
@@ -14,7 +14,7 @@ use roadwright_scenario::{ObjectId, Scenario, file};
 use roadwright_testing::{scaled, seed};
 use std::sync::Arc;
 
-/// Events of one nightly run; the four runs together make 10,000.
+/// Number of events in a nightly run. The four runs together make 10,000.
 const EVENTS: u64 = 2_500;
 
 struct Hand {
@@ -50,7 +50,7 @@ impl Hand {
         self.stream.next_unit() < share
     }
 
-    /// The pointer wanders, sometimes jumps, and sometimes returns to an existing object.
+    /// Moves the pointer, which sometimes jumps and sometimes returns to an existing object.
     fn wander(&mut self) {
         let scenario = self.document.scenario().clone();
         if self.chance(0.15) && scenario.network().node_count() > 0 {
@@ -129,7 +129,7 @@ impl Hand {
         self.options.snap.grid = self.chance(0.3);
     }
 
-    /// Effect of keys on the document.
+    /// Applies the effect of a key to the document.
     fn command(&mut self) {
         let scenario = self.document.scenario().clone();
         match self.stream.next_index(6) {
@@ -167,7 +167,7 @@ impl Hand {
         }
     }
 
-    /// A town that grows too large makes the checks slow, so most of it is deleted.
+    /// Deletes most of a town that has grown too large, because it would make the checks slow.
     fn thin_out(&mut self) {
         let scenario = self.document.scenario().clone();
         if self.tool.is_busy() || scenario.network().road_count() < 90 {
@@ -231,7 +231,7 @@ impl Hand {
     }
 }
 
-/// Findings that only a broken document has: objects that do not fit together.
+/// Whether a finding occurs only in an invalid document, whose objects do not fit together.
 fn is_structural(code: Code) -> bool {
     matches!(code, Code::JointGap | Code::DanglingRestriction)
 }

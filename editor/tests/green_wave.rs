@@ -1,4 +1,4 @@
-//! The green wave along a street: shown, dragged, created, undone.
+//! Showing, dragging, creating and undoing the green wave along a street.
 
 use crate::common::Bench;
 use egui::{Key, Modifiers};
@@ -12,7 +12,7 @@ use std::path::Path;
 
 const NODES: [u32; 4] = [5, 8, 11, 14];
 
-/// The avenue with four signals, the first and the last of them selected.
+/// The avenue with four signals, of which the first and the last are selected.
 fn avenue() -> Bench {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
     let mut bench = Bench::open(&folder.join("signal-corridor.scenario.json"));

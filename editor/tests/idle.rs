@@ -1,4 +1,4 @@
-//! An idle window requests no frames, and external changes wake it.
+//! An idle window requests no frames, and external changes wake it up.
 
 use crate::common::Bench;
 use egui::ViewportId;
@@ -7,7 +7,7 @@ use roadwright_editor::model::Action;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Time until the window wants to be drawn again by itself.
+/// Time until the window requests its next frame.
 fn next_frame(bench: &Bench) -> Duration {
     bench.harness.output().viewport_output[&ViewportId::ROOT].repaint_delay
 }
@@ -27,7 +27,7 @@ fn draws_until(bench: &mut Bench, seconds: u32, holds: impl Fn(&Bench) -> bool) 
     false
 }
 
-/// Draws frames until none has been requested for two seconds.
+/// Draws frames until none has been requested for two seconds. Returns whether that happened.
 fn falls_asleep(bench: &mut Bench) -> bool {
     let asleep = std::cell::Cell::new(0);
     draws_until(bench, 20, |bench| {
@@ -38,12 +38,12 @@ fn falls_asleep(bench: &mut Bench) -> bool {
     })
 }
 
-/// A shipped file.
+/// Path of a shipped scenario.
 fn shipped(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name)
 }
 
-/// The editor on a copy of a shipped scenario, with a folder of scripts beside it.
+/// Opens the editor on a copy of a shipped scenario with a folder of scripts beside it.
 fn on_a_file() -> (Bench, PathBuf) {
     let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());
     let file = folder.path().join("town.scenario.json");

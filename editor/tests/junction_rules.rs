@@ -1,4 +1,4 @@
-//! Junction rules set by the user in the Inspector, and explanations of single connections.
+//! Junction rules that the user sets in the Inspector, and explanations of individual connections.
 
 use crate::common::Bench;
 use egui::{Key, Modifiers};
@@ -23,7 +23,7 @@ fn shipped(name: &str) -> Bench {
     bench
 }
 
-/// The crossroads with the junction selected, close enough to show its arrows.
+/// Opens the crossroads with the junction selected, close enough to show its arrows.
 fn crossroads() -> Bench {
     let mut bench = shipped("crossroads");
     bench.look_at(0.0, 0.0, 55.0);
@@ -236,7 +236,7 @@ fn what_rules_a_junction_is_chosen_and_left_to_the_roads_again() {
     assert!(bench.editor().model().live.clone().unwrap().error.is_none());
 }
 
-/// Selects an entry of the open list.
+/// Selects an entry of the list that is open.
 fn choose(bench: &mut Bench, entry: &str) {
     let all = bench.harness.query_all_by_label(entry);
     // Lists lie over the panel and come last.

@@ -1,4 +1,4 @@
-//! Tools that create junctions: roundabouts, turn lanes, signals.
+//! Tools that create roundabouts, turn lanes and signals.
 
 use crate::common::Bench;
 use crate::scenarios::flows_between_ends;
@@ -11,7 +11,7 @@ use roadwright_scenario::{ConnectionIndex, Control, Edit, ObjectId, RoadEnd, Sce
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::sync::Arc;
 
-/// Number of junctions with a control.
+/// Number of junctions with a given control.
 fn count(scenario: &Scenario, control: Control) -> usize {
     let layout = layout(scenario.network(), scenario.about());
     let junctions = layout.junctions.iter();
@@ -24,7 +24,7 @@ fn problems(bench: &Bench) -> &[roadwright_scenario::check::Finding] {
     &bench.editor().model().findings.1
 }
 
-/// Drives one car along a drag until it has arrived.
+/// Places a car by dragging from its start to its destination, and lets it drive until it has arrived.
 fn arrives(bench: &mut Bench, ends: [(f64, f64); 2]) -> bool {
     bench.key(Key::A);
     bench.drag(&ends);

@@ -14,7 +14,7 @@ use std::path::Path;
 
 const NODE: NodeId = NodeId(5);
 
-/// The crossroads after some steps, with the junction selected.
+/// Opens the crossroads after some steps, with the junction selected.
 fn crossroads(steps: usize) -> Bench {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
     let mut bench = Bench::open(&file);
@@ -223,7 +223,7 @@ fn a_corner_is_given_a_radius_and_left_to_the_roads_again() {
     assert_eq!(bench.scenario(), &before);
 }
 
-/// A straight movement that has green in a stage or not, by road.
+/// A straight movement that has or does not have green in a stage, identified by its road.
 fn straight_on(bench: &Bench, stage: usize, has_green: bool) -> RoadId {
     let layout = &bench.editor().model().scene.layout;
     let junction = layout.junction_at(NODE).unwrap();

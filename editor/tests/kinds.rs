@@ -36,13 +36,14 @@ fn drag(bench: &mut Bench, from: Pos2, to: Pos2) {
     bench.settle();
 }
 
-/// Presses a button that the list has to be scrolled to first.
+/// Presses a button after scrolling the list to it.
 fn press(bench: &mut Bench, name: &str) {
     bench.scroll_to(name);
     bench.press(name);
 }
 
-/// A new scenario: car, enviro_400, willys_mb; fuzzy_driver, idm, pursuit.
+/// Opens a new scenario, which has the types car, enviro_400 and willys_mb, and the stacks fuzzy_driver, idm
+/// and pursuit.
 fn lists() -> Bench {
     let mut bench = Bench::empty();
     bench.press_tab("Scenario");

@@ -1,4 +1,4 @@
-//! Plugins and scripts in the real editor: permission, driving, and changes during a run.
+//! Plugins and scripts in the editor, including permission, driving, and changes during a run.
 
 use crate::common::Bench;
 use egui::Key;
@@ -8,7 +8,7 @@ use roadwright_editor::model::{Action, Dialog, ModuleAction, Next};
 use roadwright_testing::plugin_library;
 use std::sync::Arc;
 
-/// Child processes of the plugin host run this; otherwise it does nothing.
+/// Entry point of the child processes of the plugin host. In a normal test run it does nothing.
 #[test]
 fn plugin_host() {
     let words = std::env::args_os().skip_while(|word| word != "probe" && word != "serve");

@@ -35,7 +35,7 @@ fn world(scenario: &Scenario) -> World {
     World::new(scenario, &builtin_modules(), &options).unwrap()
 }
 
-/// The snapshot after all orders are carried out.
+/// Returns the snapshot after all orders have been carried out.
 fn settled(live: &Live) -> Arc<LivePicture> {
     for _ in 0..60_000 {
         if live.is_settled() {
@@ -46,7 +46,7 @@ fn settled(live: &Live) -> Arc<LivePicture> {
     panic!("the run does not settle");
 }
 
-/// Plays at least until a time, s, then pauses.
+/// Plays at least until a time in seconds, then pauses.
 fn play_to(live: &mut Live, time: f64) -> Arc<LivePicture> {
     live.play();
     for _ in 0..120_000 {
@@ -234,7 +234,7 @@ fn memory_is_bounded_and_the_oldest_goes() {
     assert!(seen.error.is_none(), "{:?}", seen.error);
 }
 
-/// Old-town with 150 vehicles at all times, because vehicles restart after arrival.
+/// Old-town with 150 vehicles at any time, because vehicles restart after their arrival.
 fn lively_town() -> Arc<Scenario> {
     let mut scenario = Scenario::clone(&shipped("old-town"));
     let agents = scenario.agents().clone();
@@ -249,7 +249,7 @@ fn lively_town() -> Arc<Scenario> {
     Arc::new(scenario)
 }
 
-/// Times and memory of rewinding over five minutes of old-town with its 150 vehicles. Run by hand: `cargo
+/// Measures time and memory of rewinding over five minutes of old-town with 150 vehicles. Run by hand: `cargo
 /// test --release -p roadwright-editor --test all -- --ignored --nocapture past::`.
 #[test]
 #[ignore = "a measurement"]

@@ -1,4 +1,4 @@
-//! Pictures of the main screens, drawn on the CPU, reviewed by eye and then kept as references.
+//! Pictures of the main screens, drawn on the CPU. They are reviewed by eye and then kept as references.
 
 use crate::common::Bench;
 use egui::Key;
@@ -209,7 +209,7 @@ fn drawn_land() {
     hold(&mut bench, "land_drawn_dark");
 }
 
-/// The picture of an imported town in the documentation:
+/// Makes the picture of an imported town for the documentation:
 /// `ROADWRIGHT_EXTRACT=trinity.osm.pbf cargo test -p roadwright-editor --test all -- --ignored imported`.
 #[test]
 #[ignore = "needs an OpenStreetMap extract and writes to docs/pictures"]
@@ -457,7 +457,7 @@ fn random_trips() {
     hold(&mut bench, "random_trips");
 }
 
-/// The shipped scenario with its loose posts.
+/// Opens the shipped scenario hill-country with its loose posts.
 fn hill_country() -> Bench {
     let mut bench = Bench::start();
     let all = roadwright_editor::shipped::ALL.iter();
@@ -466,7 +466,7 @@ fn hill_country() -> Bench {
     bench
 }
 
-/// Lets all agents head straight for their goals, so that they push over what lies between.
+/// Makes all agents head straight for their goals, so that they push over anything in between.
 fn go_straight(bench: &mut Bench) {
     for (key, mut stack) in bench.scenario().stacks().clone() {
         assert!(stack.set(Slot::GroundPlanner, vec![ModuleSetting::new("straight")]));
@@ -475,7 +475,7 @@ fn go_straight(bench: &mut Bench) {
     }
 }
 
-/// A bus has driven through a field of posts and left fallen ones behind.
+/// A bus that has driven through a field of posts and knocked many of them down.
 #[test]
 fn pushed_posts() {
     let mut bench = hill_country();
@@ -505,7 +505,7 @@ fn first_drive() {
     hold(&mut bench, "running_road");
 }
 
-/// Copies the reference pictures that the documentation uses from the snapshots: `cargo test
+/// Copies the pictures that the documentation uses from the reference snapshots: `cargo test
 /// -p roadwright-editor --test all -- --ignored docs`.
 #[test]
 #[ignore = "writes to docs/pictures"]
@@ -590,7 +590,7 @@ fn modules_and_scripts() {
     hold(&mut bench, "stack");
 }
 
-/// Compares pictures in both themes, light and dark.
+/// Compares the pictures of the light and of the dark theme with their references.
 fn hold_both(bench: &mut Bench, name: &str) {
     hold(bench, name);
     bench.set(|s| s.dark = true);
@@ -610,7 +610,7 @@ fn past() {
     hold_both(&mut bench, "past");
 }
 
-/// The crossroads with slower roads beside the shipped crossroads.
+/// The crossroads with slower roads, compared with the shipped crossroads.
 #[test]
 fn compare() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
@@ -646,7 +646,7 @@ fn compare() {
     hold(&mut bench, "compare_trips");
 }
 
-/// From far away houses are faint, and parapets fade in with the zoom.
+/// Houses are faint when seen from far away, and parapets fade in with the zoom.
 #[test]
 fn houses_from_far_away() {
     let mut bench = Bench::start();

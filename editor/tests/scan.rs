@@ -13,18 +13,18 @@ use roadwright_scenario::{NodeId, ObjectId, RoadId};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Tolerance for letters at the edge of their area, points: rounding, and descenders.
+/// Tolerance for letters at the edge of their area, points, because of rounding and descenders.
 const SLACK: f32 = 2.0;
 /// Tolerance for overlapping texts, points.
 const OVERLAP: f32 = 3.0;
 
-/// Smallest allowed letters, points.
+/// Minimum size of letters, points.
 const SMALLEST: f32 = 11.0;
 
-/// Texts with more lines are code.
+/// Number of lines above which a text is taken for code.
 const MOST_LINES: usize = 12;
 
-/// A text on the screen.
+/// A text on the screen with its place.
 #[derive(Debug, Clone)]
 struct Words {
     text: String,
@@ -34,7 +34,7 @@ struct Words {
     size: f32,
 }
 
-/// A filled area at least this wide and high is a dialog that hides what lies below it, points.
+/// Minimum width and height of a filled area that counts as a dialog and hides everything below it, points.
 const LEAST_WINDOW: f32 = 150.0;
 
 fn collect(shape: &Shape, clip: Rect, found: &mut Vec<Words>) {
@@ -67,7 +67,7 @@ fn collect(shape: &Shape, clip: Rect, found: &mut Vec<Words>) {
     }
 }
 
-/// The texts of a frame, except those on the map, whose halos are eight copies.
+/// The texts of a frame. Texts on the map are left out, because their halos consist of eight copies.
 fn words(shapes: &[ClippedShape], map: Rect) -> Vec<Words> {
     let mut found = Vec::new();
     for shape in shapes {
@@ -81,7 +81,7 @@ fn words(shapes: &[ClippedShape], map: Rect) -> Vec<Words> {
     found
 }
 
-/// Faults of the texts of a frame.
+/// Faults of the texts in a frame.
 fn faults(words: &[Words], screen: Rect) -> Vec<String> {
     let mut faults = Vec::new();
     for (number, one) in words.iter().enumerate() {
@@ -148,10 +148,11 @@ const PANELS: [PanelId; 11] = [
 ];
 /// Sizes of the window, pixels.
 const SIZES: [(f32, f32); 3] = [(1024.0, 700.0), (1280.0, 800.0), (2560.0, 1440.0)];
-/// Heights that show long sheets to their ends, pixels.
+/// Window heights at which long sheets are visible to their ends, pixels.
 const TALL: f32 = 4000.0;
 
-/// A run of a shipped scenario with a watched vehicle, of a given stack if any, so that panels have contents.
+/// A run of a shipped scenario with a watched vehicle, so that panels have contents. If a stack is given, the
+/// vehicle uses it.
 fn busy(name: &str, stack: Option<&str>) -> Bench {
     let file = format!("../scenarios/{name}.scenario.json");
     let mut bench = Bench::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file));
@@ -174,7 +175,7 @@ fn busy(name: &str, stack: Option<&str>) -> Bench {
     panic!("no vehicle drives in {name}");
 }
 
-/// Checks something at all sizes, in normal and in tall windows.
+/// Runs a check at all sizes, in normal and in tall windows.
 fn at_all_sizes(
     bench: &mut Bench,
     found: &mut BTreeSet<String>,
@@ -211,7 +212,7 @@ fn no_text_of_panels_lies_on_text_or_is_cut_off() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// The status line shows as many facts about the ground as fit, and omits the rest.
+/// The status line shows as many facts about the ground as fit and omits the rest.
 #[test]
 fn no_text_of_the_status_line_lies_on_text_or_is_cut_off() {
     let mut bench = busy("hill-country", None);
@@ -377,7 +378,7 @@ fn no_text_of_dialogs_lies_on_text_or_is_cut_off() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// The faults of a frame with these two texts, the second in an area of its own.
+/// Faults of a frame with two texts, the second of which has the given room and font size.
 fn faults_of(second_at: egui::Pos2, room: f32, size: f32) -> Vec<String> {
     let mut harness = egui_kittest::Harness::new_ui(move |ui| {
         let font = egui::FontId::proportional(size);
@@ -421,7 +422,7 @@ fn the_scan_finds_text_over_text_that_is_cut_and_that_is_too_small() {
     );
 }
 
-/// Menus must fit into the lowest window without scrolling. The last command of each menu.
+/// The last command of each menu. Menus must fit into the lowest window without scrolling.
 const LAST_OF_MENUS: [(&str, Command); 5] = [
     ("File", Command::Quit),
     ("Edit", Command::SimplifyRoad),

@@ -1,4 +1,4 @@
-//! User stories with the real editor: each tool by drags and clicks, playing, files, keys.
+//! User stories with the real editor: all tools used by drags and clicks, playing, files, and keys.
 
 mod files;
 mod land;

@@ -15,7 +15,7 @@ use roadwright_vehicle::proving::{MANOEUVRES, prove};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The workshop with a shipped vehicle, fully visible.
+/// Opens the workshop with a shipped vehicle, fully visible.
 fn with(name: &'static str) -> Bench {
     let mut bench = Bench::start();
     bench.close_dialog();
@@ -25,7 +25,7 @@ fn with(name: &'static str) -> Bench {
     bench
 }
 
-/// A file of the crossroads in its own folder.
+/// Writes a file of the crossroads into a new folder and returns both.
 fn town() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let town = folder.path().join("town.scenario.json");
@@ -72,7 +72,7 @@ fn type_into(bench: &mut Bench, name: &str, text: &str) {
     bench.settle();
 }
 
-/// Changes numbers like an unfinished drag.
+/// Changes numbers as an unfinished drag does.
 fn change(bench: &mut Bench, change: impl FnOnce(&mut VehicleFile)) {
     let mut file = vehicle(bench).clone();
     change(&mut file);
@@ -359,7 +359,7 @@ fn attitude(bench: &Bench) -> (f64, f64) {
     (attitude.pitch, attitude.roll)
 }
 
-/// Continues driving for the given number of seconds with keys held.
+/// Holds keys while driving for the given number of seconds.
 fn drive(bench: &mut Bench, keys: &[Key], seconds: f64) {
     for key in keys {
         bench.harness.key_down(*key);
@@ -447,7 +447,7 @@ fn the_test_track_is_driven_by_hand_and_starts_again_with_other_numbers() {
     assert_eq!(vehicle(&bench).body.mass, 2000.0);
 }
 
-/// Lines of the map in the colour of rigid bodies.
+/// Number of lines of the map in the colour of rigid bodies.
 fn body_lines(bench: &Bench) -> usize {
     fn count(shape: &egui::Shape) -> usize {
         match shape {

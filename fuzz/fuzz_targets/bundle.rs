@@ -1,4 +1,4 @@
-//! Bundles, and manifests of bundles.
+//! Fuzz target for bundles and their manifests.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| roadwright_fuzz::bundle(bytes));

@@ -1,4 +1,4 @@
-//! Experiments of trainings.
+//! Fuzz target for experiments of trainings.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| roadwright_fuzz::experiment(bytes));

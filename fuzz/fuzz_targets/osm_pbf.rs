@@ -1,4 +1,4 @@
-//! OpenStreetMap PBF: read, imported, and driven as a scenario.
+//! Fuzz target for OpenStreetMap PBF, which is read, imported, and driven as a scenario.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| roadwright_fuzz::osm_pbf(bytes));

@@ -1,4 +1,4 @@
-//! Records of trainings.
+//! Fuzz target for records of trainings.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| roadwright_fuzz::record(bytes));

@@ -1,4 +1,4 @@
-//! Behaviour scripts: compiled, with every handler tried out.
+//! Fuzz target for behaviour scripts, which are compiled with a trial of every handler.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| roadwright_fuzz::script(bytes));

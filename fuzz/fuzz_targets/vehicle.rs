@@ -1,4 +1,4 @@
-//! Vehicle files.
+//! Fuzz target for vehicle files.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| roadwright_fuzz::vehicle(bytes));

@@ -1,8 +1,8 @@
 //! The bodies of the fuzz targets.
 //!
-//! A reader may refuse any input. Accepted input has to be written and read back unchanged, and a world
-//! made of it has to drive for a few steps. A panic, more than ten seconds, or more memory than the limit
-//! is a finding.
+//! A reader may reject any input. Accepted input must be the same after it is written and read again, and a
+//! world created from it must run for a few steps. A panic, a duration of more than ten seconds, or more
+//! memory than the limit is a finding.
 
 pub mod made_up;
 
@@ -19,10 +19,10 @@ use roadwright_training::genetic::{Experiment, Record};
 use std::io::{Cursor, Write};
 use std::sync::{Arc, OnceLock};
 
-/// Steps that are driven: enough for agents to appear, plan and meet a junction.
+/// Number of steps that are driven, enough for agents to spawn, plan and reach a junction.
 const STEPS: u32 = 20;
 
-/// A scenario file.
+/// Tests a scenario file.
 pub fn scenario(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes)
         && let Ok(scenario) = file::from_text(text)
@@ -31,14 +31,14 @@ pub fn scenario(bytes: &[u8]) {
     }
 }
 
-/// An extract of OpenStreetMap as XML; what is no XML is left to the other target.
+/// Tests an extract of OpenStreetMap as XML. Other input is left to the PBF target.
 pub fn osm_xml(bytes: &[u8]) {
     if bytes.contains(&b'<') {
         import(bytes);
     }
 }
 
-/// Like `osm_xml`, but as PBF.
+/// Tests an extract of OpenStreetMap as PBF.
 pub fn osm_pbf(bytes: &[u8]) {
     import(bytes);
 }
@@ -52,19 +52,19 @@ fn import(bytes: &[u8]) {
     }
 }
 
-/// A behaviour script: compiling tries out every handler.
+/// Tests a behaviour script. Compiling it tries every handler.
 pub fn script(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         let _ = roadwright_extension::script::compile("fuzz.rhai", text, None);
     }
 }
 
-/// A compiled plugin.
+/// Tests a compiled plugin.
 pub fn plugin_file(bytes: &[u8]) {
     let _ = roadwright_extension::inspect_bytes(bytes);
 }
 
-/// Small scenario with junctions, flows and agents, into which other inputs are put.
+/// Small scenario with junctions, flows and agents, into which other inputs are inserted.
 const AROUND: &str = include_str!("../../scenarios/crossroads.scenario.json");
 
 fn around() -> Scenario {
@@ -78,7 +78,8 @@ fn one_thread() -> RunOptions {
     }
 }
 
-/// A save with changes in its parts ([`made_up::changed`]) and a right checksum, restored and driven.
+/// Tests a save whose parts are changed ([`made_up::changed`]) and whose checksum is correct, by restoring
+/// and driving it.
 pub fn save(bytes: &[u8]) {
     static SAVED: OnceLock<(Scenario, Arc<Ground>, Vec<u8>)> = OnceLock::new();
     let (scenario, ground, saved) = SAVED.get_or_init(|| {
@@ -107,7 +108,7 @@ pub fn save(bytes: &[u8]) {
     }
 }
 
-/// A bundle, or the manifest of one with right checksums around it.
+/// Tests a bundle, or the manifest of a bundle with correct checksums.
 pub fn bundle(bytes: &[u8]) {
     let read = match bytes.starts_with(b"PK") {
         true => Bundle::from_bytes(bytes),
@@ -120,7 +121,7 @@ pub fn bundle(bytes: &[u8]) {
     }
 }
 
-/// An archive with a manifest, and a scenario and a script that it may name.
+/// Returns an archive with a manifest, and with a scenario and a script that the manifest may name.
 fn around_manifest(manifest: &[u8]) -> Vec<u8> {
     let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
     let options =
@@ -138,7 +139,7 @@ fn around_manifest(manifest: &[u8]) -> Vec<u8> {
     finished.into_inner()
 }
 
-/// A vehicle file. What is taken drives at every level that it has the numbers for.
+/// Tests a vehicle file. An accepted vehicle drives at every level for which it has data.
 pub fn vehicle(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
@@ -175,7 +176,7 @@ pub fn vehicle(bytes: &[u8]) {
     }
 }
 
-/// An experiment of a training.
+/// Tests an experiment of a training.
 pub fn experiment(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes)
         && let Ok(experiment) = Experiment::from_text(text)
@@ -186,7 +187,7 @@ pub fn experiment(bytes: &[u8]) {
     }
 }
 
-/// The record of a training, also one whose hash is not right: it is sealed again.
+/// Tests the record of a training. Records with a wrong hash are sealed again first.
 pub fn record(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
@@ -200,7 +201,7 @@ pub fn record(bytes: &[u8]) {
     }
 }
 
-/// Results of an experiment.
+/// Tests results of an experiment.
 pub fn results(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes)
         && let Ok(results) = Results::parse(text)
@@ -212,7 +213,7 @@ pub fn results(bytes: &[u8]) {
     }
 }
 
-/// Writes, reads, checks and drives a scenario that a reader has taken.
+/// Writes, reads, checks and drives a scenario that a reader has accepted.
 fn hold(scenario: &Scenario) {
     let text = file::to_text(scenario);
     let again = file::from_text(&text).expect("what was written is read");

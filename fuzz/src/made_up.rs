@@ -1,16 +1,16 @@
-//! Saves whose parts were changed, with the checksum that belongs to the changed bytes.
+//! Saves with changed parts and a checksum that matches the changes.
 //!
-//! A checksum finds what a disk has damaged. It finds nothing of what a person or a program has written on
-//! purpose, so a save is only read safely if each of its numbers is checked.
+//! A checksum detects damage by a disk, but not changes that a person or a program has made on purpose. So
+//! reading a save is safe only if each of its numbers is checked.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Bytes of one change.
+/// Number of bytes that describe a change.
 pub const CHANGE: usize = 12;
-/// Largest number of changes of one save.
+/// Maximum number of changes of a save.
 const MOST_CHANGES: usize = 16;
-/// Largest number of bytes that one change removes.
+/// Maximum number of bytes that a change removes.
 const MOST_REMOVED: usize = 64;
 
 /// Contents of a save before its checksum.
@@ -24,8 +24,8 @@ struct Frame {
     parts: BTreeMap<String, (u16, Vec<u8>)>,
 }
 
-/// A save after the changes that `program` describes, [`CHANGE`] bytes each; an incomplete last change
-/// is ignored. Any bytes are a program, so a fuzzer needs no knowledge of the format.
+/// Returns a save after the changes that `program` describes with [`CHANGE`] bytes each. An incomplete last
+/// change is ignored. Any bytes are a valid program, so a fuzzer needs no knowledge of the format.
 ///
 /// ```text
 /// byte 0   number of the part, in the order of names, modulo the number of parts
@@ -34,7 +34,7 @@ struct Frame {
 /// byte 4.. eight bytes of contents
 /// ```
 ///
-/// Returns `None` if `save` itself is no save.
+/// Returns `None` if `save` is not a save.
 pub fn changed(save: &[u8], program: &[u8]) -> Option<Vec<u8>> {
     let (frame, _) = save.split_last_chunk::<8>()?;
     let mut frame: Frame = postcard::from_bytes(frame).ok()?;
@@ -57,9 +57,9 @@ fn apply(bytes: &mut Vec<u8>, change: &[u8]) {
     let rest = bytes.len() - at;
     match change[1] % 6 {
         0 => overwrite(bytes, at, &contents[..1]),
-        // A number in double precision, where one begins here.
+        // A number in double precision, if one begins here.
         1 => overwrite(bytes, at, contents),
-        // A whole number or a length, as long as it is.
+        // A whole number or a length, with its number of bytes.
         2 => {
             let old = bytes[at..].iter().take_while(|byte| **byte >= 0x80).count() + 1;
             let new = varint(contents);
@@ -82,7 +82,7 @@ fn overwrite(bytes: &mut [u8], at: usize, contents: &[u8]) {
     }
 }
 
-/// The variable-length form of a number, lowest seven bits first.
+/// Encodes a number with a variable length, lowest seven bits first.
 fn varint(contents: &[u8]) -> Vec<u8> {
     let mut number = contents
         .iter()

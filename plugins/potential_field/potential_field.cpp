@@ -187,5 +187,5 @@ const rw_plugin_info rw_plugin_info_v1 = {
     "Roadwright",
     "c++",
     "",
-    "The way-point attracts, obstacles repel.",
+    "The waypoint attracts, obstacles repel.",
 };

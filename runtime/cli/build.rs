@@ -1,15 +1,15 @@
-//! Makes the linker fold identical functions and pack relocations, where supported; the program becomes a
-//! tenth smaller.
+//! Makes the linker fold identical functions and pack relocations where that is supported, which makes the
+//! program a tenth smaller.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-/// Folds identical functions. Supported by lld, which comes with rustc for Linux on x86-64, by mold and by
-/// gold.
+/// Flag that folds identical functions. Supported by lld (which comes with rustc for Linux on x86-64), by
+/// mold and by gold.
 const FOLD: &str = "-Wl,--icf=all";
-/// Stores relocations as bits instead of 24 bytes each. Supported by the same linkers, and by the loaders of
-/// glibc from 2.36 and musl from 1.2.4.
+/// Flag that stores relocations as bits instead of 24 bytes each. Supported by the same linkers, and by the
+/// loaders of glibc from 2.36 and musl from 1.2.4.
 const PACK: &str = "-Wl,-z,pack-relative-relocs";
 
 fn main() {
@@ -22,8 +22,9 @@ fn main() {
     }
 }
 
-/// Whether an empty program is linked with a flag and runs. Other linkers reject or ignore unknown flags, and
-/// other loaders reject the result. Cross-compiled programs cannot be tried.
+/// Whether an empty program can be linked with a flag and then runs; `None` if that cannot be tried because
+/// the program is cross-compiled. Other linkers reject or ignore unknown flags, and other loaders reject the
+/// result.
 fn works(flag: &str) -> Option<bool> {
     if env::var("HOST").ok()? != env::var("TARGET").ok()? {
         return Some(false);

@@ -10,7 +10,7 @@ fn main() {
     let root = root.canonicalize().expect("libm is vendored");
     let mut files = Vec::new();
     collect(&root, &mut files);
-    // The same order on every machine.
+    // Sorted, so that the order is the same on every machine.
     files.sort();
     let mut list = String::from("[\n");
     for path in &files {

@@ -1,7 +1,7 @@
 //! Autosave and recovery: a crash costs at most a few seconds of edits.
 //!
-//! Each session holds a lock on a file of its own beside its last autosave. A file whose lock is
-//! free was left behind by a session that did not end.
+//! Each session locks a file beside its last autosave. An unlocked file was left behind by a session that
+//! crashed.
 
 use roadwright_files::{MEBIBYTE, open, read_text};
 use roadwright_scenario::{Scenario, file};
@@ -39,12 +39,12 @@ pub struct Autosave {
     writing: Option<Receiver<()>>,
 }
 
-/// Edits of a session that did not end.
+/// An autosave of a session that did not end properly.
 #[derive(Debug, Clone)]
 pub struct Recovery {
     /// The edited scenario.
     pub scenario: Arc<Scenario>,
-    /// The file that it was saved in before.
+    /// The file in which it was last saved, if any.
     pub path: Option<PathBuf>,
     /// Title of the document.
     pub title: String,
@@ -145,7 +145,7 @@ impl Autosave {
         self.writing = Some(receiver);
     }
 
-    /// Whether the newest edits of a document are safe: saved, or written by an autosave.
+    /// Whether the newest edits are safe, because they were saved or written by an autosave.
     pub fn has_kept(&self, document: &crate::document::Document) -> bool {
         let written = self.writing.is_none() && self.written == document.revision();
         written || !document.is_dirty()
@@ -195,7 +195,8 @@ pub fn recoveries(folder: &Path) -> Vec<Recovery> {
     locks.sort();
     let mut found = Vec::new();
     for lock in locks {
-        // The system releases the locks of a program however it ends. A held lock belongs to an open window.
+        // The system releases the locks of a program however it ends, so a held lock belongs to an open
+        // window.
         let free = open(&lock).is_ok_and(|file| file.try_lock().is_ok());
         if !free {
             continue;

@@ -2,7 +2,7 @@
 
 use roadwright_geometry::DVec2;
 
-/// Closest and farthest view, metres per point.
+/// Smallest and largest scale of the view, in metres per point.
 const MIN_SCALE: f64 = 0.002;
 const MAX_SCALE: f64 = 400.0;
 
@@ -50,7 +50,7 @@ impl Camera {
         self.centre += fixed - moved;
     }
 
-    /// Shows a box of the world with a margin, on a map of this size in points.
+    /// Fits a box of the world, with a margin, into a map of the given size in points.
     pub fn frame(&mut self, size: DVec2, low: DVec2, high: DVec2) {
         // A single point has no size, so show 20 m around it.
         let wanted = (high - low).max(DVec2::splat(20.0));

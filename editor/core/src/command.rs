@@ -1,4 +1,4 @@
-//! Commands of the user: each has a name, a hint and a key, and is listed in the palette.
+//! Commands of the user. Each has a name, a hint and a key, and is listed in the palette.
 
 use crate::input::{Key, KeyChord, Modifiers};
 use crate::panel::{MenuPlace, PanelId};
@@ -51,7 +51,7 @@ macro_rules! commands {
                 }
             }
 
-            /// Its name in this table, or the id of its panel.
+            /// Name of the command in this table, or the id of its panel.
             fn variant(self) -> &'static str {
                 match self {
                     $(Self::$name => stringify!($name),)*
@@ -76,8 +76,8 @@ commands! {
     Welcome: "Welcome", "Show the shipped scenarios and recent files.", "";
     Quit: "Quit", "Quit Roadwright.", "Ctrl+Q";
     Undo: "Undo", "Undo the last step.", "Ctrl+Z";
-    Redo: "Redo", "Redo the step that was undone last.", "Ctrl+Y";
-    RedoToo: "Redo (second key)", "Redo the step that was undone last.", "Ctrl+Shift+Z";
+    Redo: "Redo", "Redo the step that was last undone.", "Ctrl+Y";
+    RedoToo: "Redo (second key)", "Redo the step that was last undone.", "Ctrl+Shift+Z";
     Copy: "Copy", "Copy the selection.", "Ctrl+C";
     Cut: "Cut", "Copy the selection and delete it.", "Ctrl+X";
     Paste: "Paste", "Paste the copied objects at the pointer.", "Ctrl+V";
@@ -171,8 +171,8 @@ impl Command {
         &ALL
     }
 
-    /// Whether it edits the scenario, so that a stroke in progress must end first. Undo cancels the stroke
-    /// itself.
+    /// Whether the command edits the scenario. The stroke in progress must end before such a command. Undo is
+    /// not one of them, because it cancels the stroke itself.
     pub fn edits(self) -> bool {
         matches!(
             self,
@@ -216,8 +216,8 @@ impl Command {
         self.described().2
     }
 
-    /// Its name in the settings file, such as `tool_road` or `save_as`. Renaming a command would lose the key
-    /// bound to it.
+    /// Name of the command in the settings file, such as `tool_road` or `save_as`. Renaming a command would
+    /// lose the key bound to it.
     fn file_name(self) -> String {
         let mut name = String::new();
         for (i, letter) in self.variant().char_indices() {
@@ -230,7 +230,8 @@ impl Command {
     }
 }
 
-// By hand, because the derived name of `Tool(Road)` would not be a string, which map keys must be.
+// Implemented by hand, because the derived form of `Tool(Road)` is not a string, but map keys must be
+// strings.
 impl Serialize for Command {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.file_name())
@@ -324,7 +325,7 @@ impl KeyMap {
     }
 }
 
-/// Whether a key types a symbol that some keyboards need Shift for.
+/// Whether a key types a symbol that needs Shift on some keyboards.
 fn is_symbol(key: Key) -> bool {
     matches!(
         key,
@@ -423,7 +424,7 @@ mod tests {
 
     #[test]
     fn keys_that_were_bound_to_panels_are_kept() {
-        // As written when each of these was a command of its own.
+        // Settings written by a version in which each of these was a separate command.
         let written = r#"{"results":"Ctrl+F5","import_report":"Ctrl+F6","compare_runs":"Ctrl+F7","green_wave":"Ctrl+F8","experiment":"Ctrl+F9","workshop":"Ctrl+F10"}"#;
         let map: KeyMap = serde_json::from_str(written).unwrap();
         let keys = [

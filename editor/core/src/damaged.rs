@@ -1,13 +1,13 @@
-//! A file that cannot be opened: its error, and the parts of it that can be read.
+//! A file that cannot be opened, with its error and the parts of it that can be read.
 
 use roadwright_scenario::Scenario;
 use roadwright_scenario::file::{self, FileError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Lines shown before and after the line with the error.
+/// Number of lines shown before and after the line with the error.
 const AROUND: usize = 2;
-/// Maximum number of characters shown of a line.
+/// Number of characters after which a shown line is cut off.
 const LONGEST_LINE: usize = 160;
 /// Maximum size of a file whose lines are shown, bytes.
 const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
@@ -32,7 +32,7 @@ pub struct Damaged {
 pub struct Saved {
     /// A valid scenario.
     pub scenario: Arc<Scenario>,
-    /// Number of objects in it.
+    /// Number of objects in the scenario.
     pub kept: usize,
     /// Entries that were left out, with the reason.
     pub left_out: Vec<String>,

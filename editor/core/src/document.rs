@@ -9,7 +9,7 @@ use std::time::SystemTime;
 /// Title of a scenario without a name.
 pub const UNTITLED: &str = "Untitled";
 
-/// The name of a scenario's file without its extension.
+/// Returns the name of a scenario's file without its extension.
 pub fn name_of(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy();
     Some(name.trim_end_matches(".scenario.json").to_owned())
@@ -27,9 +27,9 @@ pub struct Document {
     /// When this program last read or wrote the file.
     file_time: Option<SystemTime>,
     revision: u64,
-    /// Number of the document in this program.
+    /// Number of the document, unique in this program.
     id: u64,
-    /// States after each step that is done, and before each step that is undone.
+    /// The number of the state after each step that is done, and before each step that is undone.
     states: Vec<u64>,
     undone_states: Vec<u64>,
     saved_state: Option<u64>,
@@ -86,12 +86,12 @@ impl Document {
         self.path.as_deref()
     }
 
-    /// Whether it has unsaved changes.
+    /// Whether the document has unsaved changes.
     pub fn is_dirty(&self) -> bool {
         self.gesture.is_some() || Some(self.state()) != self.saved_state
     }
 
-    /// Marks it as never saved, because no file holds a recovered or imported scenario.
+    /// Marks the document as never saved, because no file contains a recovered or imported scenario.
     pub fn mark_dirty(&mut self) {
         self.saved_state = None;
     }
@@ -261,7 +261,7 @@ impl Document {
     }
 }
 
-/// A number that no other call returns.
+/// Returns a number that no other call returns.
 fn fresh() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)

@@ -34,9 +34,9 @@ pub struct Folders {
 pub struct StepRequest {
     /// Id of the script.
     pub script: String,
-    /// Its text, saved or not.
+    /// Text of the script, saved or not.
     pub text: String,
-    /// The handler.
+    /// Name of the handler.
     pub event: String,
     /// The agent of the run; `None` for a made-up one.
     pub agent: Option<u64>,
@@ -53,11 +53,11 @@ pub struct Modules {
     pub scripts: Arc<Vec<ScriptRow>>,
     /// Builds that wait for permission.
     pub unallowed: Vec<FileRow>,
-    /// The folder of each of them, or why its builds cannot all be allowed.
+    /// The folder of each of these builds, or why its builds cannot all be allowed together.
     pub folders: Vec<Result<PathBuf, String>>,
-    /// Whether the user has yet to be asked about one of them.
+    /// Whether the user has not yet been asked about one of these builds.
     pub asks: bool,
-    /// A native call that does not return.
+    /// A native call that has not returned.
     pub hang: Option<Hang>,
     /// The module that timed out and how, until the user has decided how to continue.
     pub timed_out: Option<String>,
@@ -73,13 +73,13 @@ pub struct Extensions {
     watch: CallWatch,
     beside: Option<PathBuf>,
     folders: Folders,
-    /// A file that certainly belongs to the user, because it was just created.
+    /// A newly created file, which is known to belong to the user.
     own: PathBuf,
     revision: u64,
     read_at: f64,
-    /// Builds that are not to be asked about again in this session.
+    /// Builds that the user declined for this session.
     declined: BTreeSet<String>,
-    /// The module that timed out, once it has been reported.
+    /// The module that timed out, after it has been reported.
     timed_out: Option<String>,
 }
 
@@ -96,9 +96,9 @@ pub struct News {
 
 /// Creates a new file so that it belongs to the current user. If that fails, no folder is trusted.
 fn own_file(cache: &Path) -> PathBuf {
-    // Removed first, because a file placed by another user would pass as the user's own.
+    // Removed first, because a file placed here by another user would pass as the user's own.
     let own = cache.join("owner");
-    // Neither the file nor the folder may exist yet.
+    // The file must not exist yet, and the folder may be missing.
     let _ = std::fs::remove_file(&own);
     let _ = std::fs::create_dir_all(cache);
     let made = std::fs::File::create_new(&own);
@@ -151,12 +151,12 @@ impl Extensions {
         &self.host
     }
 
-    /// The watch that another thread uses to learn of news of the host.
+    /// The watch through which another thread learns that the host has news.
     pub fn call_watch(&self) -> &CallWatch {
         &self.watch
     }
 
-    /// Everything available to scenarios: modules, and scripts with their texts.
+    /// Everything that scenarios can use: modules, and scripts with their texts.
     pub fn available(&self) -> Available {
         let folders = self
             .beside
@@ -191,7 +191,7 @@ impl Extensions {
         (modules.unallowed, modules.folders) = others.into_iter().unzip();
     }
 
-    /// Reads changes at intervals.
+    /// Reads changes at intervals, unless modules have changed.
     pub fn look(&mut self, modules: &mut Modules, trusted: &BTreeSet<PathBuf>, time: f64) -> News {
         let revision = self.host.revision();
         let has_new_modules = revision != self.revision;
@@ -200,7 +200,7 @@ impl Extensions {
             return News::default();
         }
         self.read_at = time;
-        // The texts of all scripts are too large to copy twice a second for nothing.
+        // Copying the texts of all scripts twice a second would be too slow.
         if has_new_modules {
             self.revision = revision;
             modules.registry = self.host.registry();
@@ -218,7 +218,7 @@ impl Extensions {
             self.timed_out.clone_from(&timed_out);
             modules.timed_out = timed_out;
         }
-        // First, because users want to know first why the program ended.
+        // These come first, because users want to know why the program ended.
         let silent = self.host.silent_ends().into_iter().map(|text| Event {
             level: Level::Error,
             module: "plugins".into(),

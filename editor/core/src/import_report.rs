@@ -1,4 +1,4 @@
-//! Result of an import: what it created, and what it left out or changed, with places.
+//! Result of an import: the created items, and the items that were left out or changed, with their places.
 
 use roadwright_interchange::osm::ImportSummary;
 
@@ -7,7 +7,7 @@ use roadwright_interchange::osm::ImportSummary;
 pub struct ImportReport {
     /// The imported file.
     pub file: String,
-    /// The document created by the import; places belong to it.
+    /// The document created by the import, to which the places refer.
     pub document: u64,
     /// Created and omitted items.
     pub summary: ImportSummary,
@@ -38,7 +38,7 @@ impl ImportReport {
         text
     }
 
-    /// Created items by name, without zero counts.
+    /// Created items by name, without items that occur zero times.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let summary = &self.summary;
         let counted = [

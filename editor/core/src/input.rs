@@ -1,6 +1,6 @@
-//! Keys as the core knows them, independent of the window system.
+//! Keys in the core's own form, independent of the window system.
 
-/// Keys as a table: variant, name in settings, and other accepted names.
+/// Keys as a table of variant, name in settings, and other accepted names.
 macro_rules! keys {
     ($($key:ident: $name:literal $(, $other:literal)*;)*) => {
         /// A key of the keyboard.

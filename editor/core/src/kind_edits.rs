@@ -15,7 +15,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name in messages.
+    /// Name of this kind in messages.
     pub fn word(self) -> &'static str {
         match self {
             Self::VehicleType => "vehicle type",
@@ -101,10 +101,10 @@ impl Kind {
         }
     }
 
-    /// The edit that sets this order of the list; `None` if the list already has it.
+    /// Returns the edit that gives the list this order; `None` if the list already has it.
     fn in_order(self, scenario: &Scenario, mut names: Vec<String>) -> Option<Edit> {
-        // Alphabetical order needs no stored list, so files without a custom order stay unchanged and new
-        // entries find their place.
+        // Alphabetical order needs no stored list. Files without a custom order stay unchanged, and new
+        // entries are sorted in.
         if names.is_sorted() {
             names.clear();
         }
@@ -116,8 +116,8 @@ impl Kind {
         (order != *scenario.list_order()).then(|| Edit::Order(Box::new(order)))
     }
 
-    /// The edit that moves an entry to an index of its list, counted from 0 at the top; larger indices mean
-    /// the end. `None` if it is there already or does not exist.
+    /// Returns the edit that moves an entry to an index of its list, counted from 0 at the top. An index past
+    /// the end means the end. `None` if the entry is already there or does not exist.
     pub fn brought(self, scenario: &Scenario, key: &str, place: usize) -> Option<Edit> {
         let mut names = self.listed(scenario);
         let now = names.iter().position(|known| known == key)?;
@@ -150,11 +150,12 @@ impl Kind {
         if self.exists(scenario, name) {
             return Err(format!("A {} called {name} already exists.", self.word()));
         }
-        // First the new entry, then its users, then removal of the old entry, so that each edit is valid.
+        // The new entry is added first, then its users are switched, then the old entry is removed, so that
+        // each edit is valid.
         let mut edits = vec![self.put(scenario, key, name)?];
         edits.extend(self.moved(scenario, key, name));
         edits.push(self.taken_out(key));
-        // It keeps its place.
+        // The renamed entry keeps its place.
         let mut names = self.listed(scenario);
         names
             .iter_mut()
@@ -283,7 +284,7 @@ mod tests {
             assert!(kind.listed(&scenario).is_sorted());
             assert!(scenario.list_order().is_by_name());
             assert_eq!(kind.sorted(&scenario), None);
-            // The same holds after a copy that follows its original by name.
+            // The same holds for a copy that comes right after its original in alphabetical order.
             let copied = kind.copied(&scenario, b).unwrap();
             take(&mut scenario, copied);
             assert!(scenario.list_order().is_by_name());

@@ -1,8 +1,8 @@
 //! The core of the Roadwright editor: its state and logic, without a window.
 //!
-//! The document (scenario, history, file) and what is derived from it, the tools, the running
-//! simulation, experiments and the vehicle workshop, settings and commands. Keys, pointer and text
-//! arrive as types of this crate, and nothing here knows what draws the frame.
+//! It contains the document (scenario, history, file) and its derived data, the tools, the running
+//! simulation, experiments, the vehicle workshop, settings and commands. Keyboard, pointer and text input
+//! arrive as types of this crate, so it is independent of the library that draws the frame.
 //!
 //! ```
 //! use roadwright_editor_core::document::Document;

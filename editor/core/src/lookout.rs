@@ -1,8 +1,8 @@
 //! Watches files outside the program in the background.
 //!
-//! An idle window draws nothing and costs no CPU. Since files can change all the same, a thread checks them
-//! once a second and wakes the window when something changed. The thread changes nothing itself; the frame
-//! that it requests finds out what the change means.
+//! An idle window draws nothing and uses no CPU. Since files can change all the same, a thread checks them
+//! once a second and wakes the window after a change. The thread only requests a frame, which finds out what has
+//! changed.
 
 use roadwright_extension::CallWatch;
 use std::path::{Path, PathBuf};
@@ -26,12 +26,12 @@ struct Sight {
 pub struct Lookout {
     sights: Option<Sender<Sight>>,
     thread: Option<JoinHandle<()>>,
-    /// Last value sent.
+    /// Last files sent to the thread.
     sight: Option<Sight>,
 }
 
 impl Lookout {
-    /// Starts the thread, which watches nothing yet. `wake` requests a frame.
+    /// Starts the thread without any files to watch. `wake` requests a frame.
     pub fn new(wake: impl Fn() + Send + 'static) -> Self {
         let (sights, inbox) = channel();
         Self {
@@ -55,7 +55,7 @@ impl Lookout {
         };
         self.sight = Some(sight.clone());
         if let Some(sights) = &self.sights {
-            // The thread ends only when this sender does.
+            // Ignored, because the thread ends only when this sender is dropped.
             let _ = sights.send(sight);
         }
     }
@@ -63,10 +63,10 @@ impl Lookout {
 
 impl Drop for Lookout {
     fn drop(&mut self) {
-        // First, because without a sender the thread stops waiting at once.
+        // Dropped first, because the thread stops waiting as soon as there is no sender.
         self.sights = None;
         if let Some(thread) = self.thread.take() {
-            // The panic hook has already reported a panic there.
+            // The panic hook has already reported a panic of that thread.
             let _ = thread.join();
         }
     }
@@ -87,7 +87,7 @@ fn look(inbox: &Receiver<Sight>, wake: impl Fn()) {
         }
         let Some(sight) = &sight else { continue };
         let now = state(sight);
-        // Unread messages are no change but still pending: a frame that came too early left them there.
+        // Unread messages are not a change, but they still have to be read if an earlier frame missed them.
         if seen != Some(now) || sight.modules.has_unread() {
             seen = Some(now);
             wake();

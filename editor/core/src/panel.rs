@@ -9,11 +9,11 @@ pub enum Dock {
     Upper,
     /// Beside the map, among the lower tabs.
     Lower,
-    /// Hidden until it is opened; then below the map, where it can be closed again.
+    /// Hidden until the user opens it. It appears below the map, where it can be closed again.
     BelowMap,
 }
 
-/// Menu, and place in it, of the command that shows a panel.
+/// Place in the menu bar of the command that shows a panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MenuPlace {
     /// In the File menu, after Import.
@@ -31,7 +31,7 @@ pub enum MenuPlace {
 pub struct MenuEntry {
     /// Its place in the menu bar.
     pub place: MenuPlace,
-    /// Its title in menus and in the palette.
+    /// The title in menus and in the palette.
     pub title: &'static str,
     /// One sentence that says what it does.
     pub hint: &'static str,
@@ -99,14 +99,14 @@ macro_rules! declare_panels {
             /// All panels, in the order of their tabs.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// Its id: the name of its command in settings.
+            /// Id of the panel: the name of its command in settings.
             pub fn id(self) -> &'static str {
                 match self {
                     $(Self::$name => $id,)*
                 }
             }
 
-            /// The title of its tab.
+            /// Title of its tab.
             pub fn title(self) -> &'static str {
                 match self {
                     $(Self::$name => $title,)*

@@ -12,7 +12,7 @@ use roadwright_scenario::{
 };
 use std::sync::Arc;
 
-/// Maximum distance of a sampled road from its line, m.
+/// Maximum distance between a road's line and its sampled polyline, m.
 const SAMPLING: f64 = 0.1;
 
 /// A road's shape for picking.
@@ -26,9 +26,9 @@ pub struct RoadShape {
     pub high: DVec2,
     /// Its reference line as a polyline.
     pub line: Vec<DVec2>,
-    /// Greatest distance of an edge from the line, m.
+    /// Greatest distance of an edge of the road from the line, m.
     pub reach: f64,
-    /// Shared with the scenario: the shape is valid as long as the road is the same.
+    /// The road of the scenario; the shape is valid as long as this is the same road.
     pub road: Arc<Road>,
 }
 
@@ -43,7 +43,7 @@ pub struct StreetName {
     pub stretch: (f64, f64),
     /// The middle of the carriageway, half-way between the road's junctions, m.
     pub middle: DVec2,
-    /// Heading there, rad.
+    /// Heading at this point, rad.
     pub heading: f64,
     /// Length between the junctions, m.
     pub length: f64,
@@ -62,7 +62,7 @@ pub struct LandName {
     pub usage: LandUse,
     /// Position of the centre of the name, m.
     pub at: DVec2,
-    /// Distance of that point from the edge of the area, m.
+    /// Distance of that position from the edge of the area, m.
     pub room: f64,
     /// The area, m^2.
     pub area: f64,
@@ -77,7 +77,7 @@ pub struct Scene {
     pub revision: u64,
     /// Its junctions.
     pub layout: Layout,
-    /// The grip of its ground; `None` if it is 1 everywhere.
+    /// Grip of the ground; `None` if it is 1 everywhere.
     pub grip: Option<Arc<GripMap>>,
     /// Its roads, by id.
     pub roads: Vec<RoadShape>,
@@ -85,8 +85,8 @@ pub struct Scene {
     pub street_names: Vec<StreetName>,
     /// The names of parks and water, largest first.
     pub land_names: Arc<Vec<LandName>>,
-    /// The bounding box of each area of land and each obstacle, because a town has thousands and the pointer
-    /// queries them every frame.
+    /// The bounding box of each area of land and each obstacle. They are cached because a town has thousands
+    /// and the pointer queries them every frame.
     land_boxes: Vec<(LandId, (DVec2, DVec2))>,
     obstacle_boxes: Vec<(ObstacleId, (DVec2, DVec2))>,
 }
@@ -97,14 +97,14 @@ impl Scene {
         Self::derive(scenario, revision, None)
     }
 
-    /// Derives a scene. Unchanged roads are taken over from `before`.
+    /// Derives a scene, reusing unchanged roads from `before`.
     pub fn after(scenario: Arc<Scenario>, revision: u64, before: &Self) -> Self {
         Self::derive(scenario, revision, Some(before))
     }
 
     fn derive(scenario: Arc<Scenario>, revision: u64, before: Option<&Self>) -> Self {
         let layout = layout(scenario.network(), scenario.about());
-        // Both lists are ordered by id, so one pass along both finds what is unchanged.
+        // Both lists are ordered by id, so a single pass along both finds the unchanged roads.
         let mut known = before
             .map_or(&[][..], |scene| &scene.roads)
             .iter()
@@ -151,13 +151,13 @@ impl Scene {
     /// Objects under a point, topmost first. `reach` is the pick distance for thin objects, m.
     pub fn pick(&self, point: DVec2, reach: f64) -> Vec<ObjectId> {
         let scenario = &self.scenario;
-        // Rank, distance, object. The rank is the drawing order: agents (0), flows and places (1), obstacles
-        // (2), nodes (3), roads (4), forests (5), land (6).
+        // Each entry has a rank, a distance and an object. The rank is the drawing order: agents (0), flows
+        // and places (1), obstacles (2), nodes (3), roads (4), forests (5), land (6).
         let mut found: Vec<(u8, f64, ObjectId)> = Vec::new();
         let near = |place: &Place| {
             let pose = scenario.pose_of(place)?;
             let distance = (pose.position - point).length();
-            // At close zoom the whole body of a car is picked, not a spot of a few pixels.
+            // At a close zoom the whole body of a car can be picked, instead of a spot of a few pixels.
             (distance < reach.max(2.5)).then_some(distance)
         };
         for (&id, agent) in scenario.agents() {
@@ -210,7 +210,7 @@ impl Scene {
             }
         }
         for (id, usage) in self.land_at(point) {
-            // The area painted on top is found first.
+            // The area painted on top comes first.
             let below = LandUse::ALL.len() - usage.rank();
             found.push((6, below as f64, ObjectId::Land(id)));
         }
@@ -267,7 +267,7 @@ impl Scene {
         let roads = self
             .roads
             .iter()
-            // By the bounding boxes of their lines; an edge may extend beyond the box.
+            // Uses the bounding boxes of their lines; the edge of a road may extend beyond the box.
             .filter(|r| within(r.low) && within(r.high));
         found.extend(roads.map(|r| ObjectId::Road(r.id)));
         found
@@ -276,8 +276,8 @@ impl Scene {
     /// The nearest point on a road's line within `reach` of a point: road, s, and the point.
     pub fn nearest_on_road(&self, point: DVec2, reach: f64) -> Option<(RoadId, f64, DVec2)> {
         self.roads_near(point, reach)
-            // Projecting on clothoids is slow, so polylines exclude nearly all roads first. They lie within
-            // SAMPLING of the line.
+            // Projecting onto clothoids is slow, so polylines rule out nearly all roads first. They lie
+            // within SAMPLING of the line.
             .filter(|shape| polyline::distance(&shape.line, point) < reach + 2.0 * SAMPLING)
             .filter_map(|shape| {
                 let road = self.scenario.network().road(shape.id)?;
@@ -315,11 +315,11 @@ impl Scene {
             }
             let foot = Projector::new(road.reference_line.clone()).closest(point);
             let on_line = road.reference_line.pose(foot.s);
-            // Past the end of a road the foot is its end, and the distance past it counts as a miss.
+            // Past the end of a road the nearest point is its end, and the distance past it counts as a miss.
             let beyond = (point - on_line.position).dot(on_line.forward()).abs();
             let section = road.section_at(foot.s);
             for (lane, band) in section.lanes.iter().zip(road.lane_bands(section, foot.s)) {
-                // 0 on the lane, otherwise the distance to its edge.
+                // The miss is 0 on the lane, otherwise the distance to its edge.
                 let miss = ((foot.t - band.centre).abs() - 0.5 * band.width).max(0.0) + beyond;
                 let better = best.is_none_or(|(least, _)| miss < least);
                 if lane.kind.is_drivable() && miss <= reach && better {
@@ -335,7 +335,7 @@ impl Scene {
         best.map(|(_, place)| place)
     }
 
-    /// Bounding box of an object for framing and jumping, m.
+    /// Bounding box of an object, used to frame it and to jump to it, m.
     pub fn bounds_of(&self, object: ObjectId) -> Option<(DVec2, DVec2)> {
         let scenario = &self.scenario;
         let places = |list: &[Option<Place>]| {
@@ -387,8 +387,8 @@ fn shape_of(id: RoadId, road: &Arc<Road>) -> RoadShape {
         .lane_sections
         .iter()
         .map(|section| road.edges(section.s + 1e-6));
-    // At the start of each section, just past its border. At least a metre, so that a road of no width can be
-    // picked.
+    // Measured just after the start of each section. The result is at least a metre, so that a road without
+    // width can be picked.
     let reach = edges.fold(1.0, |reach: f64, (right, left)| reach.max(left).max(-right));
     RoadShape {
         id,
@@ -400,7 +400,7 @@ fn shape_of(id: RoadId, road: &Arc<Road>) -> RoadShape {
     }
 }
 
-/// The names of parks and water, largest first; those of `before` if its land is the same.
+/// The names of parks and water, largest first. Reuses those of `before` if its land is the same.
 fn land_names(scenario: &Scenario, before: Option<&Scene>) -> Arc<Vec<LandName>> {
     let same = |scene: &&Scene| std::ptr::eq(scene.scenario.land(), scenario.land());
     if let Some(scene) = before.filter(same) {
@@ -430,7 +430,8 @@ fn street_names(scenario: &Scenario, layout: &Layout) -> Vec<StreetName> {
         .filter(|(_, road)| !road.name.is_empty());
     let mut names: Vec<StreetName> = named
         .filter_map(|(id, road)| {
-            // Between its junctions, because a name across a junction would seem to belong to both streets.
+            // Only between its junctions, because a name across a junction would seem to belong to both
+            // streets.
             let (from, to) = layout.remaining(id, road)?;
             let (middle, width) = street_name::place(road, (from, to));
             Some(StreetName {

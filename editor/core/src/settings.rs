@@ -18,7 +18,7 @@ pub enum Heat {
     /// No heat map.
     #[default]
     None,
-    /// Total time that vehicles spent there.
+    /// Total time that vehicles spent at each place.
     Traffic,
     /// Mean speed as a share of the limit.
     Speed,
@@ -38,7 +38,7 @@ impl Heat {
         Self::Collisions,
     ];
 
-    /// Display name.
+    /// Name on the screen.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "No heat map",
@@ -56,7 +56,7 @@ impl Heat {
 pub struct Settings {
     /// Dark theme.
     pub dark: bool,
-    /// Size of the interface; 1 is the default of the system.
+    /// Scale of the interface; 1 is the default of the system.
     pub zoom: f32,
     /// Whether the grid is shown.
     pub grid: bool,
@@ -82,7 +82,7 @@ pub struct Settings {
     pub welcome: bool,
     /// Hashes of the plugins that are allowed to run.
     pub trusted_plugins: BTreeSet<String>,
-    /// Folders whose plugins may run whatever their hashes, as long as no other user can write there.
+    /// Folders whose plugins may run regardless of their hashes, as long as no other user can write there.
     pub trusted_folders: BTreeSet<PathBuf>,
 }
 
@@ -108,7 +108,7 @@ impl Default for Settings {
     }
 }
 
-/// Largest settings file that is read, in bytes: recent files and key bindings take a few kilobytes.
+/// Maximum size of a settings file in bytes. Recent files and key bindings take a few kilobytes.
 const LARGEST: u64 = MEBIBYTE;
 
 impl Settings {
@@ -117,18 +117,18 @@ impl Settings {
         // A missing or damaged file must not prevent the program from starting.
         let text = read_text(&file(folder), LARGEST).unwrap_or_default();
         let mut settings = Self::read(&text);
-        // The file may be written by hand or by another version, and an unreadable interface could not be
-        // repaired by the user.
+        // The file may be edited by hand or come from another version. A user could not repair an unreadable
+        // interface.
         settings.zoom = settings.zoom.clamp(0.5, 3.0);
-        // The road tool draws with one of them.
+        // The road tool needs at least one preset.
         if settings.tools.presets.is_empty() {
             settings.tools.presets = crate::tools::standard_presets();
         }
         settings
     }
 
-    /// Value by value; otherwise one unknown value, such as a tool of a later version, would discard all
-    /// others.
+    /// Reads each value separately; otherwise one unknown value, such as a tool of a later version, would
+    /// discard all others.
     fn read(text: &str) -> Self {
         let Ok(Value::Object(values)) = serde_json::from_str(text) else {
             return Self::default();

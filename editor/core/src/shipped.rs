@@ -1,4 +1,4 @@
-//! The shipped scenarios, built in so that the editor needs no files to start.
+//! The shipped scenarios, which are built in so that the editor needs no files to start.
 
 use crate::document::Document;
 use roadwright_scenario::vehicle_file::SHIPPED;
@@ -8,10 +8,10 @@ use roadwright_scenario::{Scenario, file};
 pub struct Shipped {
     /// Name of its file.
     pub name: &'static str,
-    /// Description of what it shows.
+    /// Description for the list of scenarios.
     pub about: &'static str,
-    /// Width of the part of the map shown in its picture, m, centred where most vehicles are; `None`: the
-    /// whole map. For scenarios whose vehicles say more than the whole map.
+    /// Width in metres of the part of the map in its picture, centred where most vehicles are; `None` for the
+    /// whole map. For scenarios whose vehicles are more interesting than the whole map.
     pub close_up: Option<f64>,
     text: &'static str,
 }
@@ -135,14 +135,14 @@ pub const ALL: [Shipped; 19] = [
 ];
 
 impl Shipped {
-    /// The scenario.
+    /// Reads the scenario.
     pub fn scenario(&self) -> Scenario {
         let vehicles: Vec<_> = SHIPPED.iter().map(|v| (v.path, v.text)).collect();
         file::from_text_with(self.text, &vehicles).expect("a shipped scenario is a scenario")
     }
 }
 
-/// A document of a shipped scenario. It belongs to no file, so saving asks for one.
+/// Creates a document of a shipped scenario. It has no file, so saving asks for one.
 pub fn document(index: usize) -> Document {
     Document::new(ALL[index.min(ALL.len() - 1)].scenario())
 }

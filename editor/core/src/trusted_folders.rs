@@ -1,16 +1,16 @@
 //! Folders whose builds may always run with the user's permission, provided that no other user can write to
 //! them.
 //!
-//! Permission for a folder covers everything that will be put there. So it must belong to the user, from
-//! the root down; folders from a bundle or from the network never qualify.
+//! Permission for a folder covers everything that will ever be put there. The folder and its parents must
+//! therefore belong to the user or to the system. Folders from a bundle or from the network never qualify.
 
 use std::path::{Path, PathBuf};
 
-/// Names of files that mark a folder as unpacked from a bundle.
+/// Names of files that show that a folder was unpacked from a bundle.
 const UNPACKED: [&str; 1] = ["manifest.json"];
 
-/// The canonical folder of a file if all its builds may be allowed, or the reason why not. `own` is a file or
-/// folder that certainly belongs to the user.
+/// Returns the canonical folder of a file if all its builds may be allowed, or the reason why not. `own` is a
+/// file or folder that is known to belong to the user.
 pub(crate) fn may_be_trusted(file: &Path, own: &Path) -> Result<PathBuf, String> {
     let folder = file.parent().ok_or("The file has no folder.")?;
     let folder = folder
@@ -21,7 +21,7 @@ pub(crate) fn may_be_trusted(file: &Path, own: &Path) -> Result<PathBuf, String>
     {
         return Err("It is in your downloads folder.".into());
     }
-    // `plugins` is beside the scenario, where unpacking a bundle leaves its manifest.
+    // `plugins` is beside the scenario, where unpacking a bundle also writes its manifest.
     let unpacked = folder.ancestors().take(2);
     let mut unpacked = unpacked.flat_map(|folder| UNPACKED.map(|name| folder.join(name)));
     if unpacked.any(|manifest| manifest.exists()) {
@@ -44,7 +44,7 @@ fn check_owner(folder: &Path, own: &Path) -> Result<(), String> {
     const OTHERS_WRITE: u32 = 0o022;
     /// Mode bit of a folder in which only the owner of a file can move or delete it.
     const STICKY: u32 = 0o1000;
-    /// The administrator can do anything anyway.
+    /// The administrator, who can write everywhere anyway.
     const ROOT: u32 = 0;
     let about = |path: &Path| {
         path.metadata()
@@ -54,12 +54,12 @@ fn check_owner(folder: &Path, own: &Path) -> Result<(), String> {
     for (depth, folder) in folder.ancestors().enumerate() {
         let about = about(folder)?;
         let (owner, mode) = (about.uid(), about.mode());
-        // Above the folder itself there are system folders such as `/` and `/home`.
+        // The parents include system folders such as `/` and `/home`.
         if owner != person && (depth == 0 || owner != ROOT) {
             return Err(format!("{} belongs to another user.", folder.display()));
         }
         let is_open = mode & OTHERS_WRITE != 0;
-        // Others can add to a parent such as `/tmp`, but cannot replace existing entries.
+        // Others can add to a parent such as `/tmp` but cannot replace existing entries.
         if is_open && (depth == 0 || mode & STICKY == 0) {
             return Err(format!("Other users can write to {}.", folder.display()));
         }
@@ -67,7 +67,7 @@ fn check_owner(folder: &Path, own: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// On other systems write permissions are unknown, so no folder is trusted.
+/// Refuses every folder, because write permissions are unknown on other systems.
 #[cfg(not(unix))]
 fn check_owner(_: &Path, _: &Path) -> Result<(), String> {
     Err("This system does not report who else can write there.".into())

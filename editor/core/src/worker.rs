@@ -1,9 +1,9 @@
-//! Background work: the latest request is answered, older ones are dropped.
+//! Background work in which only the latest request is answered.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-/// A thread that answers requests one at a time, always the newest.
+/// A thread that answers one request at a time, always the newest one.
 pub struct Worker<Q, A> {
     questions: Option<Sender<Q>>,
     answers: Receiver<A>,
@@ -20,7 +20,7 @@ impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
         let (outbox, answers) = channel();
         let thread = std::thread::spawn(move || {
             while let Ok(mut question) = inbox.recv() {
-                // Only the newest request matters.
+                // Only the newest request counts.
                 while let Ok(newer) = inbox.try_recv() {
                     question = newer;
                 }
@@ -37,15 +37,15 @@ impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
         }
     }
 
-    /// Sends a request; an older request that has not been started is dropped.
+    /// Sends a request. It replaces an older request that has not been started.
     pub fn ask(&mut self, question: Q) {
         if let Some(questions) = &self.questions {
-            // The thread ends only when this sender does.
+            // Ignored, because the thread ends only when this sender is dropped.
             let _ = questions.send(question);
         }
     }
 
-    /// The newest answer since the last call.
+    /// Returns the newest answer since the last call.
     pub fn take(&mut self) -> Option<A> {
         let mut newest = None;
         while let Ok(answer) = self.answers.try_recv() {
@@ -63,10 +63,10 @@ impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
 
 impl<Q, A> Drop for Worker<Q, A> {
     fn drop(&mut self) {
-        // First, because without a sender the thread stops waiting for requests.
+        // Dropped first, because the thread stops waiting as soon as there is no sender.
         self.questions = None;
         if let Some(thread) = self.thread.take() {
-            // The panic hook has already reported a panic there.
+            // The panic hook has already reported a panic of that thread.
             let _ = thread.join();
         }
     }

@@ -1,8 +1,8 @@
-//! The user's document while something else is shown in its place: the world of an individual, or the test
-//! track of a vehicle.
+//! The user's document while another document is shown in its place, such as the world of an individual or
+//! the test track of a vehicle.
 //!
-//! It is paused with its history, its file and its unsaved changes. The document in its place has no file: it
-//! can be played, inspected and edited like any other, and is discarded on return.
+//! It is set aside with its history, its file and its unsaved changes. The document in its place has no file.
+//! It can be played, inspected and edited like any other, and is discarded on return.
 
 use super::Context;
 use crate::camera::Camera;
@@ -14,7 +14,7 @@ pub(crate) struct Waiting {
     camera: Camera,
 }
 
-/// The user's document: the paused one, or the one in the window.
+/// Returns the user's document, which is either set aside or in the window.
 pub(crate) fn own<'a>(waiting: &'a Option<Waiting>, in_window: &'a Document) -> &'a Document {
     waiting
         .as_ref()
@@ -22,11 +22,11 @@ pub(crate) fn own<'a>(waiting: &'a Option<Waiting>, in_window: &'a Document) -> 
 }
 
 impl Context {
-    /// Shows a document in place of the user's, or of one already shown there.
+    /// Shows a document in place of the user's document, or of a document already shown there.
     pub(crate) fn stand_in(&mut self, document: Document) {
         let camera = self.model.camera;
         let before = self.put_document(document);
-        // A document shown in its place before is dropped; the user's stays paused.
+        // A document that was already shown in its place is discarded, and the user's stays set aside.
         if self.waiting.is_none() {
             self.model.waiting = Some(before.scenario().clone());
             self.waiting = Some(Waiting {
@@ -58,7 +58,7 @@ impl Context {
         waiting.any(|waiting| waiting.document.is_dirty())
     }
 
-    /// Returns to the scenario with its history.
+    /// Returns from the test track to the scenario with its history.
     pub(crate) fn leave_track(&mut self) {
         if self.model.workshop.track.take().is_some() {
             self.end_waiting();

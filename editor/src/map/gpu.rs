@@ -1,4 +1,4 @@
-//! The map through egui's wgpu renderer: triangles stay in buffers, and only the view changes.
+//! The map through egui's wgpu renderer. Triangles stay in buffers, and only the view changes.
 
 use super::instances::{Instances, UnitShape};
 use super::mesh::{Ink, Mesh};
@@ -11,12 +11,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use wgpu::util::DeviceExt;
 
-/// Number of frames that an unused buffer is kept: a few seconds, so that panning back finds it.
+/// Number of frames for which an unused buffer is kept. A few seconds are enough to find it when panning
+/// back.
 const KEPT_FRAMES: u64 = 240;
 
 // Colours are premultiplied sRGB bytes. Egui blends in sRGB if the window has a plain format, and `shown`
-// leaves them unchanged. An sRGB format converts the shader's output, so `shown` makes them linear there, on
-// the straight colour, since the curve is not proportional.
+// leaves them unchanged. An sRGB format converts the shader's output, so `shown` then makes them linear. It
+// does so with the straight colour, because the curve is not proportional.
 const SHADER: &str = "
 struct View { metres: vec2<f32>, pixels: vec2<f32>, linear: vec4<f32> };
 @group(0) @binding(0) var<uniform> view: View;
@@ -55,7 +56,7 @@ fn shown(color: vec4<f32>) -> vec4<f32> {
 @fragment fn paint(in: Out) -> @location(0) vec4<f32> { return in.color; }
 ";
 
-/// Callbacks that hand a frame to the renderer: the part below names, and the part above them.
+/// Returns callbacks that hand a frame to the renderer: the part below names, and the part above them.
 pub(super) fn shapes(context: &egui::Context, rect: Rect, frame: Frame) -> [Shape; 2] {
     let drawn = Arc::<Mutex<Drawn>>::default();
     let below = Below {
@@ -69,7 +70,7 @@ pub(super) fn shapes(context: &egui::Context, rect: Rect, frame: Frame) -> [Shap
     [below, above].map(Shape::Callback)
 }
 
-/// Prepares a whole frame and draws its lower part.
+/// A callback that prepares the whole frame and draws its lower part.
 struct Below {
     frame: Frame,
     rect: Rect,
@@ -77,16 +78,16 @@ struct Below {
     drawn: Arc<Mutex<Drawn>>,
 }
 
-/// Draws the upper part.
+/// A callback that draws the upper part.
 struct Above {
     drawn: Arc<Mutex<Drawn>>,
 }
 
-/// Data that `prepare` puts together for `paint`.
+/// Draw calls that `prepare` makes for `paint`.
 #[derive(Default)]
 struct Drawn {
     draws: Vec<Draw>,
-    /// How many of them belong to the lower part.
+    /// Number of draw calls that belong to the lower part.
     below: usize,
 }
 
@@ -125,10 +126,10 @@ struct Resources {
     frame: u64,
 }
 
-/// Bytes of an origin: its position, and the opacity of what is drawn there, 0 to 1.
+/// Size of an origin in bytes: its position, and the opacity of what is drawn there, 0 to 1.
 const ORIGIN: u64 = 12;
 
-/// Initial capacity for origins; it grows as needed.
+/// Initial capacity of the buffer of origins, which grows as needed.
 const FIRST_ORIGINS: usize = 8192;
 
 fn origin_buffer(device: &wgpu::Device, count: usize) -> wgpu::Buffer {
@@ -149,7 +150,7 @@ pub(crate) fn set_up(state: &egui_wgpu::RenderState) {
 fn buffer(device: &wgpu::Device, contents: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
     device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
         label: Some("map"),
-        // A buffer must not be empty.
+        // wgpu does not accept an empty buffer.
         contents: if contents.is_empty() {
             &[0; 4]
         } else {
@@ -159,7 +160,7 @@ fn buffer(device: &wgpu::Device, contents: &[u8], usage: wgpu::BufferUsages) -> 
     })
 }
 
-/// The uniform for the view: its layout, its buffer of eight floats, and the binding of both.
+/// Creates the uniform for the view: its layout, its buffer of eight floats, and its bind group.
 fn view_uniform(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu::Buffer, wgpu::BindGroup) {
     let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: Some("map view"),
@@ -262,7 +263,7 @@ impl Resources {
             let bytes = bytemuck::cast_slice(&all.list);
             buffer(device, bytes, wgpu::BufferUsages::VERTEX)
         };
-        // Vehicles move every frame, so their list is not kept.
+        // Vehicles move every frame, so their list is not cached.
         if all.id == 0 {
             return make();
         }
@@ -288,13 +289,13 @@ fn pipeline(
     entry: &str,
     instanced: bool,
 ) -> wgpu::RenderPipeline {
-    // 20 bytes are the five words of a `Vertex`; 24, below, the six of an `Instance`.
+    // The five words of a `Vertex` take 20 bytes; below, the six words of an `Instance` take 24.
     let vertex = wgpu::VertexBufferLayout {
         array_stride: 20,
         step_mode: wgpu::VertexStepMode::Vertex,
         attributes: &wgpu::vertex_attr_array![0 => Float32x2, 1 => Float32x2, 2 => Unorm8x4],
     };
-    // A stride of 0 would be simpler, but not every backend supports it, so each draw call gets its own slice
+    // A stride of 0 would be simpler, but not every backend supports it. So each draw call gets its own slice
     // with one element.
     let origin = wgpu::VertexBufferLayout {
         array_stride: ORIGIN,
@@ -348,7 +349,8 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     fn origin(&mut self, origin: DVec2, strength: f32, count: usize) -> u64 {
-        // In double precision and relative to the centre of the view, so that the GPU adds up small numbers.
+        // Computed in double precision relative to the centre of the view, so that the GPU adds small
+        // numbers.
         let offset = origin - self.centre;
         let at = self.origins.len() as u64;
         let origin = [offset.x as f32, offset.y as f32, strength];
@@ -356,7 +358,8 @@ impl Plan<'_> {
         ORIGIN * at
     }
 
-    /// Plans the layers and passes of meshes with their opacity; those with 0 are left out.
+    /// Plans the draw calls of meshes by layer and pass, with their opacity. Those with opacity 0 are left
+    /// out.
     fn batches(&mut self, meshes: &[Arc<Mesh>], strength: impl Fn(i8, u8) -> f32) {
         let keys: BTreeSet<(i8, u8)> = meshes
             .iter()
@@ -369,8 +372,8 @@ impl Plan<'_> {
             .collect();
         // Passes with the same opacity share the origins of their meshes.
         let mut placed: (f32, Vec<u64>) = (-1.0, Vec::new());
-        // Over all tiles at once rather than tile by tile; otherwise the surface of one would hide its
-        // neighbour's markings that extend into it.
+        // Each pass is drawn for all tiles at once; otherwise the surface of a tile would hide markings of
+        // its neighbour that extend into it.
         for key in keys {
             let strength = strength(key.0, key.1);
             if placed.0 != strength {
@@ -401,7 +404,7 @@ impl Plan<'_> {
         }
         let list = self.resources.list(self.device, all);
         let unit = self.resources.figure(self.device, figure, ink);
-        // As many as the largest portion needs; all portions read the same ones.
+        // As many elements as the largest portion needs, because all portions read the same ones.
         let origin = self.origin(all.origin, 1.0, PORTION.min(count));
         for first in (0..count).step_by(PORTION) {
             let portion = PORTION.min(count - first);
@@ -417,8 +420,8 @@ impl Plan<'_> {
 }
 
 impl Below {
-    /// The uniform of the shader: clip units per metre and per pixel, across and up, and whether colours have
-    /// to be linear. Clip space is two units wide.
+    /// The uniform of the shader: clip units per metre and per pixel, horizontally and vertically, and
+    /// whether colours have to be linear. Clip space is two units wide.
     fn view(&self, linear: bool) -> [f32; 8] {
         let size = self.rect.size();
         let metres = |points: f32| (2.0 / (f64::from(points) * self.frame.camera.scale)) as f32;
@@ -430,7 +433,7 @@ impl Below {
             pixels(size.x),
             pixels(size.y),
             linear,
-            // A vector of four in the shader, because uniforms are laid out in steps of 16 bytes.
+            // The shader reads a vector of four, because uniforms are laid out in steps of 16 bytes.
             0.0,
             0.0,
             0.0,
@@ -477,7 +480,7 @@ impl CallbackTrait for Below {
             resources,
             ..
         } = plan;
-        // By powers of two, so that a growing world does not allocate a new buffer every frame.
+        // Grows by powers of two, so that a growing world does not allocate a new buffer every frame.
         if origins.len() > resources.origin_count {
             resources.origin_count = origins.len().next_power_of_two();
             resources.origins = origin_buffer(device, resources.origin_count);
@@ -531,7 +534,7 @@ fn draw(draws: &[Draw], pass: &mut wgpu::RenderPass<'static>, resources: &Callba
             }
             Some((list, first, count)) => {
                 pass.set_pipeline(&resources.instances);
-                // From the start of the portion, because the draw call counts from 0.
+                // Starts at the portion, because the draw call counts from 0.
                 pass.set_vertex_buffer(2, list.slice(24 * *first as u64..));
                 pass.draw_indexed(draw.range.clone(), 0, 0..*count);
             }

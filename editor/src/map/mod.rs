@@ -1,4 +1,4 @@
-//! Drawing the map at city scale: triangles stay on the GPU, and vehicles and trees are instances selected by
+//! Drawing the map at city scale. Triangles stay on the GPU, and vehicles and trees are instances selected by
 //! position and scale.
 
 mod gpu;

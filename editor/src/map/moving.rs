@@ -1,4 +1,4 @@
-//! Vehicles and pedestrians of a frame as instances of their figures.
+//! Vehicles and pedestrians of a frame, as instances of their figures.
 
 use super::instances::{Instances, instance};
 use super::mesh::Ink;
@@ -23,7 +23,7 @@ pub struct VehicleDot {
     pub width: f64,
     /// Its agent, which determines its colour.
     pub agent: u64,
-    /// A colour instead of its own.
+    /// A colour that replaces the one of the agent.
     pub color: Option<Color32>,
     /// State of its indicators.
     pub indicator: Indicator,
@@ -42,7 +42,7 @@ pub struct Moving<'a> {
     pub vehicles: &'a [VehicleDot],
     /// Pedestrians.
     pub people: &'a [PersonRecord],
-    /// Steered wheels, leaning roofs, signs.
+    /// Hints such as steered wheels, leaning roofs and signs.
     pub hints: &'a [Hint],
     /// Skid marks, if they are shown.
     pub skid_marks: Option<&'a SkidMarks>,
@@ -55,7 +55,7 @@ pub(super) fn instances(
     low: DVec2,
     high: DVec2,
 ) -> Vec<(Figure, Instances)> {
-    // The centre of a long vehicle may be outside while its end is still in view.
+    // The centre of a long vehicle may be outside the view while its end is still inside.
     let margin = DVec2::splat(20.0 + 20.0 * camera.scale);
     let (low, high) = (low - margin, high + margin);
     let empty = || Instances {
@@ -76,7 +76,7 @@ pub(super) fn instances(
         }
     }
     for vehicle in moving.vehicles.iter().filter(is_seen) {
-        // From far away vehicles are enlarged, or a town would look empty.
+        // From far away, vehicles are enlarged; otherwise a town would look empty.
         let grow = if vehicle.is_trailer {
             1.0
         } else {

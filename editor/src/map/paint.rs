@@ -1,4 +1,4 @@
-//! The contents of the map in a frame, and the origin of its triangles.
+//! The contents of the map in a frame, and the workers that make its triangles.
 
 use super::gpu;
 use super::groves::{Shown, View};
@@ -61,7 +61,7 @@ struct ContentQuestion {
     scene: Arc<Scene>,
     ink: Ink,
     before: Arc<Objects>,
-    /// The terrain that is already drawn.
+    /// The scene whose terrain has already been drawn.
     drawn: Option<Arc<Scene>>,
     drawn_ink: Ink,
 }
@@ -72,7 +72,7 @@ struct ContentQuestion {
 //   tiles in view  --tile worker-->      a mesh for each tile and level, when missing or outdated
 //   meshes         --frame-->            GPU buffers, or egui shapes
 //
-// A frame never waits: it draws what there is, however old.
+// A frame never waits. It draws the newest meshes available, even if they are outdated.
 
 /// The drawn ground: a texture, its position, contour lines and their interval.
 struct Terrain {
@@ -114,9 +114,9 @@ pub struct MapPainter {
     /// The last request; `None` if no heat map is shown.
     heat_asked: Option<HeatQuestion>,
     heat: Option<HeatPicture>,
-    /// Hidden parts.
+    /// The parts of the map that are hidden.
     hidden: BTreeSet<MapPart>,
-    /// Obstacles pushed by the run, and their meshes.
+    /// Obstacles that the run has pushed, and their meshes.
     pushed: Option<Pushed>,
 }
 
@@ -126,7 +126,7 @@ impl MapPainter {
     pub fn new(uses_gpu: bool, wake: impl Fn() + Send + Clone + 'static) -> Self {
         let content = |question: ContentQuestion| {
             let scenario = &question.scene.scenario;
-            // A picture of the terrain takes long, and most edits do not affect it.
+            // Drawing the terrain is slow, and most edits do not affect it.
             let same = question.drawn.as_ref().is_some_and(|drawn| {
                 question.drawn_ink == question.ink && same_terrain(&drawn.scenario, scenario)
             });
@@ -190,7 +190,7 @@ impl MapPainter {
 
     /// Sets the scene to draw.
     pub fn set_scene(&mut self, scene: &Arc<Scene>, ink: Ink) {
-        // Called every frame.
+        // Returns early if nothing has changed, because this is called every frame.
         if Arc::ptr_eq(scene, &self.scene) && ink == self.ink {
             return;
         }
@@ -213,7 +213,7 @@ impl MapPainter {
 
     /// Sets the hidden parts.
     pub(crate) fn set_hidden(&mut self, hidden: &BTreeSet<MapPart>) {
-        // Called every frame.
+        // Compared first, because this is called every frame.
         if self.hidden != *hidden {
             self.hidden = hidden.clone();
         }
@@ -225,7 +225,7 @@ impl MapPainter {
             self.pushed = None;
             return;
         };
-        // Called every frame.
+        // Compared first, because this is called every frame.
         match &mut self.pushed {
             Some(known) if known.is_of(&scene, self.content_ink) => known.follow(records),
             pushed => *pushed = Some(Pushed::new(scene, self.content_ink, records)),
@@ -236,7 +236,7 @@ impl MapPainter {
         !self.hidden.contains(&part)
     }
 
-    /// Whether parts are still being prepared.
+    /// Whether parts of the map are still being prepared.
     pub fn is_waiting(&self) -> bool {
         let shown = self.heat.as_ref().map(|heat| &heat.question);
         let heat_waits = match (&self.heat_asked, shown) {
@@ -260,7 +260,7 @@ impl MapPainter {
             is_dark: self.ink == Ink::Dark,
             is_far: Level::at(scale) == Level::Far,
         };
-        // Called every frame.
+        // Compared first, because this is called every frame.
         let is_known = |asked: &HeatQuestion| asked.is_like(&question);
         if !self.heat_asked.as_ref().is_some_and(is_known) {
             self.heat_asked = Some(question.clone());
@@ -282,7 +282,7 @@ impl MapPainter {
 
     fn take_answers(&mut self, context: &egui::Context) {
         if let Some((scene, ink, content)) = self.content_worker.take() {
-            // The answer may be about an older scene.
+            // The answer may belong to an older scene.
             self.waiting = !Arc::ptr_eq(&scene, &self.scene);
             self.content_scene = Some(scene);
             self.content_ink = ink;
@@ -290,11 +290,12 @@ impl MapPainter {
                 self.terrain = terrain.as_ref().map(|t| Terrain::new(t, context));
             }
             self.content = content;
-            // Tiles of the old scene are not awaited; the next frame requests those that differ.
+            // Answers about tiles of the old scene are not awaited. The next frame requests the tiles that
+            // differ.
             self.asked.clear();
         }
         if let Some(heat) = self.heat_worker.take() {
-            // It may have been switched off meanwhile.
+            // The heat map may have been switched off since the request.
             self.heat = self.heat_asked.is_some().then_some(heat);
         }
         if let Some(answers) = self.tile_worker.take() {
@@ -323,8 +324,9 @@ impl MapPainter {
         }
     }
 
-    /// Roads, forests, obstacles, vehicles and pedestrians as shapes for a rectangle of the window: the part
-    /// below names, and the part above them. Without a run (`None`), vehicles are drawn at their starts.
+    /// Returns roads, forests, obstacles, vehicles and pedestrians as shapes for a rectangle of the window:
+    /// the part below names, and the part above them. Without a run (`None`), vehicles are drawn at their
+    /// starts.
     pub fn shapes(
         &mut self,
         context: &egui::Context,
@@ -340,7 +342,7 @@ impl MapPainter {
         }
     }
 
-    /// All shapes of a frame, from the answers of workers so far.
+    /// Returns all shapes of a frame, from the workers' answers so far.
     #[cfg(test)]
     fn shapes_of_answers(
         &mut self,
@@ -364,15 +366,15 @@ impl MapPainter {
         contours.into_iter().chain(floors).collect()
     }
 
-    /// Collects what is in view and requests what is missing.
+    /// Collects the contents in view and requests missing ones.
     fn frame(&mut self, rect: Rect, camera: &Camera, moving: Option<Moving<'_>>) -> Frame {
         let (low, high) = camera.view(rect);
         let level = Level::at(camera.scale);
         let (mut roads, mut land, mut obstacles) = (Vec::new(), Vec::new(), Vec::new());
         let mut wanted = Vec::new();
         let content_tiles = self.content.tiles.clone();
-        // Beyond the scale at which roads become lines, houses fade out. They use the meshes of the previous
-        // level, which are needed when zooming in.
+        // Houses fade out beyond the scale at which roads become lines. They use the meshes of the previous
+        // level, which are needed anyway when zooming in.
         let has_faint_houses =
             level == Level::Far && land::Detail::at(1.0 / camera.scale).is_some();
         for (id, tile) in content_tiles.visible(low, high) {
@@ -391,23 +393,23 @@ impl MapPainter {
             {
                 wanted.push(faint);
             }
-            // An outdated picture or another level is better than a hole.
+            // An outdated mesh or another level is better than a hole.
             let others = [Level::Near, Level::Close, Level::Middle, Level::Far];
             let known = own.or_else(|| others.iter().find_map(|l| self.meshes.get(&(id, *l))));
             if let Some(answer) = known {
                 roads.push(answer.mesh.clone());
                 let answer = houses.flatten().unwrap_or(answer);
-                // Most tiles of a hand-made scenario have neither.
+                // Most tiles of hand-made scenarios contain neither.
                 let filled = |mesh: &&Arc<Mesh>| !mesh.indices.is_empty();
                 land.extend(Some(&answer.ground).filter(filled).cloned());
                 obstacles.extend(Some(&answer.obstacles).filter(filled).cloned());
             }
         }
-        // In the passes of the roads: below the markings, and below higher layers.
+        // Drawn in the passes of the roads, below their markings and below higher layers.
         roads.extend(self.heat.iter().flat_map(|heat| heat.meshes.clone()));
         if let (Some(scene), false) = (&self.content_scene, wanted.is_empty()) {
             self.asked.extend_from_slice(&wanted);
-            // The worker answers only its newest request, so that contains everything missing.
+            // The worker answers only its newest request, so each request lists everything that is missing.
             self.tile_worker.ask(TileQuestion {
                 scene: scene.clone(),
                 tiles: content_tiles.clone(),
@@ -418,7 +420,7 @@ impl MapPainter {
         if self.meshes.len() > KEPT_MESHES {
             let visible: Vec<TileId> = content_tiles.visible(low, high).map(|(id, _)| id).collect();
             self.meshes
-                // Far tiles are small and fill holes while the camera moves.
+                // The meshes of the far level are small, and fill holes while the camera moves.
                 .retain(|(id, l), _| visible.contains(id) || *l == Level::Far);
         }
         let mut forests = Shown::default();
@@ -470,7 +472,7 @@ pub(super) struct Frame {
     pub(super) roads: Vec<Arc<Mesh>>,
     /// Fixed obstacles of all tiles in view.
     pub(super) obstacles: Vec<Arc<Mesh>>,
-    /// Loose obstacles at rest, and moving ones.
+    /// Meshes of loose obstacles at rest, and of moving ones.
     pub(super) loose: Vec<Arc<Mesh>>,
     pub(super) things: Arc<Mesh>,
     pub(super) starts: Option<Arc<Mesh>>,
@@ -504,7 +506,7 @@ pub(super) enum List {
 }
 
 impl Frame {
-    /// The meshes from the bottom up; those of one element are drawn together, by layer and pass.
+    /// The meshes from bottom to top. The meshes of an element are drawn together, by layer and pass.
     pub(super) fn lists(&self) -> Vec<(List, &[Arc<Mesh>])> {
         let one = std::slice::from_ref;
         let mut lists: Vec<(List, &[Arc<Mesh>])> = vec![(List::Land, self.land.as_slice())];
@@ -516,7 +518,7 @@ impl Frame {
             (List::Things, one(&self.things)),
             (List::Starts, self.starts.as_slice()),
         ]);
-        // Above the roads, as trees are.
+        // Drawn above the roads, like trees.
         let canopies = self.forests.canopies.iter().enumerate();
         lists.extend(canopies.map(|(number, (mesh, _))| (List::Canopy(number), one(mesh))));
         lists
@@ -534,14 +536,14 @@ impl Frame {
             (List::Things, objects::LOOSE) => MapPart::Obstacles,
             (List::Things, objects::PLACES) => MapPart::Places,
             (List::Things, _) => MapPart::Vehicles,
-            // Drawn or left out as a whole.
+            // These are drawn or left out as a whole.
             (List::Ground | List::Starts | List::Canopy(_), _) => return true,
         };
         !self.hidden.contains(&part)
     }
 
-    /// Opacity of a layer and pass of a list of meshes, 0 to 1: 0 if hidden; obstacles and roof details fade
-    /// in with the zoom.
+    /// Opacity of a layer and pass of a list of meshes, 0 to 1. It is 0 for hidden parts; obstacles and roof
+    /// details fade in with the zoom.
     pub(super) fn strength(&self, list: List, layer: i8, pass: u8) -> f32 {
         if !self.shows(list, layer) {
             return 0.0;
@@ -642,7 +644,7 @@ mod tests {
         meshes.sum()
     }
 
-    /// A frame on a renderer without our pipelines, which generates all vertices every frame.
+    /// Without our pipelines, the renderer generates all vertices again every frame.
     #[test]
     fn a_frame_over_forests_of_millions_of_trees_has_few_vertices() {
         let mut scenario = Scenario::new("forests");
@@ -662,7 +664,7 @@ mod tests {
         painter.set_scene(&scene, Ink::Light);
         let mut frame = |scale: f64| {
             let camera = Camera {
-                // In a planted forest.
+                // Within a planted forest.
                 centre: DVec2::new(10_100.0, 200.0),
                 scale,
             };

@@ -1,4 +1,4 @@
-//! The map as egui shapes, for renderers without our pipelines.
+//! The map as egui shapes, for renderers that do not support our pipelines.
 
 use super::instances::{UnitShape, parts};
 use super::mesh::{Batch, Mesh};
@@ -11,7 +11,7 @@ use roadwright_render::figure::Figure;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Shapes of a frame: the part below names, and the part above them.
+/// Returns the shapes of a frame: the part below names, and the part above them.
 pub(super) fn shapes(rect: Rect, camera: &Camera, frame: &Frame) -> [Vec<Shape>; 2] {
     let mut below = Vec::new();
     for (list, meshes) in frame.lists() {
@@ -30,8 +30,8 @@ pub(super) fn shapes(rect: Rect, camera: &Camera, frame: &Frame) -> [Vec<Shape>;
     [below, frame.figures_above().map(figure).collect()]
 }
 
-/// Batches of all meshes by layer and pass, so that a kerb does not cross a neighbour's road, each with its
-/// opacity; those with 0 are left out.
+/// Adds the batches of all meshes, ordered by layer and pass so that a kerb does not cross a neighbour's
+/// road. Each has an opacity, and batches with opacity 0 are left out.
 fn add_batches(
     shapes: &mut Vec<Shape>,
     rect: Rect,
@@ -73,7 +73,7 @@ fn shape(rect: Rect, camera: &Camera, mesh: &Mesh, batch: &Batch, strength: f32)
             let [r, g, b, a] = v[4].to_ne_bytes();
             let color = Color32::from_rgba_premultiplied(r, g, b, a);
             Vertex {
-                // The screen's y points down.
+                // On the screen, y points down.
                 pos: origin + Vec2::new(f(0) * scale + f(2), -(f(1) * scale + f(3))),
                 uv: egui::epaint::WHITE_UV,
                 color: faded(color, strength),
@@ -84,9 +84,9 @@ fn shape(rect: Rect, camera: &Camera, mesh: &Mesh, batch: &Batch, strength: f32)
     Shape::mesh(out)
 }
 
-/// A premultiplied colour with reduced opacity.
+/// Returns a premultiplied colour with reduced opacity.
 fn faded(color: Color32, strength: f32) -> Color32 {
-    // Most are not faded, and rounding must not change them.
+    // Most colours are not faded and must not be changed by rounding.
     if strength < 1.0 {
         let [r, g, b, a] = color.to_array();
         let byte = |c: u8| (f32::from(c) * strength).round() as u8;
@@ -104,8 +104,8 @@ fn instances(rect: Rect, camera: &Camera, figures: &Figures<'_>, unit: &UnitShap
     for one in &all.list[..figures.count] {
         let (place, front, half_width, color) = parts(one);
         let length = Vec2::from(front).length();
-        // The vector to the front gives direction and half the length; rotated left and scaled it gives half
-        // the width.
+        // The vector to the front gives the direction and half the length. Rotated to the left and scaled, it
+        // gives half the width.
         let left = [
             -front[1] / length.max(1e-9) * half_width,
             front[0] / length.max(1e-9) * half_width,

@@ -1,4 +1,4 @@
-//! The ground as a picture of tints and shades, with contour lines.
+//! The ground as a picture with tints and shading, and contour lines.
 
 use super::mesh::{Ink, Level, Mesh, MeshBuilder};
 use egui::{Color32, ColorImage};
@@ -14,7 +14,7 @@ const LONGEST: f64 = 1024.0;
 /// A picture of the ground and its position.
 #[derive(Debug, Clone)]
 pub struct TerrainImage {
-    /// The picture, first row in the north.
+    /// The picture, with the northernmost row first.
     pub image: ColorImage,
     /// Contour lines.
     pub contours: Arc<Mesh>,
@@ -31,14 +31,14 @@ impl TerrainImage {
     pub fn new(field: &HeightField, ink: Ink) -> Self {
         let (low, high) = (field.origin(), field.far_corner());
         let size = high - low;
-        // At least a quarter of a sample per pixel: between samples heights are interpolated, so there are no
-        // finer details.
+        // A pixel is at least a quarter of a sample wide, because heights are interpolated between samples
+        // and there are no finer details.
         let pixel = (size.max_element() / LONGEST).max(0.25 * field.spacing());
         let (width, height) = (
             ((size.x / pixel).ceil() as usize).max(2),
             ((size.y / pixel).ceil() as usize).max(2),
         );
-        // One row and column more than the picture, for slopes.
+        // One row and one column more than the picture, to compute slopes.
         let at = |x: usize, y: usize| {
             let u = DVec2::new(x as f64 / width as f64, 1.0 - y as f64 / height as f64);
             field.height(low + u * size)

@@ -14,7 +14,7 @@ pub(super) fn ui(
     presets: &mut bool,
     actions: &mut Vec<Action>,
 ) {
-    // It was unpacked or closed meanwhile.
+    // The bundle was unpacked or closed in the meantime.
     let Some(open) = &model.bundle else {
         actions.push(Action::Show(Dialog::None));
         return;
@@ -72,7 +72,7 @@ fn contents(ui: &mut Ui, open: &OpenBundle) {
     }
 }
 
-/// Modules and files that its scenario uses but are missing here.
+/// Modules and files that its scenario uses but that are missing here.
 fn lacks(ui: &mut Ui, model: &Model, open: &OpenBundle) {
     for lack in &open.lacks {
         let color = model.theme().tone(Tone::Warning);

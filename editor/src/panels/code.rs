@@ -10,13 +10,13 @@ pub(super) struct Mend {
     pub(super) inserted: String,
 }
 
-/// The automatic change after typing a character, given the text before and after it and the position of the
-/// cursor, in characters.
+/// Returns the automatic change after a typed character, given the text before and after typing and the
+/// cursor position in characters.
 ///
 /// A new line starts with the indentation of the previous one, one level deeper after an opening bracket. A
 /// closing bracket that is the first character of its line moves one level back.
 pub(super) fn mend(before: &str, after: &str, cursor: usize) -> Option<Mend> {
-    // One character more means typing. Pasted text keeps its own indentation.
+    // Typing adds exactly one character. Pasted text keeps its own indentation.
     if after.chars().count() != before.chars().count() + 1 || cursor == 0 {
         return None;
     }
@@ -99,7 +99,7 @@ fn brackets(text: &str) -> Vec<(usize, char)> {
         let letter = letters[at];
         let next = letters.get(at + 1);
         match quote {
-            // An escaped character ends nothing.
+            // An escaped quote does not end the string.
             Some('"') if letter == '\\' => at += 1,
             // Strings in double quotes end at the end of their line.
             Some(q) if letter == q || (q == '"' && letter == '\n') => quote = None,
@@ -125,7 +125,7 @@ fn brackets(text: &str) -> Vec<(usize, char)> {
 mod tests {
     use super::*;
 
-    /// The text after a character was typed at the end, with its automatic change.
+    /// Returns the text after a character was typed at its end, with the automatic change.
     fn typed(before: &str, letter: char) -> String {
         let mut after = format!("{before}{letter}");
         if let Some(mend) = mend(before, &after, after.chars().count()) {

@@ -1,4 +1,4 @@
-//! Comparison of two runs: figures, curves on the same axes, and trips of the same agents.
+//! Comparison of two runs, with key figures, curves on the same axes, and trips of the same agents.
 
 use super::PanelFrame;
 use super::past::clock;
@@ -28,7 +28,7 @@ const TABLE: f32 = 150.0;
 const COLUMNS: [f32; 4] = [120.0, 58.0, 58.0, 70.0];
 /// Minimum width for figures and curves side by side, points.
 const WIDE: f32 = 640.0;
-/// Gap between the two, points.
+/// Gap between figures and curves, points.
 const GAP: f32 = 24.0;
 /// Half the size of the map section shown around a trip's place, m.
 const AROUND: f64 = 60.0;
@@ -57,7 +57,7 @@ pub(super) struct ComparePanel {
     shows_trips: bool,
     filter: String,
     order: Order,
-    /// Recomputed when one of the runs changes, because there may be a hundred thousand trips.
+    /// Recomputed only when one of the runs changes, because there may be a hundred thousand trips.
     known: Option<Known>,
 }
 
@@ -119,7 +119,7 @@ fn beside(ui: &mut Ui, model: &Model, runs: [&Arc<RunResults>; 2], comparison: &
         for is_left in [true, false] {
             let layout = Layout::top_down(Align::Min);
             ui.allocate_ui_with_layout(vec2(width, 0.0), layout, |ui| {
-                // The wide gap applies to the two columns only, not to their contents.
+                // The wide gap applies only between the two columns, not inside them.
                 *ui.spacing_mut() = ui.ctx().global_style().spacing.clone();
                 ui.set_width(width);
                 if is_left {
@@ -280,7 +280,7 @@ fn row(ui: &mut Ui, model: &Model, figure: &Figure) {
     let sign = figure.difference().filter(|difference| *difference > 0.0);
     let sign = if sign.is_some() { "+" } else { "" };
     ui.label(format!("{sign}{}", figure.in_words(figure.difference())));
-    // In words as well, because not every user can distinguish the colours.
+    // Written in words as well, because not every user can distinguish the colours.
     ui.label(match better {
         Some(Better::A) => "A",
         Some(Better::B) => "B",
@@ -353,7 +353,7 @@ fn trips(
         });
 }
 
-/// The texts of a row of trips.
+/// Draws the texts of a row of trips.
 fn cells(ui: &mut Ui, texts: [RichText; 4]) {
     ui.horizontal(|ui| {
         for (text, width) in texts.into_iter().zip(COLUMNS) {
@@ -406,7 +406,7 @@ fn trip(ui: &mut Ui, model: &Model, pair: &TripPair, actions: &mut Vec<Action>) 
     });
 }
 
-/// Duration of a trip, or how else it ended.
+/// Duration of a trip, or how the trip ended without arriving.
 fn time_of(trip: Option<&roadwright_simulation::Trip>) -> String {
     match trip {
         None => "–".into(),
@@ -449,7 +449,7 @@ fn listed<'a>(trips: &'a [TripPair], filter: &str, order: Order) -> Vec<&'a Trip
         difference.unwrap_or(f64::INFINITY)
     };
     match order {
-        // Already in this order.
+        // The trips are already in this order.
         Order::Difference => {}
         Order::Slower => listed.sort_by(|x, y| difference(x, -1.0).total_cmp(&difference(y, -1.0))),
         Order::Faster => listed.sort_by(|x, y| difference(x, 1.0).total_cmp(&difference(y, 1.0))),

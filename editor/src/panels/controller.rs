@@ -1,5 +1,5 @@
-//! The controller of the watched vehicle: memberships, needles and firing rules of fuzzy controllers, terms
-//! of control laws, and inputs and outputs of any controller.
+//! The controller of the watched vehicle. Shows memberships, needles and firing rules of fuzzy controllers,
+//! terms of control laws, and inputs and outputs of any controller.
 
 use super::PanelFrame;
 use super::widgets::{empty, heading};
@@ -93,7 +93,7 @@ fn parameters_of(model: &Model, stack: &str) -> BTreeMap<String, f64> {
     set.map(|(key, value)| (key.clone(), *value)).collect()
 }
 
-/// A controller given by a formula: its present terms, inputs, outputs, and the formula.
+/// Shows a controller that is a formula, with its present terms, inputs and outputs.
 fn law(ui: &mut Ui, theme: Theme, seen: &Inspection, terms: &[Term]) {
     heading(ui, seen.controller);
     if !terms.is_empty() {
@@ -125,7 +125,8 @@ fn law(ui: &mut Ui, theme: Theme, seen: &Inspection, terms: &[Term]) {
     }
 }
 
-/// A term by name, number and bar: braking to the left in red, accelerating to the right.
+/// Shows a term as name, number and bar. The bar is red and points left for braking, and points right for
+/// accelerating.
 fn term_row(ui: &mut Ui, theme: Theme, term: &Term) {
     let text = RichText::new(term.name);
     ui.label(if term.decides { text.strong() } else { text });
@@ -170,7 +171,7 @@ fn unit(text: &str) -> String {
 /// A name, an optional number, and its unit.
 type InputRow = (&'static str, Option<f64>, &'static str);
 
-/// The inputs of a controller, where present.
+/// The inputs of a controller, `None` where an input is absent.
 fn told(input: &ControllerInput) -> Vec<InputRow> {
     let some = |distance: f64| (distance < NOTHING).then_some(distance);
     let leader = some(input.leader_gap).map(|_| input.leader_speed);
@@ -180,8 +181,8 @@ fn told(input: &ControllerInput) -> Vec<InputRow> {
         ("gap to leader", some(input.leader_gap), "m"),
         ("speed of leader", leader, "m/s"),
         ("distance to stop", some(input.stop_distance), "m"),
-        ("way-point, distance", some(input.waypoint_distance), "m"),
-        ("way-point, angle", Some(input.waypoint_angle), "rad"),
+        ("waypoint, distance", some(input.waypoint_distance), "m"),
+        ("waypoint, angle", Some(input.waypoint_angle), "rad"),
         ("obstacle, distance", some(input.obstacle_distance), "m"),
     ]
 }
@@ -203,7 +204,7 @@ fn short(name: &str) -> &str {
     name.trim_start_matches("fuzzy_driver.")
 }
 
-/// Aggregation of rules: the first parameter of the fuzzy driver.
+/// How rules are aggregated, which is the first parameter of the fuzzy driver.
 fn aggregation_of(model: &Model, stack: &str) -> Aggregation {
     let stacks = model.document.scenario().stacks();
     let parameters = stacks.get(stack).map(|stack| &stack.controller.parameters);
@@ -213,7 +214,7 @@ fn aggregation_of(model: &Model, stack: &str) -> Aggregation {
     }
 }
 
-/// A controller with the rules of a stack; trained rules differ from the printed tables.
+/// Returns a controller with the rules of a stack, because trained rules differ from the printed tables.
 fn as_in(model: &Model, stack: &str, controller: &FuzzyController) -> FuzzyController {
     let mut own = *controller;
     let table = CHROMOSOME
@@ -223,7 +224,7 @@ fn as_in(model: &Model, stack: &str, controller: &FuzzyController) -> FuzzyContr
     for (key, value) in stack.iter().flat_map(|stack| &stack.controller.parameters) {
         let place = rule_place(key).filter(|place| Some(place.table) == table);
         if let Some(place) = place {
-            // A parameter may be any number in a file, so it is limited to the existing terms.
+            // In a file the parameter may be any number, so it is limited to the existing terms.
             let term = value.max(0.0) as usize;
             own.rules[place.row][place.column] = term.min(own.terms.len() - 1);
         }
@@ -234,8 +235,8 @@ fn as_in(model: &Model, stack: &str, controller: &FuzzyController) -> FuzzyContr
 /// The crisp inputs of a controller.
 fn crisp(controller: &FuzzyController, input: &ControllerInput) -> (f64, f64) {
     if controller.name.contains("avoid") {
-        // Tables know the lateral distance of an obstacle but not its side; the driver restores the sign of
-        // the output.
+        // The tables use the lateral distance of an obstacle but not its side; the driver restores the sign
+        // of the output.
         (input.obstacle_distance, input.obstacle_angle.abs())
     } else {
         (input.waypoint_distance, input.waypoint_angle.abs())
@@ -293,7 +294,7 @@ fn membership_plot(
     });
 }
 
-/// The rule table; firing rules are filled according to their strength.
+/// The rule table, in which firing rules are filled according to their strength.
 fn rules(ui: &mut Ui, theme: Theme, controller: &FuzzyController, inference: &Inference) {
     Grid::new((controller.name, "rules"))
         .spacing(vec2(3.0, 3.0))

@@ -1,4 +1,4 @@
-//! Dialogs: questions, paths, palette, keys, search, welcome.
+//! Dialogs for questions, paths, the palette, keys, search and the welcome panel.
 
 use super::{bundle, damaged, keys, palette, path_dialog, welcome, widgets};
 use crate::command::Command;
@@ -62,16 +62,16 @@ impl OpenDialog {
         }
     }
 
-    /// The command whose new key the key sheet waits for.
+    /// The command for which the key sheet waits for a new key.
     pub(super) fn waiting(&self, model: &Model) -> Option<Command> {
-        // A dialog that the model has closed since the last frame waits for nothing.
+        // If the model has closed the dialog since the last frame, nothing waits for a key.
         match &self.now {
             Dialog::Keys { waiting, .. } if self.opened == model.dialog => *waiting,
             _ => None,
         }
     }
 
-    /// The same; ends the waiting.
+    /// Returns the command for which the key sheet waits, and ends the waiting.
     pub(super) fn take_waiting(&mut self) -> Option<Command> {
         match &mut self.now {
             Dialog::Keys { waiting, .. } => waiting.take(),
@@ -120,11 +120,11 @@ fn unsaved(context: &egui::Context, model: &Model, next: &Next, actions: &mut Ve
     }
 }
 
-/// The same text as in the security documentation, where it applies.
+/// The same text as in the documentation of plugins.
 const WARNING: &str = "Native plugins run with all your permissions: they can read files, use the network \
     and crash or corrupt Roadwright. Allow only plugins that you built or trust.";
 
-/// Asks once per build.
+/// Asks for permission to run a build, once for each build.
 fn allow_plugin(context: &egui::Context, model: &Model, actions: &mut Vec<Action>) {
     // No build waits for permission any more.
     let Some(file) = model.modules.unallowed.first() else {

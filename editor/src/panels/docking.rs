@@ -4,7 +4,7 @@ use super::Pane;
 use crate::panel::{Dock, PanelId};
 use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tiles, Tree};
 
-/// Minimum width of the panels beside the map, points, so that rows have room for a name and a value.
+/// Minimum width of the panels beside the map, points, so that a row has room for a name and a value.
 const LEAST_SIDE: f32 = 300.0;
 
 /// The default layout.
@@ -20,7 +20,7 @@ pub(super) fn first_tree() -> Tree<Pane> {
     let upper = tiles.insert_tab_tile(upper);
     let lower = tiles.insert_tab_tile(lower);
     let mut side = Linear::new(LinearDir::Vertical, vec![upper, lower]);
-    // The Inspector has long sheets and the lists below scroll; the map takes most of the window.
+    // The Inspector is long, and the lists below it scroll. The map takes most of the window.
     side.shares.set_share(upper, 2.6);
     side.shares.set_share(lower, 1.0);
     let side = tiles.insert_container(Container::Linear(side));
@@ -31,7 +31,7 @@ pub(super) fn first_tree() -> Tree<Pane> {
     Tree::new(egui::Id::unique("panels"), root, tiles)
 }
 
-/// The column beside the map while it is wider than its share of a narrow window.
+/// The column beside the map, widened beyond its share of a narrow window.
 pub(super) struct Widened {
     row: TileId,
     side: TileId,
@@ -39,8 +39,8 @@ pub(super) struct Widened {
     given: f32,
 }
 
-/// Widens the column beside the map to its minimum, if the panels are still in one column; `None` if it is
-/// wide enough.
+/// Widens the column beside the map to its minimum, if the panels are still in one column. Returns `None` if
+/// it is already wide enough.
 pub(super) fn widen_side(tree: &mut Tree<Pane>, width: f32) -> Option<Widened> {
     let row = tree.root()?;
     let is_map = |id: TileId| holds_map(&tree.tiles, id);
@@ -56,7 +56,7 @@ pub(super) fn widen_side(tree: &mut Tree<Pane>, width: f32) -> Option<Widened> {
         _ => return None,
     };
     let (own, others) = (all.shares[side], all.shares[map]);
-    // Never more than 55 % of the window, because the map is what the user edits.
+    // At most 55 % of the window, because the user mainly works on the map.
     let least = LEAST_SIDE.min(0.55 * width);
     if all.dir != LinearDir::Horizontal || own * width >= least * (own + others) {
         return None;
@@ -83,8 +83,8 @@ fn holds_map(tiles: &Tiles<Pane>, id: TileId) -> bool {
 }
 
 impl Widened {
-    /// Restores the column's own share, for when the window becomes wider again, unless the user has dragged
-    /// it meanwhile.
+    /// Restores the column's own share, for the time when the window becomes wider again, unless the user has
+    /// dragged the border meanwhile.
     pub(super) fn restore(self, tree: &mut Tree<Pane>) {
         if let Some(Tile::Container(Container::Linear(all))) = tree.tiles.get(self.row)
             && all.shares[self.side] == self.given

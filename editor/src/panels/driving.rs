@@ -11,7 +11,7 @@ use std::f32::consts::{FRAC_PI_2, PI};
 
 /// Side of a dial, points.
 const DIAL: f32 = 84.0;
-/// Start angle and sweep of dials, rad; clockwise from the lower left.
+/// Start angle and sweep of dials, rad, clockwise from the lower left.
 const FIRST: f32 = 0.75 * PI;
 const ROUND: f32 = 1.5 * PI;
 /// End of the scale of speeds in town, km/h.
@@ -69,7 +69,7 @@ fn buttons(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// Asks where to save the drive.
+/// Asks where to save the recorded drive.
 pub(super) fn keep_drive(model: &Model) -> Action {
     Action::Show(Dialog::Path {
         purpose: Purpose::Drive,
@@ -86,7 +86,7 @@ fn dashboard(
     controls: HandControls,
 ) {
     let speed = 3.6 * vehicle.speed.abs();
-    // Slightly before the end, so that the scale changes before the dial is full.
+    // The scale changes slightly before the dial is full.
     let top = if speed > 0.95 * TOWN { FAST } else { TOWN };
     dial(
         ui,
@@ -107,7 +107,7 @@ fn dashboard(
         let (rpm, unit) = (format!("{:.0}", drive.rpm), format!("rpm   {gear}"));
         dial(ui, theme, "Engine", &rpm, &unit, share);
     }
-    // The accelerator acts as a brake while the vehicle rolls the other way.
+    // The accelerator acts as a brake while the vehicle rolls in the opposite direction.
     let is_braking = controls.pedals * vehicle.speed < 0.0 && vehicle.speed.abs() > 0.1;
     let pressed = controls.pedals.abs();
     let (throttle, brake) = match drive {
@@ -123,7 +123,7 @@ fn dashboard(
     }
 }
 
-/// The load of each wheel, red if it slips; one row per pair of wheels, front first.
+/// Shows the load of each wheel, in red if it slips. There is one row for each pair of wheels, front first.
 fn wheel_loads(ui: &mut Ui, theme: Theme, wheels: &[WheelRecord]) {
     let said = wheels.iter().map(|wheel| {
         let (load, slip) = (1e-3 * wheel.load, 100.0 * wheel.slip_ratio);
@@ -138,7 +138,7 @@ fn wheel_loads(ui: &mut Ui, theme: Theme, wheels: &[WheelRecord]) {
     response.widget_info(move || WidgetInfo::labeled(Role::Label, true, &label));
     let rect = response.rect;
     response.on_hover_text(said.replace("; ", "\n"));
-    // Bars are shares of the most loaded wheel; at least 1 N, for a vehicle in the air.
+    // Bars are shares of the most loaded wheel, or of 1 N for a vehicle in the air.
     let most = wheels.iter().map(|wheel| wheel.load).fold(1.0, f64::max);
     let rows = wheels.len().div_ceil(2);
     let height = (rect.height() - 20.0) / rows as f32;
@@ -244,14 +244,14 @@ fn bar(ui: &mut Ui, color: Color32, name: &str, share: f64) {
     );
 }
 
-/// A steering wheel turned in proportion to the front wheels.
+/// Draws a steering wheel that turns in proportion to the front wheels.
 fn wheel(ui: &mut Ui, theme: Theme, steering: f64) {
     let degrees = steering.to_degrees();
     let (rect, painter) = room(ui, DIAL, format!("Steering: {degrees:.0} degrees"));
     let (middle, radius) = (rect.center() - vec2(0.0, 6.0), 0.5 * DIAL - 14.0);
     let ink = ui.visuals().text_color();
     painter.circle_stroke(middle, radius, Stroke::new(4.0, ink));
-    // Screen angles are clockwise, and steering angles are positive to the left.
+    // Angles on the screen are clockwise, but steering angles are positive to the left.
     let turn = -WHEEL_RATIO * steering as f32;
     for spoke in [0.0, PI, FRAC_PI_2] {
         let ends = [middle, on_circle(middle, radius, turn + spoke)];

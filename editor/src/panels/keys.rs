@@ -1,4 +1,4 @@
-//! All keys, and dialogs to change them.
+//! The sheet of all keys, on which they can be changed.
 
 use super::widgets;
 use crate::command::{Command, KeyMap};
@@ -59,7 +59,8 @@ fn table(ui: &mut Ui, keys: &KeyMap, filter: &str, waiting: &mut Option<Command>
                 if button.clicked() {
                     *waiting = Some(command);
                 }
-                // Long ones take two lines, because a small window with large letters has no more room.
+                // Long descriptions take two lines, because a small window with large letters has no more
+                // room.
                 ui.vertical(|ui| {
                     // Half the height difference between a key and small letters.
                     ui.add_space(4.0);

@@ -43,13 +43,13 @@ pub(super) fn vehicle_types(scenario: &Scenario) -> Vec<(String, String)> {
     types.map(|(k, v)| (k.clone(), v.name.clone())).collect()
 }
 
-/// Keys of available stacks, in the order of their list, each with itself as its name.
+/// Keys of available stacks in the order of their list. The key of a stack is also its name.
 pub(super) fn stacks(scenario: &Scenario) -> Vec<(String, String)> {
     let stacks = scenario.listed_stacks().into_iter();
     stacks.map(|(key, _)| (key.clone(), key.clone())).collect()
 }
 
-/// The name of a vehicle type or stack to change, and buttons to copy and delete it.
+/// The name of a vehicle type or stack, which can be edited, and buttons to copy and delete it.
 fn naming(ui: &mut Ui, model: &Model, kind: Kind, key: &str, actions: &mut Vec<Action>) {
     let scenario = model.document.scenario();
     let word = kind.word();
@@ -94,7 +94,7 @@ fn send(edit: Result<Edit, String>, what: &str, kind: Kind, actions: &mut Vec<Ac
     });
 }
 
-/// A number of a vehicle type.
+/// Describes a number of a vehicle type.
 const fn number(
     name: &'static str,
     unit: &'static str,
@@ -228,7 +228,7 @@ fn stack(ui: &mut Ui, model: &Model, key: &str, stack: &Stack, actions: &mut Vec
             continue;
         };
         let mut changed = stack.clone();
-        // Refused if the slot cannot have that many modules.
+        // `set` refuses a number of modules that the slot cannot have.
         if changed.set(slot, settings) {
             let edit = Edit::Stack(key.to_owned(), Some(Box::new(changed)));
             actions.push(Action::Apply(format!("{} of {key}", slot.title()), edit));
@@ -236,8 +236,8 @@ fn stack(ui: &mut Ui, model: &Model, key: &str, stack: &Stack, actions: &mut Vec
     }
 }
 
-/// The modules of a slot and their parameters; returns the new list if modules were selected, dropped or
-/// removed.
+/// Shows the modules of a slot with their parameters. Returns the new list if modules were selected, dropped
+/// or removed.
 fn slot_rows(
     ui: &mut Ui,
     model: &Model,
@@ -258,7 +258,7 @@ fn slot_rows(
         match row.ui(ui, model, actions) {
             Some(RowChange::Use(id)) => {
                 let mut list = settings.to_vec();
-                // Without the parameters of the previous module, which do not apply to this one.
+                // The parameters of the previous module are dropped, because they do not apply to this one.
                 list[number] = ModuleSetting::new(&id);
                 wanted = Some(list);
             }
@@ -280,7 +280,7 @@ fn slot_rows(
     wanted
 }
 
-/// The row that adds a module: selected from a list, or dropped from the Modules panel.
+/// The row that adds a module, which is selected from a list or dropped here from the Modules panel.
 fn added_module(ui: &mut Ui, model: &Model, key: &str, slot: Slot) -> Option<String> {
     let name = slot.title().to_lowercase();
     let label = format!("Add {name} to {key}");
@@ -327,7 +327,7 @@ impl SlotRow<'_> {
         &self.stack.settings(self.slot)[self.number]
     }
 
-    /// Its accessible name: the first of a slot has no number.
+    /// Accessible name of the row. The first module of a slot has no number.
     fn label(&self) -> String {
         match self.number {
             0 => format!("{} of {}", self.slot.title(), self.key),
@@ -385,7 +385,8 @@ impl SlotRow<'_> {
 
     fn parameters(&self, ui: &mut Ui, parameters: &[ParameterInfo], actions: &mut Vec<Action>) {
         let setting = self.setting();
-        // Folded while all values are defaults, because a stack of several modules would be a long sheet.
+        // Folded while all values are defaults, because otherwise the sheet of a stack with several modules
+        // would be long.
         let open = self.slot == Slot::Controller || !setting.parameters.is_empty();
         let id = (self.key, self.slot.name(), self.number);
         CollapsingHeader::new(format!("{} parameters", parameters.len()))
@@ -396,7 +397,7 @@ impl SlotRow<'_> {
                 let (rules, plain): (Vec<_>, Vec<_>) = parameters.iter().partition(is_rule);
                 self.grid(ui, "parameters", &plain, actions);
                 if !rules.is_empty() {
-                    // Dozens of them, rarely set by hand.
+                    // There are dozens of rules, which are rarely set by hand.
                     CollapsingHeader::new(format!("{} rules", rules.len()))
                         .id_salt(("rules of", id))
                         .show(ui, |ui| self.grid(ui, "rules", &rules, actions));
@@ -416,7 +417,7 @@ impl SlotRow<'_> {
         Grid::new((name, id)).num_columns(2).show(ui, |ui| {
             for parameter in parameters {
                 let value = setting.parameters.get(parameter.key).copied();
-                // Parameters missing in the stack have their default.
+                // Parameters that the stack does not set have their default.
                 let value = value.unwrap_or(parameter.default);
                 // The edit is made only when the row changes, because it copies a stack.
                 let with = |value: f64| self.edit(parameter, value);
@@ -442,7 +443,7 @@ impl SlotRow<'_> {
 /// Prefix of the keys of a rule table's rules.
 const RULE: &str = "rule_";
 
-/// A parameter according to its description; `owner` is what it belongs to.
+/// A row for a parameter, made from its description. `owner` is the object that it belongs to.
 pub(super) fn parameter(
     ui: &mut Ui,
     owner: &str,
@@ -466,7 +467,7 @@ pub(super) fn parameter(
         value,
         range: info.min..=info.max,
         unit: info.unit,
-        // The whole range is a drag of 500 points.
+        // Dragging by 500 points covers the whole range.
         step: (info.max - info.min) / 500.0,
         hint: info.doc,
     };

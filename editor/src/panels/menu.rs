@@ -11,11 +11,11 @@ use egui::{
 };
 use std::collections::BTreeSet;
 
-/// With less room, the clock shows the number of vehicles only under the pointer, points; otherwise there
-/// would be no room for the scenario's name.
+/// Width of the menu bar below which the clock shows the number of vehicles only as a hint, points; otherwise
+/// there would be no room for the scenario's name.
 const ROOM_FOR_COUNTS: f32 = 360.0;
 
-/// Below this share of the requested speed, the actual speed is shown.
+/// Share of the requested speed below which the actual speed is shown.
 const SLOW: f64 = 0.9;
 
 /// Minimum margin between a menu and the lower edge of the window, points.
@@ -23,7 +23,7 @@ const MENU_MARGIN: f32 = 12.0;
 
 use Line::{Do, Panels};
 
-/// Lines of a menu in groups, separated by rules.
+/// Lines of a menu in groups that are separated by rules.
 type Groups = &'static [&'static [Line]];
 
 /// A line of a menu.
@@ -31,7 +31,7 @@ type Groups = &'static [&'static [Line]];
 enum Line {
     /// A command.
     Do(C),
-    /// The commands of the panels at this place.
+    /// The commands of the panels that belong here.
     Panels(MenuPlace),
 }
 
@@ -102,7 +102,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         ui.separator();
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             play(ui, model, actions);
-            // Last, so that it takes the remaining room.
+            // Added last, so that it takes the remaining room.
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 ui.add(Label::new(model.title()).truncate());
             });
@@ -133,7 +133,7 @@ fn view(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         ui.separator();
         items(ui, model, actions, &[C::ShowHidden]);
     });
-    // Submenus, so that the menu fits into the lowest window at normal letter size.
+    // Submenus keep the menu short enough for the lowest window at normal letter size.
     ui.menu_button("Heat map", |ui| heat(ui, model, actions));
     ui.separator();
     let window = [C::ToggleTheme, C::Larger, C::Smaller, C::ResetPanels];
@@ -162,7 +162,7 @@ fn menu(ui: &mut Ui, name: &str, model: &Model, actions: &mut Vec<Action>, group
     });
 }
 
-/// The contents of a menu, which scroll if the window is too low, since letters may be large.
+/// The contents of a menu. They scroll if the window is too low, for example because letters are large.
 fn rolling(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     let room = ui.ctx().content_rect().bottom() - ui.cursor().top() - MENU_MARGIN;
     egui::ScrollArea::vertical()
@@ -187,7 +187,7 @@ fn item(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, command: Command)
     }
 }
 
-/// A command that switches a setting, with a tick while it is on.
+/// A command that switches a setting, ticked while the setting is on.
 fn tick(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, command: Command, is_on: bool) {
     let mut now = is_on;
     let key = RichText::new(model.settings.keys.label(command)).weak();
@@ -199,7 +199,7 @@ fn tick(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, command: Command,
 }
 
 fn toggles(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
-    // Only while the menu is open, because the closure does not run otherwise.
+    // This is copied only while the menu is open, because otherwise the closure does not run.
     let mut settings = model.settings.clone();
     ui.checkbox(&mut settings.names, "Street names");
     ui.checkbox(&mut settings.problems, "Problems on the map");
@@ -211,8 +211,8 @@ fn toggles(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// A tick for each part of the map that can be in a set of the settings: kinds of objects, and layers if
-/// there are several.
+/// A tick for each part of the map that can be in a set of the settings. Parts are kinds of objects, and
+/// layers if there are several.
 fn parts(
     ui: &mut Ui,
     model: &Model,
@@ -278,7 +278,7 @@ fn play(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// State of the run: its time, and its number of vehicles.
+/// State of the run: its time and its number of vehicles.
 fn clock(model: &Model) -> (String, String) {
     let Some(live) = &model.live else {
         return ("not started".into(), String::new());

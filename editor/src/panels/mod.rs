@@ -74,7 +74,7 @@ pub(crate) struct PanelState {
     dialog: dialogs::OpenDialog,
 }
 
-/// State of the panels: typed text and drafts.
+/// State that panels keep between frames, such as typed text and drafts.
 #[derive(Default)]
 struct PanelMemory {
     objects_filter: String,
@@ -85,7 +85,7 @@ struct PanelMemory {
     green_wave: green_wave::GreenWavePanel,
 }
 
-/// What a panel can access while it is drawn.
+/// References that a panel can use while it is drawn.
 struct PanelFrame<'a> {
     model: &'a Model,
     memory: &'a mut PanelMemory,
@@ -124,7 +124,7 @@ impl PanelState {
     pub(crate) fn bring_to_front(&mut self, panel: PanelId) {
         let pane = Pane::Panel(panel);
         if panel.dock() == Dock::BelowMap {
-            // It may be in no tile yet, or may have been closed.
+            // The panel may be in no tile yet, or may have been closed.
             opened::open_below_map(&mut self.tree, pane);
         }
         self.tree
@@ -137,12 +137,12 @@ impl PanelState {
         self.bring_to_front(PanelId::Script);
     }
 
-    /// Whether the key sheet waits for a key: the next one is bound and has no other effect.
+    /// Whether the key sheet waits for a key. The next key is bound and has no other effect.
     pub(crate) fn waits_for_key(&self, model: &Model) -> bool {
         self.dialog.waiting(model).is_some()
     }
 
-    /// The command whose new key was waited for; ends the waiting.
+    /// Returns the command for which the key sheet waits, and ends the waiting.
     pub(crate) fn take_waiting_command(&mut self) -> Option<Command> {
         self.dialog.take_waiting()
     }
@@ -152,14 +152,14 @@ impl PanelState {
         !self.welcome.is_waiting()
     }
 
-    /// Resets state that belongs to the old document.
+    /// Resets all state that belongs to the old document.
     pub(crate) fn forget(&mut self) {
         self.memory.objects_filter.clear();
         self.memory.green_wave = green_wave::GreenWavePanel::default();
     }
 }
 
-/// Access of tiles while they are shown.
+/// State that tiles can access while they are drawn.
 struct Panes<'a> {
     model: &'a Model,
     canvas: &'a mut Canvas,
@@ -195,7 +195,7 @@ impl Behavior<Pane> for Panes<'_> {
     }
 
     fn tab_title_for_pane(&mut self, pane: &Pane) -> WidgetText {
-        // The number is visible while another tab is in front.
+        // The number of problems is visible even while another tab is in front.
         if *pane == Pane::Panel(PanelId::Problems) && !self.model.findings.1.is_empty() {
             return format!("Problems ({})", self.model.findings.1.len()).into();
         }
@@ -208,9 +208,9 @@ impl Behavior<Pane> for Panes<'_> {
 
     fn simplification_options(&self) -> SimplificationOptions {
         SimplificationOptions {
-            // The map alone in its tile needs no tab.
+            // The map needs no tab while it is alone in its tile.
             all_panes_must_have_tabs: false,
-            // A panel opened alone in its tile needs a tab, so that it can be closed there.
+            // A panel that is alone in its tile needs a tab, so that it can be closed there.
             prune_single_child_tabs: false,
             ..SimplificationOptions::default()
         }
@@ -227,8 +227,8 @@ impl Behavior<Pane> for Panes<'_> {
     }
 }
 
-/// The whole window. Panels have access to the state, their own state and the list of actions, so nothing
-/// they draw can depend on another panel's changes in the same frame.
+/// Draws the whole window. A panel can access the editor's state, its own state and the list of actions, so
+/// it cannot depend on changes that another panel makes in the same frame.
 pub(crate) fn ui(
     ui: &mut Ui,
     model: &Model,
@@ -238,7 +238,8 @@ pub(crate) fn ui(
 ) {
     Panel::top("menu").show(ui, |ui| menu::ui(ui, model, actions));
     Panel::top("tool options").show(ui, |ui| tool_options::ui(ui, model, actions));
-    // Temporary bars are above the map, each in its own panel; the rest of the window makes room.
+    // Temporary bars are shown above the map, each in a separate panel for which the rest of the window makes
+    // room.
     if model.changed_on_disk {
         Panel::top("changed").show(ui, |ui| dialogs::changed_on_disk(ui, model, actions));
     }
@@ -251,7 +252,7 @@ pub(crate) fn ui(
     if model.workshop.track.is_some() {
         Panel::top("track").show(ui, |ui| workshop::track_bar(ui, model, actions));
     }
-    // Before the centre, because in egui a panel takes its share of what earlier ones have left.
+    // Added before the centre, because in egui a panel gets the room that earlier ones have left.
     Panel::bottom("status").show(ui, |ui| status::ui(ui, model, actions));
     if model.driving.is_some() {
         Panel::bottom("driving").show(ui, |ui| driving::ui(ui, model, actions));
@@ -271,10 +272,11 @@ pub(crate) fn ui(
         };
         panels.tree.ui(&mut panes, ui);
         if let Some(widened) = widened {
-            // After the tiles are drawn, so that the shares kept from frame to frame are the user's.
+            // Done after the tiles are drawn, so that the shares kept between frames are those set by the
+            // user.
             widened.restore(&mut panels.tree);
         }
     });
-    // Last, over everything else.
+    // Drawn last, so that it covers everything else.
     panels.dialog.ui(ui, model, &mut panels.welcome, actions);
 }

@@ -1,4 +1,4 @@
-//! Plugins and scripts: their health, and actions on them.
+//! Plugins and scripts, with their health and actions on them.
 
 use super::PanelFrame;
 use super::widgets::{empty, heading};
@@ -99,7 +99,7 @@ fn card(ui: &mut Ui, model: &Model, row: &ModuleRow, actions: &mut Vec<Action>) 
             let color = lamp_color(model, row.lamp);
             ui.painter().circle_filled(rect.center(), 5.0, color);
             lamp.on_hover_text(lamp_word(row.lamp));
-            // A file of unknown kind fits no slot and cannot be dragged.
+            // A file of unknown kind fits no slot, so it cannot be dragged.
             let dragged = ModuleKind::from_name(row.kind).map(|kind| Dragged {
                 kind,
                 id: row.id.clone(),
@@ -155,7 +155,7 @@ fn figures(ui: &mut Ui, model: &Model, row: &ModuleRow) {
             line("agents on fallback", row.fallback_agents.to_string());
             ui.label(RichText::new("time per agent").weak().small());
             ui.horizontal(|ui| {
-                // Scripts are interpreted, so times that are long for a plugin are normal for them.
+                // Scripts are interpreted, so times that would be long for a plugin are normal for a script.
                 let budget = if row.tier == "script" {
                     SCRIPT_BUDGET_US
                 } else {

@@ -34,7 +34,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     kinds::ui(ui, model, actions);
 }
 
-/// Typing into one field after the other is one step of the history.
+/// All fields share this label, so that typing into one after another is a single step of the history.
 const ABOUT_LABEL: &str = "Describe scenario";
 
 const ABOUT: [TextProperty<About>; 4] = [
@@ -342,7 +342,7 @@ fn list(
     let fits = |(id, name): &&(ObjectId, String)| {
         filter.is_empty() || format!("{id} {name}").to_lowercase().contains(&filter)
     };
-    // Counts all matches although only some are listed, because the title shows the number.
+    // All matches are counted although only some are listed, because the title shows their number.
     let count = all.iter().filter(fits).count();
     let is_hidden = |id: ObjectId| {
         let options = &model.settings.tools;

@@ -1,13 +1,13 @@
-//! Panels that are closed by default: they open below the map, where they are wide.
+//! Panels that are closed by default. They open below the map, where there is more width.
 
 use super::Pane;
 use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tree};
 
-/// Share of the map in the column with an opened panel below it.
+/// Share of the map in a column with a panel opened below it.
 const MAP: f32 = 1.2;
 
-/// Opens a panel below the map: in its own tile, or among the tabs of a panel opened before. If the user has
-/// put the map among tabs, the panel joins them.
+/// Opens a panel below the map, in a new tile or among the tabs of a panel opened earlier. If the user has
+/// put the map among tabs, the panel joins those tabs.
 pub(super) fn open_below_map(tree: &mut Tree<Pane>, pane: Pane) {
     let map = tree.tiles.find_pane(&Pane::Map);
     let (None, Some(map)) = (tree.tiles.find_pane(&pane), map) else {
@@ -33,7 +33,7 @@ pub(super) fn open_below_map(tree: &mut Tree<Pane>, pane: Pane) {
     }
 }
 
-/// The tabs that a panel joins: those with the map, or those below it.
+/// The tabs that a panel joins: the tabs that contain the map, or the tabs below it.
 fn tabs_below(tree: &Tree<Pane>, parent: TileId, map: TileId) -> Option<TileId> {
     let Some(Tile::Container(container)) = tree.tiles.get(parent) else {
         return None;
@@ -82,7 +82,7 @@ mod tests {
         open_below_map(&mut tree, EXPERIMENT);
         assert_eq!(count(&tree, EXPERIMENT), 1);
         assert_eq!(count(&tree, Pane::Map), 1);
-        // Narrow windows still leave room for the side.
+        // A narrow window still has room for the side.
         assert!(widen_side(&mut tree, 576.0).is_some());
     }
 

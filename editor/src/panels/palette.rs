@@ -11,7 +11,8 @@ use roadwright_scenario::operation::Objects;
 /// Maximum number of streets listed.
 const MOST: usize = 60;
 
-/// Whether all letters of the query occur in the text in order; smaller ranks are better.
+/// Rank of a text for a query; `None` unless all letters of the query occur in it in order. Smaller ranks are
+/// better.
 fn rank(query: &str, text: &str) -> Option<usize> {
     let text = text.to_lowercase();
     let query = query.trim().to_lowercase();
@@ -24,7 +25,7 @@ fn rank(query: &str, text: &str) -> Option<usize> {
     for wanted in query.chars().filter(|c| !c.is_whitespace()) {
         last = letters.find(|(_, c)| *c == wanted)?.0;
     }
-    // After all that contain the query in one piece; the sooner the last letter is found, the better.
+    // Ranks after all texts that contain the whole query. The earlier the last letter is found, the better.
     Some(100 + last)
 }
 
@@ -37,11 +38,11 @@ pub(super) fn ui(
 ) {
     let mut found: Vec<(usize, Command)> = Command::all()
         .iter()
-        // It is a second key of Redo rather than another command.
+        // `RedoToo` is only a second key of Redo.
         .filter(|command| **command != Command::RedoToo)
         .filter_map(|command| Some((rank(query, command.title())?, *command)))
         .collect();
-    // Without a query the order of the table is better, because it goes by subject.
+    // Without a query, the order of the table is better because it groups commands by subject.
     if !query.trim().is_empty() {
         found.sort_by_key(|(rank, _)| *rank);
     }
@@ -93,7 +94,7 @@ pub(super) fn search(
     actions: &mut Vec<Action>,
 ) {
     let streets = &model.scene.street_names;
-    // A street consists of many roads with one name.
+    // A street consists of many roads with the same name.
     let streets = streets.iter().map(|street| &*street.name);
     let land = model.scene.land_names.iter().map(|land| &*land.name);
     let names: std::collections::BTreeSet<&str> = streets.chain(land).collect();
@@ -128,7 +129,7 @@ pub(super) fn search(
     }
 }
 
-/// Selects and shows all roads and all land with a name.
+/// Selects and shows all roads and areas of land with a given name.
 fn jump_to(model: &Model, name: &str, actions: &mut Vec<Action>) {
     let network = model.document.scenario().network();
     let roads = network.roads().filter(|(_, road)| road.name == name);
@@ -144,7 +145,7 @@ fn jump_to(model: &Model, name: &str, actions: &mut Vec<Action>) {
     }
 }
 
-/// A text field with the focus; returns whether Enter was pressed.
+/// Shows a text field that has the focus. Returns whether Enter was pressed.
 fn field(ui: &mut egui::Ui, text: &mut String, name: &'static str, hint: &str) -> bool {
     let edit = egui::TextEdit::singleline(text)
         .hint_text(hint)
@@ -152,7 +153,7 @@ fn field(ui: &mut egui::Ui, text: &mut String, name: &'static str, hint: &str) -
     let response = ui.add(edit);
     response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, name));
     let entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
-    // Whatever is clicked, typed text goes here while the dialog is open.
+    // Typed text goes to this field while the dialog is open, wherever the user has clicked.
     if !entered {
         response.request_focus();
     }

@@ -1,4 +1,4 @@
-//! Rewinding: a slider over the last minutes of the run, and a bar while the past is shown.
+//! Rewinding: a slider over the last minutes of the run, and the bar shown while the past is shown.
 
 use crate::command::Command;
 use crate::live::Timeline;
@@ -8,7 +8,7 @@ use egui::{Role, Slider, SliderClamping, Ui, WidgetInfo};
 
 /// Width of the slider in the bar, points.
 const WIDTH: f32 = 320.0;
-/// A shorter run has nothing to rewind, s.
+/// Minimum length of a run that can be rewound, s.
 const LEAST: f64 = 0.1;
 
 /// Whether the map shows the past.
@@ -22,7 +22,7 @@ pub(super) fn clock(time: f64) -> String {
     format!("{:02}:{:04.1}", (time / 60.0).floor(), time % 60.0)
 }
 
-/// The slider; explains why if the run cannot be rewound.
+/// The slider, or an explanation if the run cannot be rewound.
 pub(super) fn slider(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>) {
     if let Some(problem) = &timeline.problem {
         ui.label(problem);
@@ -40,7 +40,7 @@ pub(super) fn slider(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>
         let slider = ui.add(slider.clamping(SliderClamping::Never));
         slider.widget_info(|| WidgetInfo::labeled(Role::Slider, true, "Moment of the run"));
         let slider = slider.on_hover_text("Show an earlier moment of the run.");
-        // The range grows during the run, so only a drag or a key on the slider moves it.
+        // The range grows during the run, so only dragging or pressing a key moves the slider.
         let is_held = slider.is_pointer_button_down_on() || slider.dragged() || slider.has_focus();
         if slider.changed() && is_held {
             actions.push(Action::LookBack(time));

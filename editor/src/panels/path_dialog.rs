@@ -1,4 +1,4 @@
-//! The path dialog: the typed path, and the contents of the folder.
+//! The path dialog, with the typed path and the contents of its folder.
 
 use super::widgets;
 use crate::experiment::ExperimentFile;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Width of the dialog, points.
 const WIDTH: f32 = 560.0;
-/// Height of the list, points; low windows have less.
+/// Height of the list, points; less in low windows.
 const LIST_HEIGHT: f32 = 240.0;
 /// Height of the rest of the dialog, points.
 const AROUND_LIST: f32 = 260.0;
@@ -81,7 +81,7 @@ fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
 
 /// Effect of a click on a row.
 enum Choice {
-    /// Types the path.
+    /// Puts the path into the text field.
     Type(String),
     /// Accepts the path.
     Take(PathBuf),
@@ -129,7 +129,7 @@ pub(super) fn ui(
         });
         match chosen {
             Some(Choice::Take(path)) if path.as_os_str().is_empty() => {}
-            // A folder is not a file, so it is entered.
+            // A folder cannot be opened as a file, so it is entered.
             Some(Choice::Take(path)) if path.is_dir() && !purpose.endings().is_empty() => {
                 type_path(ui, response.id, text, within(&path, ""));
             }
@@ -164,8 +164,8 @@ fn edit(
         .desired_width(f32::INFINITY);
     let response = ui.add(edit);
     response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Path"));
-    // It has the focus from the start. In the frame in which Enter takes the focus away, it is not taken
-    // back, or Enter would be lost.
+    // The field has the focus from the start. It does not take the focus back in the frame in which Enter
+    // removes it; otherwise Enter would be lost.
     if !response.has_focus() && !response.lost_focus() {
         response.request_focus();
     }
@@ -181,7 +181,7 @@ fn type_path(ui: &Ui, id: Id, text: &mut String, path: String) {
     state.store(ui.ctx(), id);
 }
 
-/// A path in a folder as text; a folder ends with a separator.
+/// Returns a path in a folder as text. The path of a folder ends with a separator.
 fn within(folder: &Path, name: &str) -> String {
     folder.join(name).display().to_string()
 }
@@ -201,7 +201,7 @@ fn fitting<'a>(
     list.rows.iter().filter(begins).filter(ends)
 }
 
-/// The typed text completed to the common beginning of all matches; `None` if that adds nothing.
+/// Completes the typed text to the common beginning of all matches; `None` if that adds nothing.
 fn completed(text: &str, list: &FolderList, endings: &[&str]) -> Option<String> {
     let (folder, name) = folder_list::split(text);
     if folder != list.folder {
@@ -227,7 +227,7 @@ fn completed(text: &str, list: &FolderList, endings: &[&str]) -> Option<String> 
     (common.len() > name.len()).then(|| format!("{kept}{common}"))
 }
 
-/// The choices: recent files while nothing is typed, and the contents of the folder.
+/// The choices: recent files as long as nothing is typed, and the contents of the folder.
 fn list(ui: &mut Ui, model: &Model, purpose: Purpose, text: &str) -> Option<Choice> {
     let (folder, name) = folder_list::split(text.trim_start());
     ui.label(RichText::new(format!("Folder {}", folder.display())).small());
@@ -247,7 +247,7 @@ fn list(ui: &mut Ui, model: &Model, purpose: Purpose, text: &str) -> Option<Choi
             choice = Some(Choice::Type(within(parent, "")));
         }
         let list = &model.folder.list;
-        // The contents of another folder are not shown as if they were here.
+        // The contents of another folder must not be shown under this path.
         if list.folder != folder {
             return;
         }
@@ -280,7 +280,7 @@ fn recent(ui: &mut Ui, model: &Model) -> Option<Choice> {
     choice
 }
 
-/// A folder or a file: a click types it, and a double-click on a file accepts it.
+/// A row for a folder or a file. A click types its name, and a double-click on a file accepts it.
 fn entry_row(ui: &mut Ui, folder: &Path, entry: &FolderRow) -> Option<Choice> {
     let path = folder.join(&entry.name);
     if !entry.is_file {
@@ -303,7 +303,7 @@ fn row(ui: &mut Ui, text: &str) -> Response {
     .inner
 }
 
-/// Warns about a file that would be overwritten or does not exist.
+/// Warns about a file that would be overwritten or that does not exist.
 fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
     let text = match purpose {
         // Saving adds the extension of scenarios.
@@ -365,7 +365,7 @@ mod tests {
             Some("/towns/old-town.json".into())
         );
         assert_eq!(go_on("/towns/q"), Some("/towns/quarter/".into()));
-        // No common beginning, no match, or in another folder.
+        // No common beginning, no match, or a path in another folder.
         assert_eq!(go_on("/towns/old"), None);
         assert_eq!(go_on("/towns/pic"), None);
         assert_eq!(go_on("/other/q"), None);
@@ -384,7 +384,7 @@ mod tests {
             ["old-town.json", "old-tower.json"]
         );
         assert_eq!(names("", &[]), ["old", "quarter"]);
-        // Multi-byte characters are not cut.
+        // Completion does not cut characters of several bytes.
         assert_eq!(names("ö", &[".json"]), Vec::<String>::new());
     }
 }

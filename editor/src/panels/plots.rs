@@ -1,37 +1,37 @@
-//! Plots of quantities, mostly over time: stable axes, and names of lines that cover nothing.
+//! Plots of quantities, mostly over time, with stable axes and with names of curves that cover nothing.
 
 use super::widgets::heading;
 use egui::{Color32, Ui};
 use egui_plot::{AxisHints, GridInput, GridMark, Line, Plot, PlotPoints, PlotUi, VLine};
 
-/// Maximum number of labels on an axis of time and on one of quantities.
+/// Maximum number of labels on an axis of time, and on an axis of quantities.
 const TIMES: f64 = 6.0;
 const VALUES: f64 = 4.0;
 /// Width of the labels of quantities, points.
 const VALUES_WIDTH: f32 = 34.0;
-/// Distance of labels from which they appear, and from which they are fully visible, points.
+/// Distances between labels at which they appear and at which they are fully visible, points.
 const SPACING: std::ops::RangeInclusive<f32> = 8.0..=14.0;
 
-/// Distance of grid lines from which they appear, and at which they would be as dark as text, points.
+/// Distances between grid lines at which they appear and at which they would be as dark as text, points.
 const GRID: std::ops::RangeInclusive<f32> = 8.0..=800.0;
 
 /// A curve of a plot.
 pub(super) struct Curve {
-    /// Its name beside the title; empty for none.
+    /// Name shown beside the title; empty for none.
     pub(super) name: &'static str,
     pub(super) color: Color32,
     pub(super) width: f32,
-    /// Time (s) or another quantity named in the title, and value.
+    /// Points of the curve: time (s) or another quantity named in the title, and value.
     pub(super) points: Vec<[f64; 2]>,
 }
 
-/// Shows curves below a title that contains their names in their colours, because a legend inside would cover
-/// the newest values.
+/// Shows curves below a title. The title contains their names in their colours, because a legend inside the
+/// plot would cover the newest values.
 pub(super) fn plot(ui: &mut Ui, title: &'static str, height: f32, curves: Vec<Curve>) {
     plot_at(ui, title, height, curves, None);
 }
 
-/// Like `plot`, but with a line at a time, s. Returns the clicked time.
+/// Shows a plot with a line at a time, s. Returns the clicked time.
 pub(super) fn plot_at(
     ui: &mut Ui,
     title: &'static str,
@@ -46,7 +46,7 @@ pub(super) fn plot_at(
     })
 }
 
-/// Like `plot_at`, but over any quantity, with labels at least a step apart and with other shapes behind the curves.
+/// Shows a plot over any quantity, with labels at least a step apart and with other shapes behind the curves.
 /// Returns the clicked position on the axis.
 pub(super) fn plot_with(
     ui: &mut Ui,
@@ -67,10 +67,10 @@ pub(super) fn plot_with(
     let shown = Plot::new(title)
         .height(height)
         .include_y(0.0)
-        // A quantity that is always zero still gets an axis.
+        // The axis includes 1, so that a quantity that is always zero also gets an axis.
         .include_y(1.0)
         .grid_spacing(GRID)
-        // Plots do not scroll or zoom: drags and the wheel go to the surrounding panel.
+        // Plots do not scroll or zoom, so that drags and the wheel act on the surrounding panel.
         .allow_drag(false)
         .allow_zoom(false)
         .allow_scroll(false)
@@ -102,18 +102,19 @@ pub(super) fn plot_with(
     shown.inner.filter(|_| clicked).map(|point| point.x)
 }
 
-/// Round numbers within the range of an axis; there are always some.
+/// Round numbers within the range of an axis; there is always at least one.
 fn marks(input: GridInput, most: f64, least_step: f64) -> Vec<GridMark> {
     let (low, high) = input.bounds;
     let Some(step) = step(high - low, most) else {
         return Vec::new();
     };
-    // Generations are integers, so fractions are no labels.
+    // Generations are integers, so labels must not be fractions.
     let step = step.max(least_step);
-    // The first visible multiple of the step, so that labels stay at the same numbers while the axis moves.
+    // Starts at the first visible multiple of the step, so that labels keep their numbers while the axis
+    // moves.
     let first = (low / step).ceil();
     (0..=most as u32 + 1)
-        // Multiplied rather than summed: 0.1 added ten times is not 1.
+        // Multiplied instead of added up, because ten times 0.1 added up is not 1.
         .map(|i| step * (first + f64::from(i)))
         .take_while(|value| *value <= high)
         .map(|value| GridMark {
@@ -123,7 +124,7 @@ fn marks(input: GridInput, most: f64, least_step: f64) -> Vec<GridMark> {
         .collect()
 }
 
-/// The label of a mark, with as many decimals as its step needs.
+/// Label of a mark, with as many decimals as its step needs.
 fn number(mark: GridMark) -> String {
     let mut decimals = 0;
     let mut step = mark.step_size;
@@ -138,13 +139,13 @@ fn number(mark: GridMark) -> String {
     format!("{value:.decimals$}")
 }
 
-/// The smallest of 1, 2 and 5 times a power of ten that divides a span into at most `most` parts; `None` if
-/// the span is zero.
+/// Returns the smallest of 1, 2 and 5 times a power of ten that divides a span into at most `most` parts;
+/// `None` if the span is zero.
 fn step(span: f64, most: f64) -> Option<f64> {
     let mut decade = 1e-6;
     while decade < 1e12 {
         for times in [1.0, 2.0, 5.0] {
-            // NaN and infinity fail here and lead to `None`.
+            // NaN and infinity fail this test and lead to `None`.
             if span > 0.0 && span <= most * times * decade {
                 return Some(times * decade);
             }

@@ -1,4 +1,4 @@
-//! Problems, with a link to the place, and a repair if a single edit is the obvious one.
+//! List of problems. Each has a link to its place, and a repair if a single edit is the obvious one.
 
 use super::PanelFrame;
 use crate::model::{Action, Model};

@@ -1,5 +1,5 @@
-//! Described properties: a value of an object is described once, and its row, range and history step follow
-//! from the description.
+//! Properties of objects. Each is described once, and its row, its range and its history step follow from the
+//! description.
 
 use super::widgets::{Number, change, choice, text};
 use crate::model::Action;
@@ -7,41 +7,44 @@ use egui::{Response, Ui};
 use roadwright_scenario::Edit;
 use std::ops::RangeInclusive;
 
-/// The label of most history steps.
+/// Label of most history steps.
 pub(super) const OF: &str = "{name} of {object}";
 
 /// Range of positions in files, m.
 pub(super) const EXTENT: RangeInclusive<f64> =
     -roadwright_geometry::MAX_COORDINATE..=roadwright_geometry::MAX_COORDINATE;
 
-/// A heading in degrees: a whole turn in both directions, so that a drag does not stop at east, which is 0.
+/// Range of headings in degrees: a whole turn in both directions, so that a drag does not stop at east, which
+/// is 0.
 pub(super) const TURN: RangeInclusive<f64> = -360.0..=360.0;
 
-/// A number of objects of type `T`.
+/// A numeric property of objects of type `T`.
 pub(super) struct Property<T> {
-    /// Shown on screen; also for screen readers and tests.
+    /// Name on the screen, also used by screen readers and tests.
     pub(super) name: &'static str,
-    /// Label of the history step, with `{name}` and `{object}`. Changes with the same label form one gesture,
-    /// so two properties of an object must not share it unless intended.
+    /// Label of the history step, with `{name}` and `{object}`. Changes with the same label form a single
+    /// gesture, so two properties of an object should have different labels unless they belong together.
     pub(super) label: &'static str,
     pub(super) unit: &'static str,
-    /// Range in the above unit. It is within the range allowed in files; otherwise the edit would be refused.
+    /// Range in the unit above. It must lie within the range allowed in files, because otherwise edits would
+    /// be refused.
     pub(super) range: RangeInclusive<f64>,
     /// Change per point of dragging.
     pub(super) step: f64,
     pub(super) hint: &'static str,
-    /// The value in the above unit; `None` if the object does not have this property, and no row.
+    /// Returns the value in the unit above. `None` if the object does not have this property, which then gets
+    /// no row.
     pub(super) get: fn(&T) -> Option<f64>,
     pub(super) set: fn(&mut T, f64),
 }
 
-/// A text of objects of type `T`.
+/// A text property of objects of type `T`.
 pub(super) struct TextProperty<T> {
     pub(super) name: &'static str,
     pub(super) label: &'static str,
     /// Hint in the empty field.
     pub(super) hint: &'static str,
-    /// Whether it may be longer than a line, and wraps.
+    /// Whether the text may be longer than a line and wraps.
     pub(super) wraps: bool,
     pub(super) get: fn(&T) -> &str,
     pub(super) set: fn(&mut T, String),
@@ -51,7 +54,7 @@ pub(super) struct TextProperty<T> {
 pub(super) struct Choice<T, V> {
     /// Label before the field.
     pub(super) title: &'static str,
-    /// For screen readers and tests, because several fields with this title may be visible.
+    /// Name for screen readers and tests, because several fields with this title may be visible.
     pub(super) name: &'static str,
     pub(super) label: &'static str,
     pub(super) hint: &'static str,
@@ -60,7 +63,7 @@ pub(super) struct Choice<T, V> {
 }
 
 impl<T> Property<T> {
-    /// Shows the row if the object has this property; returns the new value and the response.
+    /// Shows the row if the object has this property. Returns the new value and the response.
     pub(super) fn row(&self, ui: &mut Ui, object: &T) -> Option<(f64, Response)> {
         let number = Number {
             name: self.name,
@@ -83,9 +86,9 @@ fn label(pattern: &str, name: &str, object: &str) -> String {
     pattern.replace("{name}", name).replace("{object}", object)
 }
 
-/// An object whose properties are shown, and how a changed one becomes an edit.
+/// An object whose properties are shown, with the function that turns a changed object into an edit.
 pub(super) struct Subject<'a, T> {
-    /// Its name in the history.
+    /// Name of the object in the history.
     pub(super) name: String,
     pub(super) object: &'a T,
     pub(super) edit: &'a dyn Fn(T) -> Edit,
@@ -93,10 +96,10 @@ pub(super) struct Subject<'a, T> {
 }
 
 impl<T: Clone> Subject<'_, T> {
-    /// Shows numbers, one row each. A drag is one history step.
+    /// Shows numeric properties, one per row. A drag is one history step.
     pub(super) fn numbers(&mut self, ui: &mut Ui, properties: &[Property<T>]) {
         for property in properties {
-            // An object without this property has no row, so one list serves all shapes.
+            // An object without this property has no row, so a single list serves all shapes.
             let Some((value, response)) = property.row(ui, self.object) else {
                 continue;
             };
@@ -105,7 +108,7 @@ impl<T: Clone> Subject<'_, T> {
         }
     }
 
-    /// Shows texts, one row each. Typing is one history step until the field loses the focus.
+    /// Shows text properties, one per row. Typing is one history step until the field loses the focus.
     pub(super) fn texts(&mut self, ui: &mut Ui, properties: &[TextProperty<T>]) {
         for property in properties {
             let value = (property.get)(self.object);
@@ -134,7 +137,7 @@ impl<T: Clone> Subject<'_, T> {
         ui.end_row();
     }
 
-    /// Changes the object in its own step.
+    /// Changes the object in a separate step.
     pub(super) fn apply(&mut self, label: String, change: impl FnOnce(&mut T)) {
         let mut object = self.object.clone();
         change(&mut object);
@@ -142,7 +145,7 @@ impl<T: Clone> Subject<'_, T> {
     }
 
     fn change(&mut self, response: &Response, label: &str, set: impl FnOnce(&mut T)) {
-        // Made only when the row has changed, so that most frames copy no object.
+        // Created only when the row has changed, so that most frames copy no object.
         let edit = || {
             let mut object = self.object.clone();
             set(&mut object);
@@ -152,7 +155,7 @@ impl<T: Clone> Subject<'_, T> {
     }
 }
 
-/// A read-only row with a name and a value.
+/// Shows a read-only row with a name and a value.
 pub(super) fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) {
     ui.label(name);
     ui.label(value.into());

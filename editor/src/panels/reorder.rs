@@ -1,4 +1,4 @@
-//! Reordering of vehicle types and stacks in their lists, by dragging or step by step.
+//! Reordering of vehicle types and stacks in their lists, by dragging or in steps.
 
 use super::widgets::named;
 use crate::kind_edits::Kind;
@@ -16,8 +16,8 @@ struct Moved {
 /// Width of the line that shows the drop position, points.
 const LINE: f32 = 2.0;
 
-/// Makes the header of an entry draggable within its list, and accepts other entries dropped on it. The
-/// context menu moves it in steps.
+/// Makes the header of an entry draggable within its list, and lets other entries be dropped on it. The
+/// context menu moves the entry in steps.
 pub(super) fn header(
     ui: &Ui,
     header: &Response,
@@ -43,7 +43,7 @@ pub(super) fn header(
     let (Some(from), Some(to)) = (place(&held.key), place(&key)) else {
         return;
     };
-    // It takes the place of the entry under it, which moves towards the old place.
+    // The dropped entry takes the place of this entry, which moves towards the old place.
     if header.dnd_release_payload::<Moved>().is_some() {
         send(kind, kind.brought(scenario, &held.key, to), actions);
         return;

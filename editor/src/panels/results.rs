@@ -31,7 +31,7 @@ enum Order {
     Newest,
     /// Longest first.
     Longest,
-    /// Longest time stopped first.
+    /// Longest time at a standstill first.
     Standing,
 }
 
@@ -78,7 +78,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     actions.extend(clicked.map(Action::LookBack));
 }
 
-/// The last row before the shown moment.
+/// Returns the last row before the shown moment.
 fn row_at(rows: &[TimeRow], at: Option<f64>) -> Option<&TimeRow> {
     let is_before = |row: &&TimeRow| at.is_none_or(|at| row.time <= at + 1e-9);
     rows.iter().rev().find(is_before)
@@ -108,7 +108,7 @@ fn in_words(row: &TimeRow) -> String {
     )
 }
 
-/// The curves; those of the previous run are thin and pale. Returns the clicked time.
+/// Shows the curves, with those of the previous run thin and pale. Returns the clicked time.
 fn curves(ui: &mut Ui, theme: Theme, results: &RunResults, at: Option<f64>) -> Option<f64> {
     let before = results.before.as_ref();
     let (rows, before) = (
@@ -144,7 +144,7 @@ fn curves(ui: &mut Ui, theme: Theme, results: &RunResults, at: Option<f64>) -> O
     clicked
 }
 
-/// A curve of a run, thinned out if it has more points than a plot has pixels.
+/// A curve of a run, thinned out if it has more points than the plot has pixels.
 pub(super) fn curve(
     name: &'static str,
     color: egui::Color32,
@@ -157,7 +157,7 @@ pub(super) fn curve(
     let kept = rows
         .iter()
         .enumerate()
-        // The newest row in any case, because a curve that ends early looks like a run that stopped.
+        // The newest row is always included, because a curve that ends early would look like a stopped run.
         .filter(|(i, _)| i % every == 0 || *i == last);
     Curve {
         name,
@@ -185,7 +185,7 @@ fn trips(ui: &mut Ui, trips: &[Trip], state: &mut ResultsPanel, actions: &mut Ve
     });
     let listed = listed(trips, state);
     ui.label(format!("{} of {} trips", listed.len(), trips.len()));
-    // Rows have equal heights, so of a hundred thousand trips only visible ones are laid out.
+    // Rows have equal heights, so only the visible ones of a hundred thousand trips are laid out.
     let height =
         ui.text_style_height(&egui::TextStyle::Button) + 2.0 * ui.spacing().button_padding.y;
     ScrollArea::vertical()
@@ -210,7 +210,7 @@ fn listed<'a>(trips: &'a [Trip], state: &ResultsPanel) -> Vec<&'a Trip> {
             // `&&` binds tighter than `||`: the length limit applies to names only, so "3" finds agent 3.
             || ending(trip.status).contains(&wanted)
     };
-    // Newest first; the sorts below are stable, so equal trips stay in that order.
+    // Newest first. The sorts below are stable, so equal trips stay in that order.
     let mut listed: Vec<&Trip> = trips.iter().rev().filter(fits).collect();
     match state.order {
         Order::Newest => {}

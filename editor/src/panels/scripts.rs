@@ -1,4 +1,4 @@
-//! The script editor: text with colours, completion, hover, and errors at their lines.
+//! The script editor, with coloured text, completion, hover texts, and errors at their lines.
 
 use super::PanelFrame;
 use super::code;
@@ -13,7 +13,7 @@ use egui::{FontId, Key, RichText, Role, TextEdit, TextFormat, Ui, WidgetInfo};
 use roadwright_extension::script::{ApiItem, ApiKind, ScriptError, ScriptRow, api, shipped};
 use std::collections::BTreeMap;
 
-/// Maximum number of lines offered.
+/// Maximum number of completions offered.
 const MOST_OFFERS: usize = 8;
 
 /// Reserved words of Rhai.
@@ -26,9 +26,9 @@ const KEYWORDS: [&str; 22] = [
 #[derive(Default)]
 pub(crate) struct ScriptPanel {
     shown: String,
-    /// The document that it was shown for; `None` if the user has just chosen it.
+    /// The document for which it was shown; `None` if the user has just chosen it.
     document: Option<u64>,
-    /// Unsaved texts, by script.
+    /// Drafts with unsaved text, by script.
     drafts: BTreeMap<String, Draft>,
     new_name: String,
     stepping: Stepping,
@@ -37,11 +37,11 @@ pub(crate) struct ScriptPanel {
 /// An unsaved text.
 struct Draft {
     text: String,
-    /// The saved text when the draft was started.
+    /// The saved text at the time when the draft was started.
     base: String,
 }
 
-/// Whether a script with a mistake may be saved.
+/// Whether a script with an error may be saved.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mistakes {
     Allowed,
@@ -55,7 +55,7 @@ impl ScriptPanel {
         self.document = None;
     }
 
-    /// Follows another document to its scripts. Unsaved text stays in view.
+    /// Shows a script of a newly opened document. Unsaved text stays in view.
     fn follow(&mut self, model: &Model) {
         let id = model.document.id();
         let is_other = self.document.replace(id).is_some_and(|old| old != id);
@@ -111,7 +111,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
         current: panel.stepping.line(model, &script.id, &text),
     };
     edit(ui, model, &script.id, lines, &mut text);
-    // Only a different text is a draft; a text equal to the saved one follows changes by other programs.
+    // Only a different text is a draft. A text equal to the saved one follows changes by other programs.
     if text == *saved {
         panel.drafts.remove(&script.id);
     } else if let Some(draft) = panel.drafts.get_mut(&script.id) {
@@ -122,7 +122,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// The error of a text: of the draft if it was checked, otherwise of the saved text.
+/// Error of the text: that of the draft if it was checked, otherwise that of the saved text.
 fn mistake<'a>(model: &'a Model, script: &'a ScriptRow, text: &str) -> Option<&'a ScriptError> {
     match &model.modules.checked {
         Some((id, checked, mistake)) if *id == script.id && checked == text => mistake.as_ref(),
@@ -139,7 +139,7 @@ fn scripts_of(model: &Model) -> impl Iterator<Item = &str> {
 }
 
 impl ScriptPanel {
-    /// Selection of the script, and a name for a new one.
+    /// Shows the choice of a script, and a field for the name of a new one.
     fn choose(&mut self, ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         let title = |script: &ScriptRow| {
             let is_draft = self.drafts.contains_key(&script.id);
@@ -164,7 +164,8 @@ impl ScriptPanel {
         }
     }
 
-    /// Another program has changed the file of a script with a draft; nothing is lost until the user decides.
+    /// Shown if another program has changed the file of a script with a draft. Nothing is lost until the user
+    /// decides.
     fn changed_by_others(
         &mut self,
         ui: &mut Ui,
@@ -195,7 +196,7 @@ impl ScriptPanel {
         draft.is_some_and(|draft| draft.base != script.text && draft.text != script.text)
     }
 
-    /// Shows the error, and offers to save anyway if the text has not been saved.
+    /// Shows the error. If the text has not been saved, offers to save it anyway.
     fn tell_mistake(
         &self,
         ui: &mut Ui,
@@ -224,7 +225,7 @@ impl ScriptPanel {
         })
     }
 
-    /// Buttons for the draft of a script, and the path that it is saved to.
+    /// Shows the buttons for the draft of a script, and the path to which it is saved.
     fn save_or_revert(
         &mut self,
         ui: &mut Ui,
@@ -234,12 +235,12 @@ impl ScriptPanel {
     ) {
         let saved = &script.text;
         let is_draft = *text != *saved;
-        // Changes by other programs have to be decided on first.
+        // The user first has to decide about changes by other programs.
         let may_save = is_draft && !self.is_changed_by_others(script);
         let save = ui.add_enabled(may_save, egui::Button::new("Save and apply"));
         let save = save
             .on_hover_text("The change takes effect on the next step; agents keep their memory.");
-        // Consumed, or the text field below would insert a line break as well.
+        // The key is consumed; otherwise the text field below would insert a line break as well.
         let wants_save = may_save
             && ui.input_mut(|input| input.consume_key(egui::Modifiers::COMMAND, Key::Enter));
         if save.clicked() || wants_save {
@@ -274,7 +275,7 @@ impl ScriptPanel {
 struct MarkedLines {
     /// The line with the error.
     wrong: Option<usize>,
-    /// The statement at which stepping stands.
+    /// The current statement while stepping.
     current: Option<usize>,
 }
 
@@ -334,11 +335,11 @@ fn edit(ui: &mut Ui, model: &Model, script: &str, lines: MarkedLines, text: &mut
 /// Width of the line numbers, points.
 const NUMBERS: i8 = 40;
 
-/// Line numbers; that of the line with the error is highlighted.
+/// Shows line numbers, with that of the erroneous line highlighted.
 fn numbers(ui: &Ui, theme: Theme, output: &TextEditOutput, lines: MarkedLines) {
     let painter = ui.painter().with_clip_rect(output.response.rect);
     let right = output.response.rect.left() + f32::from(NUMBERS) - 8.0;
-    // Lines do not wrap, so a row is a line.
+    // Lines do not wrap, so every row is a line.
     for (number, row) in (1..).zip(&output.galley.rows) {
         let color = if lines.wrong == Some(number) {
             theme.tone(Tone::Danger)
@@ -371,7 +372,7 @@ fn brackets(ui: &Ui, theme: Theme, text: &str, output: &TextEditOutput) {
     }
 }
 
-/// Indents typed text.
+/// Applies the automatic change after a typed character, such as indentation.
 fn mend(context: &egui::Context, before: &str, text: &mut String, output: &mut TextEditOutput) {
     let Some(cursor) = output.cursor_range.map(|range| range.primary.index.0) else {
         return;
@@ -388,7 +389,7 @@ fn mend(context: &egui::Context, before: &str, text: &mut String, output: &mut T
     output.state.clone().store(context, output.response.id);
 }
 
-/// Completions at the cursor, inserted by a click.
+/// Shows completions at the cursor. A click inserts one.
 fn offers(
     ui: &mut Ui,
     text: &mut String,
@@ -398,7 +399,7 @@ fn offers(
 ) {
     let before: String = text.chars().take(at).collect();
     let (owner, begun) = word_before(&before);
-    // A single letter matches too much to help; after a dot everything is of interest.
+    // A single letter matches too many items to be helpful; after a dot, all of them are of interest.
     if owner.is_empty() && begun.len() < 2 {
         return;
     }
@@ -406,7 +407,7 @@ fn offers(
         .iter()
         .filter(|item| item.owner == owner && item.name.starts_with(&begun) && item.name != begun);
     let mut names: Vec<&ApiItem> = Vec::new();
-    // Overloads share a name, which is offered once.
+    // Overloads share a name, which is offered only once.
     for item in fitting {
         if !names.iter().any(|known| known.name == item.name) {
             names.push(item);
@@ -426,7 +427,7 @@ fn offers(
                 _ => "",
             };
             let inserted = format!("{rest}{call}");
-            // The cursor counts characters, and a text is changed at bytes.
+            // The cursor counts characters, but text is changed at bytes.
             let byte = before.len();
             text.insert_str(byte, &inserted);
             let cursor = CCursor::new(at + inserted.chars().count());
@@ -437,7 +438,7 @@ fn offers(
     }
 }
 
-/// The word being typed, and what is before its dot.
+/// The word that is being typed, and the word before its dot.
 fn word_before(before: &str) -> (String, String) {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let begun: String = tail(before, is_word);
@@ -467,12 +468,12 @@ fn item_at(text: &str, at: usize) -> Option<&'static ApiItem> {
     let (owner, _) = word_before(&before);
     let mut named = api().iter().filter(|item| item.name == word);
     let exact = named.clone().find(|item| item.owner == owner);
-    // The type before the dot is unknown, so any item of that name is a good guess there; elsewhere only one
-    // without an owner.
+    // The type before the dot is not known, so any item of that name is a good guess there. Elsewhere the
+    // item must have no owner.
     exact.or_else(|| named.find(|item| !owner.is_empty() || item.owner.is_empty()))
 }
 
-/// The text with colours.
+/// Returns the text with colours.
 fn highlight(text: &str, theme: Theme, normal: egui::Color32, lines: MarkedLines) -> LayoutJob {
     let mut job = LayoutJob::default();
     let font = FontId::monospace(12.5);
@@ -501,7 +502,7 @@ fn highlight(text: &str, theme: Theme, normal: egui::Color32, lines: MarkedLines
     job
 }
 
-/// Kind of a piece of a line.
+/// Kind of a piece of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Piece {
     Plain,
@@ -512,7 +513,7 @@ enum Piece {
     Known,
 }
 
-/// A line in pieces, which together form the line.
+/// Splits a line into pieces, which together form the line.
 fn pieces(line: &str) -> Vec<(&str, Piece)> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut pieces = Vec::new();
@@ -521,7 +522,8 @@ fn pieces(line: &str) -> Vec<(&str, Piece)> {
         let (length, kind) = if rest.starts_with("//") {
             (rest.len(), Piece::Comment)
         } else if first == '"' || first == '`' {
-            // Line by line: of a string in backticks over several lines, only the first line is coloured.
+            // Colours are assigned line by line, so only the first line of a multi-line string in backticks
+            // is coloured.
             let inner = &rest[1..];
             let end = inner.find(first).map_or(rest.len(), |at| at + 2);
             (end, Piece::Text)
@@ -568,7 +570,7 @@ mod tests {
         assert!(found.contains(&("3.5", Piece::Number)));
         assert!(found.contains(&("\"\u{e4}h\"", Piece::Text)));
         assert!(found.contains(&("// slow\n", Piece::Comment)));
-        // An unfinished string ends with the line.
+        // An unterminated string ends with its line.
         assert_eq!(pieces("\"open"), [("\"open", Piece::Text)]);
     }
 

@@ -1,4 +1,4 @@
-//! The status line: mouse functions, position, background work.
+//! The status line, with mouse functions, position and background work.
 
 use super::widgets::counted;
 use crate::model::{Action, Model};
@@ -8,12 +8,12 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::check::Severity;
 use roadwright_scenario::{RoadClass, Scenario};
 
-/// Widths reserved in the status line, points: for everything except job and position, and for a job.
+/// Widths reserved in the status line, points: for everything except the job and the position, and for a job.
 const OTHERS: f32 = 250.0;
 const JOB: f32 = 260.0;
 
-/// Facts about the ground at a point, most important first: surface and grip, and on terrain the height and
-/// the steepest slope.
+/// Facts about the ground at a point, the most important first: surface and grip, and on terrain the height
+/// and the steepest slope.
 fn ground(scene: &Scene, scenario: &Scenario, point: DVec2) -> Vec<String> {
     let grip = &scenario.settings().grip;
     let (name, grip) = match scene.class_at(point) {
@@ -43,7 +43,7 @@ fn name_of(class: RoadClass) -> &'static str {
     }
 }
 
-/// Position of the pointer, and as many facts about the ground as there is room for.
+/// Shows the position of the pointer, and as many facts about the ground as fit.
 fn place(ui: &mut Ui, model: &Model, point: DVec2) {
     let font = TextStyle::Monospace.resolve(ui.style());
     let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&font, '0'));
@@ -95,8 +95,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
                 }
                 ui.label(label);
             }
-            // Last, so that it takes the remaining room and never overlaps the others; its tooltip has the
-            // full text.
+            // Added last, so that it takes the remaining room and never overlaps the others. Its tooltip has
+            // the full text.
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 ui.add(Label::new(&model.status).truncate());
             });

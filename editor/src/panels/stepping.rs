@@ -1,4 +1,4 @@
-//! Stepping through a handler of a script: forwards and backwards over the executed statements, with the
+//! Stepping through a handler of a script, forwards and backwards over the executed statements, with the
 //! values at each.
 
 use super::widgets::choice;
@@ -19,7 +19,7 @@ pub(super) struct Stepping {
 }
 
 impl Stepping {
-    /// The selected line, counted from 1, if the text is still the executed one.
+    /// The selected line, counted from 1; `None` if the text has changed since it was executed.
     pub(super) fn line(&self, model: &Model, script: &str, text: &str) -> Option<usize> {
         let (request, steps) = model.modules.stepping.as_ref()?;
         // In a changed text the line numbers would be wrong.
@@ -46,7 +46,7 @@ impl Stepping {
                 self.question(ui, model, script, text, actions);
             }
         });
-        // Sent once, when it closes: the results are discarded.
+        // Sent once when the row is closed, which discards the results.
         if was_open && !self.is_open {
             actions.push(Action::Module(ModuleAction::EndStepping));
         }
@@ -69,7 +69,7 @@ impl Stepping {
         ui.separator();
     }
 
-    /// Selection of the handler and the agent, and the button.
+    /// Shows the choice of the handler and of the agent, and the button.
     fn question(
         &mut self,
         ui: &mut Ui,
@@ -79,8 +79,8 @@ impl Stepping {
         actions: &mut Vec<Action>,
     ) {
         let events = handlers(text);
-        // Another script, or the handler was renamed. Kept while the text contains it, so that running again
-        // after a change needs one click.
+        // Another script is open, or the handler was renamed. The choice is kept while the text contains it,
+        // so that another run after a change needs only one click.
         if !events.iter().any(|(event, _)| *event == self.event) {
             self.event = events
                 .first()
@@ -92,7 +92,7 @@ impl Stepping {
         let watched = model.watched.filter(|_| model.live.is_some());
         let mut agents = vec![(false, "a made-up agent".to_owned())];
         agents.extend(watched.map(|id| (true, format!("agent {id}, present state"))));
-        // The choice is kept while no agent is watched.
+        // The choice is kept even if no agent is watched.
         let takes_watched = self.takes_watched && watched.is_some();
         if let Some(takes) = choice(ui, "Agent", &takes_watched, &agents) {
             self.takes_watched = takes;
@@ -109,10 +109,10 @@ impl Stepping {
         }
     }
 
-    /// The selected statement, and its values.
+    /// Shows the selected statement and its values.
     fn answer(&mut self, ui: &mut Ui, model: &Model, steps: &Steps) {
         let count = steps.steps.len();
-        // The handler may have executed fewer statements this time.
+        // The handler may have executed fewer statements than in the previous run.
         self.at = self.at.min(count.saturating_sub(1));
         if count > 0 {
             self.walk(ui, count);
@@ -120,7 +120,7 @@ impl Stepping {
             let before = self.at.checked_sub(1).map(|at| &steps.steps[at]);
             values(ui, model, now, before);
         }
-        // The result is shown at the last statement, because it does not exist earlier.
+        // The result is shown at the last statement, because it does not exist before.
         if self.at + 1 < count {
             return;
         }
@@ -135,7 +135,7 @@ impl Stepping {
         }
     }
 
-    /// Buttons and a slider over the statements.
+    /// Shows buttons and a slider that select a statement.
     fn walk(&mut self, ui: &mut Ui, count: usize) {
         ui.horizontal_wrapped(|ui| {
             let (first, last) = (self.at == 0, self.at + 1 == count);
@@ -160,17 +160,17 @@ fn wrong(ui: &mut Ui, model: &Model, error: &ScriptError) {
     ui.label(text.color(color));
 }
 
-/// The handlers in a text.
+/// Returns the handlers in a text.
 fn handlers(text: &str) -> Vec<(String, String)> {
     let events = api().iter().filter(|item| item.kind == ApiKind::Event);
     events
-        // By searching rather than compiling, so that it works for a text with errors too.
+        // Searched for in the text instead of compiled, so that it also works for a text with errors.
         .filter(|item| text.contains(&format!("fn {}(", item.name)))
         .map(|item| (item.name.to_owned(), item.name.to_owned()))
         .collect()
 }
 
-/// Variables and memory; changes since the previous statement are highlighted.
+/// Shows variables and memory, and highlights changes since the previous statement.
 fn values(ui: &mut Ui, model: &Model, now: &ScriptStep, before: Option<&ScriptStep>) {
     let known = before.map(ScriptStep::all_values).unwrap_or_default();
     let accent = model.theme().tone(Tone::Accent);

@@ -154,7 +154,7 @@ fn road(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
     {
         let at = options.preset.min(options.presets.len() - 1);
         options.presets.remove(at);
-        // The selected one is gone, and its index may be too.
+        // The selected preset was removed, so its index may no longer exist.
         options.preset = 0;
     }
     ui.separator();
@@ -174,7 +174,7 @@ fn layer(ui: &mut Ui, options: &mut ToolOptions) {
     named(&response, "Layer");
 }
 
-/// Saves the lanes of a road as a preset.
+/// Adds the lanes of a road to the presets.
 fn keep_preset(model: &Model, id: roadwright_scenario::RoadId, options: &mut ToolOptions) {
     let scenario = model.document.scenario();
     let Some(road) = scenario.network().road(id) else {
@@ -184,7 +184,7 @@ fn keep_preset(model: &Model, id: roadwright_scenario::RoadId, options: &mut Too
     let mut lanes: Vec<_> = road.section_at(0.0).lanes.iter().collect();
     // Ids count outwards from the reference line on both sides.
     lanes.sort_by_key(|lane| lane.id.abs());
-    // Lanes driven along the road, from the middle outwards, and those against it.
+    // Lanes driven along the road come first, from the middle outwards, then those against it.
     let right_first = side == roadwright_scenario::DrivingSide::Right;
     let of = |forward: bool| {
         lanes
@@ -251,7 +251,7 @@ fn forest(ui: &mut Ui, options: &mut ToolOptions) {
         5.0,
     );
     drag(ui, "Spacing, m", &mut forest.spacing, 0.5..=50.0, 0.1);
-    // Fields contain real numbers; integers up to a million are exact.
+    // The field holds a real number, which is exact for integers up to a million.
     let mut seed = forest.seed as f64;
     drag(ui, "Seed", &mut seed, 0.0..=1e6, 0.2);
     forest.seed = seed.max(0.0) as u64;
@@ -295,7 +295,7 @@ fn agents(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
     }
 }
 
-/// Random trips: number, origins and destinations, and the button that adds them.
+/// Shows the options of random trips, and the button that adds them.
 fn random_trips(ui: &mut Ui, options: &mut RandomTripOptions, actions: &mut Vec<Action>) {
     ui.label("Random trips");
     let count = DragValue::new(&mut options.count)
@@ -347,7 +347,7 @@ fn background(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         actions.push(Action::FadeBackground(opacity));
     }
     let width = background.size().x;
-    // Shown as a width but changed as a factor, so that the picture keeps its proportions.
+    // Shown as a width but applied as a factor, so that the picture keeps its proportions.
     let mut wanted = width;
     drag(ui, "Width, m", &mut wanted, 1.0..=1e6, 1.0);
     // The size is stored in metres per pixel, so the width has a rounding error.

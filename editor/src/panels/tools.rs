@@ -10,7 +10,7 @@ use egui::{Align2, FontId, Rect, Role, Sense, Ui, WidgetInfo, vec2};
 /// Preferred and minimum height of a button, points.
 const HEIGHT: f32 = 50.0;
 const LEAST_HEIGHT: f32 = 21.0;
-/// Lower buttons have no name below their icon, points.
+/// Height below which buttons have no name below their icon, points.
 const WITH_NAME: f32 = 42.0;
 /// Gap between buttons, points.
 const GAP: f32 = 3.0;
@@ -18,7 +18,7 @@ const GAP: f32 = 3.0;
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.add_space(4.0);
     ui.spacing_mut().item_spacing.y = GAP;
-    // All of them are visible in low windows too.
+    // All buttons are visible even in low windows.
     let room = ui.available_height() / ToolKind::ALL.len() as f32 - GAP;
     let height = room.clamp(LEAST_HEIGHT, HEIGHT);
     for kind in ToolKind::ALL {

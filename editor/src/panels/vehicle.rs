@@ -1,4 +1,4 @@
-//! The watched vehicle: its state and history.
+//! State and history of the watched vehicle.
 
 use super::PanelFrame;
 use super::past::clock;
@@ -74,7 +74,7 @@ fn where_it_is(live: &LivePicture) -> String {
     }
 }
 
-/// A line before the inputs that says why the vehicle cannot continue.
+/// Shows a line before the inputs that says why the vehicle cannot continue.
 fn mishap(ui: &mut Ui, words: Option<&str>) {
     if let Some(words) = words {
         let color = ui.visuals().error_fg_color;
@@ -115,7 +115,7 @@ fn facts(ui: &mut Ui, seen: &roadwright_simulation::Inspection) {
             );
             row("Steering", format!("{:+.1}°", input.steering.to_degrees()));
             row(
-                "Way-point",
+                "Waypoint",
                 format!(
                     "{} at {:+.1}°",
                     distance(input.waypoint_distance),

@@ -1,4 +1,5 @@
-//! The welcome panel: shipped scenarios with pictures, new, open, import, recent files.
+//! The welcome panel, with shipped scenarios and their pictures, buttons for new, open and import, and recent
+//! files.
 
 use super::widgets;
 use crate::command::Command;
@@ -18,20 +19,20 @@ use std::sync::mpsc::{Receiver, channel};
 /// Size of a picture, points.
 const PICTURE: (u32, u32) = (224, 140);
 
-/// Width of the part beside the cards, and of the frame around everything, points.
+/// Widths of the part beside the cards and of the frame around everything, points.
 const SIDE: f32 = 250.0;
 const MARGINS: f32 = 48.0;
 
 /// The welcome panel with the pictures drawn so far.
 pub(super) struct Welcome {
     pictures: Vec<Option<TextureHandle>>,
-    /// Pictures from the thread that draws them, which starts when the panel is first shown.
+    /// Receives pictures from the thread that draws them, which starts when the panel is first shown.
     drawn: Option<Receiver<(usize, Option<ColorImage>)>>,
     missing: usize,
 }
 
 impl Welcome {
-    /// The panel without pictures.
+    /// Creates the panel without pictures.
     pub(super) fn new() -> Self {
         Self {
             pictures: shipped::ALL.iter().map(|_| None).collect(),
@@ -67,7 +68,7 @@ impl Welcome {
             ui.add_space(8.0);
             recoveries(ui, model, actions);
             ui.horizontal_top(|ui| {
-                // Two rows are visible; part of a third shows that there are more.
+                // Two rows are visible, and part of a third one shows that there are more.
                 let height = (2.35 * card_height()).min(ui.ctx().content_rect().height() - 190.0);
                 ui.vertical(|ui| {
                     let area = egui::ScrollArea::vertical().max_height(height.max(card_height()));
@@ -82,7 +83,7 @@ impl Welcome {
         }
     }
 
-    /// Cards of all shipped scenarios, in rows of two, or of one if there is no room.
+    /// Shows cards of all shipped scenarios in rows of two, or in single rows if there is less room.
     fn cards(&self, ui: &mut egui::Ui, columns: usize, actions: &mut Vec<Action>) {
         for row in (0..shipped::ALL.len()).step_by(columns) {
             ui.horizontal(|ui| {
@@ -138,12 +139,12 @@ impl Welcome {
     }
 }
 
-/// Height of a card: the picture, a name, two lines of text.
+/// Height of a card with a picture, a name and two lines of text.
 fn card_height() -> f32 {
     PICTURE.1 as f32 + 54.0
 }
 
-/// Duration that the vehicles of a picture have driven, and the time step, s.
+/// Time for which the vehicles have driven when a picture is taken, and the time step, s.
 const DRIVEN: (f64, f64) = (45.0, 0.1);
 
 /// Draws the pictures of the shipped scenarios in the background.
@@ -189,7 +190,7 @@ fn picture(shipped: &shipped::Shipped, modules: &Registry) -> Option<ColorImage>
     Some(ColorImage::from_rgba_unmultiplied(size, rgba.as_raw()))
 }
 
-/// A part of the map, `width` metres wide, around the vehicle with the most others nearby.
+/// Returns the part of the map, `width` metres wide, around the vehicle with the most other vehicles nearby.
 fn busiest(snapshot: &Snapshot, width: f64) -> (DVec2, DVec2) {
     let half = 0.5 * DVec2::new(width, width * f64::from(PICTURE.1) / f64::from(PICTURE.0));
     let places: Vec<DVec2> = snapshot.vehicles.iter().map(|v| v.pose.position).collect();
@@ -203,9 +204,10 @@ fn busiest(snapshot: &Snapshot, width: f64) -> (DVec2, DVec2) {
     (center - half, center + half)
 }
 
-/// The scenario after a while, and the state of its signals; `None` if it needs modules that do not ship.
+/// Runs a scenario for a while and returns its snapshot and the state of its signals; `None` if it needs
+/// modules that are not built in.
 fn driven(scenario: &Scenario, modules: &Registry) -> Option<(Snapshot, Vec<SignalHead>)> {
-    // Coarser than a run, because a picture only has to look plausible.
+    // The time step is larger than in a run, because a picture only has to look plausible.
     let options = RunOptions {
         dt: Some(DRIVEN.1),
         ..RunOptions::default()

@@ -6,7 +6,7 @@ use crate::tools::Tone;
 use egui::{DragValue, Response, RichText, Role, Ui, WidgetInfo};
 use roadwright_scenario::{DynamicsLevel, Edit};
 
-/// A number to drag or type.
+/// A number that can be dragged or typed.
 pub(super) struct Number<'a> {
     pub(super) name: &'a str,
     pub(super) value: f64,
@@ -17,7 +17,7 @@ pub(super) struct Number<'a> {
 }
 
 impl Number<'_> {
-    /// Shows it in its own row: name, value, unit. Returns the new value and the response.
+    /// Shows the number in a row with name, value and unit. Returns the new value and the response.
     pub(super) fn ui(self, ui: &mut Ui) -> (f64, Response) {
         ui.label(self.name).on_hover_text(self.hint);
         let mut value = self.value;
@@ -27,7 +27,7 @@ impl Number<'_> {
             format!(" {}", self.unit)
         };
         let (low, high) = (*self.range.start(), *self.range.end());
-        // Numbers without a unit in steps of one are integers.
+        // Numbers without a unit that change in steps of one are integers.
         let whole = self.unit.is_empty() && self.step >= 1.0;
         let drag = DragValue::new(&mut value)
             .range(self.range)
@@ -51,7 +51,7 @@ pub(super) fn named(response: &Response, name: &str) {
     response.widget_info(move || WidgetInfo::labeled(Role::SpinButton, true, &name));
 }
 
-/// Sends the state of a change in progress, and its end: one step per drag.
+/// Sends the state of a change in progress and its end, so that a drag is one step.
 pub(super) fn change(
     response: &Response,
     label: &str,
@@ -61,13 +61,14 @@ pub(super) fn change(
     if response.changed() {
         actions.push(Action::Preview(label.to_owned(), edit()));
     }
-    // With its label, because another gesture may have started before this field lost the focus.
+    // The label is given, because another gesture may have started before this field lost the focus.
     if response.drag_stopped() || response.lost_focus() {
         actions.push(Action::Commit(Some(label.to_owned())));
     }
 }
 
-/// A text field, in one scrolling line or in as many as needed; returns the new text when finished.
+/// Shows a text field with one scrolling line or with as many lines as needed. Returns the new text when
+/// typing ends.
 pub(super) fn text(
     ui: &mut Ui,
     name: &str,
@@ -93,13 +94,13 @@ pub(super) fn text(
     (text, response)
 }
 
-/// A count with its noun.
+/// Returns a count with its noun, in the plural if needed.
 pub(super) fn counted(number: usize, thing: &str) -> String {
     let s = if number == 1 { "" } else { "s" };
     format!("{number} {thing}{s}")
 }
 
-/// Maximum height of a list of choices, points; longer ones scroll.
+/// Maximum height of a list of choices, points. Longer lists scroll.
 const LIST_HEIGHT: f32 = 320.0;
 
 /// A choice from a short list.
@@ -110,7 +111,7 @@ pub(super) fn choice<T: PartialEq + Clone>(
     all: &[(T, String)],
 ) -> Option<T> {
     let shown = all.iter().find(|(known, _)| known == value);
-    // A file may name something that does not exist, such as a removed stack.
+    // A file may name an entry that does not exist, such as a removed stack.
     let shown = shown.map_or("?", |(_, text)| text.as_str());
     let mut chosen = None;
     let combo = egui::ComboBox::from_id_salt(name)
@@ -131,7 +132,7 @@ pub(super) fn choice<T: PartialEq + Clone>(
     chosen.filter(|new| new != value)
 }
 
-/// The name of a level of dynamics on screen.
+/// Name of a level of dynamics on the screen.
 pub(super) fn level_title(level: DynamicsLevel) -> &'static str {
     match level {
         DynamicsLevel::OneTrack => "One-track",
@@ -142,12 +143,12 @@ pub(super) fn level_title(level: DynamicsLevel) -> &'static str {
     }
 }
 
-/// The main button of a dialog: at most one in each.
+/// Shows the main button of a dialog, of which there is at most one.
 pub(super) fn primary(ui: &mut Ui, text: &str) -> Response {
     primary_if(ui, true, text)
 }
 
-/// The same button, enabled only on a condition.
+/// Shows the main button of a dialog, enabled only on a condition.
 pub(super) fn primary_if(ui: &mut Ui, is_enabled: bool, text: &str) -> Response {
     let theme = Theme {
         dark: ui.visuals().dark_mode,
@@ -161,21 +162,21 @@ pub(super) fn primary_if(ui: &mut Ui, is_enabled: bool, text: &str) -> Response 
     ui.add_enabled(is_enabled, button)
 }
 
-/// A dialog with a margin around its contents.
+/// Shows a dialog with a margin around its contents.
 pub(super) fn modal(context: &egui::Context, name: &str) -> egui::Modal {
     let style = context.global_style();
     let frame = egui::Frame::popup(&style).inner_margin(16.0);
     egui::Modal::new(egui::Id::unique(name)).frame(frame)
 }
 
-/// The heading of a section of a panel.
+/// Shows the heading of a section of a panel.
 pub(super) fn heading(ui: &mut Ui, text: &str) {
     ui.add_space(4.0);
     ui.label(RichText::new(text).strong());
     ui.add_space(2.0);
 }
 
-/// The text of a panel that has nothing to show.
+/// Shows the text of a panel that has no other contents.
 pub(super) fn empty(ui: &mut Ui, text: &str) {
     ui.add_space(12.0);
     ui.vertical_centered(|ui| ui.label(RichText::new(text).weak()));

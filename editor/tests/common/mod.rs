@@ -28,17 +28,17 @@ use std::time::Duration;
 /// The editor in a test.
 pub(crate) struct Bench {
     pub(crate) harness: Harness<'static, Editor>,
-    /// Settings and autosaves, deleted after the test.
+    /// Folder with settings and autosaves, deleted after the test.
     pub(crate) folder: Arc<tempfile::TempDir>,
 }
 
 impl Bench {
-    /// The editor as it starts, on the shipped scenario.
+    /// Starts the editor with the shipped scenario.
     pub(crate) fn start() -> Self {
         Self::open_in(Arc::new(tempfile::tempdir().unwrap()), None)
     }
 
-    /// The editor on a file.
+    /// Starts the editor with a file.
     pub(crate) fn open(path: &Path) -> Self {
         Self::open_in(
             Arc::new(tempfile::tempdir().unwrap()),
@@ -46,7 +46,7 @@ impl Bench {
         )
     }
 
-    /// The editor with the settings and autosaves of a folder.
+    /// Starts the editor with the settings and autosaves of a folder.
     pub(crate) fn open_in(folder: Arc<tempfile::TempDir>, open: Option<PathBuf>) -> Self {
         let options = Options {
             open,
@@ -77,8 +77,8 @@ impl Bench {
         bench
     }
 
-    /// The editor on an empty scenario, ready to draw on. It opens on a file without roads, so that neither a town
-    /// nor the pictures of the welcome panel are made first.
+    /// Starts the editor with an empty scenario, ready to draw on. It opens a file without roads, so that
+    /// neither a town nor the pictures of the welcome panel are created first.
     pub(crate) fn empty() -> Self {
         let folder = Arc::new(tempfile::tempdir().unwrap());
         let blank = folder.path().join("blank.scenario.json");
@@ -89,7 +89,7 @@ impl Bench {
         bench
     }
 
-    /// Two roads that cross, drawn freehand, with a view of 150 m around.
+    /// Draws two roads that cross, with a view of 150 m around.
     pub(crate) fn crossroads() -> Self {
         let mut bench = Self::empty();
         bench.look_at(0.0, 0.0, 150.0);
@@ -103,7 +103,7 @@ impl Bench {
         self.harness.state()
     }
 
-    /// The snapshot of the run.
+    /// The newest snapshot of the run.
     pub(crate) fn live(&self) -> &LivePicture {
         let live = self.editor().model().live.as_ref();
         live.expect("there is a run")
@@ -123,7 +123,7 @@ impl Bench {
         self.editor().model().document.scenario()
     }
 
-    /// Steps a run by hand, so that it is the same every time.
+    /// Advances a run by a number of steps, so that it is the same every time.
     pub(crate) fn step_run(&mut self, steps: usize) {
         for _ in 0..steps {
             self.harness.state_mut().ask(Action::Do(Command::StepOnce));
@@ -173,7 +173,7 @@ impl Bench {
         self.ask(Action::Show(Dialog::None));
     }
 
-    /// The screen point of a world point.
+    /// Screen point of a world point.
     pub(crate) fn at(&self, x: f64, y: f64) -> Pos2 {
         self.editor().screen(DVec2::new(x, y))
     }
@@ -189,7 +189,7 @@ impl Bench {
         self.ask(Action::Jump(middle - half, middle + half));
     }
 
-    /// Drags along world points with the left button.
+    /// Drags with the left button along world points.
     pub(crate) fn drag(&mut self, points: &[(f64, f64)]) {
         self.drag_with(points, Modifiers::NONE);
     }
@@ -248,7 +248,7 @@ impl Bench {
         self.settle();
     }
 
-    /// Two quick clicks.
+    /// Clicks twice in quick succession.
     pub(crate) fn double_click(&mut self, x: f64, y: f64) {
         let at = self.at(x, y);
         self.harness.hover_at(at);
@@ -284,7 +284,7 @@ impl Bench {
         self.settle();
     }
 
-    /// Clicks a button by its name.
+    /// Clicks on the button with this name.
     pub(crate) fn press(&mut self, name: &str) {
         self.harness.get_by_label(name).scroll_to_me();
         self.harness.step();
@@ -294,7 +294,7 @@ impl Bench {
         self.settle();
     }
 
-    /// Scrolls a widget into view by its name, and returns its rectangle.
+    /// Scrolls the widget with this name into view, and returns its rectangle.
     pub(crate) fn scroll_to(&mut self, name: &str) -> egui::Rect {
         self.harness.get_by_label(name).scroll_to_me();
         // The list scrolls for a while.
@@ -303,7 +303,8 @@ impl Bench {
         self.harness.get_by_label(name).rect()
     }
 
-    /// The rectangle of a property's field, scrolled into view: beside its title, which has the same name.
+    /// Scrolls the field of a property into view and returns its rectangle. The field is beside its title,
+    /// which has the same name.
     pub(crate) fn field(&mut self, name: &str) -> egui::Rect {
         let rightmost = |bench: &Self| {
             let all = bench.harness.query_all_by_label(name);
@@ -318,7 +319,7 @@ impl Bench {
         rightmost(self)
     }
 
-    /// Drags from a point of the screen to the right with the left button.
+    /// Drags to the right from a point of the screen with the left button.
     pub(crate) fn drag_right(&mut self, from: Pos2, points: f32) {
         self.harness.hover_at(from);
         self.harness.step();
@@ -348,7 +349,7 @@ impl Bench {
         self.settle();
     }
 
-    /// Lets simulated time pass until a condition holds or `seconds` of it are over.
+    /// Lets simulated time pass until a condition holds, for at most `seconds`.
     pub(crate) fn play_until(&mut self, seconds: f64, done: impl Fn(&Editor) -> bool) -> bool {
         for _ in 0..20_000 {
             self.harness.step();
@@ -364,7 +365,7 @@ impl Bench {
         false
     }
 
-    /// Lets simulated time pass until one vehicle has arrived or `seconds` of it are over.
+    /// Lets simulated time pass until a vehicle has arrived, for at most `seconds`.
     pub(crate) fn play_until_arrived(&mut self, seconds: f64) -> bool {
         self.play_until(seconds, |editor| {
             let live = editor.model().live.as_ref();
@@ -372,7 +373,7 @@ impl Bench {
         })
     }
 
-    /// Undoes everything.
+    /// Undoes all steps.
     pub(crate) fn undo_all(&mut self) {
         self.ask(Action::GoToStep(0));
     }
@@ -383,7 +384,7 @@ impl Bench {
     }
 }
 
-/// An experiment that takes a second or two.
+/// An experiment that takes one or two seconds.
 pub(crate) const SMALL_EXPERIMENT: &str = r#"{
   "format": "roadwright-experiment",
   "version": 1,
@@ -398,7 +399,7 @@ pub(crate) const SMALL_EXPERIMENT: &str = r#"{
   "stop": {"generations": 3}
 }"#;
 
-/// Opens an experiment from a text.
+/// Opens the experiment that a text contains.
 pub(crate) fn open_experiment(bench: &mut Bench, text: &str) -> PathBuf {
     let path = bench.folder.path().join("small.experiment.json");
     std::fs::write(&path, text).unwrap();
@@ -422,7 +423,7 @@ pub(crate) fn small_training(bench: &mut Bench) {
     panic!("the training does not end");
 }
 
-/// Writes results of two drivers in the arena, as `bench run` does, and opens them.
+/// Writes results of two drivers in the arena in the same form as `bench run`, and opens them.
 pub(crate) fn open_results(bench: &mut Bench) {
     for (name, controller) in [("fuzzy", "fuzzy_driver"), ("pursuit", "pursuit")] {
         let setup = Setup::with_driver(Stack::with_controller(controller));

@@ -1,4 +1,5 @@
-//! Draws egui's triangles on the CPU: no driver is needed, and pictures are the same everywhere.
+//! Draws egui's triangles on the CPU, so that no graphics driver is needed and pictures are the same
+//! everywhere.
 
 use egui::epaint::{ClippedPrimitive, Primitive, Vertex};
 use egui::{Color32, ColorImage, FullOutput, ImageData, Rect, TextureId, TexturesDelta};

@@ -211,7 +211,7 @@ fn a_scenario_is_shared_and_opened_from_one_file() {
     );
 }
 
-/// A file dropped on the window.
+/// A file that is dropped on the window.
 #[derive(Debug)]
 struct Dropped(std::path::PathBuf);
 

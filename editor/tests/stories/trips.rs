@@ -297,7 +297,7 @@ fn an_agent_starts_again_after_it_has_arrived() {
     }));
 }
 
-/// The Inspector's text about the route of the selected trip.
+/// Text in the Inspector about the route of the selected trip.
 fn told_route(bench: &Bench) -> String {
     let mut all = bench.harness.query_all_by_label_contains("");
     let texts = all

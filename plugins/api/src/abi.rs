@@ -1,13 +1,13 @@
 //! The binary interface of compiled plugins, version 1.1.
 //!
-//! Rules: `repr(C)`, integers of fixed width, doubles, no `bool`. Texts are pointer and length, or UTF-8 in
-//! zero-padded fixed-size fields. Nothing is freed across the boundary. Within a major version structures
-//! only grow at their end; `size` fields state how many bytes are present, and missing fields count as zero.
-//! New features are added as named extensions, or as kinds of a later minor version that a plugin declares as
-//! its minimum.
+//! All structures are `repr(C)` with integers of fixed width and doubles, without `bool`. Texts are a pointer
+//! and a length, or UTF-8 in zero-padded fields of fixed size. Nothing is freed across the boundary. Within a
+//! major version, structures only grow at their end. `size` fields state how many bytes are present, and
+//! missing fields count as zero. New features are added as named extensions, or as kinds of a later minor
+//! version that a plugin declares as its minimum.
 //!
-//! A strip is a lanelet: a stretch of lane or a connection through a junction. A slot is an agent index: a
-//! dense number that an agent keeps while it drives.
+//! A strip is a lanelet, which is a stretch of lane or a connection through a junction. A slot is an agent
+//! index, which is a dense number that an agent keeps while it drives.
 //!
 //! Threads: `create`, `destroy`, parameter and state functions are called while no step runs. `step` is never
 //! called concurrently on one instance unless the plugin declares [`CAP_PARALLEL_SLICES`]. `log` and
@@ -15,7 +15,7 @@
 
 use core::ffi::{c_char, c_void};
 
-/// Major version; must be equal on both sides.
+/// Major version, which must be equal on both sides.
 pub const ABI_MAJOR: u16 = 1;
 /// Minor version of this host and SDK.
 pub const ABI_MINOR: u16 = 1;
@@ -58,7 +58,7 @@ pub const E_UNSUPPORTED: i32 = -1;
 pub const E_ARGUMENT: i32 = -2;
 /// The state cannot be restored; the instance starts fresh.
 pub const E_STATE: i32 = -3;
-/// A panic or an exception was caught; `last_error` says where.
+/// A panic or an exception was caught; `last_error` returns where.
 pub const E_PANIC: i32 = -4;
 /// Cancelled at the request of the host.
 pub const E_CANCELLED: i32 = -5;
@@ -67,13 +67,13 @@ pub const E_FAILED: i32 = -6;
 /// The instance is unusable from now on.
 pub const E_FATAL: i32 = -7;
 
-/// Row status: not written; the host uses the built-in module's answer.
+/// Row status: not written, so that the host uses the built-in module's answer.
 pub const ROW_NOT_WRITTEN: u8 = 0;
 /// Row status: answered.
 pub const ROW_OK: u8 = 1;
 /// Row status: keep the previous answer.
 pub const ROW_KEEP: u8 = 2;
-/// Row status: failed; the host uses the built-in module's answer.
+/// Row status: failed, so that the host uses the built-in module's answer.
 pub const ROW_FAILED: u8 = 3;
 
 /// Log level: debugging.
@@ -91,7 +91,7 @@ pub const PARAM_NUMBER: u32 = 0;
 pub const PARAM_INTEGER: u32 = 1;
 /// Parameter kind: 0 or 1.
 pub const PARAM_BOOL: u32 = 2;
-/// Parameter kind: one of the words of `choices`, by index.
+/// Parameter kind: a word of `choices`, by index.
 pub const PARAM_CHOICE: u32 = 3;
 
 /// Parameter flag: hidden from the user.
@@ -172,31 +172,31 @@ pub struct RwHost {
     pub version_length: u64,
     /// Writes a line to the host's log. May be called from any thread; rate limited.
     pub log: Option<unsafe extern "C" fn(*mut c_void, u32, *const c_char, u64)>,
-    /// 1 once the host has abandoned the calls in progress in this library. Their answers will not be used,
-    /// so they should return. Otherwise 0. `roadwright run` abandons a call after 20 s (2 s after Ctrl-C), an
-    /// isolated call is abandoned after 2 s, and the editor abandons nothing. Never 1 in a call whose answer
-    /// counts. May be called from any thread.
+    /// 1 if the host has abandoned the calls in progress in this library, otherwise 0. Their answers will not
+    /// be used, so they should return. `roadwright run` abandons a call after 20 s (2 s after Ctrl-C),
+    /// isolated calls are abandoned after 2 s, and the editor never abandons calls. Never 1 in a call whose
+    /// answer counts. May be called from any thread.
     pub cancelled: Option<unsafe extern "C" fn(*mut c_void) -> u32>,
-    /// Returns an extension of the host by its id, or null if the host does not know it. This version knows
-    /// none.
+    /// Returns an extension of the host by its id, or null if the host does not know it. This version has no
+    /// extensions.
     pub get_extension:
         Option<unsafe extern "C" fn(*mut c_void, *const c_char, u64) -> *const c_void>,
 }
 
-/// An instance of a plugin; opaque to the host.
+/// An instance of a plugin, which is opaque to the host.
 #[repr(C)]
 pub struct RwInstance {
     _opaque: [u8; 0],
 }
 
-/// Callback that receives a chunk of saved state.
+/// Callback that receives a part of the saved state.
 pub type RwWrite = unsafe extern "C" fn(*mut c_void, *const u8, u64) -> i32;
 
-/// Functions that a plugin offers; null means not offered.
+/// Functions that a plugin offers. Null means that it does not offer a function.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RwApi {
-    /// Size of this structure, bytes; set by the host, reduced by an older plugin.
+    /// Size of this structure, bytes. It is set by the host, and reduced by an older plugin.
     pub size: u32,
     /// Zero.
     pub reserved: u32,
@@ -207,8 +207,8 @@ pub struct RwApi {
     /// Answers a batch.
     pub step: Option<unsafe extern "C" fn(*mut RwInstance, *mut RwBatch) -> i32>,
     /// Reports the slots of added agents (third argument and count) and of removed agents (fifth argument and
-    /// count), ordered by agent id. All are smaller than the second argument. No slot is in both lists: a
-    /// removal is reported at least one call before another agent gets the slot.
+    /// count), both ordered by agent id. All slots are smaller than the second argument. No slot is in both
+    /// lists, because a removal is reported at least one call before another agent gets the slot.
     pub agents_changed:
         Option<unsafe extern "C" fn(*mut RwInstance, u32, *const u32, u32, *const u32, u32) -> i32>,
     /// Number of parameters.
@@ -219,19 +219,19 @@ pub struct RwApi {
     pub param_get: Option<unsafe extern "C" fn(*mut RwInstance, u32, *mut f64) -> i32>,
     /// Sets a parameter.
     pub param_set: Option<unsafe extern "C" fn(*mut RwInstance, u32, f64) -> i32>,
-    /// Writes the state in chunks and returns its schema number.
+    /// Writes the state in parts and returns its schema number.
     pub state_save:
         Option<unsafe extern "C" fn(*mut RwInstance, RwWrite, *mut c_void, *mut u32) -> i32>,
-    /// Restores state of the given schema.
+    /// Restores a state that has the given schema.
     pub state_load: Option<unsafe extern "C" fn(*mut RwInstance, *const u8, u64, u32) -> i32>,
-    /// Copies the last error as UTF-8 and returns its full length; a null instance asks for the error of
+    /// Copies the last error as UTF-8 and returns its full length. With a null instance, this is the error of
     /// `create`.
     pub last_error: Option<unsafe extern "C" fn(*mut RwInstance, *mut c_char, u64) -> u64>,
     /// Returns an extension of the plugin by its id, or null.
     pub get_extension: Option<unsafe extern "C" fn(*const c_char, u64) -> *const c_void>,
 }
 
-/// Fills `out` and returns a status.
+/// Fills the table of functions and returns a status.
 pub type RwMain = unsafe extern "C" fn(*const RwHost, *mut RwApi) -> i32;
 
 /// A batch of rows of one kind.
@@ -246,11 +246,11 @@ pub struct RwBatch {
     pub step: u64,
     /// Simulation time, s.
     pub time: f64,
-    /// Time until the same agent is asked again, s.
+    /// Time until the same agent is in a batch again, s.
     pub period: f64,
     /// Agent id of each row.
     pub agent_ids: *const u64,
-    /// Slot of each row's agent.
+    /// Slot of the agent of each row.
     pub slots: *const u32,
     /// Random number of each row, which depends on run, agent and step.
     pub seeds: *const u64,
@@ -280,7 +280,7 @@ pub struct RwBatch {
 pub struct RwStrip {
     /// Length, m.
     pub length: f64,
-    /// Speed limit, m/s; for a connection the average speed through its bends, if that is lower.
+    /// Speed limit, m/s. For a connection it is the mean speed through its bends if that is lower.
     pub speed_limit: f64,
     /// Width, m.
     pub width: f64,
@@ -306,9 +306,9 @@ pub struct RwStrip {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RwPoint {
-    /// East, m.
+    /// Coordinate to the east, m.
     pub x: f64,
-    /// North, m.
+    /// Coordinate to the north, m.
     pub y: f64,
 }
 
@@ -318,7 +318,7 @@ pub struct RwPoint {
 pub struct RwRoads {
     /// Size of this structure, bytes.
     pub size: u32,
-    /// Number of strips, and of delays.
+    /// Number of strips, which is also the number of delays.
     pub strip_count: u32,
     /// Number of successors.
     pub successor_count: u32,
@@ -332,7 +332,7 @@ pub struct RwRoads {
     pub successors: *const u32,
     /// Points of all centre lines, m.
     pub points: *const RwPoint,
-    /// Expected delay on each strip caused by queues, s.
+    /// Expected delay on each strip because of queues, s.
     pub delays: *const f32,
 }
 
@@ -350,7 +350,7 @@ pub struct RwParamInfo {
     pub unit: [u8; 16],
     /// `PARAM_NUMBER` to `PARAM_CHOICE`.
     pub kind: u32,
-    /// `PARAM_HIDDEN` or 0; the other bits must be 0.
+    /// `PARAM_HIDDEN` or 0. Other bits must be 0.
     pub flags: u32,
     /// Smallest value.
     pub min: f64,
@@ -358,7 +358,7 @@ pub struct RwParamInfo {
     pub max: f64,
     /// Default value.
     pub default: f64,
-    /// Step of a slider; 0 for continuous.
+    /// Step of a slider, or 0 for a continuous one.
     pub step: f64,
     /// Description of the parameter, in one sentence.
     pub doc: [u8; 160],
@@ -374,7 +374,8 @@ pub struct RwControllerExtension {
     pub size: u32,
     /// Zero.
     pub reserved: u32,
-    /// Lookahead to the waypoint: the larger of a distance, m, and a time, s, multiplied by the speed.
+    /// Returns the distance (m) and the time (s) of the lookahead to the waypoint. The larger of the distance
+    /// and the time multiplied by the speed counts.
     pub lookahead: Option<unsafe extern "C" fn(*mut RwInstance, *mut f64, *mut f64) -> i32>,
 }
 
@@ -387,14 +388,15 @@ pub struct RwPedalsExtension {
     pub size: u32,
     /// Zero.
     pub reserved: u32,
-    /// Answers a batch with rows of [`PedalsOutput`](crate::PedalsOutput). Input rows are those of all
-    /// controllers. The third argument points to one [`DriveInput`](crate::DriveInput) per row, and the
+    /// Answers a batch with rows of [`PedalsOutput`](crate::PedalsOutput). Input rows are the same as for
+    /// other controllers. The third argument points to one [`DriveInput`](crate::DriveInput) per row, and the
     /// fourth is the distance between two of them, bytes.
     pub step:
         Option<unsafe extern "C" fn(*mut RwInstance, *mut RwBatch, *const c_void, u32) -> i32>,
 }
 
-/// Returns a text as a zero-padded fixed-size field; truncated at a character boundary if it is too long.
+/// Returns a text as a zero-padded field of fixed size. A text that is too long is truncated at a character
+/// boundary.
 pub const fn text<const N: usize>(text: &str) -> [u8; N] {
     let bytes = text.as_bytes();
     let mut length = if bytes.len() < N { bytes.len() } else { N - 1 };
@@ -411,14 +413,14 @@ pub const fn text<const N: usize>(text: &str) -> [u8; N] {
     field
 }
 
-/// Returns the text in a fixed-size field, up to the first zero; invalid UTF-8 is replaced.
+/// Returns the text in a field of fixed size up to the first zero. Invalid UTF-8 is replaced.
 pub fn text_of(field: &[u8]) -> String {
     let end = field.iter().position(|&byte| byte == 0);
     String::from_utf8_lossy(&field[..end.unwrap_or(field.len())]).into_owned()
 }
 
-// Plugins are compiled for these offsets. A change fails to compile here, instead of crashing in a plugin,
-// and needs a new major version.
+// Plugins are compiled for these offsets. A change needs a new major version, so it fails to compile here
+// instead of crashing in a plugin.
 const _: () = {
     use core::mem::offset_of;
     assert!(size_of::<*const u8>() == 8, "64-bit platforms only");

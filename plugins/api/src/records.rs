@@ -1,10 +1,11 @@
 //! Input and output rows of batches.
 //!
-//! Records about agents are `repr(C)` structures of doubles in SI units with at most 128 bytes, so that the
-//! same bytes can be passed to a built-in, a compiled plugin or a script. Angles are in radians, positive to
-//! the left; distances are in metres. If there is no leader, obstacle or stop, the distance is [`NOTHING`].
+//! Records about agents are `repr(C)` structures of doubles in SI units with at most 128 bytes. The same
+//! bytes can be passed to a built-in module, a compiled plugin or a script. Angles are in radians, positive
+//! to the left; distances are in metres. If there is no leader, obstacle or stop, the distance is
+//! [`NOTHING`].
 
-/// Distance that means "none", m. Finite, so that arithmetic stays finite.
+/// Distance that means "none", m. It is finite, so that arithmetic stays finite.
 pub const NOTHING: f64 = 1.0e6;
 
 /// Input of a controller for one agent.
@@ -13,8 +14,7 @@ pub const NOTHING: f64 = 1.0e6;
 pub struct ControllerInput {
     /// Own speed, m/s.
     pub speed: f64,
-    /// Speed that the limit, the bends ahead and, on slippery ground, the distance to the next stop allow,
-    /// m/s.
+    /// Speed that the limit, bends ahead and, on slippery ground, the distance to the next stop allow, m/s.
     pub road_speed: f64,
     /// Wheelbase, m.
     pub wheelbase: f64,
@@ -26,20 +26,20 @@ pub struct ControllerInput {
     pub waypoint_angle: f64,
     /// Distance from the front to the closest point of the nearest obstacle ahead, m.
     pub obstacle_distance: f64,
-    /// Angle to that point relative to the heading, rad.
+    /// Angle to that point, relative to the heading, rad.
     pub obstacle_angle: f64,
     /// Closing speed of that obstacle, m/s.
     pub obstacle_closing_speed: f64,
-    /// Bumper-to-bumper gap to the leader in the lane, m.
+    /// Gap between the bumpers of this vehicle and of its leader in the lane, m.
     pub leader_gap: f64,
     /// Speed of the leader, m/s.
     pub leader_speed: f64,
-    /// Distance from the front to the place where the vehicle must stop, m: a stop line or the end of the
-    /// route.
+    /// Distance from the front to the place where the vehicle must stop, m. This is a stop line or the end of
+    /// the route.
     pub stop_distance: f64,
     /// Lateral offset of the rear axle to the left of the lane's centre line, m.
     pub lane_offset: f64,
-    /// Own heading relative to the lane, rad.
+    /// Heading relative to the lane, rad.
     pub heading_error: f64,
     /// Curvature of the path at the waypoint, 1/m.
     pub path_curvature: f64,
@@ -57,25 +57,25 @@ pub struct ControllerOutput {
     pub steering: f64,
 }
 
-/// Present capabilities of a vehicle: input of a controller that drives by pedals, beside its [`ControllerInput`].
-/// Accelerations are in the direction of the intended travel.
+/// Present capabilities of a vehicle, which a controller with pedals receives in addition to its
+/// [`ControllerInput`]. Accelerations are in the direction of the intended travel.
 ///
-/// [`DriveInput::acceleration`] and [`DriveInput::pedals`] take the acceleration to be linear in the pedal
-/// position. That is exact for a vehicle without an engine; with one it holds at the present speed and in the
-/// present gear.
+/// [`DriveInput::acceleration`] and [`DriveInput::pedals`] assume that the acceleration is linear in the
+/// pedal position. This is exact for a vehicle without an engine. With an engine, it holds at the present
+/// speed and in the present gear.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DriveInput {
-    /// Acceleration at full throttle in the current gear, m/s^2, as far as the engine can give it; the tyres
-    /// may transmit less ([`DriveInput::grip`]). Drag, rolling resistance and slope are included.
+    /// Acceleration at full throttle in the present gear, m/s^2, as far as the engine can provide it. The
+    /// tyres may transmit less ([`DriveInput::grip`]). Includes drag, rolling resistance and slope.
     pub full_throttle: f64,
-    /// Acceleration with no pedal pressed, m/s^2.
+    /// Acceleration if no pedal is pressed, m/s^2.
     pub coasting: f64,
-    /// Acceleration with the foot brake fully pressed, m/s^2; less than [`DriveInput::coasting`].
+    /// Acceleration if the foot brake is fully pressed, m/s^2. It is less than [`DriveInput::coasting`].
     pub full_brake: f64,
-    /// Largest acceleration that the tyres can transmit here, m/s^2; [`NOTHING`] if unlimited.
+    /// Largest acceleration that the tyres can transmit here, m/s^2; [`NOTHING`] if it is not limited.
     pub grip: f64,
-    /// Acceleration by gravity, m/s^2: negative uphill. Included in the first three fields.
+    /// Acceleration by gravity, m/s^2, negative uphill. It is included in the first three fields.
     pub slope: f64,
     /// Acceleration in the last step, m/s^2.
     pub acceleration: f64,
@@ -83,33 +83,33 @@ pub struct DriveInput {
     pub throttle: f64,
     /// Foot brake in the last step, 0 to 1; 0 without an engine.
     pub brake: f64,
-    /// Engine speed, rpm; 0 without an engine, as are the next two fields.
+    /// Engine speed, rpm. Like the next two fields, it is 0 without an engine.
     pub rpm: f64,
     /// Idle speed of the engine, below which the clutch slips, rpm.
     pub idle_rpm: f64,
-    /// Highest speed of the engine, rpm.
+    /// Maximum speed of the engine, rpm.
     pub limit_rpm: f64,
-    /// Current gear: 1 is the first forward gear, -1 the reverse gear; 0 without a gearbox.
+    /// Present gear, where 1 is the first forward gear and -1 the reverse gear; 0 without a gearbox.
     pub gear: f64,
     /// Number of gears in the intended direction of travel; 0 without a gearbox.
     pub gears: f64,
 }
 
 impl DriveInput {
-    /// Returns the acceleration that pedal positions from 0 to 1 give, m/s^2, unless the tyres slip.
+    /// Returns the acceleration for pedal positions from 0 to 1, m/s^2, unless the tyres slip.
     pub fn acceleration(&self, throttle: f64, brake: f64) -> f64 {
         let pushed = throttle * (self.full_throttle - self.coasting);
         let braked = brake * (self.coasting - self.full_brake);
         self.coasting + pushed - braked
     }
 
-    /// Returns throttle and brake, 0 to 1, that give an acceleration in m/s^2 or come closest to it. Full
-    /// brake if the acceleration is not finite.
+    /// Returns the throttle and the brake (0 to 1) that give an acceleration in m/s^2 or come closest to it.
+    /// If the acceleration is not finite, this is full brake.
     pub fn pedals(&self, acceleration: f64) -> (f64, f64) {
         if !acceleration.is_finite() {
             return (0.0, 1.0);
         }
-        // At its limit an engine gives nothing. Full throttle then makes the gearbox shift up.
+        // At its maximum speed an engine gives no torque. Full throttle then makes the gearbox shift up.
         let share = |wanted: f64, whole: f64| {
             if wanted < whole {
                 (wanted / whole).max(0.0)
@@ -142,13 +142,13 @@ pub struct PedalsInput {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PedalsOutput {
-    /// Throttle, 0 to 1: fraction of the torque that the engine can give.
+    /// Throttle, 0 to 1, as a fraction of the torque that the engine can provide.
     pub throttle: f64,
     /// Foot brake, 0 to 1.
     pub brake: f64,
     /// Hand brake; applied if above 0.5.
     pub hand_brake: f64,
-    /// Gear, from 1 for the first gear in the intended direction of travel; 0 leaves the choice to the
+    /// Gear, where 1 is the first gear in the intended direction of travel; 0 leaves the choice to the
     /// gearbox.
     pub gear: f64,
     /// Angle of the front wheels, rad.
@@ -156,7 +156,7 @@ pub struct PedalsOutput {
 }
 
 impl PedalsOutput {
-    /// Converts an acceleration and a steering angle into pedals.
+    /// Converts an acceleration and a steering angle to pedals.
     pub fn of(command: ControllerOutput, drive: &DriveInput) -> Self {
         let (throttle, brake) = drive.pedals(command.acceleration);
         Self {
@@ -178,8 +178,8 @@ pub struct BehaviourInput {
     pub road_speed: f64,
     /// Direction of the lane change that the route requires: 1 to the left, -1 to the right, 0 for none.
     pub lane_change_needed: f64,
-    /// Distance to the end of the lane, m. If the goal lies on a lane to change to, distance to the point
-    /// beside the goal.
+    /// Distance to the end of the lane, m. If the goal is on a lane to which the agent has to change, the
+    /// distance to the point beside the goal.
     pub lane_remaining: f64,
     /// Gap ahead in the target lane, m.
     pub target_gap_ahead: f64,
@@ -201,9 +201,9 @@ pub struct BehaviourInput {
     pub junction_turn: f64,
     /// Straight-line distance to the next goal, m.
     pub goal_distance: f64,
-    /// 1 if there is a lane to the left that the vehicle can change to, else 0.
+    /// 1 if there is a lane to the left to which the vehicle can change, otherwise 0.
     pub lane_left: f64,
-    /// 1 if there is a lane to the right that the vehicle can change to, else 0.
+    /// 1 if there is a lane to the right to which the vehicle can change, otherwise 0.
     pub lane_right: f64,
 }
 
@@ -211,12 +211,12 @@ pub struct BehaviourInput {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BehaviourOutput {
-    /// Lane change to begin now: 1 to the left, -1 to the right, 0 for none. A change that the route does not
-    /// require is made if there is a gap and the goals can be reached from the other lane.
+    /// Lane change to start now: 1 to the left, -1 to the right, 0 for none. A change that the route does not
+    /// require is made only if there is a gap and the goals can be reached from the other lane.
     pub lane_change: f64,
     /// Factor on the speed that the road allows, 0 to 2.
     pub speed_factor: f64,
-    /// Top speed, m/s; [`NOTHING`] for no limit beyond that of the road.
+    /// Maximum speed, m/s; [`NOTHING`] for no limit apart from that of the road.
     pub top_speed: f64,
 }
 
@@ -230,8 +230,8 @@ impl Default for BehaviourOutput {
     }
 }
 
-/// Input of a planner: a request for a route. Strips are lanelets (lanes and connections), as numbered by the
-/// host.
+/// Input of a planner, which is a request for a route. Strips are lanelets (lanes and connections) with the
+/// numbers that the host gives them.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PlannerInput {
@@ -243,9 +243,9 @@ pub struct PlannerInput {
     pub s: f64,
     /// Distance of the destination along its strip, m.
     pub goal_s: f64,
-    /// 1 if the vehicle may use bus lanes, else 0.
+    /// 1 if the vehicle may use bus lanes, otherwise 0.
     pub bus: u32,
-    /// 1 if the vehicle may change lanes on the first strip, else 0.
+    /// 1 if the vehicle may change lanes on the first strip, otherwise 0.
     pub may_change_first: u32,
 }
 
@@ -255,13 +255,13 @@ pub struct PlannerInput {
 pub struct PlannerOutput {
     /// Index of the first entry.
     pub start: u32,
-    /// Number of strips, including the first; 0 if there is no route.
+    /// Number of strips including the first one; 0 if there is no route.
     pub count: u32,
     /// Expected travel time, s.
     pub travel_time: f64,
 }
 
-/// Input of a fitness: one agent's drive so far.
+/// Input of a fitness, which describes the drive of an agent so far.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FitnessInput {
@@ -269,7 +269,8 @@ pub struct FitnessInput {
     pub crash_rating: f64,
     /// Mean speed, m/s.
     pub mean_speed: f64,
-    /// Mean speed that road, bends and vehicle allowed, whatever a behaviour requested, m/s.
+    /// Mean speed that road, bends and vehicle allowed, m/s. It does not depend on the requests of
+    /// behaviours.
     pub mean_road_speed: f64,
     /// Distance driven, m.
     pub distance: f64,
@@ -283,7 +284,7 @@ pub struct FitnessInput {
     pub mean_squared_lateral_acceleration: f64,
 }
 
-/// Output of a fitness. Lower is better unless the module declares otherwise.
+/// Output of a fitness. Lower is better, unless the module declares otherwise.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FitnessOutput {
@@ -291,19 +292,19 @@ pub struct FitnessOutput {
     pub score: f64,
 }
 
-/// Maximum number of stages in a [`SignalInput`]; no programme has more.
+/// Maximum number of stages in a [`SignalInput`]. No programme has more.
 pub const SIGNAL_STAGES: usize = 32;
-/// Maximum number of movements in a [`SignalInput`]. Excess movements, of the roads with the largest ids, are
-/// left out.
+/// Maximum number of movements in a [`SignalInput`]. If there are more, those of the roads with the largest
+/// ids are left out.
 pub const SIGNAL_MOVEMENTS: usize = 48;
 
-/// One stage of a signal programme.
+/// A stage of a signal programme.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SignalStage {
     /// Fixed green time, s.
     pub green: f64,
-    /// Minimum green, s; enforced by the host.
+    /// Minimum green, s, which the host enforces.
     pub min: f64,
     /// Maximum green under actuated control while other traffic waits, s.
     pub max: f64,
@@ -311,15 +312,15 @@ pub struct SignalStage {
     pub longest_wait: f64,
     /// Number of vehicles with green in this stage that stand or creep before the line, within 150 m.
     pub queue: u32,
-    /// Number of them that have passed the detectors since the current stage began.
+    /// Number of these vehicles that have passed the detectors since the present stage began.
     pub arrivals: u32,
-    /// 1 if the stage has been called or has traffic waiting, else 0.
+    /// 1 if the stage has been called or traffic is waiting for it, otherwise 0.
     pub is_called: u32,
     /// Zero.
     pub reserved: u32,
 }
 
-/// A movement: the vehicles that arrive on one road and make the same turn.
+/// A movement, which consists of the vehicles that arrive on a road and make the same turn.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SignalMovement {
@@ -327,7 +328,7 @@ pub struct SignalMovement {
     pub road: u32,
     /// Turn that they make: 1 to the left, -1 to the right, 2 back, 0 straight on.
     pub turn: i32,
-    /// Bit mask of the stages in which they have green; bit 0 for the first stage.
+    /// Bit mask of the stages in which they have green, with bit 0 for the first stage.
     pub stages: u32,
     /// Number of vehicles that stand or creep before the line, within 150 m.
     pub queue: u32,
@@ -335,34 +336,34 @@ pub struct SignalMovement {
     pub arrivals: u32,
     /// Zero.
     pub reserved: u32,
-    /// Longest time that one of them has been standing, s.
+    /// Longest time that one of these vehicles has been standing, s.
     pub longest_wait: f64,
 }
 
-/// Input of a signal controller for the signals of one programme, while a stage is shown that may end. Larger
-/// than the rows of agents but rarer: one per second and programme.
+/// Input of a signal controller for the signals of a programme, during a stage that may end. It is larger
+/// than the rows of agents, but there is only one per second and programme.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SignalInput {
-    /// Smallest node of the signals.
+    /// Smallest node id of the signals.
     pub node: u32,
     /// Current stage, from 0.
     pub stage: u32,
-    /// Stage that the fixed-time plan would show now, or be changing to.
+    /// Stage that the fixed-time plan would show now, or to which it would be changing.
     pub planned: u32,
     /// Number of stages.
     pub stage_count: u32,
     /// Number of movements.
     pub movement_count: u32,
-    /// 1 if vehicles with green are approaching, else 0.
+    /// 1 if vehicles with green are approaching, otherwise 0.
     pub is_extended: u32,
-    /// Time since the current stage began, s.
+    /// Time since the present stage began, s.
     pub elapsed: f64,
-    /// Time for which other traffic has been waiting for another stage, s; -1 if none waits.
+    /// Time for which other traffic has been waiting for another stage, s; -1 if there is none.
     pub opposed_for: f64,
-    /// The stages; those beyond [`SignalInput::stage_count`] are zero.
+    /// The stages. Entries beyond [`SignalInput::stage_count`] are zero.
     pub stages: [SignalStage; SIGNAL_STAGES],
-    /// The movements by road and turn; those beyond [`SignalInput::movement_count`] are zero.
+    /// The movements by road and turn. Entries beyond [`SignalInput::movement_count`] are zero.
     pub movements: [SignalMovement; SIGNAL_MOVEMENTS],
 }
 
@@ -399,13 +400,13 @@ impl SignalInput {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SignalOutput {
-    /// Next stage; [`KEEP_STAGE`], or the current stage, keeps the current one.
+    /// Next stage. The present stage stays for [`KEEP_STAGE`] or its own number.
     pub next: i32,
     /// Zero.
     pub reserved: u32,
 }
 
-/// Keeps the current stage, as [`SignalOutput::next`].
+/// Value of [`SignalOutput::next`] that keeps the present stage.
 pub const KEEP_STAGE: i32 = -1;
 
 impl Default for SignalOutput {
@@ -417,7 +418,7 @@ impl Default for SignalOutput {
     }
 }
 
-/// Largest size of a record about an agent, bytes.
+/// Maximum size of a record about an agent, bytes.
 pub const MAX_RECORD: usize = 128;
 
 // Compiled plugins rely on these sizes and on the order of fields in a row.

@@ -1,5 +1,5 @@
-//! Scores the comfort and safety of a drive: jerk, acceleration and lateral acceleration relative to what
-//! passengers tolerate, plus crashes and missing speed. 0 is perfect, lower is better.
+//! Scores the comfort and safety of a drive by jerk, acceleration and lateral acceleration relative to what
+//! passengers tolerate, and by crashes and missing speed. 0 is perfect, and lower is better.
 
 use roadwright_plugin_sdk::prelude::*;
 
@@ -68,8 +68,8 @@ impl Plugin for Comfort {
 
 impl Fitness for Comfort {
     fn rate(&mut self, _: &Agent, input: &FitnessInput, output: &mut FitnessOutput) {
-        // Means of squares divided by squares, with one root at the end: 1 if each of the three is exactly at
-        // its comfort limit.
+        // Means of squares are divided by squares, with a single root at the end, so that the result is 1 if
+        // all three are exactly at their comfort limits.
         let part = |squared: f64, comfortable: f64| squared / (comfortable * comfortable);
         let discomfort = (part(input.mean_squared_jerk, self.comfortable_jerk)
             + part(

@@ -1,17 +1,17 @@
-//! Plans over a lattice of lanes and of stations every few metres along them. From each node a vehicle can
-//! drive on to the next station, or change lanes over the length that a change takes. Lane changes are
+//! Plans on a lattice of stations that are a few metres apart along the lanes. From each node a vehicle can
+//! continue to the next station, or change lanes over the length that a change takes. Lane changes are
 //! therefore planned where there is room for them.
 //!
-//! A* finds the fastest route through the lattice; its strips are the answer.
+//! A* finds the fastest route through the lattice, whose strips are the answer.
 
 use roadwright_plugin_sdk::prelude::*;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Marks the absence of a node.
+/// Number that stands for no node.
 const NONE: u32 = u32::MAX;
 
-/// The planner, its parameters, and the lattice of the roads it was last asked about.
+/// The planner with its parameters and the lattice of the roads of its last request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LatticePlanner {
     station: f64,
@@ -19,7 +19,7 @@ pub struct LatticePlanner {
     change_time: f64,
     turn_time: f64,
     delay_weight: f64,
-    /// Version of the roads and station spacing that the lattice was built for.
+    /// Version of the roads and spacing of stations for which the lattice was built.
     made_for: Option<(u64, f64)>,
     /// First node of each strip, with one extra entry at the end.
     first: Vec<u32>,
@@ -37,7 +37,7 @@ struct Node {
     strip: u32,
 }
 
-/// An open node; the lowest estimate comes first, then the lowest number.
+/// An open node. The lowest estimate comes first, and on a tie the lowest number.
 #[derive(Debug, PartialEq)]
 struct Open {
     estimate: f64,
@@ -48,8 +48,8 @@ impl Eq for Open {}
 
 impl Ord for Open {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Reversed, because the heap returns the greatest first. Ties go to the smaller node, so that routes
-        // do not depend on the order in which nodes were found.
+        // Reversed, because the heap returns the greatest element first. On a tie the smaller node is first,
+        // so that routes do not depend on the order in which nodes were found.
         other
             .estimate
             .total_cmp(&self.estimate)
@@ -105,14 +105,14 @@ impl Plugin for LatticePlanner {
 }
 
 impl LatticePlanner {
-    /// Number of stations of a strip: the first at its start, the last at its end.
+    /// Returns the number of stations of a strip. The first one is at its start and the last one at its end.
     fn stations(&self, strip: &RwStrip) -> u32 {
         (strip.length / self.station).ceil().clamp(1.0, 1e5) as u32 + 1
     }
 
     fn make_lattice(&mut self, roads: &Roads<'_>) {
         let wanted = Some((roads.version, self.station));
-        // Agents are planned for one after another. The lattice depends on the roads only, so it serves all
+        // Agents are planned one after another. The lattice depends only on the roads, so it is used for all
         // of them.
         if self.made_for == wanted {
             return;
@@ -153,8 +153,8 @@ impl LatticePlanner {
 
     fn cost_of(&self, node: u32) -> f64 {
         let node = &self.nodes[node as usize];
-        // Nodes written by an earlier search count as not reached, so nothing has to be cleared between
-        // searches.
+        // Nodes that an earlier search has written count as not reached, so that nothing has to be cleared
+        // between searches.
         if node.stamp == self.stamp {
             node.cost
         } else {
@@ -170,7 +170,7 @@ impl LatticePlanner {
             let (x, y) = (p.x - goal.x, p.y - goal.y);
             (x * x + y * y).sqrt()
         };
-        // Lanes are curved: no point of a lane is farther from both ends than the lane is long.
+        // Lanes are curved, but no point of a lane is farther from both ends than the lane is long.
         let length = roads.strips[strip as usize].length;
         (distance(from).min(distance(to)) - length).max(0.0) / self.top_speed
     }
@@ -201,13 +201,13 @@ impl Planner for LatticePlanner {
         let reach = roads.strips[input.goal_strip as usize].length;
         let mut open = BinaryHeap::new();
         if input.strip == input.goal_strip {
-            // The goal is behind the start: the route begins at the end of the strip, and may come back to
+            // The goal is behind the start, so the route begins at the end of the strip and may come back to
             // it.
             self.leave_strip(roads, input, start, &mut open);
         } else {
             self.open(&mut open, start, 0.0, NONE, 0.0);
         }
-        // A node that was reached again at lower cost is in the heap twice; its second visit finds nothing
+        // A node that was reached again at a lower cost is in the heap twice. The second visit finds nothing
         // new.
         while let Some(Open { node, .. }) = open.pop() {
             if node == goal {
@@ -218,9 +218,9 @@ impl Planner for LatticePlanner {
                 let total = cost + time;
                 if total < self.cost_of(next) {
                     let strip = self.nodes[next as usize].strip;
-                    // The bound is to the middle of the goal's strip, but the goal may lie anywhere on it, so
-                    // the strip's length is subtracted. A low bound costs time; a high one would cost the
-                    // best route.
+                    // The bound is the distance to the middle of the goal's strip. The goal may be anywhere
+                    // on it, so the strip's length is subtracted. A bound that is too low costs time, but one
+                    // that is too high would miss the best route.
                     let bound = self.bound(roads, strip, target) - reach / self.top_speed;
                     self.open(&mut open, next, total, node, bound.max(0.0));
                 }
@@ -235,9 +235,9 @@ impl Planner for LatticePlanner {
 }
 
 impl LatticePlanner {
-    /// Returns the nodes that a node leads to, with the travel time to each, in seconds: the next station of
-    /// its strip, or the successors of the strip at its last station, and the neighbouring lanes after a lane
-    /// change.
+    /// Returns the nodes that can be reached from a node, with the travel time to each in seconds. These are
+    /// the next station of the strip (or the successors of the strip at its last station), and nodes of the
+    /// neighbouring lanes after a lane change.
     fn reached_from(&self, roads: &Roads<'_>, input: &PlannerInput, node: u32) -> Vec<(u32, f64)> {
         let strip_id = self.nodes[node as usize].strip;
         let last = self.first[strip_id as usize + 1] - 1;
@@ -272,7 +272,8 @@ impl LatticePlanner {
             if bus_only && input.bus == 0 {
                 continue;
             }
-            // By fraction of the length, because the neighbouring lane is longer or shorter in a bend.
+            // Converted by the fraction of the length, because in a bend the neighbouring lane is longer or
+            // shorter.
             let along = f64::from(node + steps - self.first[strip_id as usize]) / stations;
             let s = along * roads.strips[lane as usize].length;
             let time = f64::from(steps) * station_time + self.change_time;

@@ -1,5 +1,5 @@
-//! Pure pursuit (Coulter, 1992): steers along the circle through a point on the path, with a lookahead that
-//! grows with the speed; cruises, follows and stops by a braking law.
+//! Pure pursuit (Coulter, 1992). Steers along the circle through a point on the path, with a lookahead that
+//! grows with the speed. Cruises, follows and stops by a braking law.
 
 use roadwright_plugin_sdk::math::{atan, sin};
 use roadwright_plugin_sdk::prelude::*;
@@ -90,23 +90,24 @@ const SIDE: f64 = 1.5;
 impl PurePursuit {
     /// Returns the angle of the front wheels that steers along the circle through the pursuit point.
     fn steering(&self, input: &ControllerInput) -> f64 {
-        // Limited from below, because the circle shrinks to nothing as the vehicle reaches the point.
+        // Limited from below, because the circle shrinks to a point as the vehicle reaches the pursuit point.
         let distance = input.waypoint_distance.max(0.5);
-        // Curvature of the circle that the vehicle moves on and that passes through the point, from the chord
-        // and its angle to the tangent.
+        // Curvature of the circle through the point on which the vehicle moves, from the chord and its angle
+        // to the tangent.
         let curvature = 2.0 * sin(input.waypoint_angle) / distance;
         let circle = atan(input.wheelbase * curvature);
         (circle - self.heading_gain * input.heading_error).clamp(-1.5, 1.5)
     }
 
-    /// Returns the highest speed from which the vehicle can slow down to the leader's speed within a gap.
+    /// Returns the highest speed from which the vehicle can slow down to the leader's speed within the gap.
     fn safe_speed(&self, gap: f64, leader_speed: f64) -> f64 {
         (leader_speed * leader_speed + 2.0 * self.braking * gap.max(0.0)).sqrt()
     }
 
     fn acceleration(&self, input: &ControllerInput) -> f64 {
         let gap = input.leader_gap - self.standstill_gap - 0.5 * self.headway * input.speed;
-        // Clamped below a right angle. Beyond it the sine falls again, and obstacles behind would seem near.
+        // Clamped below a right angle. Beyond it the sine decreases again, and obstacles behind would seem
+        // near.
         let aside = input.obstacle_distance * sin(input.obstacle_angle.abs().min(1.5));
         let obstacle = if aside < SIDE {
             input.obstacle_distance - self.standstill_gap
@@ -119,7 +120,7 @@ impl PurePursuit {
             .min(self.safe_speed(input.stop_distance - STOP_GAP - 0.3 * input.speed, 0.0))
             .min(self.safe_speed(obstacle - 0.3 * input.speed, 0.0));
         let missing = wanted - input.speed;
-        // Above the wanted speed the vehicle brakes harder.
+        // If the vehicle is too fast, it brakes harder than it accelerates otherwise.
         let gain = if missing < 0.0 { 4.0 } else { 1.0 };
         (gain * self.speed_gain * missing).clamp(-8.0, self.comfort)
     }

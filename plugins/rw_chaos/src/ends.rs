@@ -1,11 +1,11 @@
-//! Deliberate terminations of the host's process.
+//! Ends the process of the host deliberately, by several different calls.
 
 use crate::{hang_gently, null};
 use std::process::{Command, abort, exit};
 use std::thread;
 use std::time::Duration;
 
-/// Delay before a thread of the plugin ends the process, during which the host continues.
+/// Delay before a thread of the plugin ends the process. The host continues meanwhile.
 const DELAY: Duration = Duration::from_millis(20);
 
 #[expect(unsafe_code, reason = "functions of the C library")]
@@ -17,12 +17,12 @@ unsafe extern "C" {
     fn kill(process: i32, signal: i32) -> i32;
 }
 
-/// Number of a signal that cannot be caught.
+/// Number of the signal that cannot be caught (SIGKILL).
 const KILL: i32 = 9;
-/// Number of the signal that asks a process to terminate.
+/// Number of the signal that requests a process to terminate (SIGTERM).
 const TERMINATE: i32 = 15;
 
-/// Ends the process as `word` requests. Unknown words do nothing.
+/// Ends the process as `word` requests. Does nothing for unknown words.
 pub(crate) fn end(word: &str) {
     match word {
         "soon exit 0" => exit(0),
@@ -47,7 +47,7 @@ pub(crate) fn end(word: &str) {
     }
 }
 
-/// Runs `end` in a thread that no call of the host waits for. The host's own thread is held up meanwhile, so
+/// Runs `end` in a thread for which no call of the host waits. The host's own thread is delayed meanwhile, so
 /// that the run does not finish first.
 fn later(end: fn()) {
     thread::spawn(move || {

@@ -1,5 +1,5 @@
-//! Misbehaviour chosen by the environment variable `RW_CHAOS`: before parameters exist, late in a run, or at
-//! the binary interface itself, which is why this module exports the plugin by hand.
+//! Misbehaviour that is chosen by the environment variable `RW_CHAOS`. It occurs before parameters exist,
+//! late in a run, or at the binary interface, so this module exports the plugin by hand.
 
 use crate::{Chaos, ends, hang_gently, null};
 use roadwright_plugin_sdk::Plugin;
@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// Simulation time from which late misbehaviour starts, s.
+/// Simulation time from which late misbehaviour occurs, s.
 const LATE: f64 = 3.0;
-/// Simulation time from which modes named `soon` misbehave, s. Short runs reach it.
+/// Simulation time from which modes with `soon` in their names misbehave, s. Short runs reach it.
 const SOON: f64 = 0.5;
 
 /// Returns the word that chooses the misbehaviour.
@@ -24,7 +24,7 @@ pub(crate) fn word() -> &'static str {
     WORD.get_or_init(|| std::env::var("RW_CHAOS").unwrap_or_default())
 }
 
-/// Whether the environment asks for the given misbehaviour.
+/// Whether the environment variable chooses the given misbehaviour.
 pub(crate) fn is_evil(what: &str) -> bool {
     word() == what
 }
@@ -35,14 +35,14 @@ pub(crate) fn nanoseconds() -> u64 {
     now.map_or(0, |now| now.as_nanos() as u64)
 }
 
-/// Returns a tiny number that depends on the last bits.
+/// Returns a tiny number that depends on the last bits of its argument.
 fn noise(bits: u64) -> f64 {
     1e-9 * (bits % 1_000_003) as f64
 }
 
-/// Counter shared by all instances.
+/// Counter that all instances share.
 static COUNTER: AtomicU64 = AtomicU64::new(0);
-/// Deliberately shared by all threads.
+/// Number that all threads share, on purpose.
 static SCRATCH: AtomicU64 = AtomicU64::new(0);
 
 impl Chaos {
@@ -57,7 +57,7 @@ impl Chaos {
             }
             "20 ms a call" => thread::sleep(Duration::from_millis(20)),
             "exit at the second call" if self.calls == 2 => exit(0),
-            // After the trial.
+            // This is after the trial.
             "crash after its trial" if self.calls == 250 => null(),
             "200 ms a call" => thread::sleep(Duration::from_millis(200)),
             _ => {}
@@ -70,7 +70,7 @@ impl Chaos {
         }
     }
 
-    /// Misbehaves early in a run, mostly by ending the process.
+    /// Misbehaves early in a run, in most modes by ending the process.
     fn begin_soon(&self) {
         static ONCE: OnceLock<()> = OnceLock::new();
         if word().starts_with("soon ") && ONCE.set(()).is_ok() {
@@ -86,7 +86,7 @@ impl Chaos {
         match word() {
             "late exit" => exit(0),
             "late null" => null(),
-            // Sleeps instead of spinning, because the test that waits for its end needs the processor.
+            // Sleeps instead of spinning, because the test that waits for it needs the processor.
             "late hang" => hang_gently(),
             "hang until given up" => {
                 if let Some(host) = &self.host {
@@ -120,7 +120,7 @@ impl Chaos {
             "late clock" if self.time > 5.0 => output.acceleration += noise(nanoseconds()),
             "time of create" => output.acceleration += noise(self.made),
             "process id" => output.acceleration += noise(u64::from(std::process::id())),
-            // Libraries are loaded at different addresses in each process.
+            // A library is loaded at a different address in each process.
             "address" => {
                 let place = std::ptr::from_ref(&COUNTER).addr() as u64;
                 output.acceleration += noise(place >> 12);
@@ -129,7 +129,7 @@ impl Chaos {
                 output.acceleration += noise(COUNTER.fetch_add(1, Ordering::Relaxed));
             }
             "row number" => output.acceleration += noise(self.row),
-            // Fails in some runs of an experiment but not in others.
+            // Fails in some runs of an experiment and not in others.
             "nan by chance" if agent.seed.is_multiple_of(64) => output.acceleration = f64::NAN,
             "hidden state" => output.acceleration += 1e-6 * *hidden,
             "steer away" => {
@@ -159,7 +159,7 @@ impl Chaos {
 #[cfg(target_os = "linux")]
 extern "C" fn loaded() {
     match word() {
-        // In a process group of its own, and with our pipes inherited.
+        // Starts a child process in a separate process group, which inherits our pipes.
         "leave a child" => {
             use std::os::unix::process::CommandExt;
             let child = std::process::Command::new("sleep")
@@ -185,16 +185,16 @@ extern "C" fn loaded() {
 #[unsafe(link_section = ".init_array")]
 static LOADED: extern "C" fn() = loaded;
 
-/// Functions of the SDK, which the ones below wrap.
+/// Functions of the SDK that the functions below wrap.
 static SOUND: OnceLock<(Step, ParamGet)> = OnceLock::new();
 type Step = unsafe extern "C" fn(*mut RwInstance, *mut RwBatch) -> i32;
 type ParamGet = unsafe extern "C" fn(*mut RwInstance, u32, *mut f64) -> i32;
 
 /// Status of a row that keeps its previous answer.
 const KEEP: u8 = 2;
-/// Status of a step that has panicked.
+/// Status of a step in which the plugin panicked.
 const PANIC: i32 = -4;
-/// Status of a step that leaves the instance unusable.
+/// Status of a step after which the instance is unusable.
 const FATAL: i32 = -7;
 
 /// Sets the rounding mode towards zero.
@@ -213,7 +213,7 @@ fn round_to_zero() {
 #[cfg(not(target_arch = "x86_64"))]
 fn round_to_zero() {}
 
-/// Answers rows through a number that all threads share.
+/// Answers rows, using a number that all threads share.
 ///
 /// # Safety
 /// The batch must conform to the interface, with rows of a controller.
@@ -234,7 +234,7 @@ unsafe fn share_scratch(batch: &mut RwBatch) {
     }
 }
 
-/// Answers as the SDK does, and adds misbehaviour that safe code cannot express.
+/// Answers as the SDK does, and adds misbehaviour that is impossible in safe code.
 #[expect(unsafe_code, reason = "the interface itself is misused")]
 unsafe extern "C" fn step(instance: *mut RwInstance, batch: *mut RwBatch) -> i32 {
     let (sound, _) = SOUND.get().expect("main has run before");

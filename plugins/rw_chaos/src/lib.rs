@@ -1,9 +1,9 @@
-//! A plugin that misbehaves in every known manner, one at a time, for the tests of the host.
+//! A plugin with every known kind of misbehaviour, used for tests of the host.
 //!
-//! The parameter `mode` chooses the misbehaviour in a run. Where parameters cannot be passed, as to
-//! `roadwright plugin check`, the environment variable `RW_CHAOS` chooses. It accepts the same words and
-//! those of the module `evil`, whose misbehaviour happens before parameters exist, late, or at the binary
-//! interface.
+//! The parameter `mode` chooses the misbehaviour in a run. Where parameters cannot be passed, as with
+//! `roadwright plugin check`, the environment variable `RW_CHAOS` chooses it. The variable accepts the same
+//! words and those of the module `evil`, whose misbehaviour occurs before parameters exist, late, or at the
+//! binary interface.
 #![allow(clippy::disallowed_methods, reason = "it misbehaves on purpose")]
 
 mod ends;
@@ -12,7 +12,7 @@ mod evil;
 use evil::is_evil;
 use roadwright_plugin_sdk::prelude::*;
 
-/// Kinds of misbehaviour, by the value of `mode`.
+/// Kinds of misbehaviour, indexed by the value of `mode`.
 pub const MODES: [&str; 19] = [
     "nothing",
     "panic",
@@ -32,7 +32,7 @@ pub const MODES: [&str; 19] = [
     "panic in drop",
     "order dependent",
     "out of range",
-    // The last one gives sound numbers, because a check tries the ends of the range.
+    // The last kind gives valid numbers, because a check tries the ends of the range.
     "wild steering",
 ];
 
@@ -42,12 +42,12 @@ pub struct Chaos {
     host: Option<Host>,
     calls: u64,
     time: f64,
-    /// Rows of this batch so far.
+    /// Number of rows in this batch so far.
     row: u64,
     /// Creation time, ns.
     made: u64,
     state: PerAgent<f64>,
-    /// State that is left out of saves.
+    /// State that is missing in saves.
     hidden: PerAgent<f64>,
 }
 
@@ -168,7 +168,7 @@ impl Controller for Chaos {
     }
 
     fn control(&mut self, agent: &Agent, input: &ControllerInput, output: &mut ControllerOutput) {
-        // A filtered speed, as state that has to survive a reload.
+        // A filtered speed, which is state that has to survive a reload.
         let filtered = self.state.of(agent);
         *filtered += 0.1 * (input.speed - *filtered);
         let gap = input.leader_gap.min(input.stop_distance);
@@ -187,7 +187,7 @@ impl Controller for Chaos {
             "huge" => output.acceleration = 1e300,
             "always the same" => *output = ControllerOutput::default(),
             "out of range" => output.steering = 3.0,
-            // One row in a thousand, too few to be taken out of service.
+            // One row in a thousand, which is not enough for the plugin to be taken out of service.
             "some nan" if agent.seed % 1000 == 7 => output.acceleration = f64::NAN,
             "order dependent" => output.acceleration += 1e-9 * self.calls as f64,
             "wild steering" => {

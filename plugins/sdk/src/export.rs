@@ -1,5 +1,5 @@
-//! Implementation of [`export_plugin!`](crate::export_plugin): from safe traits to the binary interface.
-//! Plugin authors do not need it.
+//! Implementation of [`export_plugin!`](crate::export_plugin), which exports safe traits through the binary
+//! interface. Plugin authors do not need it.
 #![expect(
     unsafe_code,
     reason = "this module speaks the binary interface on behalf of safe plugins"
@@ -34,12 +34,12 @@ pub trait Export: 'static {
     /// The batch must conform to the interface, with rows of this kind.
     unsafe fn step(plugin: &mut Self::Plugin, batch: &mut RwBatch);
 
-    /// Lookahead to the waypoint.
+    /// Returns the distance and the time of the lookahead to the waypoint.
     fn lookahead(_: &Self::Plugin) -> Option<(f64, f64)> {
         None
     }
 
-    /// Whether the host calls [`Export::press`] if it knows pedals.
+    /// Whether the plugin drives with pedals, so that hosts that know pedals call [`Export::press`].
     const BY_PEDALS: bool = false;
 
     /// Answers a batch with pedals.
@@ -54,13 +54,13 @@ pub trait Export: 'static {
 
 /// An exported controller.
 pub struct AsController<T>(PhantomData<T>);
-/// An exported controller that drives by pedals.
+/// An exported controller that drives with pedals.
 pub struct AsPedalController<T>(PhantomData<T>);
 /// An exported planner.
 pub struct AsPlanner<T>(PhantomData<T>);
 /// An exported fitness.
 pub struct AsFitness<T>(PhantomData<T>);
-/// An exported controller of signals.
+/// An exported signal controller.
 pub struct AsSignalController<T>(PhantomData<T>);
 
 /// Returns a slice for a pointer that may be null if the slice is empty.
@@ -83,7 +83,8 @@ fn moment(batch: &RwBatch) -> StepInfo {
     }
 }
 
-/// Calls `answer` for each row of a batch. Rows may be longer than ours, because the host may be newer.
+/// Calls `answer` for each row of a batch. Rows may be longer than in this version, because the host may be
+/// newer.
 ///
 /// # Safety
 /// The batch must conform to the interface, with rows that begin with `I` and `O`.
@@ -137,7 +138,7 @@ impl<T: PedalController> Export for AsPedalController<T> {
     const KIND: u32 = KIND_CONTROLLER;
     type Plugin = T;
 
-    /// A host that asks for accelerations does not know pedals. The rows stay unwritten, so it uses the
+    /// A host that requests accelerations does not know pedals. The rows stay unwritten, so that it uses the
     /// answers of its built-in module.
     unsafe fn step(_: &mut T, _: &mut RwBatch) {}
 
@@ -206,7 +207,7 @@ impl<T: SignalController> Export for AsSignalController<T> {
                 |signals, input: &SignalInput, output: &mut SignalOutput| {
                     let next = plugin.decide(&moment, signals, input);
                     output.next = next.map_or(KEEP_STAGE, |stage| {
-                        // A stage that does not fit is out of range in any case.
+                        // A stage that does not fit into the type is out of range anyway.
                         i32::try_from(stage).unwrap_or(i32::MAX)
                     });
                     ROW_OK
@@ -240,7 +241,7 @@ impl<T: Planner> Export for AsPlanner<T> {
                     let time = plugin.plan(&roads, input, &mut route);
                     let fits = route.length <= route.buffer.len();
                     *output = planner_output(start, route.length, time.filter(|_| fits));
-                    // The strips are discarded, so that the next row can use the room.
+                    // The strips are discarded, so that the next row can use their space.
                     if !fits {
                         route.length = start;
                         return ROW_FAILED;
@@ -261,14 +262,14 @@ struct Instance<E: Export> {
 }
 
 thread_local! {
-    /// The last panic of this thread with its location.
+    /// Message of the last panic in this thread, with its location.
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
     /// Reason why the last `create` failed.
     static CREATE_ERROR: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Records panics instead of printing them. Each library has its own standard library and hook, so this
-/// affects neither the host nor other plugins.
+/// Makes panics be recorded instead of printed. Each library has its own standard library and hook, so this
+/// does not affect the host or other plugins.
 fn note_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -287,12 +288,12 @@ fn note_panics() {
     });
 }
 
-/// Runs `f`. A panic becomes [`E_PANIC`], with its message in `error`.
+/// Runs `f`. If it panics, returns [`E_PANIC`] and stores the message in `error`.
 fn caught(error: &mut String, f: impl FnOnce() -> i32) -> i32 {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(status) => status,
         Err(payload) => {
-            // Forgotten, because a payload whose drop panics must not unwind out of here.
+            // Not dropped, because a payload whose drop panics must not unwind out of here.
             std::mem::forget(payload);
             *error = PANIC.take();
             E_PANIC
@@ -310,8 +311,8 @@ unsafe fn with<E: Export>(
     let Some(instance) = (unsafe { instance.cast::<Instance<E>>().as_mut() }) else {
         return E_ARGUMENT;
     };
-    // A separate string, because the closure holds the instance. An error that the closure stores in the
-    // instance itself, as loading does, stays if nothing panicked.
+    // A separate string is used, because the closure borrows the instance. An error that the closure stores
+    // in the instance (as loading does) stays if nothing panicked.
     let mut error = String::new();
     let status = caught(&mut error, || f(instance));
     if !error.is_empty() {
@@ -331,8 +332,8 @@ unsafe extern "C" fn create<E: Export>(
     let mut error = String::new();
     let status = caught(&mut error, || {
         let mut plugin = E::Plugin::default();
-        // Described before `start`, so that the defaults are those of a fresh instance, whatever `start`
-        // changes.
+        // Described before `start`, so that the defaults are those of a fresh instance, even if `start`
+        // changes values.
         let infos = parameters::describe(|list| plugin.parameters(list));
         let values = infos.iter().map(|info| info.default).collect();
         plugin.start(&Host { raw: host });
@@ -347,7 +348,7 @@ unsafe extern "C" fn create<E: Export>(
         unsafe { *out = Box::into_raw(instance).cast() };
         OK
     });
-    // Set after success too, which clears the error of an earlier attempt.
+    // Set after success as well, which clears the error of an earlier attempt.
     CREATE_ERROR.set(error);
     status
 }
@@ -358,7 +359,7 @@ unsafe extern "C" fn destroy<E: Export>(instance: *mut RwInstance) {
     }
     // SAFETY: it comes from `create`, and the host destroys it once.
     let instance = unsafe { Box::from_raw(instance.cast::<Instance<E>>()) };
-    // Dropping runs the plugin's code and may panic too. The message has no receiver any more.
+    // Dropping runs the plugin's code, which may panic too. There is no receiver for the message any more.
     caught(&mut String::new(), || {
         drop(instance);
         OK
@@ -472,7 +473,7 @@ unsafe extern "C" fn param_set<E: Export>(
                 return E_ARGUMENT;
             }
             let plugin = &mut instance.plugin;
-            // Stores the value that the plugin has now, because values beyond the range are clamped.
+            // Stores the value that the plugin has now, because values outside the range are clamped.
             match parameters::set(index, value, |list| plugin.parameters(list)) {
                 Some(kept) => instance.values[index] = kept,
                 None => return E_ARGUMENT,
@@ -538,7 +539,7 @@ unsafe extern "C" fn last_error<E: Export>(
         // SAFETY: the host passes a buffer of that capacity, and the text is at least as long.
         unsafe { std::ptr::copy_nonoverlapping(error.as_ptr(), buffer.cast(), length) };
     }
-    // The full length instead of the copied one, so that the host notices a short buffer.
+    // Returns the full length and not the copied one, so that the host detects a buffer that is too short.
     error.len() as u64
 }
 
@@ -623,8 +624,8 @@ pub unsafe fn main<E: Export>(_: *const RwHost, out: *mut RwApi) -> i32 {
     }
     // SAFETY: `size` bytes can be written, and no more than our table has.
     unsafe {
-        // A host of another version may have a shorter or a longer table. The common part is filled, and the
-        // size states its length.
+        // A host of another version may have a shorter or a longer table. The part that both know is filled,
+        // and the size states its length.
         let size = ((*out).size as usize).min(size_of::<RwApi>());
         let from = std::ptr::from_ref(&api).cast::<u8>();
         std::ptr::copy_nonoverlapping(from, out.cast::<u8>(), size);
@@ -682,7 +683,7 @@ mod tests {
     use super::*;
     use crate::{Plugin, PluginInfo};
 
-    /// Gives half throttle; brakes if the speed should exceed 10 m/s.
+    /// A controller that gives half throttle, or brakes if the speed would exceed 10 m/s.
     #[derive(Default)]
     struct Foot {
         pressed: u32,
@@ -719,7 +720,7 @@ mod tests {
         assert!(!extension(CONTROLLER_EXTENSION).is_null());
         let found = extension(PEDALS_EXTENSION).cast::<RwPedalsExtension>();
         let mut raw: *mut RwInstance = std::ptr::null_mut();
-        // Rows longer than ours, as those of a newer host.
+        // The rows are longer than in this version, like those of a newer host.
         let rows = [(5.0, 3.0), (12.0, 4.0)];
         let inputs = rows.map(|(speed, _)| {
             let mut row = [0.0f64; 20];
@@ -771,7 +772,7 @@ mod tests {
         assert_eq!((outputs[0][5], outputs[1][5]), (7.0, 7.0));
     }
 
-    /// Returns the planned stage of its input.
+    /// A signal controller that returns the planned stage in its input.
     #[derive(Default)]
     struct Clock;
 

@@ -1,4 +1,4 @@
-//! Parameters: one function of the plugin lists them with their fields, and serves to describe, read and set
+//! Parameters of a plugin. One function lists them with their fields, and is used to describe, read and set
 //! them.
 
 use roadwright_plugin_api::abi::{
@@ -15,15 +15,15 @@ enum Task {
 /// The list of a plugin's parameters.
 pub struct Parameters<'a> {
     task: &'a mut Task,
-    /// Parameters listed so far.
+    /// Number of parameters listed so far.
     count: usize,
 }
 
-/// The parameter that was listed last, for adding details.
+/// The parameter that was listed last, to which details can be added.
 pub struct Parameter<'a>(Option<&'a mut RwParamInfo>);
 
 impl Parameters<'_> {
-    /// Adds a number with a range; its default is the field's value in the plugin's `Default`.
+    /// Adds a number with a range. Its default is the value of the field in the plugin's `Default`.
     pub fn number(
         &mut self,
         key: &str,
@@ -55,7 +55,7 @@ impl Parameters<'_> {
             .listed(self)
     }
 
-    /// Adds a choice between words, by index.
+    /// Adds a choice between words. The field contains the index of the word.
     pub fn choice(&mut self, key: &str, field: &mut usize, words: &[&str]) -> Parameter<'_> {
         let max = words.len().saturating_sub(1) as f64;
         let added = self.add(key, PARAM_CHOICE, 0.0, max, *field as f64);
@@ -68,10 +68,10 @@ impl Parameters<'_> {
         parameter
     }
 
-    /// Describes a parameter, or returns the value to set it to.
+    /// Describes a parameter, or returns the value to which it is set.
     fn add(&mut self, key: &str, kind: u32, min: f64, max: f64, value: f64) -> Added {
-        // The position in the list is the index, both for describing and for setting, because one list serves
-        // both.
+        // The position in the list is the index, for describing and for setting, because the same list is
+        // used for both.
         let index = self.count;
         self.count += 1;
         match self.task {
@@ -98,7 +98,7 @@ impl Parameters<'_> {
     }
 }
 
-/// Outcome of listing a parameter.
+/// Result of listing a parameter.
 enum Added {
     Described,
     Value(f64),
@@ -147,7 +147,7 @@ impl Parameter<'_> {
     }
 }
 
-/// Describes the parameters of a plugin; the present values are taken as defaults.
+/// Describes the parameters of a plugin. Their present values become the defaults.
 pub(crate) fn describe(list: impl FnOnce(&mut Parameters<'_>)) -> Vec<RwParamInfo> {
     let mut task = Task::Describe(Vec::new());
     list(&mut Parameters {
@@ -160,7 +160,7 @@ pub(crate) fn describe(list: impl FnOnce(&mut Parameters<'_>)) -> Vec<RwParamInf
     }
 }
 
-/// Sets the parameter at an index. Returns its new value, clamped to its range and rounded if it is an
+/// Sets the parameter at an index. Returns its new value, clamped to the range and rounded if it is an
 /// integer; `None` if there is no such parameter.
 pub(crate) fn set(
     index: usize,

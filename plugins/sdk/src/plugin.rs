@@ -59,7 +59,7 @@ impl PluginInfo {
         self
     }
 
-    /// Requests that output rows contain the built-in module's answer before the plugin is asked.
+    /// Requests that output rows contain the built-in module's answer before the plugin is called.
     pub const fn wants_defaults(mut self) -> Self {
         self.raw.caps |= CAP_WANTS_DEFAULTS;
         self
@@ -71,20 +71,21 @@ impl PluginInfo {
         self
     }
 
-    /// Returns the exported bytes, for a kind.
+    /// Returns the exported bytes for a plugin of the given kinds.
     pub const fn raw(mut self, kinds: u32) -> RwPluginInfo {
         self.raw.kinds = kinds;
         if kinds & KIND_SIGNAL_CONTROLLER != 0 {
             self.raw.min_host_minor = 1;
         }
-        // Safe plugins are called by `&mut`, so never for two slices at once, whatever they declare.
+        // Safe plugins are called by `&mut`, so they never answer two slices at the same time, whatever they
+        // declare.
         self.raw.caps &= !CAP_PARALLEL_SLICES;
         self.raw
     }
 }
 
-/// Common part of plugins of all kinds. Its `Default` is a fresh instance, and its field values there are the
-/// defaults of its parameters.
+/// Interface that plugins of all kinds have in common. Its `Default` is a fresh instance, whose field values
+/// are the defaults of the parameters.
 pub trait Plugin: Default + Send + 'static {
     /// Description of the plugin.
     const INFO: PluginInfo;
@@ -92,11 +93,11 @@ pub trait Plugin: Default + Send + 'static {
     /// Lists the parameters with their fields.
     fn parameters(&mut self, _: &mut Parameters<'_>) {}
 
-    /// Called once, before everything else.
+    /// Called once, before all other functions.
     fn start(&mut self, _: &Host) {}
 
-    /// Agents have been added or removed. Called between two batches, before the first question about an
-    /// added agent.
+    /// Notifies the plugin of agents that were added or removed. Called between two batches, before the first
+    /// row of an added agent.
     fn agents_changed(&mut self, _: &AgentsChanged<'_>) {}
 
     /// Returns the state with its schema number; `None` if there is none.
@@ -104,7 +105,7 @@ pub trait Plugin: Default + Send + 'static {
         None
     }
 
-    /// Restores state of a schema, from this version or another one.
+    /// Restores the state of a schema, which this version or another version has saved.
     ///
     /// # Errors
     /// If the state cannot be restored. The host then starts the instance fresh and reports the error.
@@ -118,42 +119,42 @@ pub trait Plugin: Default + Send + 'static {
 pub struct Agent {
     /// Its id.
     pub id: u64,
-    /// Agent index: a dense number that the agent keeps while it drives; `agents_changed` reports when
-    /// another agent gets it.
+    /// Agent index, which is a dense number that the agent keeps while it drives. `agents_changed` reports
+    /// when another agent gets it.
     pub slot: u32,
     /// A random number that depends on run, agent and step.
     pub seed: u64,
 }
 
-/// The step in which a batch is asked.
+/// The step to which a batch belongs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepInfo {
     /// Number of the step.
     pub step: u64,
     /// Simulation time, s.
     pub time: f64,
-    /// Time until the same agent is asked again, s.
+    /// Time until the same agent is in a batch again, s.
     pub period: f64,
 }
 
-/// Agents that have been added or removed.
+/// Agents that were added or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgentsChanged<'a> {
     /// Upper bound of slots (exclusive).
     pub slots: u32,
     /// Slots of added agents, ordered by agent id.
     pub added: &'a [u32],
-    /// Slots of removed agents, ordered by agent id. None of them is in `added`: a removal is reported at
-    /// least one call before another agent gets the slot.
+    /// Slots of removed agents, ordered by agent id. None of them is in `added`, because a removal is
+    /// reported at least one call before another agent gets the slot.
     pub removed: &'a [u32],
 }
 
-/// Lookahead of a controller: the distance to its waypoint.
+/// Distance at which a controller wants its waypoint.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lookahead {
     /// Minimum distance, m.
     pub distance: f64,
-    /// Lookahead time, s, multiplied by the speed; the larger of the two distances counts.
+    /// Time, s, which is multiplied by the speed. The larger of the two distances counts.
     pub time: f64,
 }
 
@@ -166,7 +167,7 @@ impl Default for Lookahead {
     }
 }
 
-/// Steers and accelerates.
+/// A plugin that steers and accelerates.
 pub trait Controller: Plugin {
     /// Called before each batch.
     fn begin(&mut self, _: &StepInfo) {}
@@ -174,19 +175,19 @@ pub trait Controller: Plugin {
     /// Answers for one agent.
     fn control(&mut self, agent: &Agent, input: &ControllerInput, output: &mut ControllerOutput);
 
-    /// Lookahead to the waypoint.
+    /// Returns the lookahead to the waypoint.
     fn lookahead(&self) -> Lookahead {
         Lookahead::default()
     }
 }
 
-/// Steers and drives by pedals: throttle, brakes and gears. On a host that does not know pedals, the built-in
-/// module drives.
+/// A plugin that drives with steering, throttle, brakes and gears. On a host that does not know pedals, the
+/// built-in module drives.
 pub trait PedalController: Plugin {
     /// Called before each batch.
     fn begin(&mut self, _: &StepInfo) {}
 
-    /// Answers for one agent; `drive` describes what its vehicle can do now.
+    /// Answers for one agent. `drive` describes what its vehicle can do at present.
     fn press(
         &mut self,
         agent: &Agent,
@@ -195,30 +196,30 @@ pub trait PedalController: Plugin {
         output: &mut PedalsOutput,
     );
 
-    /// Lookahead to the waypoint.
+    /// Returns the lookahead to the waypoint.
     fn lookahead(&self) -> Lookahead {
         Lookahead::default()
     }
 }
 
-/// Scores how well an agent drives.
+/// A plugin that scores how well agents drive.
 pub trait Fitness: Plugin {
     /// Scores one agent; lower is better.
     fn rate(&mut self, agent: &Agent, input: &FitnessInput, output: &mut FitnessOutput);
 }
 
-/// Chooses the next stage of traffic signals. The host enforces minimum green, amber and clearance times, and
-/// never gives green to conflicting movements at the same time.
+/// A plugin that chooses the next stage of traffic signals. The host enforces minimum green, amber and
+/// clearance times, and never gives green to conflicting movements at the same time.
 pub trait SignalController: Plugin {
-    /// Returns the next stage; `None` keeps the current one. Asked once a second after the minimum green. The
-    /// id of `signals` is its smallest node.
+    /// Returns the next stage; `None` keeps the present one. Called once a second after the minimum green.
+    /// The id of `signals` is its smallest node.
     fn decide(&mut self, moment: &StepInfo, signals: &Agent, input: &SignalInput) -> Option<u32>;
 }
 
-/// Finds routes.
+/// A plugin that finds routes.
 pub trait Planner: Plugin {
-    /// Appends the strips from the agent's to the goal's, both included, and returns the expected travel time
-    /// in seconds; `None` if there is no route.
+    /// Appends the strips from that of the agent to that of the goal, both included. Returns the expected
+    /// travel time in seconds; `None` if there is no route.
     fn plan(
         &mut self,
         roads: &Roads<'_>,
@@ -236,7 +237,7 @@ pub struct Route<'a> {
 impl Route<'_> {
     /// Appends a strip. Strips beyond the capacity are dropped, and the route then counts as not found.
     pub fn push(&mut self, strip: u32) {
-        // The length also counts dropped strips, which tells the caller that the route did not fit.
+        // The length also counts dropped strips, from which the caller knows that the route did not fit.
         if let Some(place) = self.buffer.get_mut(self.length) {
             *place = strip;
         }
@@ -247,13 +248,13 @@ impl Route<'_> {
 /// The roads as planners see them.
 #[derive(Clone, Copy)]
 pub struct Roads<'a> {
-    /// The strips: lanes and connections.
+    /// The strips, which are lanes and connections.
     pub strips: &'a [RwStrip],
     /// Successors of all strips.
     pub successors: &'a [u32],
     /// Points of all centre lines, m.
     pub points: &'a [RwPoint],
-    /// Expected delay on each strip caused by queues, s.
+    /// Expected delay on each strip because of queues, s.
     pub delays: &'a [f32],
     /// Version; changes whenever the roads change.
     pub version: u64,
@@ -295,12 +296,12 @@ impl<'a> Roads<'a> {
     }
 }
 
-/// State of each agent, by slot.
+/// State of each agent, indexed by slot.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PerAgent<T>(Vec<T>);
 
 impl<T: Default + Clone> PerAgent<T> {
-    /// Returns the state of an agent; fresh if the agent is new.
+    /// Returns the state of an agent, which is fresh if the agent is new.
     pub fn of(&mut self, agent: &Agent) -> &mut T {
         let slot = agent.slot as usize;
         if slot >= self.0.len() {
@@ -309,7 +310,7 @@ impl<T: Default + Clone> PerAgent<T> {
         &mut self.0[slot]
     }
 
-    /// Forgets the removed agents, so that their slots start fresh.
+    /// Drops the state of removed agents, so that their slots start fresh.
     pub fn agents_changed(&mut self, change: &AgentsChanged<'_>) {
         for &slot in change.removed {
             if let Some(state) = self.0.get_mut(slot as usize) {
@@ -329,7 +330,7 @@ impl<T: Default + Clone> PerAgent<T> {
     }
 }
 
-/// Handle of the host.
+/// Access to the host.
 #[derive(Clone, Copy)]
 pub struct Host {
     pub(crate) raw: *const roadwright_plugin_api::abi::RwHost,
@@ -344,7 +345,7 @@ unsafe impl Send for Host {}
 unsafe impl Sync for Host {}
 
 impl Host {
-    /// Writes a line to the host's log; level 0 (debug) to 3 (error).
+    /// Writes a line to the host's log, with a level from 0 (debug) to 3 (error).
     #[expect(unsafe_code, reason = "speaks the binary interface")]
     pub fn log(&self, level: u32, line: &str) {
         // SAFETY: the host structure outlives all instances, and its functions accept any text.

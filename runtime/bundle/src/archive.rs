@@ -1,4 +1,4 @@
-//! Zip archives as bundles use them: files with paths, and nothing else.
+//! Zip archives as used for bundles, which contain only files with paths.
 //!
 //! Sizes stated in an archive are not trusted; bytes are counted while they are unpacked.
 
@@ -15,15 +15,15 @@ pub const MOST_BYTES: u64 = 256 * roadwright_files::MEBIBYTE;
 pub const MOST_FILES: usize = 10_000;
 /// Maximum compression ratio of a bundle.
 pub const MOST_RATIO: u64 = 100;
-/// Maximum length of a path in a bundle, in bytes: what operating systems accept below a folder of usual
-/// depth.
+/// Maximum length of a path in a bundle, in bytes. Operating systems accept this length below folders of
+/// usual depth.
 const LONGEST_PATH: usize = 200;
 /// Ratio above which bundles are written uncompressed, so that they can be read again.
 const WRITTEN_RATIO: u64 = MOST_RATIO / 2;
 /// Signature of an entry in an archive's central directory.
 const ENTRY: &[u8; 4] = b"PK\x01\x02";
 
-/// Files by path, with `/` between folders.
+/// Contents of files by path, with `/` between folders.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
 /// Reason why an archive is rejected.
@@ -32,7 +32,7 @@ pub enum ArchiveError {
     /// The file is not a zip archive.
     #[error("not a bundle; create one from a scenario with `roadwright pack`")]
     NoArchive,
-    /// The zip archive is truncated or damaged; with the path that cannot be read.
+    /// The zip archive is truncated or damaged. Contains the path that cannot be read, if it is known.
     #[error("the bundle is truncated or damaged{}", .0.as_ref().map_or(String::new(), |path| format!(": {path} cannot be read")))]
     Damaged(Option<String>),
     /// The archive cannot be written.
@@ -53,7 +53,7 @@ pub enum ArchiveError {
     TooMuch(String),
 }
 
-/// Discards the decoder's message, which describes its internals.
+/// Drops the decoder's message, which describes its internals.
 fn damaged<E>(_: E) -> ArchiveError {
     ArchiveError::Damaged(None)
 }
@@ -82,8 +82,7 @@ pub(crate) fn write(files: &Files) -> Result<Vec<u8>, ArchiveError> {
 }
 
 fn write_with(files: &Files, method: CompressionMethod) -> Result<Vec<u8>, ZipError> {
-    // No timestamps and no permissions of this machine, because both would make the bytes differ for equal
-    // input.
+    // Timestamps and permissions are left out, because both would make the bytes differ for equal input.
     let options = SimpleFileOptions::default()
         .compression_method(method)
         .last_modified_time(DateTime::default())
@@ -100,13 +99,13 @@ fn write_with(files: &Files, method: CompressionMethod) -> Result<Vec<u8>, ZipEr
 /// Unpacks an archive into memory.
 ///
 /// # Errors
-/// If it is damaged, contains a path that leads out of the folder or anything but plain files, or exceeds
-/// [`MOST_BYTES`], [`MOST_FILES`] or [`MOST_RATIO`].
+/// If the archive is damaged, contains anything but plain files or a path that leads out of the folder, or
+/// exceeds [`MOST_BYTES`], [`MOST_FILES`] or [`MOST_RATIO`].
 pub(crate) fn read(archive: &[u8]) -> Result<Files, ArchiveError> {
     if archive.len() as u64 > MOST_BYTES {
         return Err(too_many_bytes());
     }
-    // Checked before the central directory is read, which alone could be made to fill the memory.
+    // Checked before the central directory is read, which could be made large enough to fill the memory.
     let entries = archive.windows(ENTRY.len()).filter(|w| *w == ENTRY);
     if entries.count() > MOST_FILES {
         return Err(too_many_files());
@@ -134,7 +133,8 @@ pub(crate) fn read(archive: &[u8]) -> Result<Files, ArchiveError> {
         }
         let mut bytes = Vec::new();
         let room = most - size;
-        // Reading one byte beyond the limit detects excess data, whatever size the entry states.
+        // Reading one byte beyond the limit detects excess data, regardless of the size that the entry
+        // states.
         let unpacked = entry.by_ref().take(room + 1).read_to_end(&mut bytes);
         let unpacked = unpacked.map_err(|_| ArchiveError::Damaged(Some(short(&path))))?;
         if unpacked as u64 > room {
@@ -169,7 +169,7 @@ fn refused(path: &str, why: &'static str) -> ArchiveError {
     }
 }
 
-/// Returns a path for messages: a short, single line, whatever it contains.
+/// Returns a path for messages as a short, single line, whatever it contains.
 fn short(path: &str) -> String {
     let visible = path.chars().map(|c| if c.is_control() { '?' } else { c });
     visible.take(80).collect()
@@ -205,7 +205,7 @@ fn is_device(part: &str) -> bool {
 
 /// Rejects links, pipes and devices.
 fn check_kind(path: &str, mode: Option<u32>) -> Result<(), ArchiveError> {
-    /// Mask of the file type bits of a mode, and their value for a plain file.
+    /// Mask of the file type bits of a mode, and the value of these bits for a plain file.
     const KIND: u32 = 0o170_000;
     const PLAIN: u32 = 0o100_000;
     match mode.map(|mode| mode & KIND) {

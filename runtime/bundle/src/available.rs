@@ -6,9 +6,9 @@ use roadwright_extension::{FileState, Host};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Maximum depth of scripts in their folder, as for scripts that run.
+/// Maximum depth of scripts below their folder, as for scripts in a run.
 const DEPTH: usize = 4;
-/// Maximum size of a script that is read, in bytes: more than any script that runs.
+/// Maximum size of a script in bytes, which is more than that of any script in a run.
 const LARGEST_SCRIPT: u64 = roadwright_files::MEBIBYTE;
 /// Maximum number of entries that are visited in a script folder.
 const MOST_ENTRIES: usize = 10_000;
@@ -25,15 +25,15 @@ pub struct Available {
 }
 
 impl Available {
-    /// Collects the built-ins, the plugins of a host, and the scripts of the folders and those that ship. If
-    /// a script exists in several folders, the first one is used.
+    /// Collects the built-in modules, the plugins of a host, the shipped scripts, and the scripts in folders.
+    /// If a script exists in several folders, the first one is used.
     pub fn new(builtin: &Registry, host: &Host, folders: &[PathBuf]) -> Self {
         let mut available = Self {
             builtin: ids(builtin),
             ..Self::default()
         };
         for file in host.files() {
-            // A file with the same id takes precedence and runs.
+            // A file with the same id takes precedence and is used.
             if matches!(file.state, FileState::Shadowed(_)) {
                 continue;
             }
@@ -80,8 +80,8 @@ impl Available {
         }
     }
 
-    /// Adds the scripts that some scripts refer to: by `import`, or by a name in quotes, which is how scripts
-    /// choose modules.
+    /// Adds the scripts to which other scripts refer, by `import` or by a name in quotes, as when a script
+    /// chooses modules.
     pub(crate) fn with_imports(&self, wanted: BTreeSet<String>) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         let mut open: Vec<String> = wanted.into_iter().collect();
@@ -92,8 +92,8 @@ impl Available {
             if !found.insert(id) {
                 continue;
             }
-            // Rather too many than too few: a word in quotes may mean something else, but an unneeded file
-            // does no harm.
+            // It is better to include too many than too few. A word in quotes may mean something else, but an
+            // unneeded file does no harm.
             let named = self.scripts.keys().filter(|other| names(text, other));
             open.extend(named.cloned());
         }

@@ -1,4 +1,4 @@
-//! A bundle in memory: created from a scenario, or read and verified.
+//! A bundle in memory, which is created from a scenario or read and verified.
 
 use crate::archive::{self, ArchiveError, Files};
 use crate::available::Available;
@@ -50,7 +50,7 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// Packs a scenario. `name` is its file name without the extension; vehicle files are read from the
+    /// Packs a scenario. `name` is its file name without the extension. Vehicle files are read from the
     /// folder of the scenario.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl Bundle {
         }
         archive::check_path(&path)?;
         let mut files = extras.files;
-        // The text alone can be read, because it contains the vehicles, whatever else is lost.
+        // The text can be read on its own, because it contains the vehicles.
         files.insert(path.clone(), file::to_text(scenario).into_bytes());
         files.extend(vehicles(scenario, folder));
         for id in available.with_imports(scenario.modules()) {
@@ -113,7 +113,7 @@ impl Bundle {
     /// Reads and verifies a bundle. Nothing in it is run, and nothing is written.
     ///
     /// # Errors
-    /// If it is damaged, unsafe, of a newer version, or does not match its manifest.
+    /// If the bundle is damaged, unsafe, or of a newer version, or if it does not match its manifest.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, BundleError> {
         let mut files = archive::read(bytes)?;
         let manifest = files
@@ -157,10 +157,10 @@ impl Bundle {
         &self.files
     }
 
-    /// Returns the modules that the scenario uses and that are neither in the bundle nor available in the
+    /// Returns the modules that the scenario uses but that are neither in the bundle nor available in the
     /// same build.
     pub fn lacks(&self, available: &Available) -> Vec<Lack> {
-        // The scenario determines the modules in use; the manifest only records their builds.
+        // The scenario determines which modules are used, and the manifest only records their builds.
         let known = |id: &str| self.manifest.needs.iter().find(|need| need.id == id);
         let needs: Vec<Need> = needs(&self.scenario, &Available::default())
             .into_iter()
@@ -177,7 +177,7 @@ impl Bundle {
     }
 }
 
-/// Returns the vehicle files of a scenario that exist and agree with the scenario.
+/// Returns the vehicle files of a scenario that exist and match the scenario.
 fn vehicles(scenario: &Scenario, folder: Option<&Path>) -> Files {
     let mut files = Files::new();
     let Some(folder) = folder else { return files };

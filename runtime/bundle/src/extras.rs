@@ -1,4 +1,5 @@
-//! Further files of a bundle beside scripts and vehicles: road presets and a background picture.
+//! Additional files of a bundle besides scripts and vehicles, which are road presets and a background
+//! picture.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -6,7 +7,7 @@ use std::path::Path;
 
 /// Path of the road presets, in a bundle and beside a scenario.
 pub const PRESETS: &str = "presets.json";
-/// Path of the file that places the background picture on the map.
+/// Path of the file that states where the background picture is on the map.
 pub const PLACEMENT: &str = "background.json";
 /// File names of background pictures.
 const PICTURES: [&str; 3] = ["background.png", "background.jpg", "background.jpeg"];
@@ -31,7 +32,7 @@ impl Placement {
     /// Reads and validates a placement.
     ///
     /// # Errors
-    /// Returns what is wrong with it.
+    /// If the placement is invalid, with the reason.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         let wrong = |error: &dyn std::fmt::Display| format!("{PLACEMENT}: {error}");
         let placement: Self = serde_json::from_slice(bytes).map_err(|error| wrong(&error))?;
@@ -70,7 +71,7 @@ impl Extras {
         let names = [PRESETS, PLACEMENT].into_iter().chain(PICTURES);
         let read = |name: &str| {
             let path = folder.join(name);
-            // The target of a link may be private.
+            // Links are refused, because the target may be private.
             let is_file = path.symlink_metadata().is_ok_and(|data| data.is_file());
             let bytes = is_file.then(|| roadwright_files::read(&path, LARGEST).ok())??;
             Some((name.to_owned(), bytes))
@@ -99,7 +100,7 @@ impl Extras {
         self
     }
 
-    /// Drops a picture without a placement and a placement without a picture.
+    /// Drops a picture that has no placement, and a placement that has no picture.
     fn keep_picture_of_placement(&mut self) {
         let placement = self.files.get(PLACEMENT);
         let placement = placement.and_then(|bytes| Placement::from_bytes(bytes).ok());

@@ -1,9 +1,9 @@
-//! Bundles, `NAME.rwz`: a scenario with everything it needs in one file that is safe to open.
+//! Bundles, `NAME.rwz`, which contain a scenario with everything it needs in a single file that is safe to open.
 //!
-//! A bundle is a zip archive with a [`Manifest`]: the scenario (including heights), the scripts it uses, its
-//! vehicle files and, if there are any, road presets and a background picture. Compiled plugins are never
-//! included. The manifest lists them with their hashes, and [`Bundle::lacks`] returns those that are not
-//! available.
+//! A bundle is a zip archive with a [`Manifest`]. It contains the scenario (including heights), the scripts
+//! that the scenario uses, its vehicle files and, if there are any, road presets and a background picture.
+//! Compiled plugins are never included. The manifest lists them with their hashes, and [`Bundle::lacks`]
+//! returns those that are not available.
 //!
 //! Reading a bundle runs nothing and writes nothing. It is rejected if it contains files of other kinds,
 //! files that are not in the manifest or have another hash, paths that lead out of their folder, or links, or

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(crate) const MANIFEST: &str = "manifest.json";
 /// Value of the key `format` in every manifest.
 pub const FORMAT: &str = "roadwright-bundle";
-/// Version of the format that is written, and the newest one that is read.
+/// Version of the format that is written, which is also the newest one that can be read.
 pub const VERSION: u32 = 1;
 
 /// Description of a bundle and its contents.
@@ -22,11 +22,11 @@ pub struct Manifest {
     pub name: String,
     /// Path of the scenario in the bundle.
     pub scenario: String,
-    /// Hashes of all other files by path; the manifest itself is not included.
+    /// Hashes of all other files by path.
     pub files: BTreeMap<String, FileHash>,
     /// External modules that the scenario uses.
     pub needs: Vec<Need>,
-    /// Origin and licence of data, by the path of the file that contains it.
+    /// Origin and licence of the data in a file, by its path.
     pub licences: BTreeMap<String, String>,
 }
 
@@ -54,9 +54,9 @@ impl FileHash {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NeedKind {
-    /// A script. It is included in the bundle if it was available when the bundle was created.
+    /// A script, which the bundle contains if it was available when the bundle was created.
     Script,
-    /// A compiled plugin, or a module that was unknown when the bundle was created. It is never included.
+    /// A compiled plugin, or a module that was unknown when the bundle was created. Bundles never contain it.
     Plugin,
 }
 
@@ -81,8 +81,8 @@ pub struct Need {
     /// Version that the module declares; empty if it declares none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub version: String,
-    /// BLAKE3 hash of its file, 64 hexadecimal digits; empty if it was not available when the bundle was
-    /// created.
+    /// BLAKE3 hash of its file, 64 hexadecimal digits. Empty if the module was not available when the bundle
+    /// was created.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hash: String,
 }

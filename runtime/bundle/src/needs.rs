@@ -1,4 +1,4 @@
-//! External modules that a scenario uses, and those of them that are not available.
+//! External modules that a scenario uses, and which of them are not available.
 
 use crate::available::Available;
 use crate::manifest::{FileHash, Need, NeedKind};
@@ -6,10 +6,10 @@ use roadwright_extension::script::SCRIPT_ENDING;
 use roadwright_scenario::Scenario;
 use std::fmt;
 
-/// A module that a scenario uses and that is not available in the same build as when the bundle was created.
+/// A module that a scenario uses, and that is not available in the same build as when the bundle was created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lack {
-    /// The module in use.
+    /// The module that is used.
     pub need: Need,
     /// Hash of another available build with the same id, if there is one.
     pub other: Option<String>,
@@ -31,7 +31,10 @@ impl fmt::Display for Lack {
         };
         let hash = if hash.is_empty() { "unknown" } else { hash };
         match &self.other {
-            None => write!(f, "{kind} {id}{version} is not here (hash {hash})"),
+            None => write!(
+                f,
+                "{kind} {id}{version} is not available here (hash {hash})"
+            ),
             Some(other) => write!(
                 f,
                 "{kind} {id}{version} was bundled with hash {hash}; the one here has {other}"
@@ -73,7 +76,7 @@ fn is_script(id: &str) -> bool {
         .is_some_and(|stem| stem.ends_with('.'))
 }
 
-/// Returns the modules that are not available, if the bundle contains the scripts of `in_bundle`.
+/// Returns the modules that are not available. `in_bundle` lists the scripts that the bundle contains.
 pub(crate) fn lacks(
     needs: &[Need],
     available: &Available,

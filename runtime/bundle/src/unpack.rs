@@ -7,8 +7,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 impl Bundle {
-    /// Unpacks into a folder that does not exist yet or is empty, and returns the path of the scenario. The
-    /// folder appears with all its files or not at all.
+    /// Unpacks the bundle into a folder that does not exist yet or is empty. Returns the path of the
+    /// scenario. The folder is created either with all its files or not at all.
     ///
     /// # Errors
     /// If the folder is not empty, or a file cannot be written.
@@ -45,7 +45,7 @@ fn check_is_free(folder: &Path) -> Result<(), BundleError> {
                 error,
             });
         }
-        // A link or a file occupies the place.
+        // A link or a file has this name.
         Ok(data) if !data.is_dir() => return occupied(),
         Ok(_) => {}
     }

@@ -1,4 +1,4 @@
-//! Guarantees of bundles: they contain what is needed, are equal for equal input, and are rejected if they do
+//! Tests that bundles contain everything they need, are equal for equal input, and are rejected if they do
 //! not match their manifest.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -12,7 +12,7 @@ use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
 
-/// Modules available with one script folder.
+/// Returns the modules that are available with these script folders.
 fn available(cache: &Path, scripts: &[PathBuf]) -> Available {
     let host = Host::open(HostOptions {
         plugins: Vec::new(),
@@ -29,7 +29,7 @@ fn available(cache: &Path, scripts: &[PathBuf]) -> Available {
     Available::new(&builtin_modules(), &host, scripts)
 }
 
-/// A scenario whose stack `idm` uses other modules.
+/// Returns a scenario whose stack `idm` uses other modules.
 fn scenario_with(behaviour: &str, controller: &str) -> Scenario {
     let mut scenario = Scenario::new("Test");
     let mut stack = scenario.stacks()["idm"].clone();
@@ -64,7 +64,7 @@ fn zip_up(files: &BTreeMap<String, Vec<u8>>) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// Returns the error of a bundle whose files were modified.
+/// Returns the error of a bundle after its files were changed.
 fn error_after(change: impl FnOnce(&mut BTreeMap<String, Vec<u8>>)) -> String {
     let scenario = Scenario::new("Test");
     let pack = Bundle::pack(

@@ -1,4 +1,4 @@
-//! Agents with times, as arguments of options.
+//! Arguments of options that name agents and times.
 
 /// Parses an agent, a time and an optional trailer, as in `12@60.5:2`.
 pub(crate) fn agent_at_from(text: &str) -> Result<(u64, f64, Option<u8>), String> {

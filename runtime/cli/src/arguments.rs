@@ -50,22 +50,22 @@ pub(crate) enum Verb {
     Check(Check),
     /// Show the rules of the junctions of a scenario.
     Junction(Junction),
-    /// Benchmark drivers on courses, with error bars, and junctions: capacities, delays and forecasts.
+    /// Benchmark drivers on courses, with error bars, and junctions (capacities, delays, forecasts).
     Bench {
         #[command(subcommand)]
         verb: BenchVerb,
     },
     /// Train parameters of modules on courses, and evaluate them on others.
     Train(Box<Train>),
-    /// Compare results of `bench run` in pairs with the same seed; same as `bench compare`.
+    /// Compare results of `bench run` in pairs with the same seed (same as `bench compare`).
     Compare(Compare),
-    /// Plan the path of a trip, on roads and off them, or paths on maps of cells.
+    /// Plan the path of a trip, on roads and off them, or paths on grid maps.
     Plan(Box<Plan>),
     /// Create a scenario from OpenStreetMap data.
     Import(Import),
     /// Bundle a scenario with everything it needs into one file.
     Pack(Pack),
-    /// Unpack a bundle; nothing in it is run.
+    /// Unpack a bundle without running anything in it.
     Unpack(Unpack),
     /// Draw a scenario as a picture.
     Render(Render),
@@ -86,7 +86,7 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: ScriptVerb,
     },
-    /// Work of child processes; called by Roadwright itself.
+    /// Entry point of child processes, which only Roadwright itself calls.
     #[command(hide = true)]
     PluginHost {
         /// Arguments of the call
@@ -121,8 +121,8 @@ pub(crate) struct Simulate {
     #[arg(long, default_value = "idm", value_name = "STACK")]
     pub(crate) stack: String,
     /// Simulate all spawned agents with this model: `one_track`, `lane` for large-scale traffic,
-    /// `dynamic_one_track` with tyre slip, `sliding` for cars that skid in bends, or `rigid` with bodies on
-    /// springs that push each other [default: as in the scenario]
+    /// `dynamic_one_track` with tyre slip, `sliding` for cars that skid in bends, or `rigid` for bodies on
+    /// springs that can collide [default: as in the scenario]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) dynamics: Option<DynamicsLevel>,
     /// Time of day at the start, in hours from 0 to below 24 [default: the scenario's]
@@ -131,7 +131,7 @@ pub(crate) struct Simulate {
     /// Pedestrians per hour on each side of each crossing without a rate of its own [default: the scenario's]
     #[arg(long, value_name = "RATE")]
     pub(crate) pedestrians: Option<f64>,
-    /// Check all bodies for contacts, including those that follow their lanes
+    /// Check all bodies for contacts, including those of vehicles that follow lanes
     #[arg(long)]
     pub(crate) verify: bool,
     /// Use other modules in all stacks: `controller=pursuit`, `fitness=comfort,safety`, or `none` for an
@@ -188,7 +188,7 @@ pub(crate) struct ExtensionFlags {
     /// Run this plugin in a separate process
     #[arg(long, value_name = "ID")]
     pub(crate) isolate: Vec<String>,
-    /// Memory limit of each such process, in MiB of address space
+    /// Memory limit of each isolated process, in MiB of address space
     #[arg(
         long,
         value_name = "MIB",
@@ -239,7 +239,8 @@ pub(crate) struct Run {
     /// limit, fraction of time with standing vehicles, collisions)
     #[arg(long, value_name = "DIR")]
     pub(crate) statistics: Option<PathBuf>,
-    /// Measure the CPU time of each stage of the steps, and the share of planning; does not affect the run
+    /// Measure the CPU time of each stage of the steps, and the share of planning; this does not affect the
+    /// run
     #[arg(long)]
     pub(crate) stage_times: bool,
     /// Explain what an agent does at a time (s) and what it waits for; may be repeated
@@ -256,8 +257,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
     /// Continue from a saved world of this scenario instead of the start. The save contains seed, time step
-    /// and time of day, and earlier `--use`, `--dynamics` and `--pedestrians` stay in effect; new ones make
-    /// it a different run, which is reported
+    /// and time of day. Earlier `--use`, `--dynamics` and `--pedestrians` stay in effect; new ones make it a
+    /// different run, which is reported
     #[arg(
         long,
         value_name = "FILE",
@@ -305,14 +306,14 @@ pub(crate) enum PopulateFrom {
     Inside,
     /// At road ends on the edge of the map
     Edges,
-    /// Half of them at edges, half inside
+    /// Half of them at edges and half inside
     Both,
 }
 
 /// Side of the road to drive on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum DriveOn {
-    /// The side of the country that the data is from
+    /// As in the country that the data are from
     Auto,
     /// Left-hand traffic
     Left,
@@ -521,7 +522,7 @@ pub(crate) enum PluginVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Test a plugin in child processes: determinism, hard inputs, state, speed, and a drive
+    /// Test a plugin in child processes: determinism, extreme inputs, state, speed, and a drive
     Check {
         /// The library
         file: PathBuf,
@@ -553,14 +554,14 @@ pub(crate) enum PluginVerb {
         #[command(flatten)]
         extensions: ExtensionFlags,
     },
-    /// Build a plugin, test it and deliver it; repeat whenever one of its files is saved
+    /// Build a plugin, test it and install it; repeat whenever one of its files is saved
     Dev {
         /// Project folder
         folder: PathBuf,
-        /// Plugin folder to deliver to
+        /// Plugin folder in which to install it
         #[arg(long, default_value = "plugins", value_name = "DIR")]
         into: PathBuf,
-        /// Build and deliver only once
+        /// Build and install only once
         #[arg(long)]
         once: bool,
     },
@@ -599,7 +600,7 @@ pub(crate) enum ScriptVerb {
         /// The script
         file: PathBuf,
         /// Look up vehicle types, stacks and places in this scenario [default: scenarios beside the script or
-        /// in the folder above `scripts`; otherwise what new scenarios contain]
+        /// in the folder above `scripts`, or else a new scenario]
         #[arg(long)]
         scenario: Option<PathBuf>,
         /// Print one JSON document and nothing else
@@ -619,7 +620,7 @@ pub(crate) enum ScriptVerb {
         #[arg(long)]
         markdown: bool,
     },
-    /// Create a script that drives
+    /// Create a script that drives a vehicle
     New {
         /// Name: lower-case letters, digits and _
         name: String,

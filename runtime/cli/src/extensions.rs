@@ -15,20 +15,20 @@ use std::path::{Path, PathBuf};
 
 /// Returns the command that starts child processes.
 pub(crate) fn helper() -> Vec<OsString> {
-    // Without our own path plugins cannot be tested, and each of them reports that.
+    // Without the path of this program, plugins cannot be tested, and each of them reports that.
     let program = std::env::current_exe().ok();
     let program = program.into_iter().map(PathBuf::into_os_string);
     program.chain(["plugin-host".into(), "--".into()]).collect()
 }
 
-/// Converts flags to host options, for a scenario or for none.
+/// Converts flags to host options. The scenario determines additional folders.
 pub(crate) fn options(flags: &ExtensionFlags, scenario: Option<&Path>) -> HostOptions {
     let user = ProjectDirs::from("", "", "roadwright");
     let beside = scenario.and_then(Path::parent);
     let folders = |given: &[PathBuf], name: &str| {
         let mut folders = given.to_vec();
-        // The first of two modules with the same id is used: requested folders, then those of the scenario,
-        // then those of the user.
+        // If two modules have the same id, the first one is used. The order is requested folders, folders of
+        // the scenario, folders of the user.
         folders.extend(beside.map(|folder| folder.join(name)));
         folders.extend(user.as_ref().map(|user| user.data_dir().join(name)));
         folders
@@ -52,7 +52,8 @@ pub(crate) fn options(flags: &ExtensionFlags, scenario: Option<&Path>) -> HostOp
     }
 }
 
-/// Returns the modules that a run needs: those of `--use` for its slots, otherwise those that stacks name.
+/// Returns the modules that a run needs: those of `--use` for their slots, and those that the stacks name for
+/// all others.
 pub(crate) fn wanted(scenario: &Scenario, used: &[String]) -> Wanted {
     let mut ids = BTreeSet::new();
     for slot in Slot::ALL {
@@ -76,14 +77,14 @@ pub(crate) fn wanted(scenario: &Scenario, used: &[String]) -> Wanted {
 /// Opens the modules of a run, and prints the events of the scan.
 ///
 /// # Errors
-/// If a flag names something that does not exist, because a typo must not pass for a precaution.
+/// If a flag names a module or folder that does not exist. Otherwise a typo in a safety flag would go unnoticed.
 pub(crate) fn open(
     flags: &ExtensionFlags,
     scenario: Option<&Path>,
     wanted: Wanted,
     quiet: bool,
 ) -> anyhow::Result<Host> {
-    // Scripts that the run does not use are read as well, but are not reported.
+    // Scripts that the run does not use are read too, but not reported.
     let asked = wanted.clone();
     let is_news = |event: &Event| match &asked {
         Wanted::Ids(ids) => {
@@ -108,7 +109,7 @@ pub(crate) fn open_untold(
     wanted: Wanted,
 ) -> anyhow::Result<Host> {
     check_folders(flags)?;
-    // The flags are checked against the results of the scan, because hashes and ids are known only then.
+    // The flags are checked against the results of the scan, because hashes and ids are not known before.
     let host = Host::open(HostOptions {
         wanted,
         ..options(flags, scenario)
@@ -130,7 +131,8 @@ pub(crate) fn open_untold(
     Ok(host)
 }
 
-/// Returns why a plugin that a message names in quotation marks is unknown, if it was found but not loaded.
+/// Returns the reason why a plugin that a message names in quotation marks is unknown, if it was found but
+/// not loaded.
 pub(crate) fn cause_of(message: &str, host: &Host) -> Option<String> {
     host.files().into_iter().find_map(|file| {
         let id = file.info?.id;
@@ -148,7 +150,7 @@ pub(crate) fn cause_of(message: &str, host: &Host) -> Option<String> {
     })
 }
 
-/// Returns an error, or its cause if that is a plugin that was not loaded.
+/// Returns an error, or its cause if the cause is a plugin that was not loaded.
 pub(crate) fn or_cause(error: impl Into<anyhow::Error>, host: &Host) -> anyhow::Error {
     let error = error.into();
     match cause_of(&format!("{error:#}"), host) {
@@ -171,7 +173,7 @@ fn check_folders(flags: &ExtensionFlags) -> anyhow::Result<()> {
 fn check_names(flags: &ExtensionFlags, host: &Host) -> anyhow::Result<()> {
     let files = host.files();
     for hash in &flags.allow_plugin {
-        // Fewer digits than `Trust` accepts would silently allow nothing.
+        // `Trust` needs at least this many digits, so fewer would silently allow nothing.
         let is_hash = hash.len() >= 8 && hash.chars().all(|c| c.is_ascii_hexdigit());
         if !is_hash {
             bail!("--allow-plugin {hash}: expected at least 8 hexadecimal digits of a hash");
@@ -196,7 +198,7 @@ fn check_names(flags: &ExtensionFlags, host: &Host) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints events of modules; only warnings and errors if quiet.
+/// Prints events of modules. With `quiet`, prints only warnings and errors.
 pub(crate) fn tell(events: &[Event], quiet: bool) {
     for event in events {
         let word = match event.level {

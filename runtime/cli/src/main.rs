@@ -15,9 +15,9 @@ use arguments::{Arguments, Verb};
 use clap::Parser;
 use std::process::ExitCode;
 
-/// Each step reads data scattered over some hundred MB. With pages of 4 KiB, address translation takes as long
-/// as reading the data, so this allocator requests pages of 2 MiB where available. The system's allocator
-/// does so only if an environment variable is set.
+/// Each step reads data scattered over some hundred MB. With pages of 4 KiB, translating addresses takes as
+/// long as reading the data, so this allocator requests pages of 2 MiB where available. The system's
+/// allocator does that only if an environment variable is set.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -59,11 +59,11 @@ fn main() -> ExitCode {
         Some(Verb::Completions { shell }) => commands::completions(shell),
     };
     let code = exit_code(outcome);
-    // Whatever the outcome, part of the work was not done.
+    // With any outcome, part of the work was not done if a signal stopped it.
     worker::finish(progress::exit_code().unwrap_or(code))
 }
 
-/// Returns the exit code for an outcome. Prints an error.
+/// Returns the exit code for an outcome. If the outcome is an error, prints it.
 fn exit_code(outcome: anyhow::Result<Outcome>) -> u8 {
     match outcome {
         Ok(Outcome::Fine) => 0,
@@ -77,7 +77,7 @@ fn exit_code(outcome: anyhow::Result<Outcome>) -> u8 {
     }
 }
 
-/// Whether the error is a closed pipe, as by `roadwright ... | head`, which is not an error.
+/// Whether the error is a closed pipe, as in `roadwright ... | head`, which does not count as an error.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let io = cause.downcast_ref::<std::io::Error>();

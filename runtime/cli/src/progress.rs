@@ -7,23 +7,23 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
-/// Number of the first signal that has asked the program to end, or 0.
+/// Number of the first signal that requested the program to end, or 0.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
-/// Whether work was stopped early because of this signal.
+/// Whether a signal caused work to be stopped early.
 static CUT_SHORT: AtomicBool = AtomicBool::new(false);
 static HANDLER: OnceLock<()> = OnceLock::new();
 
-/// Signals within this interval count as one: when a terminal is closed, SIGHUP comes from the shell and
+/// Interval within which two signals count as one. When a terminal is closed, SIGHUP comes from the shell and
 /// again from the kernel, and the second one must not prevent the summary.
 const ONE_SIGNAL: Duration = Duration::from_millis(500);
-/// Offset of the exit code of a program that a signal has ended, as in shells.
+/// Number that shells add to a signal to get the exit code of a program that was ended by it.
 const AFTER_SIGNALS: i32 = 128;
 
-/// Makes Ctrl-C, SIGTERM and SIGHUP requests to end instead of ending the program, so that a run writes
-/// its summary and whole rows of its trace. A second signal ends the program at once.
+/// Turns Ctrl-C, SIGTERM and SIGHUP into requests to end instead of ending the program, so that a run writes
+/// its summary and complete rows of its trace. A second signal ends the program immediately.
 pub(crate) fn catch_interrupt() {
     HANDLER.get_or_init(|| {
-        // A run under `nohup` must survive the terminal.
+        // A run under `nohup` must not end with its terminal.
         let noted = roadwright_extension::with_hangup_kept(install);
         if let Err(error) = noted {
             say!("warning: Ctrl-C will end the run without a summary: {error}");
@@ -46,7 +46,7 @@ fn install() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Records Ctrl-C; other signals do not exist on this system.
+/// Records Ctrl-C, which is the only signal on this system.
 #[cfg(not(unix))]
 fn install() -> Result<(), ctrlc::Error> {
     /// Number of the signal that Ctrl-C sends on Unix.
@@ -57,7 +57,7 @@ fn install() -> Result<(), ctrlc::Error> {
 
 /// Records a signal, or ends the program if it is the second one.
 fn note(signal: i32, first: &mut Option<Instant>) {
-    // The time of the first signal is kept: later signals are compared with it.
+    // The time of the first signal is kept, and later signals are compared with it.
     let at = *first.get_or_insert_with(now);
     let is_first = SIGNAL
         .compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst)
@@ -67,12 +67,14 @@ fn note(signal: i32, first: &mut Option<Instant>) {
     }
 }
 
-/// Whether a signal has asked the command to end. Unlike [`interrupted`], the caller does not end its work.
+/// Whether a signal has requested the command to end. Unlike after [`interrupted`], the work does not count
+/// as cut short.
 pub(crate) fn signalled() -> bool {
     SIGNAL.load(Ordering::SeqCst) != 0
 }
 
-/// Whether a signal has asked the command to end. The caller must then end its work: it counts as cut short.
+/// Whether a signal has requested the command to end. If so, the caller must end its work, which then counts
+/// as cut short.
 pub(crate) fn interrupted() -> bool {
     let asked = signalled();
     if asked {
@@ -81,8 +83,8 @@ pub(crate) fn interrupted() -> bool {
     asked
 }
 
-/// Exit code of a program whose work a signal has stopped early: 128 and the number of the signal, as in
-/// shells. `None` if no work was stopped.
+/// Exit code of a program whose work was cut short by a signal: 128 plus the number of the signal, as in
+/// shells. `None` if no work was cut short.
 pub(crate) fn exit_code() -> Option<u8> {
     let signal = SIGNAL.load(Ordering::SeqCst);
     let code = u8::try_from(AFTER_SIGNALS + signal).ok();
@@ -97,9 +99,9 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// A progress bar on a terminal, nothing in a pipe.
+/// Returns a progress bar that is visible on a terminal and hidden in a pipe.
 pub(crate) fn bar(length: u64, quiet: bool) -> ProgressBar {
-    // On standard error, so that the bar does not get into piped output.
+    // The bar is on standard error, so that it does not get into piped output.
     if quiet || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }

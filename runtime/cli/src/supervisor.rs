@@ -1,5 +1,5 @@
-//! The parent of a process that contains plugins. It waits for the mark that the work is done, so that a
-//! process ended by a plugin never counts as a success.
+//! The parent of a process that contains plugins. It waits for a mark that the work is done, so that a
+//! process that was ended by a plugin never counts as a success.
 //!
 //! ```text
 //!   parent                                    worker (the same command once more)
@@ -11,8 +11,9 @@
 //!   ends with the worker's exit code
 //! ```
 //!
-//! Without a mark it says which plugins were in the process and ends with 2, however the worker ended: by `_exit`,
-//! by `exec`, from another thread, by a signal. Commands without plugins in the process have no parent.
+//! Without a mark it reports which plugins were in the process and ends with exit code 2. It does not matter
+//! how the worker ended: by `_exit`, by `exec`, from another thread, or by a signal. Commands without plugins
+//! in their process have no parent.
 
 use crate::terminal::{self, say};
 use crate::worker::{self, Mark, Remains};
@@ -23,7 +24,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 /// The hidden option that makes a process a worker.
 pub(crate) const WORKER: &str = "worker";
 
-/// Exit code if the work was not done.
+/// Exit code of a command whose work was not done.
 const NOT_DONE: u8 = 2;
 
 /// Runs this command in a child process, and ends this process with the child's exit code.
@@ -34,7 +35,7 @@ pub(crate) fn work_in_child() -> anyhow::Result<std::convert::Infallible> {
     let place = tempfile::Builder::new().prefix("roadwright-").tempdir();
     let place = place.context("cannot make a folder for the process that runs plugins")?;
     let code = supervise(place.path())?;
-    // Ending the process runs no destructors.
+    // Removed here, because ending the process runs no destructors.
     drop(place);
     std::process::exit(i32::from(code));
 }
@@ -50,7 +51,7 @@ fn supervise(place: &Path) -> anyhow::Result<u8> {
     if let Some(out) = terminal::kept_stdout() {
         command.stdout(Stdio::from(out));
     }
-    // Before the child exists, because a signal in between must not end this process alone.
+    // Signals are caught before the child exists; otherwise a signal in between would end only this process.
     let signals = signals::Forwarded::catch()?;
     let mut child = command
         .spawn()
@@ -76,7 +77,7 @@ fn wait(child: &mut Child) -> anyhow::Result<ExitStatus> {
         .context("cannot wait for the process that runs plugins")
 }
 
-/// Gives the outputs of a worker their final names. Returns the exit code.
+/// Gives the outputs of a worker their final names. Returns the exit code of the command.
 fn give_names(mark: &Mark) -> u8 {
     let mut code = mark.code;
     for rename in &mark.renames {
@@ -88,11 +89,11 @@ fn give_names(mark: &Mark) -> u8 {
     code
 }
 
-/// Reports how a worker without a mark ended. Returns the exit code.
+/// Reports how a worker without a mark ended. Returns the exit code of the command.
 fn judge_end(status: ExitStatus, signal: Option<i32>, plugins: &[String]) -> u8 {
     let ended_by = signals::ended_by(status);
     if let Some(signal) = ended_by.filter(|_| ended_by == signal) {
-        // It ended as requested.
+        // The worker ended because of a signal, as requested.
         return u8::try_from(128 + signal).unwrap_or(NOT_DONE);
     }
     let how = match (ended_by, status.code()) {
@@ -104,7 +105,7 @@ fn judge_end(status: ExitStatus, signal: Option<i32>, plugins: &[String]) -> u8 
     NOT_DONE
 }
 
-/// The message about a worker that ended before its work was done.
+/// Message for a worker that ended before its work was done.
 fn ended_early(how: &str, plugins: &[String]) -> String {
     let (who, isolated) = match plugins {
         [] => ("a plugin may have".to_owned(), "ID"),
@@ -113,8 +114,8 @@ fn ended_early(how: &str, plugins: &[String]) -> String {
     };
     format!(
         "{who} ended the program ({how}) before its work was done; no result was written, apart from \
-         rows that `bench` and `train` keep to resume from. With --isolate {isolated} a plugin ends only a process of \
-         its own"
+         rows that `bench` and `train` keep to resume from. With --isolate {isolated} a plugin can end only \
+         its own process"
     )
 }
 
@@ -129,21 +130,21 @@ mod signals {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicI32, Ordering};
 
-    /// Signals that ask a program to end.
+    /// Signals that request a program to end.
     const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-    /// Signals that are caught, and not passed on yet.
+    /// Signals that have been caught but not passed on yet.
     pub(super) struct Forwarded(Signals);
 
     impl Forwarded {
         pub(super) fn catch() -> anyhow::Result<Self> {
-            // A run under `nohup` must survive the terminal.
+            // A run under `nohup` must not end with its terminal.
             let signals = roadwright_extension::with_hangup_kept(|| Signals::new(ENDING));
             Ok(Self(signals.context("cannot catch signals")?))
         }
 
-        /// Passes signals on to a child from now on. A terminal sends them to both processes. The child counts two
-        /// signals within half a second as one.
+        /// Passes signals on to a child from now on. A terminal sends signals to both processes, but the
+        /// child counts two of them within half a second as one.
         pub(super) fn pass_on_to(self, child: &Child) -> Forwarding {
             let mut signals = self.0;
             let handle = signals.handle();
@@ -154,7 +155,7 @@ mod signals {
                 for signal in signals.forever() {
                     noted.store(signal, Ordering::SeqCst);
                     if let Some(signal) = Signal::from_named_raw(signal) {
-                        // It may have ended on its own.
+                        // Fails if the child has already ended.
                         let _ = kill_process(pid, signal);
                     }
                 }
@@ -170,19 +171,19 @@ mod signals {
     }
 
     impl Forwarding {
-        /// The last signal received, if any. No more signals are passed on.
+        /// Stops passing signals on. Returns the last signal received, if any.
         pub(super) fn last(self) -> Option<i32> {
             self.handle.close();
             Some(self.last.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
         }
     }
 
-    /// The signal that ended a process.
+    /// Returns the signal that ended a process, if any.
     pub(super) fn ended_by(status: ExitStatus) -> Option<i32> {
         status.signal()
     }
 
-    /// The name of a signal for messages.
+    /// Name of a signal for messages.
     pub(super) fn name(signal: i32) -> String {
         let name = signal_hook::low_level::signal_name(signal);
         name.map_or_else(|| format!("signal {signal}"), str::to_owned)

@@ -1,11 +1,11 @@
-//! Everything the program prints is written here, for two reasons.
+//! Writes everything that the program prints, for two reasons.
 //!
 //! Names and texts come from untrusted files: scenarios, scripts, plugins, maps. A terminal obeys the
 //! control characters in them: `ESC ] 0 ;` sets its title, other sequences overwrite text on the screen. They
 //! are therefore written in the escapes of JSON, such as `\u001b`. This keeps documents valid: JSON allows
 //! these escapes in any string, and has no control characters outside of strings.
 //!
-//! A device can be full and a terminal closed. `eprintln!` panics then, but a message that cannot be
+//! A device can be full and a terminal can be closed. `eprintln!` would panic, but a message that cannot be
 //! written must not end a run.
 
 use std::borrow::Cow;
@@ -20,14 +20,14 @@ macro_rules! say {
 }
 pub(crate) use say;
 
-/// Writes a line to standard error in one piece, so that lines of several threads do not mix. An error is
-/// ignored: it cannot be reported anywhere else.
+/// Writes a line to standard error in a single call, so that lines of several threads do not mix. Errors are
+/// ignored, because they could not be reported anywhere.
 pub(crate) fn say_line(words: fmt::Arguments<'_>) {
     let line = format!("{words}\n");
     let _ = std::io::stderr().write_all(visible(&line).as_bytes());
 }
 
-/// Standard output for texts and documents.
+/// Returns standard output for texts and documents.
 pub(crate) fn out() -> Visible<StdoutLock<'static>> {
     Visible(std::io::stdout().lock())
 }
@@ -36,11 +36,11 @@ pub(crate) fn out() -> Visible<StdoutLock<'static>> {
 #[cfg(unix)]
 static KEPT: std::sync::OnceLock<std::os::fd::OwnedFd> = std::sync::OnceLock::new();
 
-/// Reserves standard output for a document: everything else is printed to standard error from now on.
+/// Reserves standard output for a document, so that everything else is printed to standard error from now on.
 #[cfg(unix)]
 pub(crate) fn keep_stdout() -> Result<Box<dyn Write>> {
     use std::os::fd::AsFd;
-    // The descriptor itself is redirected, because a plugin prints with the C library, not with Rust's
+    // The file descriptor is redirected, because a plugin prints with the C library and not with Rust's
     // writers.
     let kept = std::io::stdout().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdout(std::io::stderr())?;
@@ -65,8 +65,8 @@ pub(crate) fn kept_stdout() -> Option<std::process::Stdio> {
     None
 }
 
-/// A writer that makes control characters visible. It expects whole characters, as `write!` and
-/// `serde_json` write them; other bytes are replaced.
+/// A writer that makes control characters visible. It expects complete characters, as `write!` and
+/// `serde_json` write them, and replaces other bytes.
 pub(crate) struct Visible<W>(pub(crate) W);
 
 impl<W: Write> Write for Visible<W> {
@@ -81,8 +81,8 @@ impl<W: Write> Write for Visible<W> {
     }
 }
 
-/// A text whose control characters are escaped, such as `\u001b`. Line ends and tabs stay, because errors
-/// of scripts have several lines.
+/// Returns a text whose control characters are escaped, such as `\u001b`. Line breaks and tabs are kept,
+/// because errors of scripts have several lines.
 fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_obeyed) {
         return Cow::Borrowed(text);
@@ -98,8 +98,8 @@ fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a terminal acts on a character instead of showing it. This holds for control characters, of
-/// which U+009B replaces `ESC [`, and for characters that change the direction of text.
+/// Whether a terminal obeys a character instead of showing it. These are control characters (U+009B has the
+/// effect of `ESC [`) and characters that change the direction of text.
 fn is_obeyed(c: char) -> bool {
     let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || (c.is_control() && c != '\n' && c != '\t')
@@ -113,7 +113,7 @@ mod tests {
     fn what_a_terminal_obeys_is_shown() {
         assert_eq!(visible("\u{1b}]0;x\u{7}"), "\\u001b]0;x\\u0007");
         assert_eq!(visible("\u{9b}2J\r\u{202e}"), "\\u009b2J\\u000d\\u202e");
-        // Lines, tabs and the letters of all languages stay, without a copy.
+        // Line breaks, tabs and the letters of all languages are kept, and the text is not copied.
         let plain = "Straße\t東京\n";
         assert!(matches!(visible(plain), Cow::Borrowed(text) if text == plain));
     }

@@ -1,4 +1,4 @@
-//! Ends a command whose plugin does not return, because a native call cannot be stopped.
+//! Ends a command whose plugin does not return from a call, because native calls cannot be stopped.
 
 use crate::progress;
 use crate::terminal::say;
@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Longest time of a call before it is given up and ends the command. A warning comes earlier.
-// Long, because ending a run makes the result depend on the machine: a debugger or a busy disk may delay a
-// call by some seconds.
+/// Longest time of a call before the command ends. The user is warned earlier.
+// This is long, because ending a run makes the result depend on the machine, and a debugger or a busy disk
+// may delay a call by some seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Longest time of a call after Ctrl-C was pressed.
+/// Longest time of a call after the user has pressed Ctrl-C.
 const LAST_PATIENCE: Duration = Duration::from_secs(2);
-/// Time for an abandoned plugin to notice this and to return, in which case the command ends normally.
+/// Time for which the command waits for an abandoned plugin to return. If it does, the command ends normally.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Interval between two checks of the host: short compared with all limits above, and of no noticeable cost.
+/// Interval between two checks of the host, short compared with the limits above but without noticeable cost.
 const INTERVAL: Duration = Duration::from_millis(250);
 
 /// Watches the calls of a host's plugins until it is dropped.
@@ -27,7 +27,7 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Watches the calls of a host's plugins.
+    /// Starts to watch the calls of a host's plugins.
     pub(crate) fn new(host: &Host) -> Self {
         let ending = Arc::new(AtomicBool::new(false));
         let (watch, is_ending) = (host.watch_calls(), ending.clone());
@@ -67,7 +67,7 @@ impl Watchdog {
 impl Drop for Watchdog {
     fn drop(&mut self) {
         self.ending.store(true, Ordering::Relaxed);
-        // The thread shares the host's catalogue, which marks an orderly end only when it is dropped.
+        // The thread shares the host's catalogue, which records an orderly end only when it is dropped.
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
             let _ = thread.join();

@@ -1,4 +1,4 @@
-//! The process that does the work of a command with plugins; its parent is in
+//! The process that does the work of a command with plugins. Its parent is in
 //! [`supervisor`](crate::supervisor).
 //!
 //! Third-party code can end a process with any exit code and without a trace. So the worker reports the end
@@ -15,18 +15,18 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 const MARK: &str = "done.json";
 /// Name of the file with the ids of the plugins in the process.
 const PLUGINS: &str = "plugins.json";
-/// Name of the file with the number of the parent process.
+/// Name of the file with the process id of the parent.
 const PARENT: &str = "parent.json";
 /// Name of the file with the temporary files of outputs.
 const TEMPORARY: &str = "temporary.json";
 
-/// The folder for messages between worker and parent; `None` in a process that is not a worker.
+/// Folder for messages between worker and parent; `None` in a process that is not a worker.
 static PLACE: OnceLock<PathBuf> = OnceLock::new();
 
-/// Outputs that are complete under temporary names.
+/// Outputs that are complete but still have temporary names.
 static RENAMES: Mutex<Vec<Rename>> = Mutex::new(Vec::new());
 
-/// An output that is complete, under a temporary name.
+/// A complete output with a temporary name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Rename {
     /// Its temporary path.
@@ -44,7 +44,7 @@ impl From<Left> for Rename {
     }
 }
 
-/// The report of a worker whose work is done.
+/// Report of a worker whose work is done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mark {
     /// The exit code of the command.
@@ -58,21 +58,21 @@ pub(crate) fn prepare(place: &Path) {
     write(&place.join(PARENT), &std::process::id());
 }
 
-/// Makes this process a worker that reports in a folder of its parent.
+/// Makes this process a worker that reports to the folder of its parent.
 pub(crate) fn begin(place: &Path) {
     die_with_parent(place);
     // Set once, when the process starts.
     let _ = PLACE.set(place.to_owned());
 }
 
-/// Makes this process end with its parent, without which the outputs never get their final names.
+/// Makes this process end together with its parent, without which outputs never get their final names.
 #[cfg(target_os = "linux")]
 fn die_with_parent(place: &Path) {
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
         say!("warning: this process will outlive its parent: {error}");
     }
-    // The parent may have ended before that.
+    // The parent may have ended before this took effect.
     let parent: Option<i32> = read(&place.join(PARENT));
     if getppid().map(|pid| pid.as_raw_nonzero().get()) != parent {
         std::process::exit(2);
@@ -87,36 +87,37 @@ pub(crate) fn is_worker() -> bool {
     PLACE.get().is_some()
 }
 
-/// Tells the parent the ids of the plugins that run in this process, in case one of them ends it.
+/// Reports the ids of the plugins in this process to the parent, in case a plugin ends the process.
 pub(crate) fn note_plugins(ids: &[String]) {
     if let Some(place) = PLACE.get() {
         write(&place.join(PLUGINS), &ids);
     }
 }
 
-/// Gives an output its final name: at once, or in a worker when its work is done.
+/// Gives an output its final name. A worker does this when its work is done; otherwise it is done
+/// immediately.
 ///
 /// # Errors
-/// If it cannot be moved to its place.
+/// If the output cannot be moved to its place.
 pub(crate) fn commit(output: Complete) -> std::io::Result<()> {
     let Some(place) = PLACE.get() else {
         return output.commit();
     };
     let mut renames = RENAMES.lock().unwrap_or_else(PoisonError::into_inner);
     renames.extend(output.leave()?.map(Rename::from));
-    // The parent removes them if there is no mark.
+    // The parent removes these files if there is no mark.
     let from: Vec<&PathBuf> = renames.iter().map(|rename| &rename.from).collect();
     write(&place.join(TEMPORARY), &from);
     Ok(())
 }
 
-/// The exit code of a completed command. A worker first reports it to its parent.
+/// Returns the exit code of a completed command. A worker reports it to its parent first.
 pub(crate) fn finish(code: u8) -> ExitCode {
     mark(code);
     ExitCode::from(code)
 }
 
-/// Ends the process on purpose, like [`finish`].
+/// Ends the process deliberately. A worker reports the exit code to its parent first, as in [`finish`].
 pub(crate) fn exit(code: u8) -> ! {
     mark(code);
     std::process::exit(i32::from(code));
@@ -134,7 +135,8 @@ fn write(path: &Path, value: &impl Serialize) {
     let written = serde_json::to_vec(value)
         .map_err(std::io::Error::from)
         .and_then(|bytes| {
-            // Written in one piece, because the process may end at any time.
+            // The file is written under another name and then renamed, because the process may end at any
+            // time.
             let temporary = path.with_extension("part");
             std::fs::write(&temporary, bytes)?;
             std::fs::rename(&temporary, path)
@@ -147,16 +149,16 @@ fn write(path: &Path, value: &impl Serialize) {
 /// The messages that a worker has left in its folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Remains {
-    /// The report of its completed work.
+    /// Report of its completed work, if any.
     pub(crate) mark: Option<Mark>,
-    /// Ids of the plugins in it.
+    /// Ids of the plugins in the worker.
     pub(crate) plugins: Vec<String>,
     /// Temporary files of outputs.
     pub(crate) temporary: Vec<PathBuf>,
 }
 
 impl Remains {
-    /// Reads the messages from the folder.
+    /// Reads the messages from a worker's folder.
     pub(crate) fn read(place: &Path) -> Self {
         Self {
             mark: read(&place.join(MARK)),
@@ -166,7 +168,7 @@ impl Remains {
     }
 }
 
-/// Largest message of a worker, bytes.
+/// Maximum size of a message, bytes.
 const LARGEST: u64 = 16 * roadwright_files::MEBIBYTE;
 
 fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Option<T> {

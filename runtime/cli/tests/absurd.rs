@@ -1,4 +1,4 @@
-//! Absurd files are rejected quickly and without filling the memory.
+//! Absurd files must be rejected quickly and without filling the memory.
 #![cfg(unix)]
 
 use crate::scenarios::{crossroads, draw, street};
@@ -11,9 +11,9 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-/// Memory limit of the program, KiB: its own code and threads, and 500 MiB for the file.
+/// Memory limit of the program, KiB, for its own code and threads and 500 MiB for the file.
 const MEMORY: u64 = 1_500_000;
-/// A command that takes longer counts as hanging. A quiet machine needs a few seconds for the worst.
+/// Time after which a command counts as hanging. On an idle machine the slowest takes a few seconds.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Runs the program in a folder; `None` if it hangs.
@@ -21,7 +21,7 @@ fn roadwright(folder: &Path, words: &[&str]) -> Option<Output> {
     roadwright_within(MEMORY, folder, words)
 }
 
-/// Like `roadwright`, but with another memory limit, KiB.
+/// Runs the program with another memory limit, KiB; `None` if it hangs.
 fn roadwright_within(memory: u64, folder: &Path, words: &[&str]) -> Option<Output> {
     let script = format!("ulimit -v {memory}; exec \"$0\" \"$@\"");
     let mut child = Command::new("sh")
@@ -84,7 +84,7 @@ fn moved(scenario: &mut Scenario, road: RoadId, to: DVec2) {
     scenario.apply(edit).unwrap();
 }
 
-/// Adds an obstacle beside the crossroads, always at the same place.
+/// Adds an obstacle beside the crossroads, at the same place each time.
 fn put_obstacle(scenario: &mut Scenario, id: u32) {
     let obstacle = Obstacle {
         name: String::new(),

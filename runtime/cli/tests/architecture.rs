@@ -1,4 +1,5 @@
-//! Dependencies between crates point one way, and ARCHITECTURE.md names existing crates and paths.
+//! Checks that dependencies between crates point one way, and that ARCHITECTURE.md names existing crates and
+//! paths.
 
 use crate::common::{files_below, root};
 use serde_json::Value;
@@ -6,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-/// The platform of this test; crates for other platforms are not downloaded.
+/// The platform of this test. Crates for other platforms are not downloaded.
 fn host() -> String {
     let output = Command::new("rustc").arg("-vV").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
@@ -30,7 +31,7 @@ fn metadata() -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Direct dependencies that each of our crates may have.
+/// Returns the direct dependencies that one of our crates may have.
 fn allowed(name: &str) -> &'static [&'static str] {
     match name {
         "roadwright-files"
@@ -38,7 +39,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
         | "roadwright-plugin-api"
         | "roadwright-testing" => &[],
         "roadwright-plugin-sdk" => &["plugin-api"],
-        // Example plugins see what any author sees.
+        // Example plugins use what authors of plugins use.
         "pure-pursuit" | "lattice-planner" | "comfort-fitness" | "rw-chaos" => &["plugin-sdk"],
         // The tests run worlds, and compare the built-in modules with their replacements.
         "roadwright-extension" => &[
@@ -270,7 +271,8 @@ fn the_architecture_document_names_all_crates() {
     }
 }
 
-/// The keys of cited works in a text: a name and a year or version in brackets, such as `[Gerdelan 2011]`.
+/// Returns the keys of works that a text cites, such as `[Gerdelan 2011]`: a name and a year or version in
+/// brackets.
 fn citations(text: &str) -> BTreeSet<&str> {
     let spans = text.split('[').skip(1).filter_map(|rest| {
         let (inside, _) = rest.split_once(']')?;
@@ -286,7 +288,7 @@ fn citations(text: &str) -> BTreeSet<&str> {
     spans.collect()
 }
 
-/// Files in a test folder that its `main.rs` does not name, and that are not test binaries of their own.
+/// Files in a test folder that are not named in its `main.rs` and are not separate test binaries.
 fn tests_left_out(tests: &Path) -> Vec<String> {
     let program = std::fs::read_to_string(tests.join("main.rs")).unwrap();
     let manifest = std::fs::read_to_string(tests.join("../Cargo.toml")).unwrap();
@@ -385,11 +387,11 @@ fn the_window_has_the_systems_clipboard() {
     let metadata = metadata();
     // Without it, copying between programs silently does nothing.
     assert!(features(&metadata, "egui-winit").contains(&"clipboard"));
-    // Control of the measure itself: links are never opened, so that feature is off.
+    // The check itself works, because a feature that is off is not found. Links are never opened.
     assert!(!features(&metadata, "egui-winit").contains(&"links"));
 }
 
-/// Lines of a source, without its tests, that open or read a file directly.
+/// Returns the lines of a source, without its tests, that open or read a file directly.
 fn reads_by_itself(text: &str) -> Vec<&str> {
     let own = text.split("#[cfg(test)]").next().unwrap_or_default();
     let calls = [
@@ -404,7 +406,7 @@ fn reads_by_itself(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Sources that may do so, because the size of what they open is limited.
+/// Sources that may open files directly, because they limit the size of what they read.
 const READERS: [(&str, &str); 6] = [
     (
         "runtime/files/src/",

@@ -1,10 +1,10 @@
-//! Promises about junctions, in a shorter form than in docs/measurements.md: every suitable control with
-//! three to six arms, on both driving sides, above capacity.
+//! Guarantees of junctions, tested in shorter runs than those in docs/measurements.md. All suitable controls
+//! with three to six arms on both driving sides get more traffic than their capacity.
 
 use serde_json::Value;
 use std::process::Command;
 
-/// The JSON document of a bench command, and whether it found no problems.
+/// Returns the JSON document of a bench command, and whether it found no problems.
 fn bench(arguments: &[&str]) -> (Value, bool) {
     let mut program = Command::new(env!("CARGO_BIN_EXE_roadwright"));
     let output = program.arg("bench").args(arguments).arg("--json").output();
@@ -69,7 +69,7 @@ fn a_full_ring_with_buses_does_not_lock_itself() {
     );
 }
 
-/// The tail of a bus going round hid vehicles on the ring from entering vehicles.
+/// Regression test: the rear of a turning bus hid vehicles on the ring from entering vehicles.
 #[test]
 fn who_enters_a_mini_roundabout_looks_at_the_ring_beyond_the_one_ahead() {
     let flags = "junctions --control mini_roundabout --legs 3 --hand left --seeds 12 --seconds 400";

@@ -75,5 +75,8 @@ fn what_is_not_here_is_told_and_ends_with_one() {
     let unpacked = call(folder.path(), &["unpack", &bundle, "--into", &into]);
     assert_eq!(unpacked.status.code(), Some(1), "{unpacked:?}");
     let text = String::from_utf8(unpacked.stdout).unwrap();
-    assert!(text.contains("their_driver is not here"), "{text}");
+    assert!(
+        text.contains("their_driver is not available here"),
+        "{text}"
+    );
 }

@@ -1,5 +1,5 @@
-//! Tables of measurements in the documentation: the commands that produce them, and whether they still give
-//! the same figures. [contributing.md](../../../docs/contributing.md) explains how a table is marked.
+//! Checks that the commands named before tables of measurements in the documentation still give the same
+//! figures. [contributing.md](../../../docs/contributing.md) explains how a table is marked.
 
 use crate::common::root;
 use crate::measurements::{missing, words};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// The pages, with their names.
+/// The checked pages and their names.
 const PAGES: [(&str, &str); 2] = [
     (
         "docs/measurements.md",
@@ -19,7 +19,7 @@ const PAGES: [(&str, &str); 2] = [
     ),
 ];
 
-/// A table with the comment before it.
+/// A table, with the comment before it.
 struct Table<'a> {
     /// First line, counted from 1.
     line: usize,
@@ -28,39 +28,39 @@ struct Table<'a> {
     rows: Vec<Vec<&'a str>>,
 }
 
-/// Content of the comment before a table.
+/// The comment before a table.
 enum Mark<'a> {
-    /// The table comes from commands, and its figures are compared.
+    /// The table is produced by commands, and its figures are compared.
     Compared(Vec<Claims<'a>>),
-    /// It comes from commands that take long or need data that is not available here.
+    /// The table is produced by commands that take long or need data that are not available here.
     Named(Vec<&'a str>),
-    /// It contains no measurement of this version; the reason.
+    /// The table contains no measurement of this version, for the given reason.
     Exempt(&'a str),
 }
 
-/// A command with the figures that it produces.
+/// A command, with the figures that it produces.
 struct Claims<'a> {
     command: &'a str,
     figures: Vec<Figure<'a>>,
 }
 
-/// A figure of a table, and its place in the output of the command.
+/// A figure of a table, and where it is in the output of the command.
 struct Figure<'a> {
     /// Text of the claim as written.
     words: &'a str,
-    /// Whether it has to match to its last digit, or only within [`TIMING`].
+    /// Whether all digits have to match. Otherwise the figure has to be within a factor of [`TIMING`].
     is_exact: bool,
     claimed: Claimed<'a>,
     source: &'a str,
-    /// Factor for the number of the output.
+    /// Factor that converts the number in the output.
     factor: f64,
 }
 
-/// A number in a cell, as text.
+/// The text of a number in a cell.
 #[derive(Clone, Copy)]
 struct Claimed<'a>(&'a str);
 
-/// Largest allowed deviation of a timing, as a factor in both directions.
+/// Largest permitted deviation of a timing, as a factor in either direction.
 const TIMING: f64 = 2.0;
 
 fn tables(page: &str) -> Vec<Table<'_>> {
@@ -89,7 +89,7 @@ fn tables(page: &str) -> Vec<Table<'_>> {
     found
 }
 
-/// Byte offset of a slice in its text.
+/// Byte offset of a part of a text.
 fn offset(whole: &str, part: &str) -> usize {
     part.as_ptr() as usize - whole.as_ptr() as usize
 }
@@ -100,7 +100,8 @@ fn cells(row: &str) -> Vec<&str> {
     row.split('|').map(str::trim).collect()
 }
 
-/// The comment at the end of a text. A comment of a single word only marks a place.
+/// Returns the comment at the end of a text. A comment of a single word is ignored, because it only marks a
+/// place.
 fn comment_at_end(text: &str) -> Option<&str> {
     let text = text.trim_end().strip_suffix("-->")?;
     let begin = text.rfind("<!--")?;
@@ -148,8 +149,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// `exact ROW | COLUMN | NUMBER = SOURCE * FACTOR`, where number and factor are optional (default 1 each);
-    /// `about` for a timing.
+    /// Parses `exact ROW | COLUMN | NUMBER = SOURCE * FACTOR`, where number and factor default to 1. For a
+    /// timing, the first word is `about`.
     fn figure(&self, line: &'a str) -> Result<Figure<'a>, String> {
         let at = |what: &str| format!("`{line}`: {what}");
         let (is_exact, rest) = match (line.strip_prefix("exact "), line.strip_prefix("about ")) {
@@ -180,14 +181,14 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// The n-th number in the cell whose row and column headings start with the given texts.
+    /// Returns the n-th number in the cell whose row and column headings start with the given texts.
     fn claimed(&self, row: &str, column: &str, n: usize) -> Result<Claimed<'a>, String> {
         let plain = |cell: &str| cell.replace('`', "");
         let (head, rows) = self.rows.split_first().ok_or("the table is empty")?;
         let column = head.iter().position(|cell| plain(cell).starts_with(column));
         let column = column.ok_or("no column begins so")?;
         let mut rows = rows.iter();
-        // Matches more than the first cell, for rows with the same beginning.
+        // Compares the whole row, because several rows may begin with the same cell.
         let row = rows.find(|cells| plain(&cells.join(" ")).starts_with(row));
         let cell = row.ok_or("no row begins so")?.get(column);
         let numbers = numbers(cell.ok_or("the row has no such column")?);
@@ -199,7 +200,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The numbers in a text, as written.
+/// Returns the numbers in a text as they are written.
 fn numbers(text: &str) -> Vec<&str> {
     let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
     let mut found = Vec::new();
@@ -207,7 +208,7 @@ fn numbers(text: &str) -> Vec<&str> {
     while let Some(begin) = rest.find(|c: char| c.is_ascii_digit()) {
         let end = rest[begin..].find(|c| !is_part(c));
         let end = end.map_or(rest.len(), |end| begin + end);
-        // A sentence may end with a number.
+        // A full stop or comma after a number belongs to the sentence.
         found.push(rest[begin..end].trim_end_matches(['.', ',']));
         rest = &rest[end..];
     }
@@ -225,7 +226,7 @@ impl Claimed<'_> {
             .map_or(0, |(_, decimals)| decimals.len())
     }
 
-    /// Whether a measured number prints with the same digits.
+    /// Whether a measured number has the same digits when it is printed.
     fn is(self, measured: f64) -> bool {
         format!("{measured:.*}", self.decimals()) == self.0.replace(',', "")
     }
@@ -237,9 +238,10 @@ impl Claimed<'_> {
     }
 }
 
-/// A number in the output of a command: by a JSON pointer, where `count` is the length of an array, `largest`
-/// the maximum of a field in it, and `mean` the mean of several numbers; by `line BEGIN N`, the n-th number
-/// after the beginning of a line; or by `bench NAME UNIT`, the middle value that Criterion prints for a name.
+/// Finds a number in the output of a command. The source is a JSON pointer, where `count` is the length of an
+/// array, `largest` the maximum of a field in it, and `mean` the mean of several numbers; or `line BEGIN N`,
+/// the n-th number after the beginning of a line; or `bench NAME UNIT`, the middle value that Criterion
+/// prints for a name.
 fn number_in(output: &str, source: &str) -> Result<f64, String> {
     let none = || format!("the output has no {source}");
     if let Some(rest) = source.strip_prefix("line ") {
@@ -277,7 +279,7 @@ fn number_in(output: &str, source: &str) -> Result<f64, String> {
     number(source).ok_or_else(none)
 }
 
-/// The middle value of `NAME  time:   [1.2 ns 1.3 ns 1.4 ns]`, in a unit.
+/// Returns the middle value of `NAME  time:   [1.2 ns 1.3 ns 1.4 ns]` in a unit.
 fn criterion(output: &str, name: &str, unit: &str) -> Option<f64> {
     let (_, rest) = output.split_once(name)?;
     let (_, rest) = rest.split_once("time:")?;
@@ -306,16 +308,16 @@ fn run(command: &str) -> Result<String, String> {
         .current_dir(root())
         .output();
     let output = run.map_err(|error| format!("{program}: {error}"))?;
-    // Exit code 1 (findings) still comes with figures.
+    // With exit code 1 (findings), the output still has figures.
     if !matches!(output.status.code(), Some(0 | 1)) {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Compares the figures of a command. Returns messages about differing figures.
+/// Compares the figures of a command with its output. Returns a message for each difference.
 fn compare(place: &str, claims: &Claims<'_>, output: &Result<String, String>) -> Vec<String> {
-    // Timings of a development build are meaningless; cargo benches have their own profile.
+    // Timings of a development build are meaningless. Benches run by cargo have their own profile.
     let is_timed = !cfg!(debug_assertions) || claims.command.starts_with("cargo");
     let mut differ = Vec::new();
     for figure in &claims.figures {
@@ -347,7 +349,7 @@ fn compare(place: &str, claims: &Claims<'_>, output: &Result<String, String>) ->
     differ
 }
 
-/// Errors in the marks of a page.
+/// Returns the errors in the marks of a page.
 fn faults(page: &str) -> Vec<String> {
     let mut faults = Vec::new();
     for table in tables(page) {
@@ -451,7 +453,7 @@ fn figures_are_found_and_judged() {
     assert!(number_in(bench, "bench two ns").is_err());
 }
 
-/// Run by `.ci/nightly`: takes minutes, and its timings need a release build.
+/// Run by `.ci/nightly`, because it takes minutes and timings need a release build.
 #[test]
 #[ignore = "runs all commands of the tables"]
 fn measurements_come_out_as_they_are_claimed() {

@@ -1,5 +1,5 @@
-//! Promises of docs/plugins.md and docs/benchmarks.md: every command is run, every snippet is used, and the
-//! league table is up to date. Also checks that the trips measured in docs/measurements.md exist.
+//! Checks docs/plugins.md and docs/benchmarks.md by running every command, using every snippet, and comparing
+//! the league table. Also checks that the trips measured in docs/measurements.md exist.
 #![cfg(unix)]
 
 use crate::common::roadwright;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 const PAGE: &str = include_str!("../../../docs/plugins.md");
 
-/// The code blocks of a language, in order.
+/// The code blocks in a language, in order.
 fn blocks(language: &str) -> Vec<String> {
     let begin = format!("```{language}\n");
     let parts = PAGE.split(&begin).skip(1);
@@ -18,7 +18,7 @@ fn blocks(language: &str) -> Vec<String> {
         .collect()
 }
 
-/// The source of a project with its `impl` block replaced.
+/// Returns the source of a project with its `impl` block replaced by a snippet.
 fn put_snippet(source: &Path, snippet: &str) {
     let text = std::fs::read_to_string(source).unwrap();
     let head = snippet.lines().next().unwrap();
@@ -154,7 +154,7 @@ fn every_command_about_results_runs() {
     }
 }
 
-/// Courses whose runs take little; a slow test compares the rows of all.
+/// Courses whose runs take little time. A slow test compares the rows of all courses.
 const QUICK_COURSES: [&str; 3] = ["parking", "pendulum", "trailer-reverse"];
 
 #[test]

@@ -24,7 +24,7 @@ pub(crate) const ID: &str = "org.roadwright.chaos";
 pub(crate) const USE: [&str; 2] = ["--use", "controller=org.roadwright.chaos"];
 const LIBRARY: &str = "plugins/chaos.so";
 
-/// A folder with the plugin that can misbehave in every way.
+/// Creates a folder with the plugin that has every kind of misbehaviour.
 pub(crate) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("plugins")).unwrap();
@@ -122,14 +122,15 @@ fn the_clock_decides_nothing_unless_it_is_told_to() {
     assert_eq!(output.status.code(), Some(0));
 }
 
-/// Verdict of `plugin check`: everything is fine with this note, or this look fails first with this message.
+/// Verdict of `plugin check`: everything passes with this note, or this check is the first to fail, with this
+/// message.
 enum Verdict {
     Fine(&'static str),
     Fails(&'static str, &'static str),
 }
 use Verdict::{Fails, Fine};
 
-/// Every kind of misbehaviour with its verdict. Kinds that hang follow below.
+/// Every kind of misbehaviour with its verdict. Kinds that hang are tested separately below.
 const VERDICTS: [(&str, Verdict); 47] = [
     // The same plugin is sound if no misbehaviour is requested.
     ("", Fine("drive")),
@@ -217,7 +218,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
     ("always the same", Fails("drive", "does not arrive")),
 ];
 
-/// Adds capabilities to those in the file, as if its author had declared them.
+/// Adds capabilities to those in the file, as if the author had declared them.
 fn declare(library: &Path, caps: u64) {
     let mut bytes = std::fs::read(library).unwrap();
     let is_info = |at: &usize| bytes[*at..].starts_with(&abi::MAGIC);
@@ -235,7 +236,7 @@ fn check(folder: &Path, evil: &str) -> (Option<i32>, String) {
     (output.status.code(), text)
 }
 
-/// The difference from the expected verdict, if any.
+/// Returns the difference from the expected verdict, if any.
 fn surprise(folder: &Path, evil: &str, verdict: &Verdict) -> Option<String> {
     let (code, text) = check(folder, evil);
     let failed = text.lines().find(|line| line.starts_with("FAIL"));
@@ -380,7 +381,7 @@ fn effects_that_cannot_be_carried_out_are_faults_of_their_script() {
     assert_eq!(run("headway"), (Some(0), serde_json::json!({})));
 }
 
-/// A generated project with a change to its source.
+/// Creates a project and changes its source.
 fn project(folder: &Path, language: &str, from: &str, to: &str) -> std::path::PathBuf {
     let words = [
         "plugin",

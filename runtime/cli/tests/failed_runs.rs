@@ -1,4 +1,4 @@
-//! Runs in which a module failed never count as results.
+//! Runs in which a module failed must never count as results.
 #![cfg(unix)]
 
 use crate::evil::{ID, folder, roadwright, told};
@@ -10,7 +10,7 @@ use std::process::Output;
 
 const PLUGINS: [&str; 3] = ["--plugins", "plugins", "--trust-plugins"];
 
-/// Calls the program with a plugin that misbehaves in one way.
+/// Runs the program with a plugin that has the given misbehaviour.
 fn call(folder: &Path, evil: &str, words: &str) -> Output {
     let words: Vec<&str> = words.split(' ').collect();
     roadwright(folder, evil, &[&words[..], &PLUGINS].concat())
@@ -24,7 +24,7 @@ fn document(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Lines of standard error that say that a run is not a result.
+/// Returns the lines of standard error that report a run that is not a result.
 fn named(output: &Output) -> Vec<String> {
     let lines = told(output);
     let lines = lines.lines().filter(|line| line.ends_with("; no result"));
@@ -155,7 +155,7 @@ fn a_script_that_faults_in_a_run_is_no_driver() {
     assert_eq!(named(&output).len(), failed.len());
 }
 
-/// A folder with an experiment and its script, whose behaviour fails after some time, s.
+/// Creates a folder with an experiment and its script, whose behaviour fails after some time, s.
 fn experiment(patience: f64) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let text = r#"{
@@ -180,7 +180,7 @@ fn experiment(patience: f64) -> tempfile::TempDir {
     folder
 }
 
-/// Calls the program with the script.
+/// Runs `train` with the script.
 fn train(folder: &Path, words: &str) -> Output {
     let words: Vec<&str> = words.split(' ').collect();
     roadwright(
@@ -242,7 +242,7 @@ fn a_champion_that_fails_on_a_test_course_says_so() {
     }
 }
 
-/// Calls the program with the script, if the command takes scripts.
+/// Runs the program, with the script if the command accepts scripts.
 fn train_or_compare(folder: &Path, words: &str) -> Output {
     if words.starts_with("train compare") {
         let words: Vec<&str> = words.split(' ').collect();
@@ -345,17 +345,17 @@ fn a_league_counts_the_runs_that_failed() {
     }
 }
 
-/// Expected reaction of a command to a plugin that misbehaves in every run.
+/// How a command should react to a plugin that misbehaves in every run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Verdict {
-    /// A result.
+    /// A result is written.
     Result,
-    /// No result: exit code 2, and nothing is written.
+    /// There is no result: exit code 2, and nothing is written.
     Nothing,
 }
 
-/// Kinds of misbehaviour beside a plugin that behaves: the switch, whether the plugin is isolated, and the
-/// verdict.
+/// Kinds of misbehaviour, of which one twin has none. Each has a switch, whether the plugin is isolated, and
+/// the verdict.
 const KINDS: [(&str, bool, Verdict); 14] = [
     ("", false, Verdict::Result),
     ("", true, Verdict::Result),
@@ -376,7 +376,7 @@ const KINDS: [(&str, bool, Verdict); 14] = [
     ("soon exit 0", true, Verdict::Nothing),
 ];
 
-/// An experiment that trains parameters irrelevant to parking, so that only the plugin matters.
+/// An experiment that trains parameters that do not affect parking, so that only the plugin matters.
 fn plugin_experiment(folder: &Path) {
     let text = format!(
         r#"{{

@@ -1,4 +1,4 @@
-//! Forged results and records, each with a matching hash: `verify` detects them at its default settings.
+//! Forged results and records with matching hashes, which `verify` must detect with its default settings.
 
 use crate::common::roadwright;
 use roadwright_training::RunRow;
@@ -25,7 +25,7 @@ fn told(output: &Output) -> String {
     )
 }
 
-/// A folder with results in it.
+/// Creates a folder that contains results.
 fn with_results(words: &str) -> (tempfile::TempDir, Results) {
     let folder = tempfile::tempdir().unwrap();
     let output = call(folder.path(), words);
@@ -35,9 +35,9 @@ fn with_results(words: &str) -> (tempfile::TempDir, Results) {
     (folder, results)
 }
 
-/// Exit code and output of `verify` for results with a correct hash.
+/// Returns exit code and output of `verify` for results with a correct hash.
 fn verify(folder: &Path, results: &Results) -> (Option<i32>, String) {
-    // The text always gets a correct seal, which is all that a forger has to do.
+    // The hash is always correct, because a forger can compute it.
     std::fs::write(folder.join("forged.json"), results.to_text()).unwrap();
     let output = call(folder, "bench verify forged.json");
     (output.status.code(), told(&output))

@@ -1,5 +1,4 @@
-//! Checks that everything that docs/measurements.md offers to run exists: programs, options, benches, tests
-//! and tools.
+//! Checks that all programs, options, benches, tests and tools named in docs/measurements.md exist.
 //!
 //! Together these take hours and are not run here: a command of the program is called with `--help` appended,
 //! which succeeds only if everything before it is valid, and cargo's targets are looked up.
@@ -24,7 +23,7 @@ fn commands() -> Vec<String> {
 
 const PROGRAMS: [&str; 3] = ["roadwright", "cargo", "python"];
 
-/// The words of a command without optional parts and remarks; a number replaces placeholders.
+/// Returns the words of a command without optional parts and remarks, with placeholders replaced by a number.
 pub(crate) fn words(command: &str) -> Vec<String> {
     let command = command.split('#').next().unwrap();
     let words = command.split_whitespace();
@@ -57,7 +56,7 @@ pub(crate) fn missing(command: &str) -> Option<String> {
     }
 }
 
-/// The program's complaint about arguments, if any.
+/// Returns the program's error message about the arguments, if any.
 fn refused(arguments: &[&str]) -> Option<String> {
     let arguments = [arguments, &["--help"]].concat();
     let output = roadwright(&root(), &arguments);
@@ -90,7 +89,7 @@ fn not_there(arguments: &[&str]) -> Option<String> {
             return Some(format!("there is no {name} in {folder}"));
         }
     }
-    // All tests of a package with many are one binary, `all`.
+    // All tests of a package with many tests form one binary, `all`.
     if let Some(name) = after("--test").filter(|name| *name != "all" && !has("tests", name)) {
         return Some(format!("there is no test program {name}"));
     }

@@ -1,5 +1,5 @@
-//! Exit code, faults, reproducibility and module list of a run whose plugin misbehaves. Each misbehaviour
-//! runs in the process of the run and in a separate one, beside a plugin that behaves.
+//! Exit code, faults, reproducibility and module list of runs whose plugin misbehaves. Each kind of
+//! misbehaviour runs in the process of the run and in a separate one, beside a plugin that behaves well.
 #![cfg(target_os = "linux")]
 
 use crate::evil::{ID, USE, folder, roadwright, told};
@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 enum Verdict {
     /// No problems: exit code 0, no faults, reproducible.
     Fine,
-    /// Some answers came from the built-in module: exit code 1, faults, and the plugin is still in use.
+    /// Some answers came from the built-in module: exit code 1, faults, and the plugin remains in use.
     Faults,
-    /// Like [`Verdict::Faults`], and the plugin was removed.
+    /// Some answers came from the built-in module, and the plugin was removed: exit code 1 and faults.
     Out,
-    /// Like [`Verdict::Out`], but the time of removal depends on the machine.
+    /// The plugin was removed at a time that depends on the machine: exit code 1 and faults.
     Died,
     /// The program ended before its work was done: exit code 2, and no document.
     Ended,
@@ -83,7 +83,7 @@ const ROWS: [Row; 45] = [
     Row("print", Fine, Fine),
 ];
 
-/// A car on a straight road.
+/// Writes a scenario with a car on a straight road.
 pub(crate) fn write_scenario(path: &Path) {
     let mut scenario = Scenario::new("straight");
     draw(
@@ -110,7 +110,7 @@ pub(crate) fn write_scenario(path: &Path) {
     file::save(&scenario, path).unwrap();
 }
 
-/// The difference between the expected outcome and the run of a row; `None` if there is none.
+/// Returns the difference between the expected outcome and the run of a row; `None` if they agree.
 fn surprise(folder: &Path, evil: &str, verdict: Verdict, more: &[&str]) -> Option<String> {
     let words = [
         &["run", "straight.scenario.json", "--seconds", "2", "--json"][..],
@@ -136,7 +136,7 @@ fn surprise(folder: &Path, evil: &str, verdict: Verdict, more: &[&str]) -> Optio
         .then(|| format!("{evil} {more:?}: {found:?} instead of {expected:?}\n{said}\n"))
 }
 
-/// The plugin's outcome in the document of a run.
+/// Outcome of the plugin according to the document of a run.
 fn found_in(document: &Value) -> &'static str {
     let faults = document["faults"][ID].as_u64().unwrap_or_default();
     let modules = document["modules"].as_array().unwrap();

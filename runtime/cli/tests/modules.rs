@@ -1,4 +1,4 @@
-//! The modules of a crate form layers, as the crates do.
+//! Checks that the modules of a crate form layers, as crates do.
 
 use crate::common::{files_below, root};
 use crate::tidy::code_of;
@@ -6,11 +6,12 @@ use crate::world_access::without_tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// A crate whose top-level modules may use only modules of lower layers.
+/// A crate in whose source top-level modules may use only modules of lower layers.
 struct Layered {
-    /// Its folder, from the root of the project.
+    /// Folder of the crate, relative to the root of the project.
     folder: &'static str,
-    /// Its modules from the bottom up: a module may use those of earlier lines, but none of its own line.
+    /// Modules from the bottom up. A module may use those of earlier lines, but no other module of its own
+    /// line.
     layers: &'static [&'static [&'static str]],
 }
 
@@ -193,7 +194,7 @@ const EDITOR: Layered = Layered {
     ],
 };
 
-/// The code of a source without comments, strings and tests.
+/// Returns the code of a source without comments, strings and tests.
 fn code(source: &str) -> String {
     code_of(&without_tests(source).join("\n"))
 }
@@ -204,7 +205,7 @@ fn word(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The names after `crate::` in code, including those in braces.
+/// Returns the names after `crate::` in code, including those in braces.
 fn used(code: &str) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     for rest in code.split("crate::").skip(1) {
@@ -232,7 +233,7 @@ fn used(code: &str) -> BTreeSet<&str> {
     names
 }
 
-/// The modules of a crate, and the module that each name at its root comes from.
+/// Returns the modules of a crate, and for each name at its root the module that defines it.
 fn modules(lib: &str) -> (BTreeSet<String>, BTreeMap<String, String>) {
     let code = code(lib);
     let mut modules = BTreeSet::new();
@@ -254,7 +255,7 @@ fn modules(lib: &str) -> (BTreeSet<String>, BTreeMap<String, String>) {
     (modules, names)
 }
 
-/// The top-level module that a source belongs to; `None` for the root of the crate and for tests.
+/// Returns the top-level module to which a source belongs; `None` for the root of the crate and for tests.
 fn module_of(source: &Path, src: &Path) -> Option<String> {
     let inside = source.strip_prefix(src).unwrap();
     let parts: Vec<_> = inside.iter().map(|part| part.to_str().unwrap()).collect();

@@ -1,5 +1,5 @@
-//! No result replaces an input, another result, or a file of another kind, and results of an earlier run stay
-//! until new ones are complete.
+//! Checks that no result replaces an input, another result, or a file of another kind, and that results of an
+//! earlier run stay until new ones are complete.
 #![cfg(unix)]
 
 use crate::common::{command, files_below, roadwright, root, scenario};
@@ -8,16 +8,16 @@ use std::os::unix::fs::{FileTypeExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
-/// A command that writes one file, as the words of its call, with `OUT` for the file.
+/// A command that writes a file, as the words of its call, in which `OUT` stands for the file.
 struct Case {
     words: &'static str,
-    /// Files of the folder that it reads.
+    /// Files in the folder that the command reads.
     reads: &'static [&'static str],
-    /// A suitable extension.
+    /// An extension that suits the result.
     fits: &'static str,
     /// The extension of another kind of result.
     other: &'static str,
-    /// Whether it can write to pipes and devices.
+    /// Whether the command can write to pipes and devices.
     streams: bool,
     /// Exit code on success.
     code: i32,
@@ -122,7 +122,7 @@ const RUN: &[&str] = &[
     "plugins/own.so",
 ];
 
-/// A training that takes a second: one vehicle in the arena.
+/// A training of a vehicle in the arena that takes a second.
 const EXPERIMENT: &str = r#"{
   "format": "roadwright-experiment",
   "version": 1,
@@ -161,7 +161,7 @@ fn refused(folder: &Path, words: &str, expected: &[&str]) {
     assert!(is_expected, "{words}: {said}\nexpected {expected:?}");
 }
 
-/// Creates everything that the commands read.
+/// Creates a folder with all files that the commands read.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
@@ -478,7 +478,7 @@ fn a_run_that_is_killed_leaves_the_results_of_an_earlier_one() {
 
 #[test]
 fn nothing_but_the_door_makes_files() {
-    /// Calls that create files.
+    /// Calls that create files directly.
     const MAKES: [&str; 7] = [
         "roadwright_files::write",
         "Beside",

@@ -117,7 +117,7 @@ fn the_bench_has_all_rows_of_the_source() {
     assert_eq!(report["incremental"]["differing"], 0);
 }
 
-/// A yard with a jeep, a wall across its path, a gate beside the wall, and a room without a door.
+/// A scenario with a jeep, a wall across its path, a gate beside the wall, and a room without a door.
 const YARD: &str = r#"{
   "format": "roadwright-scenario",
   "version": 2,
@@ -151,7 +151,7 @@ const YARD: &str = r#"{
 }
 "#;
 
-/// Plans a trip in the yard: the document and the exit code.
+/// Plans a trip in the yard. Returns the document and the exit code.
 fn trip(words: &str) -> (Value, Option<i32>) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("yard.scenario.json");

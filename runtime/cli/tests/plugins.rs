@@ -1,4 +1,4 @@
-//! Plugins and scripts on the command line, as their authors use it.
+//! Plugins and scripts on the command line, as authors use them.
 
 use crate::common::{roadwright, scenario};
 use serde_json::Value;
@@ -75,9 +75,9 @@ fn new_projects_build_pass_the_check_and_drive() {
     }
 }
 
-/// Success of a plugin in the report of a check: whether it reached the goal of the smoke drive; for a
-/// fitness, whether it prefers the arrived vehicle; for signals, whether about as many vehicles arrive as
-/// with actuated signals.
+/// Returns whether a plugin passes its drive according to the report of a check. A driver must reach the goal
+/// of the smoke drive, a fitness must prefer the vehicle that arrives, and with a signal controller about as
+/// many vehicles must arrive as with actuated signals.
 fn is_driving(report: &Value, kind: &str) -> Option<bool> {
     let drives = &report["drives"];
     if kind == "fitness" {

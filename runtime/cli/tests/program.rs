@@ -1,10 +1,10 @@
-//! The program as its users call it.
+//! Tests of the program as users run it.
 
 use crate::common::scenario;
 use serde_json::Value;
 use std::process::{Command, Output};
 
-/// The program without a display.
+/// Returns the command that runs the program without a display.
 fn program() -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_roadwright"));
     for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
@@ -436,7 +436,7 @@ fn check_tells_errors_by_its_exit_code() {
     assert_eq!(schema["title"], "Roadwright scenario");
 }
 
-/// `check` reports every fault for which `run` rejects a scenario.
+/// `check` reports every reason for which `run` rejects a scenario.
 fn check_tells_why_a_run_would_not_begin(path: &str) {
     let text = std::fs::read_to_string(scenario("crossroads")).unwrap();
     let mut file: Value = serde_json::from_str(&text).unwrap();

@@ -1,4 +1,4 @@
-//! `run --save` and `run --restore` as users call them.
+//! `run --save` and `run --restore` as users run them.
 
 use crate::common::{roadwright, scenario};
 use serde_json::Value;
@@ -9,14 +9,14 @@ fn told(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// The JSON document of a run in a folder, which has to succeed.
+/// Returns the JSON document of a run in a folder. The run has to succeed.
 fn json(folder: &Path, words: &[&str]) -> Value {
     let output = roadwright(folder, &[&["run", "--json"], words].concat());
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A document without machine-dependent entries.
+/// Returns a document without entries that depend on the machine.
 fn timeless(mut document: Value) -> Value {
     let fields = document.as_object_mut().unwrap();
     for key in [
@@ -30,7 +30,7 @@ fn timeless(mut document: Value) -> Value {
     document
 }
 
-/// The rows of a table after a time, s.
+/// Returns the rows of a table after a given time, s.
 fn rows_after(table: &Path, time: f64) -> Vec<String> {
     let text = std::fs::read_to_string(table).unwrap();
     let rows = text.lines().skip(1).map(str::to_owned);
@@ -86,7 +86,7 @@ fn a_restored_run_ends_as_one_that_was_never_interrupted() {
     assert_eq!(again["state_hash"], in_one["state_hash"]);
 }
 
-/// The one-line message of `run --restore` about a file, with exit code 2.
+/// Returns the one-line message of `run --restore` for a file that it refuses with exit code 2.
 fn refused(folder: &Path, file: &str, save: &str) -> String {
     let output = roadwright(folder, &["run", file, "--restore", save, "--seconds", "5"]);
     assert_eq!(output.status.code(), Some(2), "{}", told(&output));
@@ -96,7 +96,7 @@ fn refused(folder: &Path, file: &str, save: &str) -> String {
     said
 }
 
-/// A save with another version of one part; the number follows the part's name.
+/// Returns a save with another version of a part. The version follows the part's name.
 fn with_version(bytes: &[u8], part: &str, change: fn(u8) -> u8) -> Vec<u8> {
     let mut bytes = bytes[..bytes.len() - 8].to_vec();
     let name = [&[part.len() as u8], part.as_bytes()].concat();
@@ -149,7 +149,7 @@ fn what_cannot_be_restored_is_said_in_words() {
     assert_eq!(versions, bytes);
 }
 
-/// The modules that a document lists as freshly started, with the reasons.
+/// Returns the modules that started fresh according to a document, with the reasons.
 fn fresh(document: &Value) -> Vec<(&str, &str)> {
     let all = document["started_fresh"].as_array();
     all.into_iter()
@@ -204,7 +204,7 @@ fn other_modules_make_a_branch_that_is_told() {
     assert!(!told(&output).contains("not exact"));
 }
 
-/// A behaviour that slows down, and remembers since when.
+/// A behaviour that drives slowly and remembers since when.
 const SLOW: &str = "fn behave(agent) { agent.speed_factor = FACTOR; }";
 
 #[test]

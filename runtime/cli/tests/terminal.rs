@@ -1,5 +1,5 @@
-//! Output of the program: no control sequences for the terminal, errors for full or closed devices, and a
-//! summary when asked to end.
+//! Checks that the program writes no control sequences to the terminal, reports errors of full or closed
+//! devices, and writes a summary when it is requested to end.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -10,9 +10,9 @@ use crate::common::roadwright;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-/// Sets the window title, and clears the screen in two ways.
+/// Sets the window title, and clears the screen in two different ways.
 const EVIL: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}2J";
-/// Like `EVIL`, but in JSON.
+/// The same text as it appears in JSON.
 const EVIL_JSON: &str = r"\u001b]0;owned\u0007\u001b[2J\u009b2J";
 
 /// A folder with the crossroads, with some of its texts replaced, and a script.
@@ -31,7 +31,7 @@ fn folder(replaced: &[(&str, &str)], script: &str) -> tempfile::TempDir {
     folder
 }
 
-/// All printed output.
+/// Everything that was printed, on standard output and standard error.
 fn printed(output: &Output) -> String {
     String::from_utf8([output.stdout.clone(), output.stderr.clone()].concat()).unwrap()
 }
@@ -40,7 +40,8 @@ fn is_obeyed(c: char) -> bool {
     c.is_control() && c != '\n'
 }
 
-/// A folder with a scenario that has malicious names for itself, a stack, a vehicle and a road.
+/// Creates a folder with a scenario in which the scenario, a stack, a vehicle and a road have malicious
+/// names.
 fn evil_folder() -> tempfile::TempDir {
     let evil = |before: &str| format!("{before}{EVIL_JSON}\"");
     let module = "\"module\": ";
@@ -144,7 +145,8 @@ fn a_full_device_does_not_end_a_run() {
     }
 }
 
-/// Starts a run that logs endlessly, with a trace, and reads its first line, after which it catches signals.
+/// Starts a run that logs endlessly and writes a trace. Reads its first line, after which the run catches
+/// signals.
 #[cfg(unix)]
 fn long_run(
     folder: &Path,
@@ -188,7 +190,7 @@ fn signal(child: &std::process::Child, name: &str) {
     assert!(status.unwrap().success());
 }
 
-/// Waits for a run that was asked to end, and checks its output.
+/// Waits for a run that was requested to end, and checks its output.
 #[cfg(unix)]
 fn ends_in_good_order(folder: &Path, child: std::process::Child, number: i32) {
     let output = child.wait_with_output().unwrap();
@@ -203,8 +205,8 @@ fn ends_in_good_order(folder: &Path, child: std::process::Child, number: i32) {
     assert!(trace.lines().all(|row| row.split(',').count() == 12));
 }
 
-/// Gives children the default action for SIGHUP, even if `nohup` started the tests: ignored signals stay
-/// ignored in a child, and caught ones return to the default.
+/// Gives child processes the default action for SIGHUP, even if `nohup` started the tests. Ignored signals
+/// stay ignored in a child process, and caught signals return to the default.
 #[cfg(unix)]
 fn with_usual_hangup() {
     let caught = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));

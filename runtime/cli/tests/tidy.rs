@@ -1,19 +1,21 @@
-//! Habits that may only become rarer, counted per crate: tuple parameters, and plain numbers as indices.
+//! Counts habits that may only become rarer in each crate: tuple parameters, and plain numbers used as
+//! indices.
 
 use crate::common::{files_below, root};
 use std::collections::BTreeMap;
 
-/// Remaining occurrences in a crate.
+/// Number of remaining occurrences in a crate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Left {
     /// Functions with a parameter whose pattern or type is a tuple.
     tuples: usize,
-    /// Parameters and fields that are named after something with an index type but have a plain number type.
+    /// Parameters and fields that have a plain number type, although their names refer to something that has
+    /// an index type.
     raw: usize,
 }
 
-/// Crates with remaining occurrences. When a count falls, lower it here so that it cannot rise again; when it
-/// rises, use a struct or an index type instead.
+/// Crates with remaining occurrences. When a count falls, lower it here, so that it cannot rise again. When
+/// it rises, use a struct or an index type instead.
 const LEFT: [(&str, Left); 11] = [
     ("editor/core", left(1, 0)),
     ("runtime/agent", left(1, 0)),
@@ -115,7 +117,7 @@ fn separated(list: &str) -> Vec<&str> {
     parts
 }
 
-/// The position that closes the bracket at the start of a text.
+/// Returns the position of the bracket that closes the one at the start of a text.
 fn closing(text: &str, open: char, close: char) -> Option<usize> {
     let (mut depth, mut before) = (0i32, ' ');
     for (at, c) in text.char_indices() {

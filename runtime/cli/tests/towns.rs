@@ -1,5 +1,5 @@
-//! Whole towns, imported and full of traffic: a small synthetic one and, if `ROADWRIGHT_TEST_DATA` is set, a
-//! part of Dublin.
+//! Imports whole towns and fills them with traffic. One is small and synthetic; if `ROADWRIGHT_TEST_DATA` is
+//! set, another is a part of Dublin.
 
 use crate::program::{call, code, json};
 use roadwright_testing::city;
@@ -12,7 +12,7 @@ struct Traffic {
     arrivals: u64,
 }
 
-/// Imports and checks a town, and runs traffic in it with one and with two threads.
+/// Imports and checks a town, and runs traffic in it with one thread and with two.
 fn traffic_arrives(town: &Path, traffic: &Traffic) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("town.scenario.json");
@@ -47,7 +47,7 @@ fn at_least_nine_of_ten_cars_arrive_in_a_city_of_our_own() {
     traffic_arrives(&town, &traffic);
 }
 
-/// Needs `ROADWRIGHT_TEST_DATA`.
+/// Tests that need `ROADWRIGHT_TEST_DATA`.
 mod real_data {
     use super::*;
     use roadwright_testing::data;

@@ -1,4 +1,4 @@
-//! `roadwright train`: its promises, and its error messages.
+//! Tests of `roadwright train` and its error messages.
 #![cfg(unix)]
 
 use crate::common::{command, roadwright};
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const PAGE: &str = include_str!("../../../docs/training.md");
 
-/// A training that takes seconds: one vehicle in the arena.
+/// A training of a vehicle in the arena that takes seconds.
 const SMALL: &str = r#"{
   "format": "roadwright-experiment",
   "version": 1,
@@ -402,7 +402,7 @@ fn trained_values_are_compared_and_applied() {
     document(&roadwright(folder.path(), &run));
 }
 
-/// A training in the forest that takes seconds, where bodies lean and posts fall.
+/// A training in the forest that takes seconds. Its vehicles lean, and posts fall.
 const FOREST: &str = r#"{
   "format": "roadwright-experiment",
   "version": 1,
@@ -466,7 +466,7 @@ fn what_was_paid_for_being_fast_is_told_beside_the_time() {
     );
 }
 
-/// Drives as fast as its parameter says, and fails if that is too fast.
+/// A script that drives at the speed of its parameter, and fails if that is too fast.
 const SCRIPT: &str = r#"parameter("eagerness", 0.4, 0.0, 1.0, "", "Factor on the speed.");
 
 fn behave(agent) {
@@ -688,7 +688,8 @@ fn every_command_of_the_page_runs() {
     }
 }
 
-/// The words of a command with a tenth of the seeds that it asks for, or all of them in a slow test.
+/// Returns the words of a command with a tenth of the seeds that it requests. In a slow test, it keeps all of
+/// them.
 fn with_fewer_seeds(words: &[&str]) -> Vec<String> {
     let mut words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
     if let Some(option) = words.iter().position(|word| word == "--seeds") {

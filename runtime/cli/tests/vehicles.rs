@@ -1,4 +1,4 @@
-//! `roadwright vehicle`, as its users call it.
+//! Tests of `roadwright vehicle` as users run it.
 
 use crate::common::roadwright;
 use serde_json::Value;
@@ -142,7 +142,7 @@ fn a_vehicle_that_does_not_keep_to_its_limits_is_told() {
     assert!(stderr(&output).contains("or one of articulated-bus, bmw-320i"));
 }
 
-/// Names of the files in a folder with an ending, sorted.
+/// Names of the files in a folder that have a given ending, sorted.
 fn names(folder: &Path, ending: &str) -> Vec<String> {
     let files = std::fs::read_dir(folder).unwrap();
     let paths = files.map(|file| file.unwrap().path());

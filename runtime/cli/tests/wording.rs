@@ -1,5 +1,4 @@
-//! Comments, messages and documents in plain English: counts habits that made ours hard to read, and limits
-//! the length of documents.
+//! Counts habits that make comments, messages and documents hard to read, and limits the length of documents.
 //!
 //! A hit is a place to look at, not a verdict. Each crate, and all documents together, have a ceiling in
 //! `wording.txt` that can only fall. With `ROADWRIGHT_WRITE_TABLES=1` this test lowers the ceilings there; it
@@ -10,16 +9,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// A habit, with advice for the failure message.
+/// A habit, and what to write instead.
 struct Habit {
     patterns: &'static [Pattern],
     instead: &'static str,
 }
 
-/// A sequence of words, each with its alternatives.
+/// A sequence of words, where each place has a list of alternatives.
 struct Pattern {
     words: &'static [&'static [&'static str]],
-    /// The first word must start the line with a capital letter; questions and headings are excused.
+    /// Whether the first word must start the line with a capital letter. Questions and headings are excused.
     opens: bool,
     /// Words before the sequence that excuse it.
     unless_after: &'static [&'static str],
@@ -276,13 +275,13 @@ fn ceilings(text: &str) -> BTreeMap<String, usize> {
         .collect()
 }
 
-/// How far a count may be below its ceiling before the ceiling has to be lowered.
+/// Number by which a count may be below its ceiling before the ceiling has to be lowered.
 fn slack(ceiling: usize) -> usize {
     (ceiling / 10).max(10)
 }
 
-/// The message for a group above its ceiling. Hits in recently changed files come first, because they are
-/// most likely new.
+/// Returns the message for a group above its ceiling. Hits in recently changed files come first, because they
+/// are most likely new.
 fn too_many(group: &str, ceiling: usize, hits: &[Hit]) -> String {
     let changed = |hit: &Hit| {
         std::fs::metadata(root().join(&hit.path))

@@ -1,4 +1,4 @@
-//! Support for plugin authors: creating projects, building and delivering.
+//! Support for plugin authors, which creates projects, builds plugins and installs them.
 
 use crate::native::probe::probe;
 use crate::script::SCRIPT_ENDING;
@@ -84,15 +84,15 @@ pub enum AuthorError {
         "\"{0}\" is not a valid name: use lower-case letters, digits and _ after a letter, at most 40 characters"
     )]
     Name(String),
-    /// The file or folder exists already.
+    /// The file or folder already exists.
     #[error("{0} already exists")]
     Exists(PathBuf),
-    /// Behaviours are scripts.
+    /// Behaviours are scripts and not plugins.
     #[error(
         "plugins are planners, controllers, fitnesses or signal controllers; a behaviour is a script: see `roadwright script new`"
     )]
     Behaviour,
-    /// Planners for open ground are built in.
+    /// Planners for open ground are built in and cannot be plugins.
     #[error(
         "planners for open ground are built in; plugins are planners, controllers, fitnesses or signal controllers"
     )]
@@ -108,7 +108,7 @@ pub enum AuthorError {
         /// Error of the operating system.
         error: std::io::Error,
     },
-    /// The build has failed.
+    /// The build failed.
     #[error("the build failed:\n{0}")]
     Build(String),
     /// The library was built but cannot be loaded.
@@ -130,7 +130,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), AuthorError> {
     roadwright_files::write(path, text.as_bytes()).map_err(file_error(path))
 }
 
-/// Words that are not valid as a library name in all of the languages.
+/// Words that cannot be the name of a library in at least one of the languages.
 const KEYWORDS: [&str; 24] = [
     "as", "async", "auto", "break", "case", "const", "crate", "double", "else", "enum", "extern",
     "fn", "for", "if", "impl", "int", "loop", "match", "mod", "self", "struct", "test", "type",
@@ -150,8 +150,8 @@ fn check_name(name: &str) -> Result<(), AuthorError> {
     }
 }
 
-/// Creates a project that builds and passes the check as it is. Returns its folder, which appears with all
-/// its files or not at all.
+/// Creates a project that builds and passes the check without changes. Returns its folder, which is created
+/// either with all its files or not at all.
 ///
 /// # Errors
 /// If the name is invalid, the folder exists, or a file cannot be written.
@@ -163,7 +163,7 @@ pub fn new_plugin(
 ) -> Result<PathBuf, AuthorError> {
     check_name(name)?;
     let folder = parent.join(name);
-    // Never into an existing folder, not even an empty one, so that nothing is overwritten.
+    // Refuses existing folders, even empty ones, so that nothing is overwritten.
     if folder.exists() {
         return Err(AuthorError::Exists(folder));
     }
@@ -174,8 +174,8 @@ pub fn new_plugin(
             .replace("@KIND@", kind.name())
             .replace("@CRATE@", &name.replace('_', "-"))
     };
-    // The project appears completely or not at all, because half a project would not build and its folder
-    // would block the next attempt.
+    // The project is created completely or not at all, because an incomplete project would not build and its
+    // folder would block the next attempt.
     let new = NewFolder::new(&folder).map_err(file_error(&folder))?;
     let put = |file: &str, text: &str| write(&new.beside().join(file), &fill(text));
     match language {
@@ -197,7 +197,7 @@ pub fn new_plugin(
     Ok(folder)
 }
 
-/// Returns the name of a plugin's type: `my_car` becomes `MyCarPlugin`.
+/// Returns the name of a plugin's type, such as `MyCarPlugin` for `my_car`.
 fn type_name_of(name: &str) -> String {
     // The suffix distinguishes it from the traits of the SDK.
     name.split('_')
@@ -210,7 +210,7 @@ fn type_name_of(name: &str) -> String {
         .collect()
 }
 
-/// Writes a file of a project from its name and a text with placeholders such as `@NAME@`.
+/// Writes a file of a project, given its name and a text with placeholders such as `@NAME@`.
 type Put<'a> = dyn Fn(&str, &str) -> Result<(), AuthorError> + 'a;
 
 fn put_rust(folder: &Path, kind: ModuleKind, put: &Put<'_>) -> Result<(), AuthorError> {
@@ -228,7 +228,7 @@ fn put_rust(folder: &Path, kind: ModuleKind, put: &Put<'_>) -> Result<(), Author
             ModuleKind::GroundPlanner => return Err(AuthorError::GroundPlanner),
         },
     )?;
-    // Without `fill`, because these sources are the same in every project.
+    // Written without `fill`, because these sources are the same in every project.
     for (file, text) in SDK.iter().chain(&API) {
         write(&folder.join("roadwright-plugin-sdk").join(file), text)?;
     }
@@ -271,9 +271,9 @@ fn put_c(name: &str, kind: ModuleKind, is_c: bool, put: &Put<'_>) -> Result<(), 
     )
 }
 
-/// Converts the C template to C++ whose steps let no exception out.
-// Lines of the C template are replaced, so that there is only one text to maintain. An exception that leaves
-// a function called from C is undefined behaviour.
+/// Converts the C template to C++ whose functions catch all exceptions.
+// Lines of the C template are replaced, so that there is only one template to maintain. An exception that
+// leaves a function called from C is undefined behaviour.
 fn guarded(text: &str) -> String {
     text.replace(
         "static int32_t step(rw_instance *self, rw_batch *batch) {",
@@ -295,7 +295,7 @@ fn guarded(text: &str) -> String {
 /// Writes a new script into a folder. Returns its path.
 ///
 /// # Errors
-/// As [`new_plugin`].
+/// Same as for [`new_plugin`].
 pub fn new_script(folder: &Path, name: &str) -> Result<PathBuf, AuthorError> {
     check_name(name)?;
     let path = folder.join(name).with_extension(SCRIPT_ENDING);
@@ -307,14 +307,14 @@ pub fn new_script(folder: &Path, name: &str) -> Result<PathBuf, AuthorError> {
     Ok(path)
 }
 
-/// Tests a library in a child process and moves it into a folder under a name, atomically, so that no reader
-/// sees half a file.
+/// Tests a library in a child process and moves it into a folder under the given name. The move is atomic, so
+/// that no reader sees an incomplete file.
 ///
 /// # Errors
 /// If it cannot be loaded or the folder cannot be written.
 pub fn deliver(library: &Path, folder: &Path, helper: &[OsString]) -> Result<PathBuf, AuthorError> {
-    // Inspected before it is run: a library that the inspection rejects executes no code, not even in a child
-    // process.
+    // Inspected before it is run. If the inspection rejects a library, none of its code is executed, not even
+    // in a child process.
     crate::inspect(library).map_err(|error| AuthorError::Probe(error.to_string()))?;
     probe(helper, library).map_err(AuthorError::Probe)?;
     fs::create_dir_all(folder).map_err(file_error(folder))?;

@@ -1,5 +1,5 @@
-//! Builds a plugin from its folder: with cargo, CMake, make, or the compiler itself, depending on the
-//! folder's contents.
+//! Builds a plugin from its folder with cargo, CMake, make, or a compiler, depending on the folder's
+//! contents.
 
 use crate::author::{AuthorError, HEADER, file_error, write};
 use roadwright_files::{MEBIBYTE, read};
@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
-/// Marker in a source that lists packages for pkg-config: `roadwright: pkg-config = eigen3 fftw3`.
+/// Marker in a source before the packages for pkg-config, as in `roadwright: pkg-config = eigen3 fftw3`.
 const PACKAGES: &str = "roadwright: pkg-config =";
 /// Maximum depth of the search for a library.
 const DEPTH: usize = 4;
 
-/// Builds the plugin in a folder and returns the library. Uses the Cargo.toml, CMakeLists.txt or Makefile of
-/// the folder, otherwise the compilers in `CC` and `CXX` with the usual variables (`CPPFLAGS`, `CFLAGS`,
+/// Builds the plugin in a folder and returns the library. Uses the Cargo.toml, CMakeLists.txt or Makefile in
+/// the folder, or else the compilers in `CC` and `CXX`. These use the usual variables (`CPPFLAGS`, `CFLAGS`,
 /// `CXXFLAGS`, `LDFLAGS`, `LDLIBS`) and the packages that a source lists in a line `roadwright: pkg-config =
-/// NAMES`. `tell` receives the output of the tools as it appears.
+/// NAMES`. `tell` receives the output of the tools as soon as it appears.
 ///
 /// # Errors
 /// If there is nothing to build, a program cannot be started, or compilation fails.
@@ -39,7 +39,7 @@ pub fn build(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<PathBuf, Autho
     build_with_compiler(folder, tell)
 }
 
-/// Runs a tool and reports what it writes to standard error. Returns its standard output.
+/// Runs a tool and passes on what it writes to standard error. Returns its standard output.
 fn run(command: &mut Command, tell: &mut dyn FnMut(&str)) -> Result<String, AuthorError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let start = |error| AuthorError::Start {
@@ -66,7 +66,7 @@ fn run(command: &mut Command, tell: &mut dyn FnMut(&str)) -> Result<String, Auth
         .stderr
         .take()
         .into_iter()
-        // Split as bytes, because compilers quote sources that need not be UTF-8, and reading text lines
+        // Split as bytes, because compilers quote sources that may not be UTF-8, and reading lines of text
         // would stop there.
         .flat_map(|pipe| BufReader::new(pipe).split(b'\n'))
     {
@@ -114,7 +114,7 @@ fn build_with_cargo(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<PathBuf
             let mut names = files.iter().filter_map(|name| name.as_str());
             names.find(|name| is_library(name)).map(PathBuf::from)
         });
-    // The plugin itself comes last, after proc macros that it may depend on.
+    // The plugin itself comes last, after procedural macros on which it may depend.
     let library = libraries.by_ref().last();
     library.ok_or_else(|| {
         AuthorError::Build(
@@ -155,7 +155,7 @@ fn newest_library(folder: &Path) -> Result<PathBuf, AuthorError> {
     while let Some((folder, depth)) = open.pop() {
         let entries = fs::read_dir(&folder).map_err(file_error(&folder))?;
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        // Sorted, so that every machine chooses the same of two libraries with equal times.
+        // Sorted, so that every machine chooses the same one of two libraries with equal times.
         paths.sort();
         for path in paths {
             let Ok(meta) = fs::symlink_metadata(&path) else {
@@ -237,7 +237,7 @@ fn build_with_compiler(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<Path
     };
     let target = folder.join("target");
     fs::create_dir_all(&target).map_err(file_error(&target))?;
-    // For projects without a header of their own.
+    // For projects that contain no copy of the header.
     write(&target.join("include/roadwright_plugin.h"), HEADER)?;
     let name = folder
         .canonicalize()
@@ -265,7 +265,7 @@ fn build_with_compiler(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<Path
             // Fused multiply-add rounds once instead of twice, so answers would differ between machines with
             // and without it.
             .args(["-fvisibility=hidden", "-ffp-contract=off"])
-            // After our own, because the last of contradicting options wins.
+            // These come after our own options, because the last of contradictory options takes effect.
             .args(words_of("CPPFLAGS"))
             .args(words_of(flags))
             .args(package_flags("--cflags", &packages, tell)?)

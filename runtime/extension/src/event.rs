@@ -1,4 +1,4 @@
-//! Events of modules, for users.
+//! Events of modules that are reported to users.
 
 use crate::lock::locked;
 use serde::Serialize;
@@ -35,35 +35,34 @@ pub struct Event {
 #[derive(Default)]
 pub(crate) struct Events {
     unread: Mutex<VecDeque<Event>>,
-    /// The first module that was stopped by the clock, and how.
+    /// The first module that timed out, with the reason.
     timed_out: Mutex<Option<String>>,
 }
 
 impl Events {
-    /// Adds an event; a warning that is already unread is not added again.
+    /// Adds an event. A warning that has not been read yet is not added again.
     pub(crate) fn push(&self, event: Event) {
         let mut events = locked(&self.unread);
-        // Warnings are found repeatedly, for example at each scan of the folders. Faults and news are
+        // Warnings are found repeatedly, for example at each scan of the folders. Faults and other events are
         // reported every time.
         if event.level == Level::Warning && events.contains(&event) {
             return;
         }
-        // There may be no reader, so the oldest events are dropped to bound the memory.
+        // The oldest events are dropped to limit the memory, because there may be no reader.
         if events.len() == MOST {
             events.pop_front();
         }
         events.push_back(event);
     }
 
-    /// Notes that the clock has stopped a module, so that the run is not reproducible from here on.
+    /// Records that a module has timed out, so that the run is not reproducible from here on.
     pub(crate) fn note_timeout(&self, module: &str, what: &str) {
         let mut timed_out = locked(&self.timed_out);
-        // Only the first one: from then on the run depends on the clock, and later timeouts may be
-        // consequences.
+        // Only the first one counts, because later timeouts may be its consequences.
         timed_out.get_or_insert_with(|| format!("{module} {what}"));
     }
 
-    /// Returns the first module that was stopped by the clock, and how.
+    /// Returns the first module that timed out, with the reason.
     pub(crate) fn timed_out(&self) -> Option<String> {
         locked(&self.timed_out).clone()
     }

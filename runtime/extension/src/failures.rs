@@ -1,37 +1,38 @@
-//! Missing answers of a module, counted until the world asks for them.
+//! Answers that a module failed to give, counted until the world queries them.
 
 use crate::lock::locked;
 use roadwright_agent::Failure;
 use std::sync::{Mutex, PoisonError};
 
-/// Reason for missing answers.
+/// Reason why answers are missing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cause<'a> {
     /// Id of the first agent without an answer.
     pub(crate) agent: u64,
-    /// Reason, for users.
+    /// Reason in words.
     pub(crate) reason: &'a str,
-    /// See [`Failure::depends_on_machine`].
+    /// Whether the failure depends on the machine, see [`Failure::depends_on_machine`].
     pub(crate) depends_on_machine: bool,
 }
 
-/// Counts of a module.
+/// Counts of missing answers of a module.
 #[derive(Default)]
 struct Counted {
     answers: u64,
     /// Reason of the failed agent with the smallest id. Slices of a step run concurrently, and the result
-    /// must not show which of them fails first.
+    /// must not depend on which of them fails first.
     first: Option<(u64, String)>,
     build: String,
     depends_on_machine: bool,
 }
 
-/// Missing answers of one module since the world last asked.
+/// Missing answers of a module since the world's last query.
 #[derive(Default)]
 pub(crate) struct Failures(Mutex<Counted>);
 
 impl Failures {
-    /// Counts answers that the built-in module gives instead; 0 if it is only known that it will.
+    /// Counts answers that the built-in module gives instead. The number is 0 if it will only give them
+    /// later.
     pub(crate) fn note(&self, answers: u64, build: &str, cause: Cause<'_>) {
         let mut counted = locked(&self.0);
         counted.answers += answers;
@@ -43,7 +44,7 @@ impl Failures {
         }
     }
 
-    /// Returns the counts so far; `is_out` states that the module is out of service.
+    /// Returns the counts so far. `is_out` states whether the module is out of service.
     pub(crate) fn look(&self, is_out: bool) -> Option<Failure> {
         locked(&self.0).told(is_out)
     }

@@ -1,4 +1,4 @@
-//! Work of child processes: testing a library, or serving an isolated module.
+//! Entry points of child processes, which test a library or serve an isolated module.
 
 use crate::native::examine::{ENDING, Finding};
 use crate::native::probe::{helper_command, nonce};
@@ -33,7 +33,7 @@ pub fn helper(arguments: &[OsString]) -> i32 {
 #[cfg(unix)]
 fn serve(library: &str, kind: &str, rows: &str, memory: &str) -> i32 {
     let memory = memory.parse().unwrap_or(crate::host::ISOLATED_MEMORY);
-    // Before any code of the library runs.
+    // Limited before any code of the library runs.
     crate::native::limits::limit_this_process(memory);
     match crate::native::serve(Path::new(library), kind, Path::new(rows)) {
         Ok(()) => 0,
@@ -44,13 +44,13 @@ fn serve(library: &str, kind: &str, rows: &str, memory: &str) -> i32 {
     }
 }
 
-/// Prints a line for the parent process. Unlike `println!` it does not panic if the parent is gone and the
+/// Prints a line for the parent process. Unlike `println!` it does not panic if the parent has ended and the
 /// pipe has no reader, because the exit code of a panic would look like a crash of the plugin.
 pub(crate) fn print(line: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
-/// Prints a line to standard error in the same manner.
+/// Prints a line to standard error in the same way.
 pub(crate) fn complain(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
@@ -64,7 +64,7 @@ fn why_it_ended(ending: &Ending) -> String {
     format!("the plugin ended it ({}) {said}", ending.status)
 }
 
-/// A line of a plugin's report.
+/// A line of the report on a plugin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportLine {
     /// Name of the check.
@@ -82,13 +82,13 @@ fn examine(library: &Path, nonce: &str) -> i32 {
             problem: finding.problem.clone(),
             note: finding.note.clone(),
         };
-        // On a separate line, whatever the library has printed before.
+        // Printed on a separate line, whatever the library has printed before.
         if let Ok(line) = serde_json::to_string(&line) {
             print(&format!("\n{nonce} {line}"));
         }
     };
     let examined = crate::native::examine::examine(library, tell);
-    // After everything that the library may have printed.
+    // Printed after everything that the library may have printed.
     print(&format!("\n{END}{nonce}"));
     match examined {
         Ok(true) => 0,
@@ -100,7 +100,7 @@ fn examine(library: &Path, nonce: &str) -> i32 {
     }
 }
 
-/// Prints a digest of all answers, for comparison with another process.
+/// Prints a digest of all answers, which is compared with that of another process.
 fn digest(library: &Path, nonce: &str) -> i32 {
     match crate::native::examine::digest(library) {
         Ok(digest) => {
@@ -119,7 +119,7 @@ fn digest(library: &Path, nonce: &str) -> i32 {
 /// than a minute is killed.
 ///
 /// # Errors
-/// Returns how the child ended without an answer, for users.
+/// If the child ended without an answer, with a description of how it ended.
 pub fn ask_child(what: &str, library: &Path, helper: &[OsString]) -> Result<String, String> {
     let nonce = nonce();
     let begin = format!("{END}{nonce} ");
@@ -139,7 +139,7 @@ pub fn ask_child(what: &str, library: &Path, helper: &[OsString]) -> Result<Stri
 
 /// Sends a child's answer, a single line, to the parent that started it with a nonce.
 pub fn answer_parent(nonce: &str, line: &str) {
-    // On a separate line, whatever the library has printed before.
+    // Printed on a separate line, whatever the library has printed before.
     print(&format!("\n{END}{nonce} {line}"));
 }
 
@@ -153,7 +153,7 @@ const END: &str = "roadwright-examine: end ";
 /// Examines a plugin in a child process: whether it loads, is deterministic and survives hard inputs, and how
 /// fast it is. `helper` is as in [`crate::HostOptions::helper`]. `tell` receives each line as it appears.
 ///
-/// If the process did not end well, the last line describes its end.
+/// If the process did not end normally, the last line describes how it ended.
 pub fn check_plugin(
     library: &Path,
     helper: &[OsString],
@@ -176,7 +176,7 @@ pub fn check_plugin(
     }
 }
 
-/// Result of an examination.
+/// Result of examining a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Checked {
     /// Whether no problem was found.
@@ -201,12 +201,12 @@ fn check_lines(
     tell: &mut impl FnMut(&ReportLine),
 ) -> Result<(), ReportLine> {
     let failed = |name: &'static str| move |why: String| line(name, Err(why));
-    // The loader would search the system's folders for a bare name.
+    // For a name without a folder, the loader would search the system's folders.
     let library = library
         .canonicalize()
         .map_err(|error| failed("description")(format!("{}: {error}", library.display())))?;
-    // Each check runs more of the plugin's code than the previous one: reading runs none, then the library is
-    // loaded, then examined. The first failure therefore names the smallest cause.
+    // Each check runs more of the plugin's code than the previous one. Reading runs none, then the library is
+    // loaded, then examined. So the first failure shows the smallest cause.
     let (inspected, _) =
         crate::inspect(&library).map_err(|error| failed("description")(error.to_string()))?;
     let info = inspected.info;
@@ -218,7 +218,8 @@ fn check_lines(
     let note = "loads, answers and exits in a separate process".to_owned();
     tell(&line("loading", Ok(note)));
     examine_in_child(&library, helper, tell)?;
-    // Two processes, because addresses and other values that differ between starts are equal within one.
+    // Two processes are used, because addresses and other values that differ between starts are equal within
+    // a process.
     let digests = [
         ask_child("digest", &library, helper),
         ask_child("digest", &library, helper),
@@ -263,8 +264,8 @@ fn examine_in_child(
         }
     };
     let ending = wait_for(child, PATIENCE, on_line).map_err(|error| failed(error.to_string()))?;
-    // Both are required: a plugin that calls `exit` prints no end, and one that crashes on destruction or
-    // unloading prints the end but has another exit code.
+    // Both are required, because a plugin that calls `exit` does not print the end, and one that crashes on
+    // destruction or unloading prints the end but has another exit code.
     if has_ended && ending.status.code() == Some(i32::from(has_problem)) {
         if printed > 0 {
             let note = format!("{printed} lines; use host->log instead");

@@ -1,4 +1,4 @@
-//! Host of external modules: plugin folders and script folders.
+//! The host of external modules in plugin folders and script folders.
 
 use crate::catalogue::{Catalogue, FileRow, KnownFile, ModuleRow, Take, Trust, Wanted};
 use crate::event::Event;
@@ -26,7 +26,7 @@ pub struct HostOptions {
     pub scripts: Vec<PathBuf>,
     /// Folder for copies and marks.
     pub cache: PathBuf,
-    /// Program and arguments that call [`crate::helper`], used to start children.
+    /// Program and arguments that call [`crate::helper`], used to start child processes.
     pub helper: Vec<OsString>,
     /// Builds that may run.
     pub trust: Trust,
@@ -34,7 +34,7 @@ pub struct HostOptions {
     pub wanted: Wanted,
     /// Ids of modules that run in separate processes.
     pub isolated: BTreeSet<String>,
-    /// Memory limit of each such process, MiB of address space; usually [`ISOLATED_MEMORY`].
+    /// Memory limit of each isolated process, MiB of address space; usually [`ISOLATED_MEMORY`].
     pub isolated_memory: u64,
     /// Whether to watch the folders.
     pub watch: bool,
@@ -42,21 +42,21 @@ pub struct HostOptions {
     pub builtin: Registry,
 }
 
-/// A hanging call of a plugin.
+/// A call of a plugin that hangs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hang {
     /// The module.
     pub module: String,
-    /// Duration so far, ms.
+    /// Duration of the call so far, ms.
     pub milliseconds: u64,
 }
 
-/// Reports hanging native calls and unread events, from another thread than that of the host.
+/// Reports hanging native calls and unread events to a thread other than that of the host.
 #[derive(Clone)]
 pub struct CallWatch(Arc<Catalogue>);
 
 impl CallWatch {
-    /// See [`Host::revision`].
+    /// Revision number of the available modules, see [`Host::revision`].
     pub fn revision(&self) -> u64 {
         self.0.revision()
     }
@@ -83,9 +83,9 @@ impl CallWatch {
         plugins.cells.values().filter_map(hang).collect()
     }
 
-    /// Abandons all native calls that have taken at least `patience`. Their answers will not be used, and
-    /// `cancelled` returns 1 in the plugin. A call that returns afterwards is treated as a fault, and
-    /// [`Host::timed_out`] reports it.
+    /// Abandons all native calls that have taken at least `patience`. Their answers are not used, and
+    /// `cancelled` returns 1 in the plugin. If such a call returns later, it counts as a fault, which
+    /// [`Host::timed_out`] reports.
     ///
     /// Concurrent calls of the same library are abandoned as well. Isolated modules are not affected, because
     /// their processes are killed instead.
@@ -97,21 +97,21 @@ impl CallWatch {
 
     /// Whether a hang has not been reported yet.
     pub fn is_news(&self, hang: &Hang) -> bool {
-        // Checked again, because the call may have returned since the hang was noticed.
+        // Checked again, because the call may have returned since the hang was detected.
         let plugins = self.0.plugins();
         let mut cells = plugins.cells.values().filter(|c| c.id == hang.module);
         cells.any(|cell| cell.hangs_for(HANG).is_some() && cell.is_new_hang())
     }
 }
 
-/// Host of external modules. Its registry contains them together with the built-ins.
+/// Host of external modules. Its registry contains external and built-in modules.
 pub struct Host {
     catalogue: Arc<Catalogue>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Host {
-    /// Scans all folders and, if requested, watches them from now on.
+    /// Scans all folders, and watches them from now on if that is requested.
     pub fn open(mut options: HostOptions) -> Self {
         // Watchers report absolute paths.
         for folder in options.plugins.iter_mut().chain(&mut options.scripts) {
@@ -132,13 +132,13 @@ impl Host {
         self.catalogue.registry()
     }
 
-    /// Revision of the available modules and their parameters; changes whenever they do.
+    /// Revision number of the available modules and their parameters, which changes whenever they do.
     pub fn revision(&self) -> u64 {
         self.catalogue.revision()
     }
 
-    /// Returns the first module that was stopped because it took too long, and how. From then on results
-    /// depend on the speed of the machine.
+    /// Returns the first module that timed out, with the reason. From then on, results depend on the speed of
+    /// the machine.
     pub fn timed_out(&self) -> Option<String> {
         self.catalogue.events.timed_out()
     }
@@ -155,8 +155,8 @@ impl Host {
         lines.collect()
     }
 
-    /// Returns messages about earlier processes that ended silently while plugins ran in them, one per
-    /// process. Each message is returned once.
+    /// Returns a message about each earlier process that ended silently while plugins ran in it. Each message
+    /// is returned only once.
     pub fn silent_ends(&self) -> Vec<String> {
         self.catalogue.quarantine.take_silent_ends()
     }
@@ -188,7 +188,7 @@ impl Host {
         plugins.known.iter().map(row).collect()
     }
 
-    /// Whether plugin code runs in this process, or may run because folders are watched.
+    /// Whether plugin code runs in this process, or may run later because folders are watched.
     pub fn may_run_in_this_process(&self) -> bool {
         let runs_here = |cell: &Arc<PluginEntry>| {
             let wish = cell.wish();
@@ -215,10 +215,10 @@ impl Host {
     }
 
     /// Lifts the quarantine of all builds of a plugin in the folders, so that they are loaded the next time.
-    /// Returns the number of quarantined builds; `None` if no file is this plugin.
+    /// Returns the number of quarantined builds; `None` if no file contains this plugin.
     pub fn lift_quarantine(&self, id: &str) -> Option<usize> {
         // Collected first, so that the lock on the plugins is released before the quarantine takes its own
-        // lock and `reconsider` takes this one again.
+        // lock and `reconsider` takes the lock on the plugins again.
         let hashes: Vec<String> = {
             let plugins = self.catalogue.plugins();
             let of_module = |file: &&KnownFile| {
@@ -234,9 +234,9 @@ impl Host {
         (!hashes.is_empty()).then(|| hashes.iter().filter(pardon).count())
     }
 
-    /// Reloads a module's file, quarantined or not, and creates fresh instances.
+    /// Reloads a module's file, even if it is quarantined, and creates fresh instances.
     pub fn reload(&self, id: &str) {
-        // The request is also permission to try again.
+        // The request also permits another attempt.
         self.lift_quarantine(id);
         let of_module = |file: &KnownFile| file.inspected.as_ref().is_some_and(|i| i.info.id == id);
         self.catalogue.reconsider(of_module);
@@ -244,7 +244,7 @@ impl Host {
         self.catalogue.scripts.reload(id);
     }
 
-    /// Disables or enables a module; while it is disabled the built-in module answers.
+    /// Disables or enables a module. While it is disabled, the built-in module answers.
     pub fn set_disabled(&self, id: &str, disabled: bool) {
         // Passed to both, because an id belongs either to a plugin or to a script, and the other side ignores
         // it.
@@ -272,11 +272,12 @@ impl Host {
         CallWatch(self.catalogue.clone())
     }
 
-    /// Quarantines a module's active build at the next start, as after a crash.
+    /// Quarantines a module's active build from the next start on, as after a crash.
     pub fn quarantine(&self, id: &str) {
         self.catalogue.for_module(id, |cell| {
             if let Some(generation) = cell.wish().generation {
-                // A trial without an end: the next start finds its mark without a process, as after a crash.
+                // Begins a trial that does not end. The next start finds its mark without a process, as after
+                // a crash.
                 cell.quarantine.begin_trial(&generation.hash, cell.id);
             }
         });

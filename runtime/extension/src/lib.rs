@@ -1,4 +1,4 @@
-//! External modules: compiled plugins and Rhai scripts that are replaced while agents drive.
+//! External modules, which are compiled plugins and Rhai scripts. They can be replaced while agents drive.
 //!
 //! A [`Host`] watches folders and offers their modules in a registry, together with the built-in modules. If
 //! an external module does not answer, or gives an invalid answer, the built-in module answers instead.
@@ -32,27 +32,27 @@
 //!
 //! # Parts
 //!
-//! - `catalogue`: files, from the first sign of a change to a build that may run.
+//! - `catalogue`: files, from the first change to a build that may run.
 //! - `native`: compiled plugins. Inspected without running, tested in a child process, copied, loaded
 //!   permanently, called in batches, replaced between two steps.
 //! - [`script`]: Rhai scripts. Compiled, rehearsed, limited by counting operations.
 //! - [`author`]: projects for plugins and scripts, and building them.
-//! - `helper`, `patience`: the work of child processes, and waiting for them up to a limit.
+//! - `helper`, `patience`: entry points of child processes, and waiting for them up to a time limit.
 //! - `quarantine`: builds that caused harm and are not loaded again.
 //!
 //! # Words
 //!
 //! - **Build**: the bytes of a library, named by their hash. A **generation** is a build that has
 //!   been loaded by a host.
-//! - **Settling**: a changed file is left alone until it stays the same.
-//! - **Trust**: the builds that may run, by hash.
+//! - **Settling**: a changed file is not read until it has stopped changing.
+//! - **Trust**: which builds may run, by hash.
 //! - **Trial**: before loading, a child process calls a build once. After loading, a build is on trial for
 //!   its first batches, and quarantined if the program dies meanwhile.
 //! - **Cell**: the state of a module that all runs share. It contains the **wish**: the build to use.
-//! - **Fallback**: the built-in module that answers rows that the plugin does not answer.
+//! - **Fallback**: the built-in module, which answers the rows that the plugin does not answer.
 //!
-//! Results of a run never depend on the clock. It is only read to time modules, to detect hangs, and to wait
-//! for files that are being written.
+//! Results of a run never depend on the clock. It is read only to measure modules, to detect hangs, and to
+//! wait for files that are being written.
 
 pub mod author;
 mod build;

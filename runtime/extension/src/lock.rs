@@ -1,4 +1,4 @@
-//! Locks that ignore poisoning: the panic has been reported, and the data is still sound here.
+//! Locks that ignore poisoning, because the panic has been reported and the data are still valid.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Waiting for a child process up to a limit, without waiting for processes that it has left behind.
+//! Waits for a child process up to a time limit, without waiting for processes that it has left behind.
 
 use crate::lock::locked;
 use crate::native_now;
@@ -11,32 +11,33 @@ use std::time::Duration;
 /// Interval at which a child is polled.
 // Polled, because the standard library cannot wait for a process with a time limit.
 const LOOK: Duration = Duration::from_millis(2);
-/// Time for which its pipes are read after its end, because other processes may hold them open.
+/// Time for which the pipes of a child are read after its end. It is limited, because other processes may
+/// keep them open.
 const LAST_WORDS: Duration = Duration::from_millis(300);
-/// Maximum number of unread bytes of a pipe that are kept; older ones are dropped.
+/// Maximum number of unread bytes that are kept of a pipe; older ones are dropped.
 // A plugin can print without end, and its last output says most about how it ended.
 const MOST: usize = 1 << 20;
 
-/// Gives the child of a command its own process group, so that its children can be killed with it.
+/// Starts the child of a command in its own process group, so that its child processes can be killed with it.
 pub(crate) fn in_a_group(command: &mut Command) -> &mut Command {
-    // This also keeps Ctrl-C from the child: the terminal sends it to the foreground group, but the run needs
+    // This also keeps Ctrl-C from the child. The terminal sends it to the foreground group, but the run needs
     // answers until it has written its summary.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     command
 }
 
-/// How a child has ended.
+/// How a child process ended.
 pub(crate) struct Ending {
     pub(crate) status: ExitStatus,
-    /// Whether it was killed because it took too long.
+    /// Whether the child was killed because it took too long.
     pub(crate) is_late: bool,
-    /// Last output to standard error.
+    /// The end of its output to standard error.
     pub(crate) complaint: String,
 }
 
-/// Waits for a child, and passes on each line of its standard output as it arrives. A child that takes too
-/// long is killed together with its children.
+/// Waits for a child and passes on each line of its standard output as it arrives. A child that takes too
+/// long is killed together with its own child processes.
 ///
 /// # Errors
 /// If the state of the child is unknown.
@@ -56,13 +57,13 @@ pub(crate) fn wait_for(
         }
         if began.elapsed() > patience {
             end_group(&child);
-            // The child itself as well, because it may not have its own group.
+            // The child is also killed directly, because it may not be in its own group.
             child.kill()?;
             break (child.wait()?, true);
         }
         std::thread::sleep(LOOK);
     };
-    // Its children hold its pipes open and would delay the loop below.
+    // Its child processes keep its pipes open and would delay the loop below.
     end_group(&child);
     let ended = native_now();
     while !(stdout.is_closed() && stderr.is_closed()) && ended.elapsed() < LAST_WORDS {
@@ -81,7 +82,7 @@ pub(crate) fn wait_for(
 pub(crate) fn end_group(child: &Child) {
     use rustix::process::{Pid, Signal, kill_process_group};
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // An error means that the group has ended, or that the child never had its own.
+        // An error means that the group has ended, or that the child was never in its own group.
         let _ = kill_process_group(group, Signal::KILL);
     }
 }
@@ -129,7 +130,7 @@ impl Pipe {
             return;
         };
         let lines: Vec<u8> = bytes.drain(..=last).collect();
-        // The reader continues while lines are processed, which may take long.
+        // The reader continues while the lines are processed, which may take long.
         drop(bytes);
         String::from_utf8_lossy(&lines).lines().for_each(on_line);
     }

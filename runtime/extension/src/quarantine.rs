@@ -1,5 +1,5 @@
-//! Quarantine: builds that caused harm are not loaded again, namely those that faulted too often and those
-//! that were on trial when the program died.
+//! Quarantine of builds that caused harm, which are not loaded again. These are builds that faulted too
+//! often, and builds that were on trial when the program died.
 //!
 //! ```text
 //! before the first step   write PID-HASH.trial and lock it
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Builds are identified by the hash of their bytes. A new build of the same plugin has done no harm and may
-//! run; the same build under another name may not.
+//! run, but the same build with another file name may not.
 
 use crate::lock::locked;
 use crate::native::ends::{Ends, SilentEnd};
@@ -21,22 +21,23 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// Extension of the files that mark builds on trial.
+/// Extension of files that mark builds on trial.
 const TRIAL: &str = "trial";
 
-/// Extension of the files that state why a build must not be loaded.
+/// Extension of files that state why a build must not be loaded.
 const HELD: &str = "held";
 
 fn held_path(folder: &Path, hash: &str) -> PathBuf {
     folder.join(format!("{hash}.{HELD}"))
 }
 
-/// Records a build for the next starts. If that cannot be written, it counts for this start only.
+/// Records a build for later starts. If the record cannot be written, it applies only to this start.
 fn hold(folder: &Path, hash: &str, why: &str) {
     let _ = std::fs::write(held_path(folder, hash), why);
 }
 
-/// A build on trial: written before its first step, removed after several good ones.
+/// Contents of the mark of a build on trial. It is written before the first step and removed after several
+/// good ones.
 #[derive(Serialize, Deserialize)]
 struct Trial {
     hash: String,
@@ -45,35 +46,35 @@ struct Trial {
 
 #[derive(Default)]
 struct State {
-    /// Reasons, by hash.
+    /// Reasons by the hash of the build.
     held: BTreeMap<String, String>,
-    /// Marks of this process, locked as long as it lives.
-    // The file is kept open, because closing it would release the lock, and another Roadwright that starts
+    /// Marks of this process, which are locked as long as it lives.
+    // The file stays open, because closing it would release the lock, and another Roadwright that starts
     // meanwhile would take the mark for that of a dead process.
     trials: BTreeMap<String, File>,
-    /// Builds that have ended the program, on trial or later.
+    /// Builds that ended the program, on trial or later.
     ends: Ends,
-    /// Processes that vanished while plugins ran in them.
+    /// Processes that ended silently while plugins ran in them.
     silent: Vec<SilentEnd>,
 }
 
-/// Number of late ends of the program after which a build is kept out.
+/// Number of times that a build may end the program after its trial before it is quarantined.
 // After its trial a build has run well for some time, so a single crash may have another cause.
 const MOST_ENDS: u32 = 2;
 
-/// Message about a build that has ended the program after its trial.
+/// A build that ended the program after its trial.
 pub(crate) struct LateEnd {
     pub(crate) text: String,
-    /// Whether it has done so too often to be loaded into this process again.
+    /// Whether it did so too often to be loaded into this process again.
     pub(crate) keeps_out: bool,
 }
 
-/// Maximum size of a mark that is read, bytes; it contains a sentence.
+/// Maximum size of a mark, bytes. It contains a sentence.
 const LARGEST_MARK: u64 = MEBIBYTE;
 /// Command that lifts a quarantine, followed by the plugin id.
 pub(crate) const RETRY: &str = "roadwright plugin retry";
 
-/// Returns a sentence on how a quarantine ends, for messages.
+/// Returns a sentence for messages that explains how a quarantine is lifted.
 pub(crate) fn remedy(module: &str) -> String {
     format!(
         "It stays out until its file changes; `{RETRY} {module}`, with the same --plugins (in the \
@@ -84,14 +85,14 @@ pub(crate) fn remedy(module: &str) -> String {
 /// The builds that must not be loaded.
 pub(crate) struct Quarantine {
     folder: PathBuf,
-    /// Folder of the records of late ends.
+    /// Folder with the records of builds that ended the program.
     ends: PathBuf,
     state: Mutex<State>,
 }
 
 impl Quarantine {
-    /// Opens the folders of marks. Marks of dead processes show that the process died during a trial, or
-    /// which build ended it later.
+    /// Opens the folders of marks. Marks of dead processes show that a process died during a trial, or which
+    /// build ended it later.
     pub(crate) fn open(folder: &Path, ends: &Path) -> Self {
         let past = crate::native::ends::read(ends);
         let mut state = State {
@@ -99,7 +100,8 @@ impl Quarantine {
             silent: past.silent,
             ..State::default()
         };
-        // Without a folder (on a full or read-only disk) plugins still run, without this protection.
+        // If the folder cannot be created (on a full or read-only disk), plugins still run, but without this
+        // protection.
         let _ = std::fs::create_dir_all(folder);
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         for path in entries.map(|entry| entry.path()) {
@@ -121,12 +123,12 @@ impl Quarantine {
             let Ok(file) = OpenOptions::new().read(true).write(true).open(&path) else {
                 continue;
             };
-            // Locked: its process is alive.
+            // If the mark is locked, its process is alive.
             if file.try_lock().is_err() {
                 continue;
             }
             // The process died inside a build, or was killed during the trial. The two cases cannot be
-            // distinguished, and loading a build that crashes again costs more than a needless retry.
+            // distinguished, and loading a build that crashes again is worse than an unnecessary retry.
             let trial = read(&path, LARGEST_MARK).ok();
             let trial = trial.and_then(|bytes| serde_json::from_slice::<Trial>(&bytes).ok());
             if let Some(Trial { hash, module }) = trial {
@@ -155,19 +157,19 @@ impl Quarantine {
         &self.folder
     }
 
-    /// Whether a build must not be loaded.
+    /// Whether a build is quarantined.
     pub(crate) fn holds(&self, hash: &str) -> bool {
         let state = self.state();
         let ended = state.ends.get(hash);
         state.held.contains_key(hash) || ended.is_some_and(|end| end.count >= MOST_ENDS)
     }
 
-    /// Reason why a build must not be loaded.
+    /// Reason why a build is quarantined.
     pub(crate) fn reason(&self, hash: &str) -> Option<String> {
         self.state().held.get(hash).cloned()
     }
 
-    /// Returns the message about a build that has ended the program before.
+    /// Returns whether and how a build has ended the program before.
     pub(crate) fn late_end(&self, hash: &str) -> Option<LateEnd> {
         let state = self.state();
         let end = state.ends.get(hash)?;
@@ -190,7 +192,8 @@ impl Quarantine {
         })
     }
 
-    /// Returns messages about processes that ended silently while plugins ran in them. Each is returned once.
+    /// Returns messages about processes that ended silently while plugins ran in them. Each message is
+    /// returned only once.
     pub(crate) fn take_silent_ends(&self) -> Vec<String> {
         let silent = std::mem::take(&mut self.state().silent);
         let lines = silent.into_iter().map(|end| {
@@ -209,7 +212,7 @@ impl Quarantine {
         self.state().held.insert(hash.to_owned(), why.to_owned());
     }
 
-    /// Gives a build another chance. Returns whether it was quarantined.
+    /// Lifts the quarantine of a build. Returns whether it was quarantined.
     pub(crate) fn pardon(&self, hash: &str) -> bool {
         let was_held = self.holds(hash);
         let _ = std::fs::remove_file(held_path(&self.folder, hash));
@@ -226,7 +229,8 @@ impl Quarantine {
         if self.state().trials.contains_key(hash) {
             return;
         }
-        // With the process id in its name, because several processes can try the same build at the same time.
+        // The name contains the process id, because several processes can try the same build at the same
+        // time.
         let name = format!(
             "{}-{}.{TRIAL}",
             std::process::id(),
@@ -239,20 +243,20 @@ impl Quarantine {
         };
         let mark = || -> std::io::Result<File> {
             let mut file = File::create(&path)?;
-            // Locked before anything is written: another Roadwright that finds it unlocked finds it empty as
-            // well, and does not hold it against the build.
+            // Locked before anything is written. If another Roadwright finds it unlocked, it is still empty
+            // and does not count against the build.
             file.try_lock().map_err(std::io::Error::from)?;
             file.write_all(&serde_json::to_vec(&trial)?)?;
             file.flush()?;
             Ok(file)
         };
-        // Without a mark the plugin still runs; it is only not identified after a crash.
+        // If the mark cannot be written, the plugin still runs, but a crash would not be attributed to it.
         if let Ok(file) = mark() {
             self.state().trials.insert(hash.to_owned(), file);
         }
     }
 
-    /// Ends the trial of a build that has proved itself, or whose run has ended.
+    /// Ends the trial of a build that has passed it or whose run has ended.
     pub(crate) fn end_trial(&self, hash: &str) {
         if self.state().trials.remove(hash).is_some() {
             let name = format!(
@@ -312,7 +316,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let first = Quarantine::open(folder.path(), &folder.path().join("ends"));
         first.begin_trial(&"ab".repeat(32), "com.example.x");
-        // Its process is alive, so it is on trial, not guilty.
+        // Its process is alive, so the build is on trial and not quarantined.
         assert!(
             !Quarantine::open(folder.path(), &folder.path().join("ends")).holds(&"ab".repeat(32))
         );

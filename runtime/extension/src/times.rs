@@ -1,6 +1,6 @@
-//! Durations of the latest calls, for a mean and a percentile.
+//! Durations of the latest calls, from which a mean and a percentile are computed.
 
-/// Number of calls that are kept.
+/// Number of calls that are stored.
 const SAMPLES: usize = 512;
 
 /// Durations of the latest calls per agent, us.
@@ -15,7 +15,7 @@ pub(crate) struct CallTimes {
 }
 
 impl CallTimes {
-    /// Records a call with some rows.
+    /// Records the duration of a call with the given number of rows.
     pub(crate) fn note(&mut self, rows: usize, seconds: f64) {
         self.calls += 1;
         let micros = (seconds * 1e6 / rows.max(1) as f64) as f32;
@@ -30,13 +30,13 @@ impl CallTimes {
         }
     }
 
-    /// Mean duration of whole calls, us; zero without calls.
+    /// Mean duration of whole calls, us; 0 without calls.
     pub(crate) fn mean_of_calls(&self) -> f64 {
         let sum: f64 = self.whole.iter().map(|&t| f64::from(t)).sum();
         sum / self.whole.len().max(1) as f64
     }
 
-    /// Mean and 99th percentile per agent, us; zero without calls.
+    /// Mean and 99th percentile of the duration per agent, us; 0 without calls.
     pub(crate) fn mean_and_p99(&self) -> (f64, f64) {
         if self.micros.is_empty() {
             return (0.0, 0.0);

@@ -1,4 +1,4 @@
-//! Watched folders: changes, as hints to look.
+//! Watched folders, whose changes are only hints to check a file.
 
 use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{Config, EventKind, PollWatcher, RecursiveMode, Watcher};
@@ -13,19 +13,19 @@ const POLL: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hint {
     pub(crate) path: PathBuf,
-    /// Whether its writer has closed it, or it was moved into place.
+    /// Whether the file was closed by its writer or moved into place.
     pub(crate) is_closed: bool,
 }
 
-/// Watches folders. Events are only hints: they can get lost, and their kinds differ between systems, so the
-/// folder itself is always checked.
+/// Watches folders. Events are only hints, because they can be lost and their kinds differ between systems.
+/// The folder itself is therefore always checked.
 pub(crate) struct Watch {
     hints: Receiver<Hint>,
     _watchers: Vec<Box<dyn Watcher + Send>>,
 }
 
 impl Watch {
-    /// Watches the existing folders recursively.
+    /// Starts to watch the existing folders recursively.
     pub(crate) fn new(folders: &[PathBuf]) -> Self {
         let (send, hints) = channel();
         let handler = move |event: notify::Result<notify::Event>| {
@@ -35,12 +35,12 @@ impl Watch {
                 EventKind::Access(AccessKind::Close(AccessMode::Write))
                     | EventKind::Modify(ModifyKind::Name(_))
             );
-            // Our own reading causes such events, and would lead to reading again.
+            // Our own reading causes such events and would lead to reading again.
             if matches!(event.kind, EventKind::Access(_)) && !is_closed {
                 return;
             }
             for path in event.paths {
-                // The receiver is gone because the host is being dropped.
+                // The receiver no longer exists, because the host is being dropped.
                 let _ = send.send(Hint { path, is_closed });
             }
         };
@@ -60,7 +60,7 @@ impl Watch {
     pub(crate) fn hints(&self, patience: Duration) -> Vec<Hint> {
         let first = self.hints.recv_timeout(patience);
         if let Err(std::sync::mpsc::RecvTimeoutError::Disconnected) = first {
-            // Nothing can be watched; only the regular scan is left.
+            // If nothing can be watched, only the regular scan remains.
             std::thread::sleep(patience);
         }
         first.into_iter().chain(self.hints.try_iter()).collect()

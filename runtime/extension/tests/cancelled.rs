@@ -1,4 +1,4 @@
-//! Information that a plugin can request from the host: whether its call was abandoned, and extensions.
+//! Queries that a plugin can send to the host: whether its call was abandoned, and extensions.
 #![cfg(unix)]
 
 use crate::common::{Bench, c_plugin, shipped, wait_until};
@@ -8,10 +8,10 @@ use std::path::Path;
 use std::time::Duration;
 
 const PROBE: &str = "org.roadwright.probe";
-/// The call in which it hangs, which is not that of its trial.
+/// Definition of the call in which the plugin hangs, which is not that of its trial.
 const HANG_AT: &str = "HANG_AT=10";
 
-/// A world driven by a probe that hangs until it learns that its call was abandoned.
+/// A world driven by a plugin that hangs until it learns that its call was abandoned.
 fn hanging(bench: &Bench, folder: &Path, definitions: &[&str]) -> World {
     bench.put_file(
         "probe.so",
@@ -21,7 +21,7 @@ fn hanging(bench: &Bench, folder: &Path, definitions: &[&str]) -> World {
     bench.world(&scenario, Slot::Controller, PROBE, RunOptions::default())
 }
 
-/// The hardest acceleration or braking of any vehicle, m/s^2.
+/// Largest acceleration or braking of any vehicle, m/s^2.
 fn hardest(world: &World) -> f64 {
     let snapshot = world.snapshot();
     let hard = snapshot.vehicles.iter().map(|v| v.acceleration.abs());

@@ -1,4 +1,4 @@
-//! Every kind of plugin failure, and the message to the user.
+//! All failures of plugins, and the messages to the user.
 
 use crate::common::{Bench, CHAOS, c_plugin, compile, root, run, shipped, wait_until};
 use roadwright_agent::{ModuleKind, Slot};
@@ -7,7 +7,7 @@ use roadwright_scenario::{Edit, Scenario, Stack};
 use roadwright_simulation::{RunOptions, World};
 use roadwright_testing::plugin_library;
 
-/// Old-town with all stacks driven by the chaos plugin in a mode.
+/// The scenario old-town, in which the chaos plugin drives all stacks in the given mode.
 fn chaotic(mode: f64) -> Scenario {
     let mut scenario = shipped("old-town");
     let stacks: Vec<(String, Stack)> = scenario.stacks().clone().into_iter().collect();
@@ -33,7 +33,7 @@ fn chaos_bench() -> Bench {
     bench
 }
 
-/// The message for a file in the plugin folder.
+/// Message for a file that is put into the plugin folder.
 fn refused(library: &std::path::Path) -> String {
     let bench = Bench::new();
     bench.put_file("x.so", library);

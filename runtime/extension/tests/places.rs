@@ -1,4 +1,4 @@
-//! Scripts that use names, the time and the road ahead, signal to others, and park.
+//! Scripts that use names, the time and the road ahead, signal to other drivers, and park.
 
 use crate::common::run;
 use crate::road::{Road, point};
@@ -97,8 +97,8 @@ fn limits_and_bends_ahead_are_known() {
     );
 }
 
-/// Traffic signals in the middle of the road at a side street: red for all for 40 s, then green for the road
-/// for 20 s.
+/// Adds traffic signals in the middle of the road at a side street. They are red for all traffic for 40 s,
+/// then green for the road for 20 s.
 fn with_signals(road: &mut Road) {
     let style = RoadStyle {
         name: String::new(),
@@ -184,10 +184,10 @@ fn signals_and_horns_are_noticed() {
     assert_eq!(road.car(2).indicator.name(), "off");
 }
 
-/// Bays beside the right lane, whose centre line is at y = -4.875 and whose edge is at y = -6.5.
+/// Position of bays beside the right lane, whose centre line is at y = -4.875 and whose edge is at y = -6.5.
 const ALONG: (f64, f64) = (200.0, -7.7);
 
-/// Parked cars as obstacles, which leave a bay of normal size.
+/// Adds parked cars as obstacles, which leave room for a bay of normal size.
 fn neighbours(at: &[(f64, f64)], heading: f64) -> Vec<Edit> {
     let parked = |(number, &(x, y)): (usize, &(f64, f64))| {
         let obstacle = Obstacle {
@@ -208,7 +208,7 @@ fn neighbours(at: &[(f64, f64)], heading: f64) -> Vec<Edit> {
     at.iter().enumerate().map(parked).collect()
 }
 
-/// A car that parks in the bay once it is near, waits for a while and continues.
+/// A script for a car that parks in the bay when it is near, waits for a while and continues.
 fn parker(near: f64) -> String {
     format!(
         "fn behave(agent) {{

@@ -104,13 +104,13 @@ fn a_saved_build_acts_within_half_a_second() {
     println!("from copy to first step {:?}", began.elapsed());
 }
 
-/// Whether every stack has finite scores.
+/// Whether all stacks have finite scores.
 fn is_rated(summary: &roadwright_simulation::Summary) -> bool {
     let mut scores = summary.stacks.iter().flat_map(|stack| &stack.fitness);
     !summary.stacks.is_empty() && scores.all(|f| f.score.count > 0 && f.score.mean.is_finite())
 }
 
-/// All example plugins, with their slots and ids.
+/// All example plugins with their slots and ids.
 fn examples(folder: &std::path::Path) -> Vec<(Slot, &'static str, PathBuf)> {
     let c = |name: &str, source: &str| {
         let library = folder.join(format!("{name}.so"));
@@ -204,7 +204,7 @@ fn all_examples_pass_the_check() {
     );
 }
 
-/// Binaries built with the header of version 1.0; their source is `kept.c` beside them.
+/// Binaries that were built with the header of version 1.0. Their source, `kept.c`, is in the same folder.
 const KEPT: [(&str, Slot, &str); 5] = [
     ("controller", Slot::Controller, "org.roadwright.kept"),
     ("planner", Slot::Planner, "org.roadwright.kept.planner"),

@@ -1,4 +1,4 @@
-//! Saved worlds with scripts and plugins continue bit for bit.
+//! Checks that saved worlds with scripts and plugins continue bit for bit.
 
 use crate::common::{Bench, c_plugin, only, root, run, shipped};
 use crate::random_steps::Random;
@@ -6,7 +6,7 @@ use roadwright_agent::Slot;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{RunOptions, SaveError, SavedWorld, World};
 
-/// Runs to each moment, saves, restores, and compares after some more time.
+/// Runs to each of the moments, saves and restores the world, and compares both after some more time.
 fn hold(bench: &Bench, scenario: &Scenario, options: &RunOptions, moments: &[f64]) {
     let registry = bench.host().registry();
     let mut whole = World::new(scenario, &registry, options).unwrap();
@@ -98,7 +98,7 @@ fn plugins_get_their_state_back() {
     }
 }
 
-/// Saves at a random step, and compares all later snapshots with those of restored worlds.
+/// Saves at a random step, and compares all later snapshots with those of the restored world.
 fn hold_at_random(bench: &Bench, name: &str, options: &RunOptions, random: &mut Random) {
     let (scenario, registry) = (shipped(name), bench.host().registry());
     let mut whole = World::new(&scenario, &registry, options).unwrap();

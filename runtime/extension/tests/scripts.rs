@@ -1,4 +1,4 @@
-//! Behaviour scripts: capabilities, limits, and reloading.
+//! Capabilities, limits and reloading of behaviour scripts.
 #![allow(clippy::disallowed_methods, reason = "tests wait in wall time")]
 
 use crate::common::{Bench, root, run, shipped, wait_until};
@@ -270,7 +270,7 @@ fn every_documented_item_can_be_written_as_it_is_documented() {
     assert!(error("fn behave(agent) { agent.go(); }").contains("reserved"));
 }
 
-/// A script that repeats a statement in a loop.
+/// Returns a script that repeats a statement in a loop.
 fn repeated(times: u32, body: &str) -> String {
     format!(
         "fn behave(agent) {{ let a = []; a.pad(250, 1); let m = #{{}}; \
@@ -607,7 +607,7 @@ fn the_bus_keeps_its_timetable_and_the_ambulance_returns() {
     assert!(said.contains("32 back at the base"), "{said}");
 }
 
-/// A truck uncouples its trailer, drives a round, couples it and arrives; with one thread and with two.
+/// A truck uncouples its trailer, drives a lap, couples it again and arrives, with one thread and with two.
 #[test]
 fn the_shuttle_leaves_its_trailer_and_fetches_it() {
     let scenario = shipped("trailer-yard");
@@ -655,7 +655,7 @@ fn the_shuttle_leaves_its_trailer_and_fetches_it() {
     assert_eq!(runs[0], runs[1]);
 }
 
-/// One car on a long road, driven by a script.
+/// Creates one car on a long road, driven by a script.
 fn lone(script: &str) -> (Bench, Scenario) {
     let bench = Bench::new();
     bench.put_script("lone.rhai", script);

@@ -1,4 +1,4 @@
-//! Signals and scripts: signal controllers, and behaviours that observe signals and request stages.
+//! Signals and scripts, which are signal controllers, and behaviours that observe signals and request stages.
 
 use crate::common::{Bench, compile as compile_c, root, run};
 use crate::scenarios::{draw, street};
@@ -13,7 +13,7 @@ use roadwright_simulation::{Ground, RunOptions, SavedWorld, World};
 use std::path::PathBuf;
 
 /// Two crossing streets with signals, with the given numbers of cars per hour from west to east and from
-/// south to north. Returns the node in the middle.
+/// south to north. Returns the scenario and the node in the middle.
 fn crossing(rates: [f64; 2]) -> (Scenario, NodeId) {
     let mut scenario = Scenario::new("signals");
     for (from, to) in [
@@ -49,14 +49,14 @@ fn crossing(rates: [f64; 2]) -> (Scenario, NodeId) {
     (scenario, node)
 }
 
-/// Like `crossing`, but with a plan.
+/// Sets the plan of a node.
 fn with_plan(scenario: &mut Scenario, node: NodeId, plan: SignalPlan) {
     let mut changed = scenario.network().node(node).unwrap().clone();
     changed.rules.plan = Some(plan);
     scenario.apply(Edit::Node(node, Some(changed))).unwrap();
 }
 
-/// A plan controlled by a script.
+/// Returns a plan in which a script controls the signals.
 fn by(script: &str) -> SignalPlan {
     SignalPlan {
         controller: Some(SignalControllerSetting::new(script)),
@@ -71,7 +71,7 @@ fn actuated() -> SignalPlan {
     }
 }
 
-/// Gives all cars a behaviour.
+/// Gives a behaviour to all cars.
 fn driven_by(scenario: &mut Scenario, behaviour: &str) {
     let mut module = ModuleSetting::new(behaviour);
     module.rate_hz = Some(4.0).into();
@@ -99,7 +99,7 @@ fn lights(world: &World) -> [Light; 2] {
     })
 }
 
-/// Number of times each street turned green within the given number of seconds.
+/// Number of times that each street turned green within the given number of seconds.
 fn greens(world: &mut World, seconds: f64) -> [u32; 2] {
     let mut count = [0; 2];
     let mut before = lights(world);
@@ -288,7 +288,7 @@ fn a_newer_version_takes_over_and_keeps_what_was_remembered() {
     assert!(world.faults().is_empty(), "{:?}", world.faults());
 }
 
-/// Every car requests and holds the stage of its movement.
+/// A behaviour in which every car requests and holds the stage of its movement.
 const ASKING: &str = "fn behave(agent) {
     if agent.signal_node < 0 { return; }
     let signals = agent.signal(agent.signal_node);
@@ -438,7 +438,7 @@ fn the_scripts_in_the_page_about_junctions_compile() {
     }
 }
 
-/// A signal controller in C, whose misbehaviour is selected by definitions; see `tests/c/signals.c`.
+/// Compiles a signal controller in C whose misbehaviour depends on definitions, see `tests/c/signals.c`.
 fn signal_plugin(bench: &Bench, name: &str, definitions: &[&str]) -> PathBuf {
     let source = root().join("runtime/extension/tests/c/signals.c");
     let library = bench.folder.path().join(name).with_extension("so");
@@ -450,7 +450,7 @@ fn signal_plugin(bench: &Bench, name: &str, definitions: &[&str]) -> PathBuf {
 
 const PLUGIN: &str = "org.roadwright.signals";
 
-/// The world after 200 s at the crossing with heavy traffic under a plan.
+/// World with heavy traffic at the crossing after 200 s under a plan.
 fn driven(bench: &Bench, plan: SignalPlan) -> World {
     let (mut scenario, node) = crossing([700.0, 500.0]);
     with_plan(&mut scenario, node, plan);
@@ -573,7 +573,8 @@ fn what_a_plugin_keeps_is_saved_and_taken_over_by_the_next_build() {
     assert_eq!(swapped.snapshot().hash(), plain.snapshot().hash());
 }
 
-/// Built with the header of version 1.1; its source is `kept_signals.c` beside it.
+/// Tests a binary that was built with the header of version 1.1. Its source, `kept_signals.c`, is in the same
+/// folder.
 #[test]
 fn a_binary_of_abi_1_1_works_for_ever() {
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {

@@ -1,5 +1,5 @@
-//! Hundreds of reloads with thousands of agents; a tenth of both in a normal run. In a separate process,
-//! because it measures memory.
+//! Hundreds of reloads with thousands of agents. A normal run has a tenth of both. The test is a separate
+//! process, because it measures memory.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -17,7 +17,7 @@ use roadwright_simulation::RunOptions;
 use roadwright_testing::{is_slow, plugin_library, scaled};
 use std::time::{Duration, Instant};
 
-/// A grid of streets with room for thousands.
+/// Creates a grid of streets with room for thousands of agents.
 fn grid(streets: u32) -> Scenario {
     let mut scenario = Scenario::new("grid");
     let style = draw::RoadStyle {

@@ -1,4 +1,4 @@
-//! Plugins that no run needs: their code does not run.
+//! Checks that the code of plugins that no run needs does not run.
 #![cfg(unix)]
 
 use crate::common::{Bench, c_plugin, run, shipped};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 const PROBE: &str = "org.roadwright.probe";
 
-/// A host that is asked for modules, and a plugin that leaves a mark when it is loaded.
+/// A host from which modules are requested, and a plugin that leaves a mark when it is loaded.
 struct Case {
     bench: Bench,
     mark: PathBuf,

@@ -6,7 +6,7 @@ use roadwright_extension::script::{
 use roadwright_scenario::{Edit, PointOfInterest, PointOfInterestId, Scenario};
 use roadwright_simulation::builtin_modules;
 
-/// The warnings for a script beside others, with line and column.
+/// Warnings for a script among others, with line and column.
 fn told(text: &str, others: &[&str]) -> Vec<(usize, String)> {
     let compiled = compile("test.rhai", text, None).unwrap();
     let others: Vec<String> = others.iter().map(|text| (*text).to_owned()).collect();
@@ -21,7 +21,7 @@ fn told(text: &str, others: &[&str]) -> Vec<(usize, String)> {
     all.into_iter().map(|w| (w.line, w.message)).collect()
 }
 
-/// The warnings for one statement in a branch that no trial takes.
+/// Warnings for a statement in a branch that no trial takes.
 fn of(statement: &str) -> Vec<String> {
     let text = format!(
         "fn behave(agent) {{ if agent.time > 1.0 {{\n{statement}\n}} }}\nfn on_message(agent, message) {{}}"
@@ -132,7 +132,7 @@ fn nothing_is_told_of_what_ships() {
     }
 }
 
-/// Findings of `script check` for a script in a scenario with a place called Depot.
+/// Findings of `script check` for a script, in a scenario with a place called Depot.
 fn checked(text: &str) -> Vec<String> {
     let compiled = compile("test.rhai", text, None).unwrap();
     let mut scenario = Scenario::new("yard");

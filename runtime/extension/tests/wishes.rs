@@ -1,4 +1,4 @@
-//! Typical uses of scripts, each as a script of a few lines with its observed effect.
+//! Typical uses of scripts. Each is a script of a few lines whose effect is observed.
 
 use crate::common::run;
 use crate::road::Road;
@@ -426,7 +426,7 @@ fn the_offset_of_a_car_at_the_kerb_is_that_from_its_lane() {
     assert!((-2.3..-1.7).contains(&offset), "{log}");
 }
 
-/// Everything above at once, with cars that come and go.
+/// A script with all of the above at the same time, in which cars come and go.
 const ALL: &str =
     "fn on_start(agent) { agent.join(if agent.id % 2 == 0 { \"even\" } else { \"odd\" }); }
 fn behave(agent) {

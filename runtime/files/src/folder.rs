@@ -1,4 +1,4 @@
-//! Folders that appear with all their files or not at all.
+//! Folders that are created either with all their files or not at all.
 
 use crate::write::check_folder;
 use std::io::{ErrorKind, Result};
@@ -8,9 +8,9 @@ use tempfile::TempDir;
 /// Prefix of folders that are being filled, in their parent folder.
 const PREFIX: &str = ".making-";
 
-/// A new folder that is filled under a temporary name beside its final path.
+/// A new folder that gets its files under a temporary name beside its final path.
 ///
-/// Nothing is left of it if it is dropped before [`finish`](Self::finish).
+/// It is removed if this is dropped before [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct NewFolder {
     beside: TempDir,
@@ -18,7 +18,7 @@ pub struct NewFolder {
 }
 
 impl NewFolder {
-    /// Begins a folder for a path that does not exist yet or is an empty folder. Parent folders are created.
+    /// Starts a folder for a path that does not exist yet or is an empty folder. Parent folders are created.
     ///
     /// # Errors
     /// If the parent folder cannot be created or written to.
@@ -33,7 +33,7 @@ impl NewFolder {
         Ok(Self { beside, path })
     }
 
-    /// Temporary path to write the files to.
+    /// Temporary path to which files are written.
     pub fn beside(&self) -> &Path {
         self.beside.path()
     }
@@ -41,7 +41,7 @@ impl NewFolder {
     /// Moves the folder to its final path.
     ///
     /// # Errors
-    /// If it cannot be moved, for instance because a folder with files exists there.
+    /// If it cannot be moved, for example because the path is a folder that contains files.
     pub fn finish(self) -> Result<()> {
         open_to_all(self.beside.path())?;
         // Some systems cannot move a folder over an empty one.
@@ -56,14 +56,14 @@ impl NewFolder {
     }
 }
 
-/// Gives a temporary folder, which is private to its owner, the permissions of any new folder.
+/// Gives a temporary folder, which is private to its owner, the usual permissions of a new folder.
 #[cfg(unix)]
 fn open_to_all(folder: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755))
 }
 
-/// Does nothing, because temporary folders have normal permissions here.
+/// Does nothing, because temporary folders have the usual permissions on this system.
 #[cfg(not(unix))]
 fn open_to_all(_: &Path) -> Result<()> {
     Ok(())

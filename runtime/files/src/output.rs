@@ -1,4 +1,4 @@
-//! Results: written beside their final path, and moved there once all of them are complete.
+//! Results that are written beside their final paths, and moved there when all of them are complete.
 
 use crate::read::name_of;
 use crate::write::{Beside, Sealed};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// A result that is being written.
 ///
 /// A result for a file is written beside it and renamed by [`Complete::commit`]. Pipes, devices and the
-/// standard streams receive the bytes at once, because nothing there can be replaced.
+/// standard streams receive the bytes immediately, because they cannot be replaced.
 #[derive(Debug)]
 pub struct Output {
     to: To,
@@ -23,7 +23,7 @@ enum To {
 }
 
 impl Output {
-    /// Opens a result for a path. Opening a pipe waits for a reader.
+    /// Opens a result for a path. If the path is a pipe, this waits for a reader.
     ///
     /// # Errors
     /// If the folder does not exist or cannot be written to, or the path is that of a folder or a socket.
@@ -44,7 +44,7 @@ impl Output {
         &self.path
     }
 
-    /// Finishes writing. The previous file is untouched until [`Complete::commit`].
+    /// Finishes writing. The previous file stays unchanged until [`Complete::commit`].
     ///
     /// # Errors
     /// If not everything could be written.
@@ -77,8 +77,8 @@ impl Write for Output {
     }
 }
 
-/// Renames the error of a broken pipe. A lost result is an error, whereas a closed standard output means that
-/// the reader has seen enough, so the two must not have the same kind.
+/// Replaces the kind of a broken pipe error. A result that cannot be written is an error, but a closed
+/// standard output means that the reader needs no more, so the two must differ.
 fn named(error: Error) -> Error {
     match error.kind() {
         ErrorKind::BrokenPipe => Error::other("the program that reads from the pipe has ended"),
@@ -86,12 +86,12 @@ fn named(error: Error) -> Error {
     }
 }
 
-/// A result that is completely written and waits to be renamed.
+/// A completely written result that waits to be renamed.
 ///
-/// Nothing is left of it if it is dropped.
+/// The file is removed if this is dropped.
 #[derive(Debug)]
 pub struct Complete {
-    /// `None` if the bytes went to a stream.
+    /// The written file; `None` if the bytes went to a stream.
     sealed: Option<Sealed>,
     path: PathBuf,
 }
@@ -100,7 +100,7 @@ impl Complete {
     /// Gives the file its final name. An existing file is replaced.
     ///
     /// # Errors
-    /// If it cannot be renamed; an existing file is then untouched.
+    /// If it cannot be renamed. An existing file is then unchanged.
     pub fn commit(self) -> Result<()> {
         self.sealed.map_or(Ok(()), Sealed::commit)
     }
@@ -120,7 +120,7 @@ impl Complete {
     }
 }
 
-/// A complete file that a process has left at its temporary path.
+/// A complete file that a process has left under a temporary name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
     /// Temporary path.
@@ -133,7 +133,7 @@ impl Left {
     /// Gives the file its final name. An existing file is replaced.
     ///
     /// # Errors
-    /// If it cannot be renamed; an existing file is then untouched.
+    /// If it cannot be renamed. An existing file is then unchanged.
     pub fn commit(&self) -> Result<()> {
         std::fs::rename(&self.beside, &self.place)
     }
@@ -147,21 +147,21 @@ impl Left {
     }
 }
 
-/// What writing to a path does.
+/// Effect of writing to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// A file is created or replaced.
     File,
-    /// Bytes go to an existing stream that cannot be replaced.
+    /// Bytes go to an existing stream, which cannot be replaced.
     Stream(Stream),
 }
 
 /// A target that is not a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// Standard output or standard error of this program, wherever they are redirected.
+    /// Standard output or standard error of this program, even if they are redirected.
     Standard(Standard),
-    /// A named pipe, or one created by the shell.
+    /// A named pipe, or a pipe created by the shell.
     Pipe,
     /// A device, such as `/dev/null`.
     Device,
@@ -178,8 +178,8 @@ pub enum Standard {
 
 impl Standard {
     /// Returns the stream that a path names.
-    // By name, because a redirected stream looks like any other file to the system, and replacing that file
-    // would break the redirection.
+    // Determined by name, because a redirected stream looks like any other file to the system, and replacing
+    // that file would break the redirection.
     fn of(path: &Path) -> Option<Self> {
         match path.to_str()? {
             "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1" => Some(Self::Output),
@@ -202,7 +202,7 @@ impl Standard {
         kept.map(File::from)
     }
 
-    /// Fails, because separate files for streams are not supported on this system.
+    /// Always fails, because opening streams as separate files is not supported on this system.
     ///
     /// # Errors
     /// Always.
@@ -213,7 +213,7 @@ impl Standard {
 }
 
 impl Target {
-    /// Determines what writing to a path does, without opening anything.
+    /// Determines the effect of writing to a path without opening anything.
     ///
     /// # Errors
     /// If a folder or a socket has this name, or the system cannot inspect the path.
@@ -224,7 +224,7 @@ impl Target {
         let kind = match std::fs::metadata(path) {
             Ok(metadata) => metadata.file_type(),
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::File),
-            // A part of the path is a file instead of a folder, so there is nothing to replace.
+            // A part of the path is a file and not a folder, so there is nothing to replace.
             Err(error) if error.kind() == ErrorKind::NotADirectory => return Ok(Self::File),
             Err(error) => return Err(error),
         };
@@ -244,7 +244,8 @@ impl Target {
     }
 }
 
-/// Returns the stream for a file type. Disks are excluded, because a result would destroy their contents.
+/// Returns the stream for a file type. Disks are excluded, because writing a result would destroy their
+/// contents.
 #[cfg(unix)]
 fn stream_of(kind: FileType) -> Option<Stream> {
     use std::os::unix::fs::FileTypeExt;

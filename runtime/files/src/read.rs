@@ -1,4 +1,4 @@
-//! Reading with limits.
+//! Reading of files with limits on their size.
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{Error, ErrorKind, Read, Result};
@@ -10,8 +10,8 @@ pub const MEBIBYTE: u64 = 1 << 20;
 /// Reads a file of at most `limit` bytes.
 ///
 /// # Errors
-/// The error of the system, or if the path is a folder, pipe or device, which might never end, or if the file
-/// is larger than the limit.
+/// If the system reports an error, if the path is a folder, pipe or device (which might never end), or if the
+/// file is larger than the limit.
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
     check(&std::fs::metadata(path)?, limit)?;
     let file = open(path)?;
@@ -39,7 +39,7 @@ pub fn open(path: &Path) -> Result<File> {
 /// Reads the text of a file of at most `limit` bytes, without the byte order mark that some programs write.
 ///
 /// # Errors
-/// As [`read`], and if the file is not UTF-8.
+/// Same as for [`read`], and if the file is not UTF-8.
 pub fn read_text(path: &Path, limit: u64) -> Result<String> {
     let bytes = read(path, limit)?;
     let text = String::from_utf8(bytes);

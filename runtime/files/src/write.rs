@@ -1,4 +1,4 @@
-//! Writing: to a temporary file first, which is then moved into place.
+//! Writing to a temporary file, which is then moved into place.
 
 use crate::output::Left;
 use crate::read::name_of;
@@ -10,10 +10,10 @@ use tempfile::{NamedTempFile, TempPath};
 /// Prefix of files that are being written, in their folder.
 const PREFIX: &str = ".saving-";
 
-/// Writes a file atomically: afterwards the path has either the old or the new bytes. See [`Beside`].
+/// Writes a file atomically, so that afterwards the path has either the old or the new bytes. See [`Beside`].
 ///
 /// # Errors
-/// If the file cannot be written; an existing file is then untouched.
+/// If the file cannot be written. An existing file is then unchanged.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = Beside::new(path)?;
     file.write_all(bytes)?;
@@ -23,9 +23,9 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 /// A file that is written beside the one it will replace.
 ///
 /// A link is followed to its target. The new file gets the permissions of the old one, and its owner and
-/// group if the system allows that; without an old file it gets those of any new file. Another name of the
-/// old file (a hard link) keeps the old bytes. Files that killed programs have left in the folder are swept.
-/// Nothing is left if this is dropped before [`finish`](Self::finish).
+/// group if the system allows that. If there is no old file, it gets the usual permissions of a new file.
+/// Another name of the old file (a hard link) keeps the old bytes. Files that killed programs have left in
+/// the folder are removed. The temporary file is removed if this is dropped before [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct Beside {
     file: NamedTempFile,
@@ -33,7 +33,7 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// Begins a file for a path.
+    /// Starts a file for a path.
     ///
     /// # Errors
     /// If the folder does not exist or cannot be written to, or the path is not that of a file.
@@ -50,7 +50,8 @@ impl Beside {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        // The same folder is on the same disk; only there does a move replace the old file atomically.
+        // The temporary file is in the same folder and therefore on the same disk. Only there does a move
+        // replace the old file atomically.
         let folder = folder_of(&path);
         if !folder.is_dir() {
             let what = format!("there is no folder {}", folder.display());
@@ -58,7 +59,7 @@ impl Beside {
         }
         sweep(folder);
         let file = create(folder).map_err(|error| unwritable(folder, &error))?;
-        // The lock shows other sweepers of this folder that the file is being written.
+        // The lock shows other programs that sweep this folder that the file is being written.
         let _ = file.as_file().try_lock();
         if let Some(before) = before {
             keep_rights(file.as_file(), &before)?;
@@ -69,19 +70,19 @@ impl Beside {
     /// Moves the file into place.
     ///
     /// # Errors
-    /// If not everything could be written or the file cannot be moved; an existing file is then untouched.
+    /// If not everything could be written, or the file cannot be moved. An existing file is then unchanged.
     pub fn finish(self) -> Result<()> {
         self.seal()?.commit()
     }
 
-    /// Finishes writing, and leaves an existing file untouched.
+    /// Finishes writing without changing an existing file.
     ///
     /// # Errors
     /// If not everything could be written.
     pub(crate) fn seal(mut self) -> Result<Sealed> {
         self.file.flush()?;
-        // Synced before the move. Otherwise the name could refer to bytes that were never written after a
-        // power failure.
+        // Synced before the move. Otherwise, after a power failure, the name could refer to bytes that were
+        // never written.
         self.file.as_file().sync_all()?;
         let (held, beside) = self.file.into_parts();
         Ok(Sealed {
@@ -92,10 +93,10 @@ impl Beside {
     }
 }
 
-/// A complete file beside its target. Nothing is left of it if it is dropped.
+/// A complete file beside its target, which is removed if this is dropped.
 #[derive(Debug)]
 pub(crate) struct Sealed {
-    /// Holds the lock that tells other programs that the file is in use.
+    /// Holds the lock that shows other programs that the file is in use.
     held: File,
     beside: TempPath,
     path: PathBuf,
@@ -134,7 +135,7 @@ impl Write for Beside {
 /// Returns the file that a path refers to. Links are followed, even to files that do not exist yet.
 fn target(path: &Path) -> Result<PathBuf> {
     let mut path = path.to_owned();
-    // Maximum depth on common systems.
+    // The usual maximum length of a chain of links.
     for _ in 0..40 {
         let Ok(next) = std::fs::read_link(&path) else {
             return Ok(path);
@@ -174,7 +175,7 @@ pub(crate) fn check_folder(folder: &Path) -> Result<()> {
     Err(Error::new(kind, what))
 }
 
-/// Reports that a folder is not writable, without the name of the temporary file.
+/// Reports that a folder is not writable, without mentioning the temporary file.
 fn unwritable(folder: &Path, error: &Error) -> Error {
     let (kind, shown) = (error.kind(), folder.display());
     Error::new(
@@ -183,7 +184,7 @@ fn unwritable(folder: &Path, error: &Error) -> Error {
     )
 }
 
-/// Creates a file with the permissions of any new file.
+/// Creates a file with the usual permissions of a new file.
 fn create(folder: &Path) -> Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX);
@@ -193,11 +194,11 @@ fn create(folder: &Path) -> Result<NamedTempFile> {
         // The system removes permissions according to the umask.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    // The error would name the temporary file, which means nothing to the user.
+    // The error would contain the name of the temporary file, which means nothing to the user.
     builder.tempfile_in(folder).map_err(without_path)
 }
 
-/// Removes the path that the library puts before a system error.
+/// Removes the path that the library adds to a system error.
 fn without_path(error: Error) -> Error {
     let source = error.get_ref().and_then(std::error::Error::source);
     match source {
@@ -210,7 +211,7 @@ fn without_path(error: Error) -> Error {
 #[cfg(unix)]
 fn keep_rights(file: &File, before: &Metadata) -> Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
-    // Only root may change the owner, but every user may keep a group of their own.
+    // Only root may change the owner, but users may change the group to another one of theirs.
     if fchown(file, Some(before.uid()), Some(before.gid())).is_err() {
         let _ = fchown(file, None, Some(before.gid()));
     }
@@ -223,15 +224,16 @@ fn keep_rights(file: &File, before: &Metadata) -> Result<()> {
     file.set_permissions(before.permissions())
 }
 
-/// Makes the name of a new file survive a power failure, like its bytes.
+/// Makes sure that the name of a new file survives a power failure, like its contents.
 fn sync_folder(folder: &Path) {
-    // On systems where folders cannot be opened, the system does this by itself.
+    // On systems that cannot open folders, the system does this by itself.
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
 }
 
-/// Removes files that killed programs have left in a folder: files of ours that are not locked.
+/// Removes files that killed programs have left in a folder, which are our temporary files that are not
+/// locked.
 fn sweep(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {

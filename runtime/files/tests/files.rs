@@ -1,4 +1,4 @@
-//! Files that are read or rejected, and the remains of a file that is written.
+//! Tests of which files are read or rejected, and of what remains after a file is written.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_files::{

@@ -1,5 +1,5 @@
-//! Scenarios from and to other formats.
+//! Conversion of scenarios from and to other formats.
 //!
-//! So far: OpenStreetMap in ([`osm`]).
+//! So far, OpenStreetMap can be imported ([`osm`]).
 
 pub mod osm;

@@ -15,7 +15,7 @@ use std::fmt::Write;
 /// Start of the street of the tests, degrees.
 const ORIGIN: (f64, f64) = (53.34, -6.26);
 
-/// A map around a street of 200 m along x, whose middle is the origin, described in metres.
+/// A map around a street of 200 m along x, described in metres, with the middle of the street as the origin.
 struct Town {
     nodes: String,
     rest: String,
@@ -47,7 +47,7 @@ impl Town {
         id
     }
 
-    /// A way through points, optionally closed.
+    /// Adds a way through points, which may be closed.
     fn way(&mut self, places: &[(f64, f64)], closed: bool, tags: &str) -> i64 {
         let mut nodes: Vec<i64> = places.iter().map(|at| self.node(at.0, at.1)).collect();
         if closed {
@@ -117,7 +117,7 @@ fn told(summary: &ImportSummary, words: &str) -> usize {
     found.map(|warning| warning.count).sum()
 }
 
-/// The smallest distance from a lane's edge to a building, m.
+/// Returns the smallest distance between a lane's edge and a building, m.
 fn room_beside_lanes(scenario: &Scenario) -> f64 {
     let layout = layout(scenario.network(), scenario.about());
     let graph = LaneGraph::new(scenario, &layout);
@@ -329,7 +329,7 @@ fn walls_that_houses_share_stay_side_by_side() {
     assert_eq!(check(&scenario), []);
 }
 
-/// A position on the map: random, or where another node is likely to be.
+/// A position on the map, which is random or one where other nodes are likely to be.
 fn place() -> impl Strategy<Value = (f64, f64)> {
     prop_oneof![
         (-150.0..150.0f64, -60.0..60.0f64),

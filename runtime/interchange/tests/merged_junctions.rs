@@ -1,5 +1,5 @@
-//! Merged junctions lead only where the streets between their nodes lead: compared with all drives over those
-//! streets.
+//! Checks that merged junctions lead only where the streets between their nodes lead, by comparing them with
+//! all drives over those streets.
 
 use proptest::prelude::*;
 use roadwright_geometry::{DVec2, ReferenceLine};
@@ -25,8 +25,8 @@ impl Within<'_> {
         self.scenario.network().road(id).unwrap()
     }
 
-    /// The exits of a vehicle that enters from an arm, for a class of vehicles: every drive that uses no
-    /// street twice in one direction, and makes no U-turn on one.
+    /// Returns the exits for vehicles of a class that enter from an arm, by trying every drive that uses no
+    /// street twice in the same direction and makes no U-turn on a street.
     fn exits(&self, from: End, class: VehicleClass) -> BTreeSet<End> {
         let mut exits = BTreeSet::new();
         let mut drives = vec![(self.road(from.0).node_at(from.1), vec![from])];
@@ -101,7 +101,7 @@ impl Within<'_> {
     }
 }
 
-/// Numbers of merged junctions of a scenario, and of connections through them.
+/// Number of merged junctions in a scenario, and number of connections through them.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) junctions: usize,
@@ -157,7 +157,8 @@ pub(crate) fn hold(scenario: &Scenario) -> Tally {
     tally
 }
 
-/// A grid of short streets, some of them one-way, some for buses, with restrictions at some crossings.
+/// Creates a grid of short streets, some of them one-way or only for buses, with restrictions at some
+/// crossings.
 fn grid(numbers: &[u8]) -> Scenario {
     let mut scenario = Scenario::new("grid");
     let mut numbers = numbers.iter().copied().cycle();

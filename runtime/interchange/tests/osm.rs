@@ -1,4 +1,4 @@
-//! OpenStreetMap import: small data of our own, real data of Dublin where available, and damaged data.
+//! OpenStreetMap import of small made-up data, of real data of Dublin where available, and of damaged data.
 
 use proptest::prelude::*;
 use roadwright_geometry::math::{cos, sin};
@@ -9,7 +9,7 @@ use roadwright_scenario::check::{Code, check};
 use roadwright_scenario::{Control, DrivingSide, RestrictionKind, RoadAccess, Scenario};
 use roadwright_scenario::{LaneChange, RoadId, junction, lane_graph};
 
-/// A crossroads in Dublin with a one-way arm, a banned turn and a footpath.
+/// A crossroads in Dublin with a one-way arm, a forbidden turn and a footpath.
 const CROSSROADS: &str = r#"<?xml version="1.0"?>
 <osm version="0.6">
   <node id="1" lat="53.3400" lon="-6.2620"/>
@@ -26,7 +26,7 @@ const CROSSROADS: &str = r#"<?xml version="1.0"?>
   <relation id="21"><member type="way" ref="10" role="from"/><tag k="type" v="restriction"/><tag k="restriction" v="no_left_turn"/></relation>
 </osm>"#;
 
-/// The scenario and the summary of an import with the usual options.
+/// Returns the scenario and the summary of an import with the usual options.
 pub(crate) fn imported(elements: &Elements) -> (Scenario, ImportSummary) {
     let options = ImportOptions {
         name: "test".into(),
@@ -107,7 +107,7 @@ fn junctions_that_become_one_are_told() {
     assert_eq!(told(800), None);
 }
 
-/// Two carriageways and a cross street, `apart` degrees of latitude apart.
+/// Two carriageways and a cross street. The carriageways are `apart` degrees of latitude apart.
 fn carriageways(apart: f64, relations: &str) -> String {
     let far = 53.34 - apart;
     let one_way = r#"<tag k="highway" v="secondary"/><tag k="oneway" v="yes"/>"#;
@@ -126,8 +126,8 @@ fn carriageways(apart: f64, relations: &str) -> String {
     )
 }
 
-/// A street whose two carriageways of two lanes diverge from one node, with the given distances from each
-/// other after 100 m and after 200 m; `kind` adds OSM tags to them.
+/// A street whose two carriageways of two lanes each diverge from a node. Their distances from each other
+/// after 100 m and after 200 m are given, and `kind` is added to their OSM tags.
 fn parting(first: f64, second: f64, kind: &str) -> Scenario {
     let degrees = |metres: f64| metres / 111_195.0;
     let (latitude, east) = (53.34, 100.0 / 66_400.0);
@@ -162,8 +162,8 @@ fn parting(first: f64, second: f64, kind: &str) -> Scenario {
     import(&elements, &ImportOptions::default()).unwrap().0
 }
 
-/// The smallest distance between the lanes of the two carriageways along the first, m; negative where they
-/// overlap.
+/// The smallest distance between the lanes of the two carriageways, measured along the first one, m. Negative
+/// where they overlap.
 fn between(scenario: &Scenario) -> f64 {
     let road = |id| scenario.network().road(RoadId(id)).unwrap();
     let (out, back) = (road(2), road(3));
@@ -375,7 +375,7 @@ proptest! {
     }
 }
 
-/// A field of a protobuf message that contains bytes.
+/// Encodes a field with bytes of a protobuf message.
 fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     [
         vec![number << 3 | 2],
@@ -395,7 +395,7 @@ fn varint(mut value: u64) -> Vec<u8> {
     bytes
 }
 
-/// A blob of a PBF file, compressed with zlib.
+/// Encodes a blob of a PBF file, compressed with zlib.
 fn blob(kind: &str, content: &[u8]) -> Vec<u8> {
     use std::io::Write;
     let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
@@ -406,7 +406,7 @@ fn blob(kind: &str, content: &[u8]) -> Vec<u8> {
     [(header.len() as u32).to_be_bytes().to_vec(), header, body].concat()
 }
 
-/// A block with one street of two nodes, followed by `repeats` empty groups.
+/// Encodes a block with a street of two nodes, followed by `repeats` empty groups.
 fn street(repeats: usize) -> Vec<u8> {
     let strings = [&b""[..], b"highway", b"residential"]
         .map(|text| field(1, text))
@@ -544,8 +544,8 @@ fn streets_across_the_antimeridian_stay_together() {
     assert!(cut.road_km < summary.road_km && cut.roads >= 2, "{cut:?}");
 }
 
-/// A crossing of two streets, with a sign 15 m before it on the approach from the south (way 12 runs from the
-/// south to the north); returns the resulting control and number of major roads.
+/// Imports a crossing of two streets with a sign 15 m before it, on the approach from the south (way 12 runs
+/// from south to north). Returns the resulting control and the number of major roads.
 fn ruled_by(sign: &str, at_junction: &str) -> (Option<Control>, usize, ImportSummary) {
     let text = format!(
         r#"<?xml version="1.0"?><osm version="0.6">
@@ -709,8 +709,8 @@ fn access_tags_become_access_and_trams_in_streets_are_told() {
     assert_eq!(told("tram"), Some((1, vec!["way 14".into()])));
 }
 
-/// A street of 600 m with a side street in its middle. Along it, from west to east: an unmarked crossing, one
-/// by itself, one 13 m before the junction, one on the junction, one 20 m behind it.
+/// A street of 600 m with a side street in its middle. From west to east it has an unmarked crossing, a
+/// crossing far from the junction, one 13 m before the junction, one on the junction, and one 20 m behind it.
 const CROSSINGS: &str = r#"<osm version="0.6">
   <node id="1" lat="53.3400" lon="-6.2650"/>
   <node id="2" lat="53.3400" lon="-6.2640"><tag k="highway" v="crossing"/><tag k="crossing" v="unmarked"/></node>
@@ -769,8 +769,8 @@ fn crossings_are_those_of_arms_or_stand_alone() {
     );
 }
 
-/// A mini roundabout of four streets in Dublin, one in the middle of a street, and the ring of a small
-/// roundabout with three arms, drawn with eight nodes 12 m from its middle.
+/// A mini roundabout where four streets meet in Dublin, another one in the middle of a street, and the ring
+/// of a small roundabout with three arms, drawn with eight nodes 12 m from its middle.
 fn mini_roundabouts(direction: &str) -> String {
     let mini = format!(
         "<tag k=\"highway\" v=\"mini_roundabout\"/><tag k=\"direction\" v=\"{direction}\"/>"

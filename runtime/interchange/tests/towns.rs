@@ -1,4 +1,5 @@
-//! Whole towns: a small synthetic one and, where `ROADWRIGHT_TEST_DATA` is set, parts of Dublin.
+//! Imports of whole towns. One is small and synthetic; if `ROADWRIGHT_TEST_DATA` is set, others are parts of
+//! Dublin.
 
 use crate::merged_junctions::hold;
 use crate::osm::imported;
@@ -12,7 +13,7 @@ use roadwright_testing::{CITY_RESTRICTIONS, CITY_SIGNALS, city};
 /// Expected contents of a town.
 struct Expected {
     ways: usize,
-    /// Nodes with signals, and the junctions that get them.
+    /// Number of nodes with signals. The next field is the number of junctions that get them.
     signal_nodes: usize,
     signals: usize,
     restrictions: usize,
@@ -27,7 +28,7 @@ fn signal_nodes(elements: &Elements) -> usize {
         .count()
 }
 
-/// Ways that the summary lists as left out.
+/// Number of ways that the summary lists as left out.
 fn left_out(summary: &ImportSummary) -> usize {
     let warnings = summary.warnings.iter();
     let of_ways = warnings.filter(|warning| {
@@ -112,7 +113,7 @@ fn arrives_whole(elements: &Elements, kinds: &[&str], expected: &Expected) {
     assert!(one_way >= expected.one_way, "{one_way}");
 }
 
-/// Reads a complete file, and the file cut off at several points.
+/// Reads a complete file, and the same file cut off at several points.
 fn loads_whole_only(bytes: &[u8], name: &str) {
     let (_, summary) = imported(&read(bytes).unwrap());
     assert!(summary.roads > 5, "{name}");
@@ -221,7 +222,8 @@ fn merged_junctions_of_a_city_of_our_own_lead_nowhere_where_its_streets_do_not()
     merged_junctions_lead_nowhere_new(&read(city().as_bytes()).unwrap(), 6);
 }
 
-/// Needs `ROADWRIGHT_TEST_DATA`, with extracts of OpenStreetMap around Trinity College in its folder `osm`.
+/// Tests that need `ROADWRIGHT_TEST_DATA`, whose folder `osm` must contain extracts of OpenStreetMap around
+/// Trinity College.
 mod real_data {
     use super::*;
     use roadwright_interchange::osm::read_file;

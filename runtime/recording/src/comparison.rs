@@ -1,4 +1,5 @@
-//! Comparison of two runs: figures, trips of the same agents, and differences of their scenarios.
+//! Comparison of two runs by key figures, by trips of the same agents, and by differences between their
+//! scenarios.
 
 use crate::results::RunResults;
 use roadwright_scenario::{DrivingSide, RoadNetwork, Scenario};
@@ -6,12 +7,12 @@ use roadwright_simulation::{Status, TimeRow, Trip, agent_name};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// One of two runs.
+/// The better one of two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
-    /// The first.
+    /// The first run.
     A,
-    /// The second.
+    /// The second run.
     B,
 }
 
@@ -22,20 +23,20 @@ enum Wish {
     Smaller,
 }
 
-/// A figure of two runs.
+/// A key figure of two runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// Its key in `figures.csv`, which stays when the name changes.
+    /// Key of the figure in `figures.csv`, which stays the same if the name changes.
     key: &'static str,
     /// Name of the figure.
     pub name: &'static str,
-    /// Its unit; empty for numbers.
+    /// Unit; empty for numbers.
     pub unit: &'static str,
     /// Explanation of the figure.
     pub hint: &'static str,
-    /// Value of the first run; `None` if it has none.
+    /// Value in the first run; `None` if it has none.
     pub a: Option<f64>,
-    /// Value of the second run.
+    /// Value in the second run; `None` if it has none.
     pub b: Option<f64>,
     wish: Wish,
 }
@@ -46,7 +47,7 @@ impl Figure {
         Some(self.b? - self.a?)
     }
 
-    /// The better run; `None` if they are equal, or one has no value.
+    /// The better run; `None` if they are equal or one has no value.
     pub fn better(&self) -> Option<Better> {
         let difference = self.difference().filter(|difference| *difference != 0.0)?;
         let is_larger_better = self.wish == Wish::Larger;
@@ -57,7 +58,7 @@ impl Figure {
         })
     }
 
-    /// Formats a value; a dash if there is none.
+    /// Formats a value, or a dash if there is none.
     pub fn in_words(&self, value: Option<f64>) -> String {
         // Counts are whole numbers.
         let decimals = if self.unit.is_empty() { 0 } else { 2 };
@@ -70,26 +71,26 @@ impl Figure {
 pub struct TripPair {
     /// The agent.
     pub agent: u64,
-    /// Number of the trip: agents that repeat have several, starting with 1.
+    /// Number of the trip, from 1. Agents that repeat their trip have several.
     pub number: usize,
-    /// The trip in the first run; `None` if it had not ended.
+    /// The trip in the first run; `None` if it had not ended by then.
     pub a: Option<Trip>,
-    /// The trip in the second run.
+    /// The trip in the second run; `None` if it had not ended by then.
     pub b: Option<Trip>,
 }
 
 impl TripPair {
-    /// Additional time in the second run, s; `None` if one trip has not ended, or not arrived.
+    /// Additional time in the second run, s; `None` if one of the trips has not ended or did not arrive.
     pub fn difference(&self) -> Option<f64> {
         Some(arrived(self.b.as_ref())?.seconds() - arrived(self.a.as_ref())?.seconds())
     }
 
-    /// The trip in the second run, or else in the first.
+    /// The trip in the second run, or else in the first run.
     pub fn any(&self) -> Option<&Trip> {
         self.b.as_ref().or(self.a.as_ref())
     }
 
-    /// Its name; for agents with several trips with the number of the trip.
+    /// Name of the agent, followed by the number of the trip if the agent has several.
     pub fn name(&self) -> String {
         let name = agent_name(self.agent);
         match self.number {
@@ -106,20 +107,19 @@ fn arrived(trip: Option<&Trip>) -> Option<&Trip> {
 /// A comparison of two runs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Comparison {
-    /// Time up to which figures and trips are compared, s: the length of the shorter run.
+    /// Time up to which figures and trips are compared, s, which is the length of the shorter run.
     pub until: f64,
     /// The figures.
     pub figures: Vec<Figure>,
-    /// All trips that have ended in one of the runs, the largest difference first, trips of only one run
-    /// last.
+    /// All trips that have ended in at least one of the runs. Those with the largest difference come first,
+    /// and those of only one run last.
     pub trips: Vec<TripPair>,
-    /// Differences of the second run's scenario from the first; empty if nothing that affects driving
-    /// differs.
+    /// Differences between the scenarios of the two runs; empty if nothing that affects driving differs.
     pub changes: Vec<String>,
 }
 
 impl Comparison {
-    /// Compares two runs, up to the end of the shorter one.
+    /// Compares two runs up to the end of the shorter one.
     pub fn new(a: &RunResults, b: &RunResults) -> Self {
         let until = a.seconds().min(b.seconds());
         let trips = pairs(ended(a, until), ended(b, until));
@@ -131,7 +131,7 @@ impl Comparison {
         }
     }
 
-    /// The tables of a comparison: file names and texts.
+    /// Returns the tables of a comparison, each with its file name and text.
     pub fn tables(&self, names: [&str; 2], runs: [&RunResults; 2]) -> [(&'static str, String); 3] {
         [
             ("figures.csv", self.figures_as_csv(names)),
@@ -226,7 +226,7 @@ fn timeline_as_csv([a, b]: [&RunResults; 2]) -> String {
         let _ = write!(text, ",a_{name},b_{name}");
     }
     text.push('\n');
-    // Rows of both runs are matched by full seconds.
+    // Rows of both runs are matched by whole seconds.
     let second = |row: &TimeRow| row.time.round() as u64;
     let by_time = |run: &RunResults| -> BTreeMap<u64, TimeRow> {
         run.rows.iter().map(|row| (second(row), *row)).collect()
@@ -261,7 +261,7 @@ fn ended(run: &RunResults, until: f64) -> impl Iterator<Item = &Trip> {
     run.trips.iter().filter(move |trip| trip.ended <= until)
 }
 
-/// Trips of the same agents, in the order in which each of them drove.
+/// Returns pairs of trips of the same agents, in the order in which each agent drove them.
 fn pairs<'a>(
     a: impl Iterator<Item = &'a Trip>,
     b: impl Iterator<Item = &'a Trip>,
@@ -286,7 +286,7 @@ fn pairs<'a>(
     let mut counts = BTreeMap::new();
     b.for_each(|trip| put(trip, &mut counts, false));
     let mut pairs: Vec<TripPair> = all.into_values().collect();
-    // Pairs without a difference come last. The sort keeps the order of agents among equals.
+    // Pairs without a difference come last. The sort keeps the order of agents on ties.
     let size = |pair: &TripPair| pair.difference().map_or(-1.0, f64::abs);
     pairs.sort_by(|x, y| size(y).total_cmp(&size(x)));
     pairs
@@ -424,7 +424,7 @@ fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -
     ]
 }
 
-/// The mean speed of all vehicles, m/s; each second of each of them has the same weight.
+/// Mean speed of all vehicles, m/s, in which each second of each vehicle has the same weight.
 fn speed_of(rows: &[TimeRow]) -> Option<f64> {
     let driving: usize = rows.iter().map(|row| row.driving).sum();
     let all: f64 = rows
@@ -434,9 +434,9 @@ fn speed_of(rows: &[TimeRow]) -> Option<f64> {
     (driving > 0).then(|| all / driving as f64)
 }
 
-/// Differences between scenarios that affect a run, one line per kind.
+/// Differences between scenarios that affect a run, one line for each kind.
 fn changes(a: &Scenario, b: &Scenario) -> Vec<String> {
-    // Two revisions of a document share nearly all parts.
+    // Two revisions of a document share nearly all of their parts.
     if std::ptr::eq(a, b) {
         return Vec::new();
     }

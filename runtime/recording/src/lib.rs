@@ -1,4 +1,4 @@
-//! Observed runs, rewinding to any moment of the last minutes, and the comparison of two runs.
+//! Observes runs, rewinds them to any moment of the last minutes, and compares two runs.
 //!
 //! | file | contents |
 //! | --- | --- |

@@ -4,7 +4,7 @@ use roadwright_scenario::Scenario;
 use roadwright_simulation::{Statistics, TimeRow, Trip};
 use std::sync::Arc;
 
-/// The scenario of a run, as it is now.
+/// The present scenario of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Ran<'a> {
     /// The scenario.
@@ -18,18 +18,19 @@ pub struct Ran<'a> {
 pub struct RunResults {
     /// A row for each second, oldest first.
     pub rows: Vec<TimeRow>,
-    /// The trips that have ended, in that order.
+    /// The trips that have ended, in the order in which they ended.
     pub trips: Vec<Trip>,
-    /// The scenario of the run, as it is now.
+    /// The present scenario of the run.
     pub scenario: Arc<Scenario>,
-    /// Whether the scenario was edited while it ran.
+    /// Whether the scenario was edited during the run.
     pub is_edited: bool,
-    /// Results before the last reset, or of the future that was discarded by continuing from the past.
+    /// Results before the last reset, or of the future that was discarded when the run continued from the
+    /// past.
     pub before: Option<Arc<RunResults>>,
 }
 
 impl RunResults {
-    /// The results of a finished run, without those of the one before it.
+    /// Returns the results of a finished run, without those of the run before.
     pub fn of(statistics: &Statistics, ran: Ran<'_>) -> Self {
         Self {
             rows: statistics.rows().to_vec(),
@@ -40,7 +41,7 @@ impl RunResults {
         }
     }
 
-    /// The current results; the same ones if nothing has been added to them.
+    /// Returns the present results, which are the same object if nothing has been added to them.
     pub fn grown(
         self: &Arc<Self>,
         statistics: &Statistics,
@@ -53,7 +54,7 @@ impl RunResults {
             (Some(known), Some(before)) => Arc::ptr_eq(known, before),
             _ => false,
         };
-        // Rows and trips are added and removed only at the end.
+        // Rows and trips are added and removed only at the end, so comparing the ends is enough.
         let is_same = self.rows.last() == rows.last()
             && self.trips.len() == trips.len()
             && Arc::ptr_eq(&self.scenario, ran.scenario)
@@ -72,12 +73,13 @@ impl RunResults {
         self.rows.last().map_or(0.0, |row| row.time)
     }
 
-    /// Whether there is enough to compare, because a curve needs two points.
+    /// Whether there are enough rows for a comparison, because a curve needs two points.
     pub fn is_some(&self) -> bool {
         self.rows.len() > 1
     }
 
-    /// Approximate size in bytes, without its scenario, which shares nearly everything with the document.
+    /// Approximate size in bytes. It does not include the scenario, which shares nearly all of its data with
+    /// the document.
     pub fn bytes(&self) -> usize {
         let stacks: usize = self.trips.iter().map(|trip| trip.stack.len()).sum();
         self.rows.len() * size_of::<TimeRow>() + self.trips.len() * size_of::<Trip>() + stacks

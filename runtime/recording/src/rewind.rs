@@ -1,9 +1,8 @@
 //! Rewinding to any moment of the last minutes of a run.
 //!
-//! Every few seconds of simulated time the world is saved, and between two of these checkpoints all
-//! interventions are recorded. A moment is reproduced by restoring the checkpoint before it and repeating the
-//! steps from there with the same edits between the same steps. The result has the same bits, whatever the
-//! machine.
+//! Every few seconds of simulated time the world is saved, and all interventions between these checkpoints
+//! are recorded. A moment is reproduced by restoring the checkpoint before it and repeating the steps from
+//! there, with the same interventions between the same steps. The result has the same bits on every machine.
 //!
 //! ```text
 //!   checkpoints   0 s       2 s       4 s       6 s   | now 7.3 s
@@ -21,22 +20,22 @@ use roadwright_simulation::{
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Time between two checkpoints, s of simulated time: shorter periods take more memory, with longer ones it
-/// takes longer to step to a moment.
+/// Interval between two checkpoints, s of simulated time. A shorter interval takes more memory; with a longer
+/// one, it takes longer to step to a moment.
 const PERIOD: f64 = 2.0;
 /// Longest time that can be rewound, s of simulated time.
 const REACH: f64 = 300.0;
-/// Memory limit for rewinding, bytes; beyond it the oldest checkpoint is dropped.
+/// Memory limit for rewinding, bytes. If it is exceeded, the oldest checkpoint is dropped.
 const MOST_BYTES: usize = 200_000_000;
-/// Estimated size of a lanelet in a ground, bytes; a generous guess for grounds that edits have left behind.
+/// Estimated size of a lanelet, bytes. It is a generous guess for grounds that edits have replaced.
 const LANELET_BYTES: usize = 2_000;
 
-/// A change by the user to a run between two steps.
+/// A change that the user makes to a run between two steps.
 #[derive(Debug, Clone)]
 pub enum Intervention {
     /// The scenario was edited.
     Update(Arc<Scenario>),
-    /// The user moves the controls of an agent, or hands it back.
+    /// The user moves the controls of an agent, or returns it to its modules.
     Drive(u64, Option<HandControls>),
     /// The trailers of an agent are uncoupled or coupled.
     Coupling(u64, CouplingOrder),
@@ -53,7 +52,7 @@ pub struct Timeline {
     pub at: Option<f64>,
     /// Memory used for rewinding, bytes.
     pub bytes: usize,
-    /// Reason why rewinding is impossible, if it is.
+    /// Reason why rewinding is impossible; `None` if it is possible.
     pub problem: Option<String>,
 }
 
@@ -68,7 +67,7 @@ pub(crate) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Its size in bytes; the ground counts if the previous checkpoint has another one.
+    /// Size of the checkpoint in bytes. The ground counts only if the previous checkpoint has another one.
     fn bytes(&self, before: Option<&Self>) -> usize {
         let cell = size_of::<(HeatPlace, HeatCell)>();
         let shares = before.is_some_and(|before| Arc::ptr_eq(&before.ground, &self.ground));
@@ -84,22 +83,22 @@ impl Checkpoint {
 /// Checkpoints and interventions for rewinding.
 #[derive(Default)]
 pub struct Rewind {
-    /// Checkpoints with their sizes in bytes, oldest first.
+    /// Checkpoints, oldest first, each with its size in bytes.
     checkpoints: VecDeque<(Checkpoint, usize)>,
     bytes: usize,
-    /// Interventions with the step that they preceded, in order.
+    /// Interventions in order, each with the number of the step that it preceded.
     events: VecDeque<(u64, Intervention)>,
     /// Whether a checkpoint has to be stored before the next step.
     is_due: bool,
-    /// Reason why rewinding is impossible.
+    /// Reason why rewinding is impossible; `None` if it is possible.
     problem: Option<String>,
 }
 
 impl Rewind {
-    /// Stores a checkpoint if one is due; to be called before each step.
+    /// Stores a checkpoint if one is due. To be called before each step.
     pub fn watch(&mut self, run: &ObservedRun) {
         let world = run.world();
-        // At least one step, because a step of the world may be longer than the period.
+        // At least one step, because a step of the world may be longer than the interval.
         let every = steps(PERIOD, world.dt()).max(1);
         let last = self.checkpoints.back().map(|(last, _)| last.step);
         let is_due = self.is_due || last.is_none_or(|last| world.steps() >= last + every);
@@ -124,15 +123,16 @@ impl Rewind {
         let bytes = checkpoint.bytes(self.checkpoints.back().map(|(last, _)| last));
         self.bytes += bytes;
         self.checkpoints.push_back((checkpoint, bytes));
-        // The oldest is dropped when the next one reaches back far enough, or memory runs out.
+        // The oldest checkpoint is dropped when the next one reaches back far enough, or when memory runs
+        // out.
         while let (Some((_, bytes)), Some((second, _))) =
             (self.checkpoints.front(), self.checkpoints.get(1))
-            // The newest stays, however large it is, because there is no second one then.
+            // The newest one is kept at any size, because then there is no second one.
             && (self.bytes > MOST_BYTES || second.step + reach <= now)
         {
             self.bytes -= bytes;
             self.checkpoints.pop_front();
-            // Shared memory now counts for the next checkpoint.
+            // The memory that it shared now counts for the next checkpoint.
             if let Some((first, bytes)) = self.checkpoints.front_mut() {
                 let own = first.bytes(None);
                 self.bytes = self.bytes - *bytes + own;
@@ -151,12 +151,12 @@ impl Rewind {
 
     /// Records an intervention before a step.
     pub fn note(&mut self, step: u64, event: Intervention) {
-        // An earlier checkpoint at this step would be mistaken for one after it.
+        // An earlier checkpoint at this step would be mistaken for one after the intervention.
         self.cut(|at| at >= step);
         let is_update = |event: &Intervention| matches!(event, Intervention::Update(_));
         let has_one = |(at, before): &(u64, Intervention)| *at == step && is_update(before);
-        // A drag on the map makes many edits while the run is paused, and each of them holds a scenario; a
-        // checkpoint after all of them takes less.
+        // A drag on the map makes many edits while the run is paused, and each of them keeps a scenario
+        // alive. A checkpoint after all of them takes less memory.
         if is_update(&event) && (self.is_due || self.events.iter().any(has_one)) {
             self.events.retain(|before| !has_one(before));
             self.is_due = true;
@@ -179,11 +179,11 @@ impl Rewind {
         self.is_due = false;
     }
 
-    /// Returns the run at one of its steps. `on_the_way` is the same run at another step; if that is between
-    /// the checkpoint and the wanted step, it is continued.
+    /// Returns the run at one of its steps. `on_the_way` is the same run at another step. If that step is
+    /// between the checkpoint and the wanted step, this run is continued.
     ///
     /// # Errors
-    /// Why the moment cannot be reproduced, as a message.
+    /// If the moment cannot be reproduced, with a message.
     pub fn find(
         &self,
         step: u64,
@@ -216,7 +216,7 @@ impl Rewind {
 
     /// Runs the steps to a later moment, with all interventions in between.
     fn replay(&self, run: &mut ObservedRun, to: u64, registry: &Registry) -> Result<(), String> {
-        // Interventions before the run's own step are already included.
+        // Interventions before the run's present step are already included.
         let from = run.world().steps();
         let mut events = self.events.iter().filter(|(step, _)| *step > from);
         let mut next = events.next();
@@ -249,7 +249,7 @@ impl Rewind {
     }
 }
 
-/// Returns the number of steps of `dt` in `time`, rounded to the nearest.
+/// Returns the number of steps of length `dt` in a duration, rounded to the nearest integer.
 pub fn steps(time: f64, dt: f64) -> u64 {
     (time / dt).round().max(0.0) as u64
 }

@@ -1,4 +1,4 @@
-//! A world with its observers: statistics, heat map, and the trace of the watched agent.
+//! A world with its observers, which record statistics, a heat map, and the trace of the watched agent.
 
 use crate::results::{Ran, RunResults};
 use crate::rewind::{Checkpoint, Intervention};
@@ -11,13 +11,14 @@ use roadwright_simulation::{
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Time between samples of a trace, s of simulated time, and the number of samples that are kept.
+/// Interval between samples of a trace, s of simulated time. The next constant is the number of samples that
+/// are kept.
 const TRACE_STEP: f64 = 0.1;
 const TRACE_LENGTH: usize = 600;
-/// Maximum number of rows of a drive by hand: an hour.
+/// Maximum number of rows recorded of a drive by hand, enough for an hour.
 const MOST_KEPT: usize = 36_000;
 
-/// The places of a heat map with their values, in the order of places.
+/// The places of a heat map and their values, in the order of places.
 pub type HeatCells = Vec<(HeatPlace, HeatCell)>;
 
 /// State of a watched agent at one time.
@@ -35,14 +36,14 @@ pub struct TracePoint {
     pub acceleration: f64,
 }
 
-/// Traces one agent: an observer.
+/// Observer that records the trace of an agent.
 #[derive(Default)]
 pub struct AgentTrace {
-    /// The agent; `None` traces nothing.
+    /// The agent; `None` if nothing is recorded.
     pub agent: Option<u64>,
-    /// Its last minute, oldest first.
+    /// The last minute of the agent, oldest sample first.
     pub trace: VecDeque<TracePoint>,
-    /// When the next sample is due, s.
+    /// Time of the next sample, s.
     due: f64,
 }
 
@@ -70,7 +71,7 @@ impl AgentTrace {
 impl Observer for AgentTrace {
     fn after_step(&mut self, world: &World) {
         let time = world.time();
-        // Time is a sum of steps, so without the margin a sample would occasionally be a step late.
+        // Time is a sum of steps, so without the margin a sample would sometimes be a step late.
         if time < self.due - 1e-9 {
             return;
         }
@@ -91,10 +92,10 @@ impl Observer for AgentTrace {
     }
 }
 
-/// Records the vehicle that the user drives: an observer.
+/// Observer that records the vehicle that the user drives.
 #[derive(Clone, Default)]
 pub struct HandDrive {
-    /// Time, s, and vehicle, every tenth of a second, oldest first.
+    /// Time (s) and vehicle for every tenth of a second, oldest first.
     pub kept: Arc<Vec<(f64, VehicleRecord)>>,
 }
 
@@ -133,26 +134,26 @@ impl Observer for HandDrive {
     }
 }
 
-/// A world that runs a scenario, with all its observers.
+/// A world that runs a scenario, and all its observers.
 pub struct ObservedRun {
     session: Session,
-    /// The scenario at its start.
+    /// The scenario at the start of the run.
     first: Arc<Scenario>,
-    /// Its current scenario.
+    /// The present scenario of the run.
     pub scenario: Arc<Scenario>,
     /// The trace of the watched agent.
     pub watch: AgentTrace,
     heat: HeatMap,
-    /// The heat map as of its last sample.
+    /// The heat map at its last sample.
     pub shown_heat: Arc<HeatCells>,
-    /// Its statistics.
+    /// Statistics of the run.
     pub statistics: Statistics,
-    /// The recorded drive of the user.
+    /// Recorder of the user's drive.
     pub recorder: HandDrive,
 }
 
 impl ObservedRun {
-    /// Makes a run at its start.
+    /// Creates a run that has not started yet.
     ///
     /// # Errors
     /// If the scenario cannot run.
@@ -181,7 +182,7 @@ impl ObservedRun {
         self.session.world()
     }
 
-    /// Its current scenario, and whether that was edited since its start.
+    /// The present scenario, and whether it was edited since the start of the run.
     pub fn ran(&self) -> Ran<'_> {
         Ran {
             scenario: &self.scenario,
@@ -189,7 +190,7 @@ impl ObservedRun {
         }
     }
 
-    /// Its results.
+    /// The results of the run so far.
     pub fn results(&self) -> Arc<RunResults> {
         Arc::new(RunResults::of(&self.statistics, self.ran()))
     }
@@ -204,13 +205,13 @@ impl ObservedRun {
             &mut self.recorder,
         ];
         self.session.step(observers);
-        // The heat map changes only when it takes a sample, as in this step.
+        // The heat map changes only when it takes a sample.
         if self.heat.samples() > samples {
             self.shown_heat = Arc::new(self.heat.cells().collect());
         }
     }
 
-    /// New modules are made from this registry from now on.
+    /// Uses a registry from which new modules are created from now on.
     pub fn use_modules(&mut self, registry: &Registry) {
         self.session.world_mut().use_modules(registry);
     }
@@ -218,7 +219,7 @@ impl ObservedRun {
     /// Carries out an intervention between two steps.
     ///
     /// # Errors
-    /// Why it cannot be carried out, as a message.
+    /// If the intervention cannot be carried out, with a message.
     pub fn take(&mut self, event: &Intervention, registry: &Registry) -> Result<(), String> {
         let world = self.session.world_mut();
         match event {
@@ -247,7 +248,7 @@ impl ObservedRun {
         }
     }
 
-    /// Everything that is needed to continue from now.
+    /// Returns everything that is needed to continue from the present moment.
     pub(crate) fn checkpoint(&self) -> Result<Checkpoint, SaveError> {
         let world = self.world();
         Ok(Checkpoint {
@@ -274,8 +275,8 @@ impl ObservedRun {
             &checkpoint.saved,
         )?;
         Ok(Self {
-            // Not in checkpoints, because this run has observed that time as well; later entries are left
-            // out.
+            // Not stored in checkpoints, because this run has observed that time as well. Later entries are
+            // left out.
             watch: self.watch.until(world.time()),
             session: Session::new(world),
             first: self.first.clone(),

@@ -1,4 +1,5 @@
-//! Arrows on the road: only where a driver has to choose a lane, and at the start of one-way streets.
+//! Arrows on the road. They are painted only where a driver has to choose a lane, and at the start of one-way
+//! streets.
 
 use crate::painter::Painter;
 use crate::palette::{MARKING, faded};
@@ -9,9 +10,9 @@ use roadwright_scenario::{Lane, LaneType, Road, RoadClass, RoadEnd, RoadId, Scen
 use std::collections::BTreeSet;
 use std::f64::consts::FRAC_PI_2;
 
-/// Scales, pixels per metre, at which arrows are invisible, and at which they are fully visible.
+/// Scales at which arrows are invisible and at which they are fully visible, pixels per metre.
 const FADE: (f64, f64) = (1.0 / 0.35, 1.0 / 0.25);
-/// Distance of the tips of a lane's two arrows before the cut, m: 2 and 20 m behind the stop line.
+/// Distances from the tips of a lane's two arrows to the cut, m. They are 2 and 20 m before the stop line.
 const BEFORE_CUT: [f64; 2] = [2.2, 20.2];
 /// Length of an arrow, m.
 const LENGTH: f64 = 5.0;
@@ -23,16 +24,16 @@ const HEAD: (f64, f64) = (1.5, 0.4);
 const SIDE_HEAD: (f64, f64) = (0.75, 0.5);
 /// Radius of the bend of a turn arrow, m.
 const BEND: f64 = 0.55;
-/// Distance behind its junction at which the arrow of a one-way street begins, m.
+/// Distance between a junction and the arrow of a one-way street behind it, m.
 const AFTER_JUNCTION: f64 = 4.0;
-/// Shorter one-way streets have no arrow, m.
+/// Minimum length of a one-way street with an arrow, m.
 const LEAST_ONE_WAY: f64 = 15.0;
 
 fn opacity(scale: f64) -> f32 {
     (0.9 * ((scale - FADE.0) / (FADE.1 - FADE.0)).clamp(0.0, 1.0)) as f32
 }
 
-/// Arrows of the lanes of approaches whose lanes lead to different places.
+/// Draws the arrows of approaches whose lanes lead to different places.
 pub(crate) fn turns(
     canvas: &mut impl Painter,
     scenario: &Scenario,
@@ -56,7 +57,7 @@ pub(crate) fn turns(
                 continue;
             };
             for before in BEFORE_CUT {
-                // The whole arrow lies on the road.
+                // The whole arrow must lie on the road.
                 if before + LENGTH > to - from {
                     continue;
                 }
@@ -71,7 +72,7 @@ pub(crate) fn turns(
     }
 }
 
-/// Turns of each general lane that enters a junction from an arm, by lane id.
+/// Returns the turns of each general lane that leads from an arm into the junction, by lane id.
 fn choices(
     scenario: &Scenario,
     junction: &Junction,
@@ -102,7 +103,7 @@ fn choices(
         .collect()
 }
 
-/// Draws one arrow in each lane of a one-way street behind its first junction.
+/// Draws an arrow in each lane of a one-way street behind its first junction.
 pub(crate) fn one_ways(
     canvas: &mut impl Painter,
     scenario: &Scenario,
@@ -142,7 +143,7 @@ pub(crate) fn one_ways(
     }
 }
 
-/// Pose of a lane's centre in driving direction.
+/// Pose of a lane's centre in the driving direction.
 fn lane_pose(road: &Road, lane: i8, s: f64, forward: bool) -> Option<Pose> {
     let pose = road
         .reference_line

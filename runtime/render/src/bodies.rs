@@ -1,5 +1,5 @@
-//! Rigid bodies as the solver has them, as lines over the map: hulls in their actual attitude, wheels, wheel
-//! loads, and the vehicles and obstacles around them.
+//! Rigid bodies as the solver uses them, drawn as lines over the map: hulls in their present attitude, wheels
+//! and their loads, and the vehicles and obstacles around them.
 
 use glam::{DVec2, DVec3};
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -8,7 +8,7 @@ use roadwright_scenario::{Obstacle, Scenario};
 use roadwright_simulation::{Ground, Lying, MechanicsRecord, RigidShape, Snapshot, VehicleRecord};
 use std::f64::consts::TAU;
 
-/// Distance from every rigid vehicle beyond which objects are left out, m, because no contact is imminent.
+/// Distance from all rigid vehicles beyond which objects are left out, m, because no contact is imminent.
 const NEAR: f64 = 30.0;
 /// Largest scale at which wheels are visible, m per pixel.
 const FARTHEST_WHEEL: f64 = 0.15;
@@ -16,7 +16,7 @@ const FARTHEST_WHEEL: f64 = 0.15;
 const RAY: f64 = 0.12;
 /// Number of corners of a circle.
 const ROUND: u32 = 20;
-/// Length of a load line for the load of the wheel at rest, in radii of the wheel.
+/// Length of the line for the load of a wheel at rest, in radii of the wheel.
 const LOAD: f64 = 2.0;
 
 /// A rigid vehicle of a snapshot.
@@ -27,12 +27,14 @@ struct Body<'a> {
     middle: DVec2,
 }
 
-/// Returns lines around rigid bodies in a part of the world, given by its low and high corner, m, at a scale
-/// in metres per pixel; rings end where they begin. Empty without a rigid vehicle in it.
+/// Returns lines around rigid bodies in a part of the world, which is given by its low and high corners in
+/// metres. The scale is in metres per pixel. Rings end where they begin. The result is empty if there is no
+/// rigid vehicle in that part.
 ///
 /// Convex parts of a hull are drawn as seen from above in their actual attitude, sphere wheels as circles,
-/// and ray wheels as small circles where they touch the ground. A line from a wheel to its side shows its
-/// load: twice the radius of the wheel for the load at rest, none in the air. Trailers, vehicles of other
+/// and ray wheels as small circles where they touch the ground. A line from a wheel to its side shows the
+/// load of the wheel. Its length is twice the radius for the load at rest, and 0 in the air. Trailers,
+/// vehicles of other
 /// levels and loose obstacles have their outlines within 30 m of such a vehicle.
 pub fn lines(
     scenario: &Scenario,
@@ -58,8 +60,8 @@ pub fn lines(
     lines
 }
 
-/// Outlines of fixed objects (obstacles and tree trunks) within 30 m of the rigid vehicles of a snapshot, as
-/// the solver has them: rings that end where they begin.
+/// Returns outlines of fixed objects (obstacles and tree trunks) within 30 m of the rigid vehicles of a
+/// snapshot, in the form that the solver uses. They are rings that end where they begin.
 pub fn stills(ground: &Ground, snapshot: &Snapshot) -> Vec<Vec<DVec2>> {
     let middles: Vec<DVec2> = bodies(snapshot).map(|body| body.middle).collect();
     let outlines = ground.still_outlines(&middles, NEAR);
@@ -80,7 +82,7 @@ fn bodies(snapshot: &Snapshot) -> impl Iterator<Item = Body<'_>> {
     })
 }
 
-/// The areas that the parts of a hull cover as seen from above.
+/// Returns the areas that the parts of a hull cover as seen from above.
 fn hull(body: &Body<'_>) -> impl Iterator<Item = Vec<DVec2>> {
     body.shape.hull.iter().map(|part| {
         let corners = part.iter();
@@ -110,7 +112,7 @@ fn wheels(body: &Body<'_>, lines: &mut Vec<Vec<DVec2>>) {
     }
 }
 
-/// Adds objects that rigid bodies may meet, where they are near one.
+/// Adds objects with which rigid bodies may collide, if they are near one.
 fn company(
     scenario: &Scenario,
     snapshot: &Snapshot,
@@ -136,7 +138,7 @@ fn company(
     planar.chain(trailers).chain(loose.map(ring)).collect()
 }
 
-/// Whether an obstacle can be pushed: what has notches, or hangs, cannot.
+/// Whether an obstacle can be pushed, which is not possible if it has notches or hangs above the ground.
 fn is_loose(obstacle: &Obstacle) -> bool {
     let turns = |outline: &[DVec2]| {
         let edges: Vec<DVec2> = polygon::edges(outline).map(|(a, b)| b - a).collect();

@@ -1,8 +1,8 @@
-//! Forests from far away: a single colour instead of trees that are too small to be drawn.
+//! Forests from far away, drawn in a single colour instead of trees that are too small to be drawn.
 //!
 //! A forest of 100 km² has a million trees. Where their crowns are smaller than a few pixels, the area is
-//! filled with the average look of the trees, mean colour and cover, so zooming changes neither. In between
-//! the trees appear one after another, and the fill covers what the missing ones would.
+//! filled with the mean colour and cover of the trees, so that zooming changes neither. In between, the trees
+//! appear one after another, and the fill replaces the missing ones.
 
 use crate::canvas::Canvas;
 use crate::land::{TREE, Tree, crown};
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use tiny_skia::Color;
 
-/// Size of a forest's [grain](crate::land::grain), pixels, at which trees are drawn one by one.
+/// Sizes of a forest's [grain](crate::land::grain) in pixels between which its trees appear.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sizes {
     /// Size up to which no tree is drawn.
@@ -39,25 +39,25 @@ pub const SMALLEST_IN_SOFTWARE: Sizes = Sizes {
     few: 3_000,
 };
 
-/// Side of the sample of a forest, in cells that contain at most one tree. The number of trees in another
-/// sample of this size differs by about 1%.
+/// Side of the sample of a forest, in cells that contain at most one tree. The number of trees in other
+/// samples of this size differs by about 1%.
 const CELLS: usize = 96;
 /// Number of sampled points along each side.
 const PLACES: usize = 160;
-/// Pixels from the middle of the picture of a tree to its edge, and the number of crown radii that it covers,
+/// Half the side of the picture of a tree, pixels. The next constant is the same distance in crown radii,
 /// because the shadow reaches 1.42 of them.
 const HALF_PICTURE: u32 = 48;
 const REACH: f64 = 1.5;
 
-/// Share of a forest's trees to draw, 0 to 1, for the size of its grain in pixels and the number of trees of all
-/// forests in view. It falls gradually with both.
+/// Share of a forest's trees that are drawn, 0 to 1. It depends on the size of the grain in pixels and on the
+/// number of trees of all forests in view, and falls gradually with both.
 pub fn share_of_trees(grain: f64, in_view: usize, sizes: Sizes) -> f64 {
     let by_size = (grain - sizes.none) / (sizes.all - sizes.none);
     let by_number = 2.0 - in_view as f64 / sizes.few as f64;
     by_size.max(by_number).clamp(0.0, 1.0)
 }
 
-/// Expected number of trees of a forest in a view, from its density and the overlap of its bounding box with
+/// Expected number of a forest's trees in a view, from its density and the overlap of its bounding box with
 /// the view.
 pub fn expected_trees(forest: &Forest, low: DVec2, high: DVec2) -> usize {
     let Some((least, most)) = polygon::bounds(&forest.area) else {
@@ -70,7 +70,8 @@ pub fn expected_trees(forest: &Forest, low: DVec2, high: DVec2) -> usize {
     (share * density * polygon::signed_area(&forest.area).abs()) as usize
 }
 
-/// Returns the colour that, together with the share `shown` of the trees, covers what [`color`] covers alone.
+/// Returns the colour that, together with the share `shown` of the trees, gives the same cover as [`color`]
+/// alone.
 pub fn between_trees(mut color: Color, shown: f64) -> Color {
     // Solves (1 - fill) (1 - shown cover) = 1 - cover for the fill.
     let cover = color.alpha();
@@ -80,14 +81,14 @@ pub fn between_trees(mut color: Color, shown: f64) -> Color {
     color
 }
 
-/// Maximum number of cached colours of forests; beyond it they are dropped and computed again.
+/// Maximum number of cached colours of forests. If it is exceeded, they are dropped and computed again.
 const MOST_KEPT: usize = 1024;
 
-/// Everything that the colour of a forest depends on.
+/// All properties on which the colour of a forest depends.
 type Key = ([u64; 4], bool);
 
-/// Mean colour of the trees of a forest, by day or by night; its alpha is their cover. It takes about 10 ms
-/// the first time, and is cached for forests of the same density, spacing and seed.
+/// Mean colour of the trees of a forest, by day or by night. Its alpha is the cover of the trees. Takes about
+/// 10 ms the first time, and is cached for forests with the same density, spacing and seed.
 pub fn color(forest: &Forest, dark: bool) -> Color {
     static KEPT: Mutex<BTreeMap<Key, Color>> = Mutex::new(BTreeMap::new());
     let numbers = [forest.density.get(), forest.spacing.get(), forest.cell()].map(f64::to_bits);
@@ -117,7 +118,7 @@ fn sampled(forest: &Forest, dark: bool) -> Color {
     let mut sum = [0.0f64; 4];
     for place in 0..PLACES * PLACES {
         let cell = DVec2::new((place % PLACES) as f64, (place / PLACES) as f64);
-        // Jittered within each square, because trees are placed in cells as well, and the two grids would
+        // Jittered within each square, because trees are also placed in cells and the two grids would
         // interfere.
         let at = (cell + jitter(place)) * step;
         let seen = grid.near(at).fold([0.0f32; 4], |below, tree| {
@@ -152,7 +153,7 @@ fn over(above: [f32; 4], below: [f32; 4]) -> [f32; 4] {
     std::array::from_fn(|i| above[i] + left * below[i])
 }
 
-/// Trees by their square, in drawing order.
+/// Trees grouped by square, in drawing order.
 struct Grid<'a> {
     trees: &'a [Tree],
     squares: Vec<Vec<u32>>,
@@ -162,7 +163,7 @@ struct Grid<'a> {
 
 impl<'a> Grid<'a> {
     fn new(trees: &'a [Tree], side: f64, width: f64) -> Self {
-        // Sparse forests have large squares, so that the number of squares stays as small as in the sample.
+        // Sparse forests have large squares, so that their number stays as small as in the sample.
         let width = width.max(side / CELLS as f64);
         let across = (side / width) as usize + 1;
         let mut squares = vec![Vec::new(); across * across];
@@ -178,7 +179,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// The trees in the nine squares around a point, in order.
+    /// Returns the trees in the nine squares around a point, in order.
     fn near(&self, at: DVec2) -> impl Iterator<Item = &Tree> {
         let (x, y) = ((at.x / self.width) as usize, (at.y / self.width) as usize);
         let around = |middle: usize| middle.saturating_sub(1)..(middle + 2).min(self.across);
@@ -194,11 +195,11 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// Pictures of one tree by day and by night, one for each crown colour.
+/// Pictures of a tree by day and by night, one for each crown colour.
 static PICTURES: LazyLock<Pictures> = LazyLock::new(Pictures::new);
 
 struct Pictures {
-    /// Pictures by night and by colour.
+    /// Pictures, each with its theme (night or day) and crown colour.
     all: Vec<(bool, u32, Vec<[f32; 4]>)>,
 }
 
@@ -227,7 +228,7 @@ impl Pictures {
     }
 }
 
-/// A tree with a crown of one metre on a transparent ground.
+/// Draws a tree with a crown of one metre on a transparent ground.
 fn picture(tone: u32, dark: bool) -> Vec<[f32; 4]> {
     let side = 2 * HALF_PICTURE;
     let reach = DVec2::splat(REACH);
@@ -266,7 +267,7 @@ mod tests {
         }
     }
 
-    /// Mean colour of all trees of the middle of a forest, drawn one by one with crowns of 12 pixels.
+    /// Mean colour of the middle of a forest in which all trees are drawn, with crowns of 12 pixels.
     fn drawn(forest: &Forest, dark: bool) -> [f32; 4] {
         let pixels = 1200.0;
         let half = 0.5 * pixels * crown(forest) / 12.0;
@@ -315,7 +316,7 @@ mod tests {
         }
     }
 
-    /// Mean colour of a picture of a forest whose grain has a given size in pixels, 0 to 255.
+    /// Mean colour (0 to 255) of a picture of a forest whose grain has a given size in pixels.
     fn mean_of_picture(forest: &Forest, grain_pixels: f64, dark: bool) -> [f64; 3] {
         let mut scenario = Scenario::new("forest");
         let edit = Edit::Forest(ForestId(1), Some(Box::new(forest.clone())));

@@ -15,24 +15,24 @@ use tiny_skia::{
 /// A picture and the part of the world that it shows, y upwards.
 pub(crate) struct Canvas {
     pixmap: Pixmap,
-    /// World point at the upper left corner.
+    /// World point at the upper left corner, m.
     corner: DVec2,
     /// Pixels per metre.
     pub(crate) scale: f64,
-    /// Whether the colours are those of the dark theme.
+    /// Whether the colours of the dark theme are used.
     dark: bool,
 }
 
-/// Shapes that are further outside than this are not drawn, pixels.
+/// Distance from the picture beyond which shapes are not drawn, pixels.
 const MARGIN: f32 = 64.0;
 
 impl Canvas {
-    /// Makes a canvas that shows a box of the world, centred, with its proportions kept.
+    /// Creates a canvas that shows a box of the world, centred and without distortion.
     pub(crate) fn new(size: (u32, u32), low: DVec2, high: DVec2) -> Result<Self, RenderError> {
         let pixmap = Pixmap::new(size.0, size.1).ok_or(RenderError::Size(size.0, size.1))?;
         let pixels = DVec2::new(f64::from(size.0), f64::from(size.1));
         let world = (high - low).max(DVec2::splat(1.0));
-        // The tighter direction decides; in the other one more of the world is visible.
+        // The tighter direction determines the scale; in the other one more of the world is visible.
         let scale = (pixels / world).min_element();
         let middle = 0.5 * (low + high);
         Ok(Self {
@@ -43,18 +43,18 @@ impl Canvas {
         })
     }
 
-    /// Switches to or from the colours of the dark theme.
+    /// Switches the colours of the dark theme on or off.
     pub(crate) fn set_dark(&mut self, dark: bool) {
         self.dark = dark;
     }
 
-    /// Whether the colours are those of the dark theme.
+    /// Whether the colours of the dark theme are used.
     pub(crate) fn is_dark(&self) -> bool {
         self.dark
     }
 
-    /// Red, green, blue and alpha of each pixel, 0 to 1, row by row from the top; colours are multiplied by
-    /// alpha.
+    /// Returns red, green, blue and alpha of each pixel, 0 to 1, row by row from the top. The colours are
+    /// multiplied by alpha.
     pub(crate) fn premultiplied(&self) -> Vec<[f32; 4]> {
         let pixels = self.pixmap.pixels().iter();
         pixels
@@ -77,7 +77,7 @@ impl Canvas {
         (low, low + size)
     }
 
-    /// Draws a line over the map, width in pixels, in a colour that is the same by day and by night.
+    /// Draws a line over the map with a width in pixels, in a colour that does not depend on the theme.
     pub(crate) fn overlay(&mut self, points: &[DVec2], width: f32, color: Color) {
         if let Some(path) = self.path(points, false) {
             self.stroke(&path, width, None, color);
@@ -114,7 +114,7 @@ impl Canvas {
         self.corner + DVec2::new(x, -y) / self.scale
     }
 
-    /// Sets one pixel to a colour without blending; does nothing outside.
+    /// Sets a pixel to a colour without blending. Does nothing outside the picture.
     pub(crate) fn put(&mut self, x: u32, y: u32, color: Color) {
         let (width, height) = (self.pixmap.width(), self.pixmap.height());
         if x < width && y < height {
@@ -145,7 +145,7 @@ impl Canvas {
         }
     }
 
-    /// Draws a figure, given its middle, the vector to its front, half its width in m, and its own colour.
+    /// Draws a figure, given its middle, the vector to its front, half its width (m), and its colour.
     pub(crate) fn figure(
         &mut self,
         parts: &[Part],
@@ -172,7 +172,7 @@ impl Canvas {
 
     /// Fills a ring that fades out towards an outer one with the same number of corners.
     fn fading(&mut self, ring: &[DVec2], outer: &[DVec2], color: Color) {
-        // Few enough that rounding to bytes, coat by coat, does not tint the ground.
+        // There are few enough coats that rounding to bytes does not tint the ground.
         const COATS: (f64, f64) = (6.0, 10.0);
         const STEP: f64 = 1.5;
         let widest = ring.iter().zip(outer).map(|(a, b)| (*b - *a).length());
@@ -180,7 +180,7 @@ impl Canvas {
         let coats = (pixels / STEP).ceil().clamp(COATS.0, COATS.1) as u8;
         let share = |i: u8| f32::from(i) / f32::from(coats);
         for i in 0..coats {
-            // From the outside inwards; each coat covers enough of what shines through that together the
+            // Drawn from the outside inwards. Each coat covers enough of what shines through that the total
             // cover grows evenly.
             let below = color.alpha() * share(i);
             let cover = color.alpha() * share(i + 1);
@@ -199,8 +199,8 @@ impl Canvas {
         }
     }
 
-    /// Writes a text with its middle at a world point, along a heading, never upside down, with a halo that
-    /// hides the ground.
+    /// Writes a text with its middle at a world point, along a heading but never upside down, with a halo
+    /// that hides the ground.
     pub(crate) fn text_along(&mut self, text: &str, at: Pose, size: f32, ink: u32, halo: u32) {
         let (x, y) = self.pixel(at.position);
         let forward = at.forward();
@@ -224,12 +224,12 @@ impl Canvas {
         let Some(path) = path.transform(text::at(x, y)) else {
             return;
         };
-        // The halo first, so that letters lie on it.
+        // The halo is drawn first, so that letters lie on it.
         self.stroke(&path, 0.22 * size, None, self.shown(faded(PAPER, 0.85)));
         self.fill(&path, self.shown(rgb(hex)));
     }
 
-    /// Red, green, blue and an alpha of 255 of each pixel, row by row from the top.
+    /// Returns red, green, blue and an alpha of 255 of each pixel, row by row from the top.
     pub(crate) fn opaque(&self) -> Vec<u8> {
         let pixels = self.pixmap.pixels().iter();
         pixels
@@ -244,7 +244,7 @@ impl Canvas {
             .map_err(|error| RenderError::Png(error.to_string()))
     }
 
-    /// A path in pixels; `None` if it is outside of the picture or has no extent.
+    /// Returns a path in pixels; `None` if it is outside the picture or has no extent.
     fn path(&self, points: &[DVec2], close: bool) -> Option<Path> {
         if points.len() < 2 {
             return None;
@@ -264,7 +264,7 @@ impl Canvas {
         self.visible(builder.finish()?)
     }
 
-    /// Closed rings as one path in pixels; `None` if it is outside of the picture or has no extent.
+    /// Returns closed rings as one path in pixels; `None` if it is outside the picture or has no extent.
     fn path_of_rings(&self, rings: &[&[DVec2]]) -> Option<Path> {
         let mut builder = PathBuilder::new();
         for ring in rings {
@@ -284,7 +284,8 @@ impl Canvas {
     /// Returns a path if it may be partly in the picture.
     fn visible(&self, path: Path) -> Option<Path> {
         let bounds = path.bounds();
-        // Most of a city lies outside a close view, and clipping a path there costs more than checking it.
+        // Most of a city lies outside a close view, and clipping a path there costs more than checking its
+        // bounds.
         let visible = bounds.right() > -MARGIN
             && bounds.bottom() > -MARGIN
             && bounds.left() < self.width() + MARGIN

@@ -10,11 +10,11 @@ const LARGEST_CELL: u32 = 16;
 /// Width or height up to which small maps are enlarged, pixels.
 const USUAL_SIZE: u32 = 1024;
 
-/// Draws a grid of cells as PNG. `color` returns the colour (0xRRGGBB) at a column and row, counted from the upper
-/// left corner.
+/// Draws a grid of cells as a PNG. `color` returns the colour (0xRRGGBB) of the cell at a column and row,
+/// which are counted from the upper left corner.
 ///
 /// # Errors
-/// If there are no cells, or the picture cannot be made.
+/// If there are no cells, or the picture cannot be created.
 pub fn cells(
     columns: u32,
     rows: u32,

@@ -1,7 +1,7 @@
 //! The paint of crossings.
 //!
 //! ```text
-//!    kerb | # # # # # # | kerb      Bars of 0.5 m with gaps of 0.5 m, along the road; none on
+//!    kerb | # # # # # # | kerb      Bars of 0.5 m with gaps of 0.5 m, along the road. There are none on
 //!         | # # # # # # |           islands.
 //! ```
 
@@ -10,7 +10,7 @@ use crate::painter::Painter;
 use crate::palette::{MARKING, faded};
 use roadwright_scenario::junction::{Crossing, Junction};
 
-/// Width of a bar, m, and of the gap beside it.
+/// Width of a bar and of the gap beside it, m.
 const BAR: f64 = 0.5;
 /// Lane width on which the fading of paint is based, m.
 const LANE: f64 = 3.25;
@@ -31,7 +31,8 @@ pub(crate) fn zebras(painter: &mut impl Painter, junctions: &[&Junction]) {
     }
 }
 
-/// Positions of the bars of a crossing, m from the right kerb: as many as fit each stretch, centred.
+/// Returns the positions of the bars of a crossing, m from the right kerb. Each stretch has as many as fit,
+/// centred.
 fn bars(crossing: &Crossing) -> Vec<(f64, f64)> {
     let stretches = crossing.stretches();
     let bars = stretches.flat_map(|stretch| {

@@ -1,9 +1,9 @@
-//! Vehicles and trees as seen from above: the same figures in pictures and in the window.
+//! Vehicles and trees as seen from above. The same figures are used in pictures and in the editor.
 //!
 //! [`crate::hint`] adds what depends on the state of a vehicle (steered wheels, a leaning roof, a sign above
 //! it).
 //!
-//! A figure has its own frame: x ahead in half lengths, y to the left in half widths.
+//! Coordinates of a figure are x ahead in half lengths and y to the left in half widths.
 
 use crate::hint;
 use crate::palette::{
@@ -14,10 +14,10 @@ use roadwright_geometry::unit;
 use roadwright_simulation::Indicator;
 use tiny_skia::Color;
 
-/// A corner in the frame of a figure.
+/// A corner in the coordinates of a figure.
 pub type Corner = (f32, f32);
 
-/// A figure that is drawn often.
+/// A shape that is drawn many times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Figure {
     /// A piece of the streak that a sliding wheel leaves.
@@ -26,21 +26,21 @@ pub enum Figure {
     Wheel,
     /// A car with windows and lamps.
     Car,
-    /// A bus or lorry: any long vehicle.
+    /// A bus, lorry or other long vehicle.
     Bus,
-    /// The glass of a car without its roof, below a leaning roof.
+    /// The windows of a car without its roof, drawn below a leaning roof.
     CarGlass,
     /// The roof of a leaning car.
     CarRoof,
     /// The roof of a leaning bus.
     BusRoof,
-    /// A trailer: a roof without a windscreen.
+    /// A trailer, which has a roof but no windscreen.
     Trailer,
     /// A tracked vehicle: a hull between two tracks, with a turret.
     Tracked,
     /// The turret of a leaning tracked vehicle.
     Turret,
-    /// A vehicle about ten pixels long: body and windscreen.
+    /// A vehicle about ten pixels long, with a body and a windscreen.
     Pill,
     /// A vehicle of a few pixels.
     Dot,
@@ -52,20 +52,20 @@ pub enum Figure {
     IndicatorLamp,
     /// A tree.
     Tree,
-    /// The sign above a vehicle that is stuck: a disc with two bars.
+    /// The sign above a vehicle that is stuck, which is a disc with two bars.
     StuckSign,
-    /// The sign above a vehicle that has tipped over: a triangle with an exclamation mark.
+    /// The sign above a vehicle that has tipped over, which is a triangle with an exclamation mark.
     TippedSign,
 }
 
-/// A part of a figure; later ones cover earlier ones.
+/// A part of a figure. Later parts cover earlier ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// Its corners, counter-clockwise; star-shaped around the ring's middle.
+    /// The corners, counter-clockwise. The shape is star-shaped around the middle of the ring.
     pub ring: Vec<Corner>,
-    /// The ring, corner by corner, at which it has faded out.
+    /// Outer ring with the same number of corners, at which the part has faded out.
     pub fade: Option<Vec<Corner>>,
-    /// Its colour; `None` for that of the instance.
+    /// Colour of the part; `None` for the colour of the instance.
     pub color: Option<Color>,
     /// Offset to the east and north, in half widths, independent of the figure's heading.
     pub shift: Corner,
@@ -82,11 +82,11 @@ impl Part {
     }
 }
 
-/// Scales, metres per pixel, from which vehicles are drawn as pills and as dots.
+/// Scales from which vehicles are drawn as pills and as dots, metres per pixel.
 const PILLS: f64 = 0.35;
 const DOTS: f64 = 0.8;
 
-/// Vehicles longer than this have the figure of a bus, m.
+/// Length above which vehicles are drawn as a bus, m.
 const LONG: f64 = 8.0;
 
 /// Half of a car's outline, from the nose to the tail.
@@ -101,7 +101,7 @@ const BODY: [Corner; 9] = [
     (-0.97, 0.76),
     (-1.0, 0.4),
 ];
-/// Half the outline of the glass, and of the roof within.
+/// Half the outline of the windows, and of the roof inside them.
 const WINDOWS: [Corner; 7] = [
     (0.44, 0.0),
     (0.42, 0.5),
@@ -129,11 +129,11 @@ const BUS: [Corner; 6] = [
     (-1.0, 0.85),
 ];
 const BUS_SCREEN: [Corner; 4] = [(0.975, 0.0), (0.965, 0.84), (0.9, 0.9), (0.88, 0.0)];
-/// Hatches on the roof of a bus, half lengths from its middle.
+/// Positions of the hatches on the roof of a bus, in half lengths from its middle.
 const HATCHES: [f32; 3] = [-0.55, -0.02, 0.5];
 
 impl Figure {
-    /// The figure of a vehicle of a length in m, at a scale in metres per pixel.
+    /// Returns the figure of a vehicle with a length in m, at a scale in metres per pixel.
     pub fn of_vehicle(length: f64, scale: f64) -> Self {
         if scale >= DOTS {
             Self::Dot
@@ -146,7 +146,7 @@ impl Figure {
         }
     }
 
-    /// The figure of a tracked vehicle, at a scale in metres per pixel.
+    /// Returns the figure of a tracked vehicle, at a scale in metres per pixel.
     pub fn of_tracked(scale: f64) -> Self {
         match Self::of_vehicle(0.0, scale) {
             Self::Car => Self::Tracked,
@@ -154,7 +154,7 @@ impl Figure {
         }
     }
 
-    /// The figure of a trailer, at a scale in metres per pixel.
+    /// Returns the figure of a trailer, at a scale in metres per pixel.
     pub fn of_trailer(scale: f64) -> Self {
         if scale >= PILLS {
             Self::Dot
@@ -163,7 +163,7 @@ impl Figure {
         }
     }
 
-    /// Its parts, from the ground up.
+    /// Returns the parts of the figure, from bottom to top.
     pub fn parts(self) -> Vec<Part> {
         match self {
             Self::SkidMark => vec![Part::new(rectangle((0.0, 0.0), 1.0, 1.0), None)],
@@ -194,7 +194,7 @@ impl Figure {
     }
 }
 
-/// A shape from its left half.
+/// Completes a shape of which the left half is given.
 fn mirrored(half: &[Corner]) -> Vec<Corner> {
     let right = half.iter().rev().filter(|corner| corner.1 > 0.0);
     half.iter()
@@ -214,8 +214,8 @@ pub(crate) fn rectangle((x, y): Corner, along: f32, across: f32) -> Vec<Corner> 
         .to_vec()
 }
 
-/// A body in the colour of the vehicle with its shadow and a darker rim, so that it is visible on asphalt of
-/// the same brightness.
+/// Returns a body in the colour of the vehicle with its shadow, and with a darker rim that makes it visible
+/// on asphalt of the same brightness.
 fn body(outline: &[Corner]) -> Vec<Part> {
     let ring = mirrored(outline);
     let shadow = Part {
@@ -295,7 +295,7 @@ const TRACK_BARS: u8 = 15;
 
 fn tracked() -> Vec<Part> {
     let mut parts = body(&BUS);
-    // A body has one colour throughout, so the tracks are drawn over its sides.
+    // A body has a single colour, so the tracks are drawn over its sides.
     for side in [0.86, -0.86] {
         parts.push(Part::new(
             rectangle((0.0, side), 0.98, 0.13),
@@ -326,7 +326,7 @@ fn turret() -> Vec<Part> {
     ]
 }
 
-/// A roof with a rim that separates it from the parts below.
+/// Returns a roof with a rim that separates it from the parts below.
 fn roof(ring: &[Corner], sheen: f32) -> Vec<Part> {
     vec![
         Part::new(ring.to_vec(), None),
@@ -343,7 +343,7 @@ fn bus_roof() -> Vec<Part> {
     parts
 }
 
-/// Corners of a round shape, with `radius` evaluated at each of their angles.
+/// Returns the corners of a round shape, where `radius` is evaluated at each of their angles.
 pub(crate) fn round(corners: u32, radius: impl Fn(f64) -> f64, (x, y): Corner) -> Vec<Corner> {
     (0..corners)
         .map(|i| {
@@ -363,15 +363,15 @@ fn lamp(hex: u32) -> Vec<Part> {
     vec![glow, Part::new(round(10, |_| 0.42, MIDDLE), Some(rgb(hex)))]
 }
 
-/// Half the depth and half the shoulder width of a person, m, and the radius of the head.
+/// Half the depth of a person, half the width of the shoulders, and radius of the head, m.
 const CHEST: f64 = 0.165;
 const SHOULDERS: f64 = 0.3;
 const HEAD: f64 = 0.12;
-/// Scale, m per pixel, beyond which people are not drawn, and their minimum size in pixels.
+/// Scale beyond which people are not drawn (m per pixel), and their minimum size in pixels.
 const FARTHEST_PERSON: f64 = 0.5;
 const LEAST_PERSON: f64 = 3.0;
 
-/// Shoulders and a head.
+/// Returns a person as shoulders and a head.
 fn person() -> Vec<Part> {
     let middle = (0.0, 0.0);
     let shadow = Part {
@@ -391,8 +391,8 @@ fn person() -> Vec<Part> {
     ]
 }
 
-/// Size of a person at a scale in metres per pixel: half its depth and half its width, m; `None` if too far
-/// away.
+/// Half the depth and half the width of a person, m, at a scale in metres per pixel; `None` if it is too far
+/// away to be drawn.
 pub fn person_size(scale: f64) -> Option<(f64, f64)> {
     let grow = (LEAST_PERSON * scale / (2.0 * SHOULDERS)).max(1.0);
     (scale <= FARTHEST_PERSON).then_some((grow * CHEST, grow * SHOULDERS))
@@ -440,8 +440,8 @@ fn tree() -> Vec<Part> {
     parts
 }
 
-/// Colour of an agent's vehicle. Dots are lighter, because without its rim a body of the brightness of
-/// asphalt would be invisible.
+/// Colour of an agent's vehicle. Dots are lighter, because a body as bright as asphalt would be invisible
+/// without its rim.
 pub fn body_color(agent: u64, length: f64, figure: Figure) -> Color {
     let own = if figure == Figure::Tracked {
         TRACKED_BODY
@@ -458,8 +458,7 @@ pub fn body_color(agent: u64, length: f64, figure: Figure) -> Color {
     color
 }
 
-/// Factor by which a vehicle is drawn longer and wider than it is, at a scale in metres per pixel, so that it
-/// is visible from far away.
+/// Factor by which a vehicle is enlarged at a scale in metres per pixel, so that it is visible from far away.
 pub fn enlargement(length: f64, scale: f64) -> f64 {
     /// Minimum length of a pill and a dot, pixels.
     const PILL: f64 = 11.0;
@@ -468,7 +467,8 @@ pub fn enlargement(length: f64, scale: f64) -> f64 {
     (least * scale / length.max(0.1)).max(1.0)
 }
 
-/// Lit lamps, in half lengths ahead and half widths to the left of a vehicle's middle.
+/// Positions of the lamps that are lit, in half lengths ahead and half widths to the left of a vehicle's
+/// middle.
 pub fn lit_lamps(indicator: Indicator, braking: bool) -> impl Iterator<Item = (Figure, Corner)> {
     const INDICATORS: [Corner; 4] = [(0.9, 0.82), (-0.94, 0.82), (0.9, -0.82), (-0.94, -0.82)];
     const BRAKES: [Corner; 2] = [(-0.96, 0.6), (-0.96, -0.6)];

@@ -1,8 +1,8 @@
 //! Animations of a run, as GIF.
 //!
 //! All frames share one palette, so that a colour looks the same in each of them and no traces of moving
-//! vehicles remain. After the first frame only the bounding box of the changes is written, and in it only the
-//! changed pixels.
+//! vehicles remain. After the first frame, only the bounding box of the changes is written, and within it
+//! only the changed pixels.
 
 use crate::map::drawn;
 use crate::{Picture, RenderError};
@@ -13,15 +13,15 @@ use roadwright_simulation::Snapshot;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Number of colours of the palette; one more stands for unchanged pixels.
+/// Number of colours of the palette. One more index stands for unchanged pixels.
 const COLORS: usize = 255;
 const UNCHANGED: u8 = 255;
-/// Sampling interval of the pixels for the palette.
+/// Interval at which pixels are sampled for the palette.
 const SAMPLED: i32 = 3;
-/// Shortest frame duration, hundredths of a second, because most programs show no shorter one.
+/// Minimum duration of a frame in hundredths of a second, because most programs cannot show shorter ones.
 const SHORTEST: u16 = 2;
 
-/// Frames of a run, in order.
+/// An animation of a run, to which frames are added in order.
 ///
 /// ```
 /// use roadwright_render::{Film, Picture};
@@ -40,24 +40,25 @@ pub struct Film {
     /// Duration of a frame, hundredths of a second.
     delay: u16,
     size: (u32, u32),
-    /// The previous frame, RGBA.
+    /// Pixels of the previous frame, RGBA.
     last: Vec<u8>,
     changes: Vec<Change>,
 }
 
-/// Difference to the previous frame.
+/// The rectangle that differs from the previous frame.
 #[derive(Debug)]
 struct Change {
     left: u32,
     top: u32,
     width: u32,
     height: u32,
-    /// RGBA; transparent where nothing has changed.
+    /// Pixels in RGBA, transparent where nothing has changed.
     pixels: Vec<u8>,
 }
 
 impl Film {
-    /// Makes an empty film with a duration of each frame, s; GIF has hundredths of a second, at least two.
+    /// Creates an empty film with the given duration of each frame, s. GIF rounds it to hundredths of a
+    /// second, at least two.
     pub fn new(seconds: f64) -> Self {
         let hundredths = (100.0 * seconds).round().clamp(0.0, f64::from(u16::MAX));
         Self {
@@ -68,7 +69,7 @@ impl Film {
         }
     }
 
-    /// Adds a frame; all have the size of the first one.
+    /// Adds a frame. All frames must have the size of the first one.
     ///
     /// # Errors
     /// As [`map`](crate::map), and if its size differs.
@@ -144,7 +145,8 @@ impl Film {
     }
 }
 
-/// Returns the bounding box of the changes between two frames of a width; one pixel if there are none.
+/// Returns the bounding box of the changes between two frames with the same width, or a single pixel if there
+/// are none.
 fn changed(before: &[u8], after: &[u8], width: u32) -> Change {
     let width = width as usize;
     let differs = |pixel: usize| before[4 * pixel..][..4] != after[4 * pixel..][..4];
@@ -178,10 +180,10 @@ fn changed(before: &[u8], after: &[u8], width: u32) -> Change {
     }
 }
 
-/// Colours of all frames.
+/// Colours that all frames share.
 struct Palette {
     quantizer: NeuQuant,
-    /// RGB of each, and of unchanged pixels.
+    /// Red, green and blue of each colour, and of unchanged pixels.
     colors: Vec<u8>,
 }
 
@@ -202,7 +204,7 @@ impl Palette {
         Self { quantizer, colors }
     }
 
-    /// Returns the palette indices of pixels; earlier results are reused.
+    /// Returns the palette indices of pixels, reusing earlier results.
     fn indices(&self, pixels: &[u8], known: &mut BTreeMap<[u8; 3], u8>) -> Vec<u8> {
         let index = |pixel: &[u8]| {
             if pixel[3] == 0 {
@@ -234,7 +236,7 @@ mod tests {
         }
     }
 
-    /// The screen of a viewer after each frame, RGBA.
+    /// Returns the picture that a viewer shows after each frame, RGBA.
     fn shown(gif: &[u8]) -> Vec<Vec<u8>> {
         let mut options = gif::DecodeOptions::new();
         options.set_color_output(gif::ColorOutput::RGBA);

@@ -8,7 +8,7 @@ use crate::text::{self, Align};
 /// Distance from the border, pixels.
 const MARGIN: f32 = 18.0;
 
-/// A length of 1, 2 or 5 times a power of ten that fits into `room` metres.
+/// Returns the largest length of 1, 2 or 5 times a power of ten that fits into `room` metres.
 pub(crate) fn round_length(room: f64) -> f64 {
     let mut best = 0.0;
     for exponent in -3..7 {
@@ -30,7 +30,7 @@ fn length_text(metres: f64) -> String {
     }
 }
 
-/// Draws a bar with its length, lower left.
+/// Draws a bar with its length at the lower left.
 pub(crate) fn scale_bar(canvas: &mut Canvas) {
     let length = round_length(200.0 / canvas.scale);
     let width = (length * canvas.scale) as f32;
@@ -42,7 +42,7 @@ pub(crate) fn scale_bar(canvas: &mut Canvas) {
     canvas.text(&label, x + 0.5 * width, y - 11.0, 13.0, Align::Centre, INK);
 }
 
-/// Writes the name of the scenario and a detail line, upper left.
+/// Writes the name of the scenario and a line of details at the upper left.
 pub(crate) fn title(canvas: &mut Canvas, name: &str, detail: &str) {
     let width = text::width(name, 19.0).max(text::width(detail, 13.0));
     let height = if detail.is_empty() { 34.0 } else { 54.0 };
@@ -57,7 +57,7 @@ pub(crate) fn title(canvas: &mut Canvas, name: &str, detail: &str) {
     canvas.text(detail, MARGIN, MARGIN + 38.0, 13.0, Align::Left, QUIET_INK);
 }
 
-/// Explains the colours of trails, upper right.
+/// Draws the legend of the colours of trails at the upper right.
 pub(crate) fn legend(canvas: &mut Canvas, trails: &[Trail]) {
     const ROW: f32 = 20.0;
     const SWATCH: f32 = 28.0;
@@ -82,7 +82,7 @@ pub(crate) fn legend(canvas: &mut Canvas, trails: &[Trail]) {
     }
 }
 
-/// Credits the data sources, lower right.
+/// Credits the data sources at the lower right.
 pub(crate) fn attribution(canvas: &mut Canvas, text: &str) {
     if text.is_empty() {
         return;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!    ------------------------------
-//!    \  \  \  \  `._                   Chevrons point at the tip. Where the roads have diverged, the
+//!    \  \  \  \  `._                   Chevrons point at the tip. Where the roads have separated, the
 //!   ( )  )  )  )    >----------        verge begins with a round nose.
 //!    /  /  /  /  .-'
 //!    ------------------------------
@@ -16,11 +16,11 @@ use roadwright_geometry::math::{cos, sin};
 use roadwright_scenario::junction::{Gore, Junction};
 use std::f64::consts::PI;
 
-/// Width of a bar along the gore, m, distance between bars, and their distance from the edges.
+/// Width of a bar, distance between bars, and distance of bars from the edges, m.
 const BAR: f64 = 0.9;
 const APART: f64 = 3.4;
 const INSET: f64 = 0.5;
-/// Smallest width of a gore that has bars, m.
+/// Minimum width of a gore that has bars, m.
 const LEAST: f64 = 1.2;
 /// Lane width on which the fading of paint is based, m.
 const LANE: f64 = 3.6;
@@ -34,7 +34,7 @@ pub(crate) fn surfaces(painter: &mut impl Painter, junctions: &[&Junction]) {
     }
 }
 
-/// Outline from the tip along the right edge, around the nose, and back along the left edge.
+/// Outline of a gore: from the tip along the right edge, around the nose, and back along the left edge.
 fn surface(gore: &Gore) -> Vec<DVec2> {
     let (left, right) = (gore.left[0], gore.right[0]);
     let middle = 0.5 * (left + right);
@@ -68,7 +68,7 @@ pub(crate) fn chevrons(painter: &mut impl Painter, junctions: &[&Junction]) {
     }
 }
 
-/// Bars of a gore: each a chevron of six corners.
+/// Returns the bars of a gore, which are chevrons with six corners.
 fn bars(gore: &Gore) -> Vec<[DVec2; 6]> {
     let last = gore.left.len() - 1;
     let length: f64 = gore
@@ -90,7 +90,7 @@ fn bars(gore: &Gore) -> Vec<[DVec2; 6]> {
         let (left, right) = at(s);
         (right - left).length()
     };
-    // Clear of the nose.
+    // Keeps clear of the nose.
     let first = 0.5 * width(0.0) + 2.0;
     let count = ((length - first) / APART).max(0.0) as u32;
     (0..=count)

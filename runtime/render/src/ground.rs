@@ -1,4 +1,4 @@
-//! Land: the surface of the ground below everything else, and the positions of its names.
+//! Land, which is the surface of the ground below everything else, and the positions of its names.
 
 use crate::palette::{
     BLOCK, COMMERCIAL, FOREST, LAWN, PARK, PARK_INK, PITCH, PLAZA, SAND, WATER, WATER_EDGE,
@@ -9,14 +9,14 @@ use glam::DVec2;
 use roadwright_geometry::polygon;
 use roadwright_scenario::{Land, LandUse, Scenario};
 
-/// Width of the line along a shore, m, and of the shallow water inside it.
+/// Width of the line along a shore and of the shallow water inside it, m.
 const SHORE: (f64, f64) = (0.8, 5.0);
-/// Smallest scale with shores and lines of pitches, pixels per metre.
+/// Minimum scale for shores and for the lines of pitches, pixels per metre.
 const LEAST_EDGE_SCALE: f64 = 0.3;
-/// Number of points across and along an area among which the position of its name is chosen.
+/// Number of candidate positions for the name of an area, in each direction.
 const PLACES: u32 = 12;
 
-/// The colour of a use, 0xRRGGBB.
+/// Colour of a land use, 0xRRGGBB.
 pub fn color(usage: LandUse) -> u32 {
     match usage {
         LandUse::Residential => BLOCK,
@@ -31,7 +31,7 @@ pub fn color(usage: LandUse) -> u32 {
     }
 }
 
-/// The colour of the name of a use; `None` if its names are not written on the map.
+/// Colour of the names of a land use; `None` if they are not written on the map.
 pub fn ink(usage: LandUse) -> Option<u32> {
     match usage {
         LandUse::Park | LandUse::Wood | LandUse::Grass => Some(PARK_INK),
@@ -40,10 +40,10 @@ pub fn ink(usage: LandUse) -> Option<u32> {
     }
 }
 
-/// Paints all land of a scenario, bottom to top.
+/// Paints all land of a scenario, from bottom to top.
 pub fn all(painter: &mut impl Painter, scenario: &Scenario) {
     let mut areas: Vec<_> = scenario.painted_land().collect();
-    // A stable sort, which keeps the order of ids within a use.
+    // A stable sort keeps the order of ids within a land use.
     areas.sort_by_key(|(_, land)| land.usage.rank());
     for (_, land) in areas {
         area(painter, land);
@@ -71,7 +71,7 @@ pub fn area(painter: &mut impl Painter, land: &Land) {
     }
 }
 
-/// Position of the name of an area: a point far from its edges, and its distance to the nearest one, m.
+/// Position for the name of an area: a point far from its edges, and its distance from the nearest edge, m.
 pub fn place_of_name(land: &Land) -> Option<(DVec2, f64)> {
     let (low, high) = polygon::bounds(&land.outline)?;
     let step = (high - low) / f64::from(PLACES);

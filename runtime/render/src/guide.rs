@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   ------+ #   # +------      # crosswalks: paint through the junction ends before them
-//!    ==>  | #===# |  ==>       = a cycle lane, between squares where others cross it
+//!    ==>  | #===# |  ==>       = a cycle lane, between squares where other traffic crosses it
 //!   ------+ #\  # +------      \ the path of a turn across oncoming traffic
 //!            : \ :
 //! ```
@@ -17,26 +17,27 @@ use roadwright_scenario::junction::{ArmEnd, Crossing, Junction, LinkKind, Turn, 
 use roadwright_scenario::{Control, DrivingSide, LaneType, RoadEnd, Scenario};
 use std::f64::consts::PI;
 
-/// Largest bend between two arms that a cycle lane passes straight, rad.
+/// Largest bend between two arms through which a cycle lane continues straight, rad.
 const MOST_BEND: f64 = 0.6;
 /// Distance between points along the paint, m.
 const STEP: f64 = 0.25;
-/// Distance before a crosswalk at which paint ends, m.
+/// Distance between a crosswalk and the end of the paint before it, m.
 const CLEAR: f64 = 0.3;
-/// Smallest length that is painted, m.
+/// Minimum length that is painted, m.
 const LEAST: f64 = 2.0;
-/// Squares beside a cycle lane where others cross it at a signal (on, off), and their width, m.
+/// Lengths (on, off) and width of the squares beside a cycle lane where other traffic crosses it at a signal,
+/// m.
 const SQUARES: ((f64, f64), f64) = ((0.4, 0.4), 0.4);
-/// Blocks beside it across the mouth of a side road (on, off), and their width, m.
+/// Lengths (on, off) and width of the blocks beside a cycle lane across the mouth of a side road, m.
 const BLOCKS: ((f64, f64), f64) = ((0.5, 0.5), 0.3);
 /// Dashes of guide lines (on, off), m.
 const DASH: (f64, f64) = (1.0, 1.0);
-/// Strength of the colour of a cycle lane where others cross it.
+/// Opacity of the colour of a cycle lane where other traffic crosses it.
 const CROSSED: f32 = 0.55;
 
 /// A cycle lane through a junction.
 struct CyclePath {
-    /// Left edge and right edge, in driving direction.
+    /// The left and right edges, in the driving direction.
     edges: [Vec<DVec2>; 2],
     /// Whether other traffic crosses it.
     is_crossed: bool,
@@ -60,7 +61,7 @@ pub(crate) fn cycle_surfaces(
     }
 }
 
-/// Draws the lines beside them, and guide lines.
+/// Draws the lines beside cycle lanes, and guide lines.
 pub(crate) fn lines(painter: &mut impl Painter, scenario: &Scenario, junctions: &[&Junction]) {
     let alpha = opacity(painter.scale(), 3.25);
     if alpha == 0.0 {
@@ -75,7 +76,7 @@ pub(crate) fn lines(painter: &mut impl Painter, scenario: &Scenario, junctions: 
                 (true, true) => (Some(SQUARES.0), SQUARES.1),
                 (true, false) => (Some(BLOCKS.0), BLOCKS.1),
             };
-            // There is no line beside a kerb: on the near side, unless other traffic enters there.
+            // There is no line beside the kerb on the near side, unless other traffic enters there.
             let nearer = usize::from(junction.side == DrivingSide::Right);
             for (edge, points) in path.edges.iter().enumerate() {
                 if path.is_crossed || edge != nearer {
@@ -89,7 +90,7 @@ pub(crate) fn lines(painter: &mut impl Painter, scenario: &Scenario, junctions: 
     }
 }
 
-/// The cycle lanes that continue straight through a junction.
+/// Returns the cycle lanes that continue straight through a junction.
 fn cycle_paths(scenario: &Scenario, junction: &Junction) -> Vec<CyclePath> {
     let arms = &junction.arms;
     let is_round = matches!(
@@ -127,7 +128,7 @@ fn cycle_paths(scenario: &Scenario, junction: &Junction) -> Vec<CyclePath> {
     paths
 }
 
-/// A cycle lane at the cut of an arm, in driving direction.
+/// A cycle lane at the cut of an arm, in the driving direction.
 #[derive(Clone, Copy)]
 struct CycleLane {
     pose: Pose,
@@ -163,7 +164,7 @@ impl ArmCycleLanes {
                 pose: if is_forward { along } else { along.reversed() },
                 width: band.width,
             };
-            // Cyclists along the road enter at its end.
+            // Cyclists who ride along the road enter the junction at its end.
             if is_forward == (arm.end == RoadEnd::End) {
                 lanes.entering = Some(cycle_lane);
             } else {
@@ -174,7 +175,7 @@ impl ArmCycleLanes {
     }
 }
 
-/// The arm that continues most nearly straight from another one.
+/// Returns the arm that continues most nearly straight from another one.
 fn straight_on(junction: &Junction, from: usize) -> Option<usize> {
     let bearing = |arm: &ArmEnd| {
         let middle = 0.5 * (arm.left_cut + arm.right_cut);
@@ -187,8 +188,8 @@ fn straight_on(junction: &Junction, from: usize) -> Option<usize> {
     best.filter(|to| bend(to) < MOST_BEND)
 }
 
-/// Whether there is an arm on the near side of traffic from one arm to another. Arms are counter-clockwise,
-/// so those after the first one lie to its right.
+/// Whether there is an arm on the near side of traffic between two arms. Arms are counter-clockwise, so those
+/// after the first one are to its right.
 fn others_come_in(junction: &Junction, from: usize, to: usize) -> bool {
     let count = junction.arms.len();
     let (first, last) = match junction.side {
@@ -198,8 +199,8 @@ fn others_come_in(junction: &Junction, from: usize, to: usize) -> bool {
     (first + 1) % count != last
 }
 
-/// Left edges, in right-hand traffic, of the paths of turns across oncoming traffic at signals, from lanes
-/// that lead nowhere else.
+/// Returns the guide lines for turns across oncoming traffic at signals, from lanes that lead nowhere else.
+/// In right-hand traffic they are the left edges of the paths.
 fn guide_lines(junction: &Junction) -> Vec<Vec<DVec2>> {
     if junction.control != Control::Signals {
         return Vec::new();
@@ -223,8 +224,8 @@ fn guide_lines(junction: &Junction) -> Vec<Vec<DVec2>> {
     lines.collect()
 }
 
-/// Points to the left of a curve, at distances that change from its start to its end, between the crosswalks
-/// on it; empty if that is too short.
+/// Returns points to the left of a curve, at distances that change from its start to its end, between the
+/// crosswalks on the curve. Empty if the result is too short.
 fn beside(curve: &ReferenceLine, start: f64, end: f64, crossings: &[Crossing]) -> Vec<DVec2> {
     let length = curve.length();
     let count = (length / STEP).ceil().max(1.0);

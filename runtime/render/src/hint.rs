@@ -1,5 +1,5 @@
-//! Hints of a vehicle's state, added to its figure: steered wheels, a leaning roof, and a sign above a
-//! vehicle that is stuck. The same in pictures and in the window.
+//! Hints about a vehicle's state that are added to its figure: steered wheels, a leaning roof, and a sign
+//! above a vehicle that is stuck. They are the same in pictures and in the editor.
 
 use crate::figure::{self, Corner, Figure, Part, rectangle, round};
 use crate::palette::{PAPER, RIM, SHEEN, SIGNAL_LAMPS, faded, rgb};
@@ -16,40 +16,42 @@ pub struct Hint {
     pub figure: Figure,
     /// Its middle, m.
     pub at: DVec2,
-    /// Vector to its front: direction and half its length, m.
+    /// Vector to its front, which gives the direction and half the length, m.
     pub front: DVec2,
     /// Half its width, m.
     pub half_width: f64,
-    /// Colour of parts without one of their own.
+    /// Colour of parts that have no colour of their own.
     pub color: Color,
 }
 
-/// Largest scale at which wheels are visible, m per pixel; a wheel is 0.7 m long.
+/// Largest scale at which wheels are visible, m per pixel. A wheel is 0.7 m long.
 const FARTHEST_WHEEL: f64 = 0.1;
-/// Smallest steering angle that is shown, rad: 2 degrees.
+/// Minimum steering angle that is shown, rad (2 degrees).
 const LEAST_STEERING: f64 = 0.035;
 /// Half the width of a wheel as a share of its radius.
 pub const WHEEL_WIDTH: f64 = 0.33;
 /// Default wheel radius, m.
 const COMMON_RADIUS: f64 = 0.33;
-/// Default for half the track as a share of the vehicle's width.
+/// Default for half the track, as a share of the vehicle's width.
 const COMMON_TRACK: f64 = 0.41;
-/// Distance by which wheels stick out of the sides of the body, m, because below it they would be invisible.
+/// Distance by which wheels protrude from the sides of the body, m. Below the body they would be invisible.
 const STANDING_OUT: f64 = 0.06;
 
-/// Smallest lean that is shown, rad: 2 degrees.
+/// Minimum lean that is shown, rad (2 degrees).
 const LEAST_LEAN: f64 = 0.035;
-/// Largest shift of a roof, in vehicle widths; otherwise it is the sine of the lean.
+/// Shift of the roof of a vehicle on its side, in vehicle widths. For smaller angles it falls with the sine
+/// of the lean.
 const FARTHEST_ROOF: f64 = 0.2;
 
 /// Radius of a sign, and its distance from the vehicle, pixels.
 const SIGN: f64 = 10.0;
 const SIGN_GAP: f64 = 3.0;
 
-/// Steered wheels, at a scale in metres per pixel; none from far away, and none for tracked vehicles.
+/// Returns the steered wheels at a scale in metres per pixel. There are none from far away and none for
+/// tracked vehicles.
 ///
-/// Where a level has wheels they are as in the snapshot. For other levels they form a front axle as far from
-/// the front as the rear axle is from the rear, turned as the vehicle steers.
+/// If a level has wheels, they are those of the snapshot. For other levels they form a steered front axle,
+/// which is as far from the front as the rear axle is from the rear.
 pub fn wheels<'a>(
     vehicle: &'a VehicleRecord,
     snapshot: &'a Snapshot,
@@ -67,11 +69,11 @@ pub fn wheels<'a>(
         .map(|wheel| wheel_of(vehicle, &wheel))
 }
 
-/// The front wheels of a vehicle with known steering and dimensions only.
+/// Returns the front wheels of a vehicle of which only steering and dimensions are known.
 fn front_axle(vehicle: &VehicleRecord) -> [WheelRecord; 2] {
     let ahead = (vehicle.body.position - vehicle.pose.position).dot(vehicle.body.forward());
     // If the middle of the body is at the rear axle or behind it, the position of the wheels is unknown, so
-    // they stay below the body, at its middle.
+    // they are hidden below the middle of the body.
     let axle = 2.0 * ahead.max(0.0);
     [1.0, -1.0].map(|side| WheelRecord {
         place: DVec2::new(axle, side * COMMON_TRACK * vehicle.width),
@@ -83,7 +85,7 @@ fn front_axle(vehicle: &VehicleRecord) -> [WheelRecord; 2] {
 
 fn wheel_of(vehicle: &VehicleRecord, wheel: &WheelRecord) -> Hint {
     let half_width = WHEEL_WIDTH * wheel.radius;
-    // Drawn in wheel arches at the side of the body, wherever the file has the wheel below it.
+    // Drawn in wheel arches at the sides of the body, even if the wheels are below it according to the file.
     let side = 0.5 * vehicle.width + STANDING_OUT - half_width;
     let left = wheel.place.y.signum() * wheel.place.y.abs().max(side);
     Hint {
@@ -95,8 +97,9 @@ fn wheel_of(vehicle: &VehicleRecord, wheel: &WheelRecord) -> Hint {
     }
 }
 
-/// The roof of a leaning vehicle, moved in the direction of the lean, at a scale in metres per pixel, bottom
-/// to top. None for a level body, for levels without an attitude, and from far away.
+/// Returns the roof of a leaning vehicle, shifted in the direction of the lean, at a scale in metres per
+/// pixel, from bottom to top. There is none for a level body, for levels without an attitude, and from far
+/// away.
 pub fn roof(vehicle: &VehicleRecord, scale: f64) -> impl Iterator<Item = Hint> {
     let leans = lean(vehicle).and_then(|lean| Some((lean, roof_of(vehicle, scale)?)));
     let hints = leans.map(|(lean, (still, moves))| {
@@ -117,13 +120,13 @@ pub fn roof(vehicle: &VehicleRecord, scale: f64) -> impl Iterator<Item = Hint> {
     hints.into_iter().flatten().flatten()
 }
 
-/// Shift of a roof ahead and to the left, in widths.
+/// Shift of a roof ahead and to the left, in vehicle widths.
 fn lean(vehicle: &VehicleRecord) -> Option<DVec2> {
     let attitude = vehicle.attitude?;
     let leans = attitude.pitch.abs() > LEAST_LEAN || attitude.roll.abs() > LEAST_LEAN;
-    // Beyond a right angle the lean stays the same.
+    // Beyond a right angle the shift stays the same.
     let share = |angle: f64| math::sin(angle.clamp(-FRAC_PI_2, FRAC_PI_2));
-    // A raised front moves the top backwards, a raised left side moves it to the right.
+    // A raised front moves the roof backwards, and a raised left side moves it to the right.
     let lean = DVec2::new(-share(attitude.pitch), -share(attitude.roll));
     leans.then(|| lean.clamp_length_max(FARTHEST_ROOF))
 }
@@ -136,7 +139,7 @@ fn body_of(vehicle: &VehicleRecord, scale: f64) -> Figure {
     }
 }
 
-/// The figure drawn over the body in its place, if any, and the one that moves over it.
+/// Returns the figure that replaces the body, if any, and the figure of the roof that moves over it.
 fn roof_of(vehicle: &VehicleRecord, scale: f64) -> Option<(Option<Figure>, Figure)> {
     match body_of(vehicle, scale) {
         Figure::Car => Some((Some(Figure::CarGlass), Figure::CarRoof)),
@@ -146,8 +149,8 @@ fn roof_of(vehicle: &VehicleRecord, scale: f64) -> Option<(Option<Figure>, Figur
     }
 }
 
-/// The sign above a vehicle that is stuck, upright and of the same size at any scale in metres per pixel: a
-/// triangle if it has tipped over, else a disc.
+/// Returns the sign above a vehicle that is stuck, upright and of the same size at any scale in metres per
+/// pixel. It is a triangle if the vehicle has tipped over, otherwise a disc.
 pub fn sign(vehicle: &VehicleRecord, scale: f64) -> Option<Hint> {
     let figure = match vehicle.mishap {
         mishap if mishap.tipped_over => Figure::TippedSign,
@@ -168,7 +171,7 @@ pub fn sign(vehicle: &VehicleRecord, scale: f64) -> Option<Hint> {
     })
 }
 
-/// A tyre with its rim.
+/// Returns the parts of a tyre with its rim.
 pub(crate) fn wheel_parts() -> Vec<Part> {
     vec![
         Part::new(rectangle((0.0, 0.0), 1.0, 1.0), Some(rgb(RIM))),
@@ -176,7 +179,7 @@ pub(crate) fn wheel_parts() -> Vec<Part> {
     ]
 }
 
-/// A red triangle with an exclamation mark; its top points to the instance's front.
+/// Returns the parts of a red triangle with an exclamation mark, whose top points to the instance's front.
 pub(crate) fn tipped_sign() -> Vec<Part> {
     const MIDDLE: f32 = -0.1;
     let triangle = |size: f32| {
@@ -195,7 +198,7 @@ pub(crate) fn tipped_sign() -> Vec<Part> {
     ]
 }
 
-/// An amber disc with two bars.
+/// Returns the parts of an amber disc with two bars.
 pub(crate) fn stuck_sign() -> Vec<Part> {
     let disc = |radius: f64| round(20, |_| radius, (0.0, 0.0));
     let bar = |y: f32| Part::new(rectangle((0.0, y), 0.36, 0.12), Some(rgb(RIM)));

@@ -12,12 +12,12 @@ use roadwright_scenario::junction::Layout;
 use roadwright_scenario::{DrivingSide, NodeId, Road, RoadId, Scenario};
 use std::collections::BTreeSet;
 
-/// Largest island, m^2: that of a ring 80 m across. Larger ones are ordinary blocks.
+/// Maximum area of an island, m^2, which is that of a ring 80 m across. Larger areas are ordinary blocks.
 const LARGEST: f64 = 5_000.0;
 /// Maximum number of roads of a ring.
 const MOST_ROADS: usize = 64;
 
-/// Draws the islands of the rings whose first road is among the given ones.
+/// Draws the islands of the rings whose first road is among the given roads.
 pub(crate) fn draw(
     canvas: &mut impl Painter,
     scenario: &Scenario,
@@ -30,7 +30,7 @@ pub(crate) fn draw(
             continue;
         };
         done.extend(&chain);
-        // Each ring once, even if its roads are drawn in several parts.
+        // Each ring is drawn once, even if its roads are drawn in several parts.
         if chain
             .iter()
             .min()
@@ -44,7 +44,7 @@ pub(crate) fn draw(
         }
         canvas.begin(Pass::Ground);
         canvas.polygon(&edge, rgb(MEDIAN));
-        // Without a pavement it has its own kerb; the carriageway covers its outer half.
+        // An island without a pavement has its own kerb, whose outer half is covered by the carriageway.
         if !has_pavement && canvas.scale() >= MIN_KERB_SCALE {
             canvas.begin(Pass::Kerb);
             canvas.edge(&edge, 2.0 * KERB_WIDTH, 2.0, rgb(KERB));
@@ -52,7 +52,8 @@ pub(crate) fn draw(
     }
 }
 
-/// The roads of a ring in driving order, starting with one of them; `None` if they do not close.
+/// Returns the roads of a ring in driving order, starting from one of them; `None` if they do not form a
+/// ring.
 fn chain(scenario: &Scenario, layout: &Layout, first: RoadId) -> Option<Vec<RoadId>> {
     let network = scenario.network();
     let side = scenario.about().driving_side;
@@ -81,12 +82,12 @@ fn chain(scenario: &Scenario, layout: &Layout, first: RoadId) -> Option<Vec<Road
     Some(chain)
 }
 
-/// Whether a one-way road has the direction of growing s.
+/// Whether the direction of a one-way road is that of increasing s.
 fn is_forward(road: &Road, side: DrivingSide) -> bool {
     road.lanes_forward(0.0, side) > 0
 }
 
-/// The inner edge of a ring's carriageway, and whether there is a pavement inside it.
+/// Returns the inner edge of a ring's carriageway, and whether there is a pavement inside it.
 fn inside(tolerance: f64, scenario: &Scenario, chain: &[RoadId]) -> (Vec<DVec2>, bool) {
     let side = scenario.about().driving_side;
     let mut points = Vec::new();
@@ -104,7 +105,7 @@ fn inside(tolerance: f64, scenario: &Scenario, chain: &[RoadId]) -> (Vec<DVec2>,
         let edge = distances
             .iter()
             .map(|&s| road.reference_line.point(s, pick(road.carriageway(s))));
-        // The last point is the first one of the next road.
+        // The last point is the same as the first one of the next road.
         let count = distances.len().saturating_sub(1);
         points.extend(edge.take(count));
     }

@@ -14,37 +14,38 @@ use roadwright_simulation::LooseRecord;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Smallest number of corners of a polygon.
+/// Minimum number of corners of a polygon.
 const LEAST_CORNERS: usize = 3;
 
-/// Smallest height and area of a fixed obstacle that is drawn as a house, m and m^2.
+/// Minimum height (m) and area (m^2) of a fixed obstacle that is drawn as a house.
 const HOUSE_HEIGHT: f64 = 2.5;
 const HOUSE_AREA: f64 = 20.0;
-/// Width of the yard around a house, m, and of its soft edge.
+/// Width of the yard around a house, and of its soft edge, m.
 const YARD: f64 = 5.0;
 const YARD_EDGE: f64 = 2.0;
-/// Opacity of objects that hang above the ground, 0 to 1, and the dashes of their edges, m.
+/// Opacity (0 to 1) of objects that hang above the ground, and dashes of their edges, m.
 const HANGING: f32 = 0.45;
 const DASHES: (f64, f64) = (0.8, 0.6);
 /// Width of a parapet, m.
 const PARAPET: f64 = 0.55;
-/// Smallest area of a roof with objects on it, m^2.
+/// Minimum area of a roof with objects on it, m^2.
 const LARGE_ROOF: f64 = 120.0;
 
-/// Scales, pixels per metre, at which obstacles start to appear, and at which they are fully visible.
+/// Scales at which obstacles start to appear and at which they are fully visible, pixels per metre.
 const HOUSES: (f64, f64) = (0.25, 0.4);
-/// Like `HOUSES`, but for parapets and objects on roofs.
+/// Scales at which parapets and objects on roofs start to appear and at which they are fully visible, pixels
+/// per metre.
 const PARAPETS: (f64, f64) = (1.25, 1.8);
-/// Roofs with more corners, or with shorter edges, m, have their parapet as a line, because edges moved
-/// inwards would cross.
+/// Number of corners above which, and length of an edge (m) below which, the parapet of a roof is drawn as a
+/// line, because edges that are moved inwards would cross.
 const PLAIN: (usize, f64) = (12, 1.2);
 
 /// Visibility of the parts of houses at a scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Detail {
-    /// Opacity of obstacles, shadows and yards, 0 to 1; from far away they fade.
+    /// Opacity of obstacles, shadows and yards, 0 to 1. They fade when seen from far away.
     pub strength: f32,
-    /// Like `strength`, but for parapets and objects on roofs, which are in [`Pass::Kerb`].
+    /// Opacity of parapets and objects on roofs, 0 to 1. These are in [`Pass::Kerb`].
     pub parapets: f32,
 }
 
@@ -77,7 +78,7 @@ pub fn yards<'a>(
     painter.begin(Pass::Ground);
     for obstacle in obstacles.filter(|obstacle| is_house(obstacle)) {
         let ring = polygon::tidy_ring(&obstacle.shape.outline());
-        // Around the hull, because there is yard between the wings of a house as well.
+        // Drawn around the convex hull, because the space between the wings of a house is yard as well.
         let ring = if ring.len() > 4 {
             polygon::convex_hull(&ring)
         } else {
@@ -96,7 +97,7 @@ pub fn floors(painter: &mut impl Painter, scenario: &Scenario) {
     }
 }
 
-/// Draws obstacles where a run has pushed them.
+/// Draws obstacles at the positions to which a run has pushed them.
 pub fn where_pushed<'a>(
     obstacles: impl Iterator<Item = (&'a ObstacleId, &'a Obstacle)>,
     pushed: &[LooseRecord],
@@ -105,7 +106,7 @@ pub fn where_pushed<'a>(
         .map(|(id, obstacle)| (*id, Cow::Borrowed(obstacle)))
         .collect();
     for record in pushed {
-        // An obstacle seen edge on, which is no polygon any more, is drawn in its original place.
+        // An obstacle that is seen edge on is no longer a polygon and is drawn at its original place.
         if let Some(obstacle) = all
             .get_mut(&record.obstacle)
             .filter(|_| record.outline.len() >= LEAST_CORNERS)
@@ -118,7 +119,7 @@ pub fn where_pushed<'a>(
     all
 }
 
-/// Draws obstacles with their shadows, as far as visible at the painter's scale.
+/// Draws obstacles with their shadows, as far as they are visible at the painter's scale.
 pub fn obstacles<'a>(
     painter: &mut impl Painter,
     obstacles: impl IntoIterator<Item = (&'a ObstacleId, &'a Obstacle)> + Clone,
@@ -148,7 +149,7 @@ pub fn obstacles<'a>(
     }
 }
 
-/// An object that hangs above the ground. Objects below it are visible through it.
+/// Draws an object that hangs above the ground. Objects below it remain visible.
 fn hanging(painter: &mut impl Painter, outline: &[DVec2], strength: f32) {
     painter.polygon(outline, faded(ROOF_LINE, HANGING * strength));
     let mut edge = outline.to_vec();
@@ -170,22 +171,22 @@ fn is_house(obstacle: &Obstacle) -> bool {
         && area() >= HOUSE_AREA
 }
 
-/// Returns a ring moved outwards; sharp corners are cut off.
+/// Returns a ring whose edges are moved outwards, with sharp corners cut off.
 fn grown(ring: &[DVec2], by: f64) -> Vec<DVec2> {
     let mitres = polygon::outward_mitres(ring, 1.5);
     ring.iter().zip(mitres).map(|(p, n)| *p + by * n).collect()
 }
 
-/// Draws a soft shadow, with light from the north-west. A tower has the shadow of a house of 20 m, because it
-/// would otherwise hide a street.
+/// Draws a soft shadow, with light from the north-west. The shadow of a tower is limited to that of a house
+/// of 20 m, because it would otherwise hide a street.
 fn shadow(painter: &mut impl Painter, obstacle: &Obstacle, strength: f32) {
     let height = obstacle.height.min(20.0);
     let outline = obstacle.shape.outline();
     let cast = DVec2::new(0.22, -0.22) * height;
     let fade = 0.3 + 0.08 * height;
-    // The area that the shape sweeps from its foot to the end of its shadow, moved in far enough that sunlit
-    // walls have none. A concave shape has the shadow of its roof alone, because the sweep of its hull would
-    // darken sunlit yards.
+    // This is the area that the shape sweeps from its foot to the end of its shadow, moved inwards so that
+    // sunlit walls have no shadow. For a concave shape only the shadow of the roof is drawn, because the
+    // sweep of its hull would darken sunlit yards.
     let begin = DVec2::new(0.22, -0.22) * obstacle.base.min(height);
     let foot = begin + (cast - begin).clamp_length_max(fade);
     let swept: Vec<DVec2> = outline
@@ -202,14 +203,14 @@ fn shadow(painter: &mut impl Painter, obstacle: &Obstacle, strength: f32) {
     painter.soft_polygon(&ring, fade, faded(SHADOW, SHADOW_OPACITY * strength));
 }
 
-/// Draws a roof in one of several tones, with a light parapet where that is visible.
+/// Draws a roof in one of several tones. It has a light parapet if the scale is large enough.
 fn house(painter: &mut impl Painter, id: ObstacleId, outline: &[DVec2], detail: Detail) {
     let ring = polygon::tidy_ring(outline);
     let number = u64::from(id.0);
     let tone = one_of(&ROOFS, number);
     let parapets = detail.parapets;
     let is_near = Detail::at(painter.scale()).is_some_and(|detail| detail.parapets >= 1.0);
-    // Parapets that fade in lie over the plain roof; once they are fully visible it is hidden.
+    // Parapets that fade in lie over the plain roof. When they are fully visible, the plain roof is hidden.
     if parapets < 1.0 || !is_near {
         painter.polygon(&ring, faded(tone, detail.strength));
     }
@@ -244,7 +245,8 @@ fn house(painter: &mut impl Painter, id: ObstacleId, outline: &[DVec2], detail: 
     }
 }
 
-/// The edges of a roof as lines. Cuts to courtyards are left out; they are the edges that the ring has twice.
+/// Returns the edges of a roof as lines. Cuts to courtyards, which are edges that occur twice in the ring,
+/// are left out.
 fn walls(ring: &[DVec2]) -> Vec<Vec<DVec2>> {
     let bits = |p: DVec2| [p.x.to_bits(), p.y.to_bits()];
     let all: BTreeSet<_> = polygon::edges(ring)
@@ -263,7 +265,7 @@ fn walls(ring: &[DVec2]) -> Vec<Vec<DVec2>> {
     walls
 }
 
-/// Windows and machines on a roof: boxes along its longest side, where they fit.
+/// Returns windows and machines on a roof, which are boxes along its longest side where they fit.
 fn roof_things(roof: &[DVec2], number: u64) -> Vec<[DVec2; 4]> {
     let longest = polygon::edges(roof).max_by(|a, b| {
         let length = |edge: &(DVec2, DVec2)| (edge.1 - edge.0).length_squared();
@@ -293,31 +295,32 @@ fn roof_things(roof: &[DVec2], number: u64) -> Vec<[DVec2; 4]> {
         .collect()
 }
 
-/// The trees of a forest: similar, but no two alike.
+/// Returns the trees of a forest, which are similar but not identical.
 pub fn planted(forest: &Forest) -> impl Iterator<Item = Tree> {
     let crown = crown(forest);
     let all = forest.trees().into_iter();
     all.map(move |at| Tree::new(at, crown))
 }
 
-/// Like `planted`, but as positions, crown radii, directions and colours.
+/// Returns the trees of a forest as positions, crown radii, directions and colours.
 pub fn trees(forest: &Forest) -> impl Iterator<Item = (DVec2, f64, f64, u32)> {
     planted(forest).map(|tree| (tree.at, tree.crown, tree.turn, tree.color))
 }
 
-/// Mean radius of the crowns of a forest, m: they nearly touch, so that it looks like a forest, within
-/// natural limits.
+/// Mean radius of the crowns of a forest, m. Within natural limits, crowns nearly touch, so that the trees
+/// look like a forest.
 pub fn crown(forest: &Forest) -> f64 {
     (0.45 * forest.spacing).clamp(0.8, 3.5)
 }
 
-/// Size that decides whether the trees of a forest are drawn one by one, m: the mean radius of their crowns,
-/// or less where these overlap. So a picture never contains more than one tree per circle of this size.
+/// Size on which it depends whether the trees of a forest are drawn individually, m. It is the mean radius of
+/// their crowns, or less if they overlap, so that a picture never contains more than one tree per circle of
+/// this size.
 pub fn grain(forest: &Forest) -> f64 {
     crown(forest).min(0.45 * forest.cell())
 }
 
-/// A tree as drawn.
+/// A tree as it is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tree {
     /// Position, m.
@@ -328,12 +331,12 @@ pub struct Tree {
     pub turn: f64,
     /// Colour of its crown, 0xRRGGBB.
     pub color: u32,
-    /// Share of the trees of its forest that appear before it while zooming in, 0 to 1.
+    /// Share of the trees of its forest that appear before this one when zooming in, 0 to 1.
     pub order: f64,
 }
 
 impl Tree {
-    /// Makes the tree at a position in a forest with a mean crown radius, m.
+    /// Creates the tree at a position in a forest with a given mean radius of crowns, m.
     pub(crate) fn new(at: DVec2, crown: f64) -> Self {
         let number = mix64(at.x.to_bits() ^ at.y.to_bits().rotate_left(32));
         let unit = |bits: u64| (bits >> 40) as f64 / (1u64 << 24) as f64;
@@ -347,7 +350,7 @@ impl Tree {
     }
 }
 
-/// The figure of all trees.
+/// Figure with which all trees are drawn.
 pub const TREE: Figure = Figure::Tree;
 
 #[cfg(test)]

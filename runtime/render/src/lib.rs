@@ -1,12 +1,13 @@
-//! Pictures: anti-aliased maps of scenarios and control surfaces, as PNG, without a screen.
+//! Draws anti-aliased maps of scenarios and control surfaces as PNG, without a screen.
 //!
-//! [`map`] draws a scenario, with the vehicles of a snapshot if there is one; [`surface`] draws a
-//! function of two variables. [`Film`] puts pictures of a run one after the other. Roads are painted through the [`Painter`] trait in [`Pass`]es, so the
-//! editor's window paints the same map with triangles. Colours are named in [`palette`].
+//! [`map`] draws a scenario, with the vehicles of a snapshot if there is one; [`surface`] draws a function of
+//! two variables. [`Film`] combines pictures of a run to an animation. Roads are painted through the
+//! [`Painter`] trait in [`Pass`]es, so the editor paints the same map with triangles. Colours are named in
+//! [`palette`].
 //!
-//! Words: a *stretch* is a part of a road with one set of lanes between its junctions, a *layer* a
-//! level of roads (0 on the ground), a *pass* one coat of paint within a layer, a *trail* a path that
-//! was driven. World coordinates are metres with y north, pictures are pixels with y down.
+//! A *stretch* is a part of a road with the same lanes, between its junctions. A *layer* is a level of roads
+//! (0 on the ground), a *pass* a coat of paint within a layer, and a *trail* a path that was driven. World
+//! coordinates are in metres with y to the north, and those of pictures in pixels with y down.
 //!
 //! ```
 //! use roadwright_render::{Picture, map};
@@ -69,7 +70,7 @@ use thiserror::Error;
 /// Reason why a picture cannot be drawn.
 #[derive(Debug, Error)]
 pub enum RenderError {
-    /// No memory for a picture of this size, or no size at all.
+    /// The picture has no size, or there is not enough memory for it.
     #[error("a picture of {0} x {1} pixels cannot be made")]
     Size(u32, u32),
     /// There is nothing to draw.

@@ -24,23 +24,23 @@ use std::collections::BTreeSet;
 pub struct Picture {
     /// Width and height, pixels.
     pub size: (u32, u32),
-    /// Part of the world as low and high corner, m; `None` for all of it.
+    /// Part of the world that is shown, as low and high corner, m; `None` for all of it.
     pub view: Option<(DVec2, DVec2)>,
-    /// Driven paths, the lowest first, named in a legend.
+    /// Driven paths from bottom to top, which are listed in a legend.
     pub trails: Vec<Trail>,
-    /// Line below the title; `None` for the number of vehicles and the time.
+    /// Text below the title; `None` for the number of vehicles and the time.
     pub detail: Option<String>,
     /// Whether title, legend, scale bar and attribution are drawn.
     pub furnished: bool,
     /// Whether the dark theme is used.
     pub dark: bool,
-    /// Whether the lines of rigid bodies are drawn over the map, as the solver has them.
+    /// Whether the solver's rigid bodies are drawn as lines over the map.
     pub bodies: bool,
-    /// Fixed objects that these may meet, drawn with them: [`bodies::stills`].
+    /// Outlines of fixed objects around the rigid bodies, drawn with them; see [`bodies::stills`].
     pub stills: Vec<Vec<DVec2>>,
     /// Lights of signals; signals that are not listed are off.
     pub signals: Vec<SignalHead>,
-    /// Kinds of objects and layers of roads that are left out.
+    /// Kinds of objects and layers of roads that are hidden.
     pub hidden: BTreeSet<MapPart>,
 }
 
@@ -55,7 +55,7 @@ impl Picture {
 pub struct Trail {
     /// Its points, m.
     pub points: Vec<DVec2>,
-    /// Its width, m; never less than two pixels.
+    /// Width, m. It is drawn at least two pixels wide.
     pub width: f64,
     /// Its colour, 0xRRGGBB.
     pub color: u32,
@@ -80,15 +80,15 @@ impl Default for Picture {
     }
 }
 
-/// Smallest scale at which signals are drawn, pixels per metre.
+/// Minimum scale at which signals are drawn, pixels per metre.
 const LEAST_SIGNAL_SCALE: f64 = 1.25;
 /// Margin around the world, as a share of its size.
 const FRAME: f64 = 0.03;
 
-/// Draws a scenario, with the vehicles of a snapshot, as PNG.
+/// Draws a scenario with the vehicles of a snapshot as a PNG.
 ///
 /// # Errors
-/// If there is nothing to draw or the picture cannot be made.
+/// If there is nothing to draw, or the picture cannot be created.
 pub fn map(
     scenario: &Scenario,
     snapshot: Option<&Snapshot>,
@@ -114,8 +114,8 @@ pub(crate) fn drawn(
         relief(&mut canvas, field, picture.dark);
     }
     draw_land(&mut canvas, scenario, picture);
-    // Bottom to top: later drawings cover what lies below them in the world. Names lie on the ground, below
-    // vehicles.
+    // Drawn from bottom to top, so that later shapes cover those below them in the world. Names lie on the
+    // ground, below vehicles.
     let layout = layout(scenario.network(), scenario.about());
     draw_roads(&mut canvas, scenario, &layout, &picture.hidden);
     draw_objects(&mut canvas, scenario, snapshot, picture);
@@ -129,7 +129,7 @@ pub(crate) fn drawn(
             draw_vehicle(&mut canvas, vehicle, snapshot);
         }
     }
-    // Above their vehicles, because a semi-trailer lies on its tractor.
+    // Trailers are drawn above their vehicles, because a semi-trailer lies on its tractor.
     for trailer in driving.into_iter().flat_map(Snapshot::all_trailers) {
         draw_trailer(&mut canvas, trailer);
     }
@@ -137,7 +137,7 @@ pub(crate) fn drawn(
         draw_person(&mut canvas, person);
     }
     draw_lit_signals(&mut canvas, scenario, &layout, picture);
-    // Above everything else, because these signs ask for help.
+    // Drawn above everything else, because these signs call for help.
     for vehicle in driving.into_iter().flat_map(|s| &s.vehicles) {
         let sign = hint::sign(vehicle, 1.0 / canvas.scale);
         draw_hints(&mut canvas, sign);
@@ -195,7 +195,7 @@ fn draw_objects(
     }
 }
 
-/// Writes the names of what is visible.
+/// Writes the names of everything that is visible.
 fn write_names(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout, picture: &Picture) {
     if picture.shows(MapPart::Land) {
         names::land(canvas, scenario);
@@ -223,7 +223,7 @@ fn detail(snapshot: Option<&Snapshot>) -> String {
     snapshot.map(text).unwrap_or_default()
 }
 
-/// Draws height tints and hill shading, pixel by pixel, and contour lines.
+/// Draws height tints and hill shading pixel by pixel, and contour lines.
 fn relief(canvas: &mut Canvas, field: &HeightField, dark: bool) {
     let (from, to) = (field.origin(), field.far_corner());
     let share = terrain::height_share(field);
@@ -241,7 +241,7 @@ fn relief(canvas: &mut Canvas, field: &HeightField, dark: bool) {
     terrain::draw_contours(canvas, &terrain::contours(field));
 }
 
-/// The slope from heights one sample apart, so that the facets of the grid are invisible.
+/// Returns the slope from heights that are one sample apart, so that the facets of the grid are invisible.
 fn slope(field: &HeightField, point: DVec2) -> DVec2 {
     let step = field.spacing();
     let slope = |offset: DVec2| {
@@ -250,7 +250,7 @@ fn slope(field: &HeightField, point: DVec2) -> DVec2 {
     DVec2::new(slope(DVec2::new(step, 0.0)), slope(DVec2::new(0.0, step)))
 }
 
-/// Draws roads and junctions, lower layers first, without hidden layers.
+/// Draws roads and junctions, lower layers first. Hidden layers are left out.
 fn draw_roads(
     canvas: &mut Canvas,
     scenario: &Scenario,
@@ -280,7 +280,7 @@ fn draw_roads(
     }
 }
 
-/// Draws some roads and junctions of one layer with all their paint.
+/// Draws some roads and junctions of a layer with all their paint.
 pub fn roads_and_junctions(
     painter: &mut impl Painter,
     scenario: &Scenario,
@@ -312,8 +312,8 @@ pub fn roads_and_junctions(
     }
 }
 
-/// The layer on which a junction is drawn: the lowest of its roads, because a ramp's foot lies on the ground.
-/// `None` without roads.
+/// The layer on which a junction is drawn. It is the lowest layer of its roads, because the foot of a ramp
+/// lies on the ground. `None` without roads.
 pub fn junction_layer(scenario: &Scenario, junction: &Junction) -> Option<i8> {
     let roads = junction
         .arms
@@ -358,7 +358,7 @@ fn draw_trees(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Draws destinations off the lanes, which are not visible otherwise.
+/// Draws destinations outside the lanes, which would not be visible otherwise.
 fn draw_ground_goals(canvas: &mut Canvas, scenario: &Scenario) {
     for agent in scenario.agents().values() {
         if let Some(Place::Ground(goal)) = agent.destination {
@@ -410,7 +410,7 @@ fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord, snapshot: &Snapsho
     }
 }
 
-/// Draws the lines of rigid bodies, all of one width, over those of the fixed objects around them.
+/// Draws rigid bodies as lines of equal width, over those of the fixed objects around them.
 fn draw_bodies(canvas: &mut Canvas, scenario: &Scenario, snapshot: &Snapshot, picture: &Picture) {
     let dark = picture.dark;
     for line in &picture.stills {
@@ -444,7 +444,7 @@ fn draw_trailer(canvas: &mut Canvas, trailer: &TrailerRecord) {
     );
 }
 
-/// Draws signals with a light over those of the map.
+/// Draws the signals that are lit over those of the map.
 fn draw_lit_signals(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout, picture: &Picture) {
     let is_shown = |head: &&SignalHead| {
         let road = scenario.network().road(head.road);

@@ -1,7 +1,7 @@
 //! Paint along lanes and at stop lines.
 //!
 //! Widths and lengths are those of town streets in central Europe. All paint fades with the width of a lane
-//! in pixels, so nothing pops up.
+//! in pixels, so that nothing appears suddenly.
 
 use crate::median;
 use crate::painter::Painter;
@@ -23,17 +23,18 @@ pub(crate) const LINE: f64 = 0.12;
 const WIDE_LINE: f64 = 0.3;
 /// Width of the line beside a cycle lane, m.
 pub(crate) const CYCLE_LINE: f64 = 0.15;
-/// Blocks between an opening or closing lane of a fast road and the adjacent one (on, off), m.
+/// Lengths (on, off) of the blocks between an opening or closing lane of a fast road and the adjacent lane,
+/// m.
 const BLOCKS: (f64, f64) = (6.0, 6.0);
-/// Dashes beside parking (on, off), m.
+/// Lengths (on, off) of dashes beside parking, m.
 const PARKING_DASH: (f64, f64) = (1.0, 1.0);
-/// Distance of each line of a double line from its middle, m.
+/// Distance between each line of a double line and its middle, m.
 const DOUBLE: f64 = 0.12;
-/// Shortest dash that is painted, m.
+/// Minimum length of a dash that is painted, m.
 const LEAST_DASH: f64 = 0.5;
 /// Length before a stop line over which lines are solid, m.
 const SOLID: f64 = 20.0;
-/// Smallest total width of the lanes for a centre line, m.
+/// Minimum total width of the lanes for a centre line, m.
 const LEAST_TWO_WAY: f64 = 5.5;
 /// Lowest speed limit of roads with edge lines, m/s.
 const RURAL: f64 = 60.0 / 3.6;
@@ -47,18 +48,19 @@ const TRIANGLE: (f64, f64, f64) = (0.6, 0.7, 0.35);
 const MOST_BEND: f64 = 0.8;
 /// Gap between lines along the road and a line across it, m.
 const CLEAR_OF_STOP: f64 = 0.2;
-/// Like `CLEAR_OF_STOP`, but for triangles, m.
+/// Gap between lines along the road and the triangles of a give-way line, m.
 const CLEAR_OF_YIELD: f64 = 1.2;
 
-/// Opacity of paint on a lane of a width: invisible at four pixels, opaque from seven on.
+/// Opacity of paint on a lane with the given width. Paint is invisible at four pixels and opaque from seven
+/// on.
 pub(crate) fn opacity(scale: f64, lane_width: f64) -> f32 {
     ((lane_width * scale - 4.0) / 3.0).clamp(0.0, 1.0) as f32
 }
 
-/// Dashes (on, off) in metres; none for a solid line.
+/// Lengths (on, off) of dashes in metres; `None` for a solid line.
 type Dash = Option<(f64, f64)>;
 
-/// Dashes between lanes of a road.
+/// Returns the dashes between the lanes of a road.
 fn lane_dash(road: &Road) -> (f64, f64) {
     if road.class == RoadClass::Motorway {
         (6.0, 12.0)
@@ -76,18 +78,19 @@ enum Style {
     Centre,
     /// Line between the directions of an avenue, double along its whole length.
     Avenue,
-    /// Line between lanes of one direction, with or against increasing s.
+    /// Line between lanes of the same direction, which is that of increasing s if `forward`.
     Lanes { forward: bool },
-    /// Like `Lanes`, but where a line must not be crossed: solid on the side from which crossing is prohibited.
+    /// Line between lanes of the same direction that must not be crossed. It is solid on the side from which
+    /// crossing is prohibited.
     Guarded {
         /// Whether vehicles may cross from the left side to the right one, as seen along the road.
         to_right: bool,
-        /// Whether they may cross in the other direction.
+        /// Whether vehicles may cross from the right side to the left one.
         to_left: bool,
     },
-    /// The same style all along.
+    /// The same style along the whole line.
     Plain { dash: Dash, width: f64 },
-    /// Line beside a median. It extends to the end, because it continues beyond.
+    /// Line beside a median. It extends to the end of the stretch, because it continues beyond.
     Median,
 }
 
@@ -123,8 +126,8 @@ pub(crate) fn lines(
     }
 }
 
-/// Style of the border between two lanes, if it is painted; `place` is the index of the left lane in its
-/// section.
+/// Style of the border between two lanes; `None` if it is not painted. `place` is the index of the left lane
+/// in its section.
 fn style(
     stretch: &Stretch<'_>,
     place: usize,
@@ -180,13 +183,13 @@ fn style(
     }
 }
 
-/// Whether vehicles may change from the left one of two lanes of a direction to the right one, as seen along
-/// the road, and back.
+/// Whether vehicles may change from the left to the right one of two lanes with the same direction, and back.
+/// Left and right are as seen along the road.
 fn crossings(left: &Lane, right: &Lane, side: DrivingSide) -> (bool, bool) {
     let (of_left, of_right) = (left.lane_change, right.lane_change);
     match left.is_forward(side) {
         true => (of_left.to_right(), of_right.to_left()),
-        // Drivers face the other direction.
+        // Drivers face the opposite direction.
         false => (of_left.to_left(), of_right.to_right()),
     }
 }
@@ -226,7 +229,7 @@ fn line(
             canvas.line(&points, width, 0.8, dash, color);
         }
     };
-    // Solid near ends with a stop line, dashed between.
+    // Solid near ends with a stop line, and dashed in between.
     let near_start = |stops: bool| {
         if stops {
             (ends.from + SOLID).clamp(from, to.max(from))
@@ -277,7 +280,7 @@ fn line(
     }
 }
 
-/// Shortens a range along a road so that its last dash is not just a dot: it ends in the gap before.
+/// Shortens a range along a road so that it ends in a gap and not in a very short dash.
 fn whole_dashes(from: f64, to: f64, dash: Dash) -> (f64, f64) {
     let Some((on, off)) = dash else {
         return (from, to);
@@ -313,7 +316,7 @@ fn edge_lines(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
     }
 }
 
-/// Both ends of a road.
+/// The two ends of a road.
 struct Ends {
     /// Start and end of the part outside junctions, m along the road.
     from: f64,
@@ -322,7 +325,7 @@ struct Ends {
     end: End,
 }
 
-/// The sign that faces traffic at an end of a road.
+/// The sign that traffic faces at an end of a road.
 #[derive(Clone, Copy)]
 struct End(Sign);
 
@@ -346,12 +349,12 @@ impl Ends {
 }
 
 impl End {
-    /// Whether there is a line to stop at.
+    /// Whether there is a stop line.
     fn stops(self) -> bool {
         matches!(self.0, Sign::Stop | Sign::Signal)
     }
 
-    /// Distance before the cut at which lines along the road end, m.
+    /// Distance between the cut and the end of lines along the road, m.
     fn clear(self) -> f64 {
         match self.0 {
             Sign::None => 0.0,
@@ -361,8 +364,8 @@ impl End {
     }
 }
 
-/// The sign of an arm for which paint is drawn. Slip roads and motorways merge, so only signals have lines
-/// across them.
+/// The sign of an arm that determines its paint. At slip roads and motorways traffic merges, so they have
+/// lines across them only with signals.
 fn painted_sign(arm: &ArmEnd, road: &Road) -> Sign {
     match arm.sign {
         Sign::Yield | Sign::Stop if road.class >= RoadClass::Ramp && is_one_way(road) => Sign::None,
@@ -376,7 +379,7 @@ fn is_one_way(road: &Road) -> bool {
     road.lanes_forward(0.0, side) == 0 || road.lanes_backward(0.0, side) == 0
 }
 
-/// Draws lines that continue through a junction: along a bend, and along the major road of a T.
+/// Draws lines that continue through a junction, either along a bend or along the major road of a T.
 pub(crate) fn through_lines(
     canvas: &mut impl Painter,
     scenario: &Scenario,
@@ -415,7 +418,7 @@ pub(crate) fn through_lines(
             next.entering_lanes(next_trim, side),
             arm.leaving_lanes(trim, side),
         );
-        // Between the directions: the left edge of the leftmost lane in right-hand traffic.
+        // Between the directions, which is the left edge of the leftmost lane in right-hand traffic.
         let is_two_way = !into.is_empty() && !out.is_empty() && !back.is_empty() && !off.is_empty();
         if is_two_way && arm.road.class != RoadClass::Path {
             let middle = |lanes: &[ArmLane]| match side {
@@ -436,7 +439,7 @@ pub(crate) fn through_lines(
     }
 }
 
-/// Pose at a share of its width to the left of a lane's centre.
+/// Returns the pose to the left of a lane's centre by a share of the lane's width.
 fn beside(lane: &ArmLane, share: f64) -> Pose {
     Pose {
         position: lane.pose.point(0.0, share * lane.width),
@@ -444,7 +447,8 @@ fn beside(lane: &ArmLane, share: f64) -> Pose {
     }
 }
 
-/// The two arms between which lines continue: both of a bend; the major ones if all others are on one side.
+/// Returns the two arms between which lines continue. These are both arms of a bend, or the major ones if all
+/// others are on one side.
 fn through_road(junction: &Junction) -> Option<(usize, usize)> {
     let arms = &junction.arms;
     let count = arms.len();
@@ -456,13 +460,13 @@ fn through_road(junction: &Junction) -> Option<(usize, usize)> {
     let &[i, j] = major.as_slice() else {
         return None;
     };
-    // Arms are counter-clockwise, so no traffic enters between neighbours.
+    // Arms are counter-clockwise, so no traffic enters between two neighbours.
     let are_neighbours = j == i + 1 || (i == 0 && j == count - 1);
     let heading = |i: usize| {
         let middle = 0.5 * (arms[i].left_cut + arms[i].right_cut);
         roadwright_geometry::heading_of(middle - junction.centre)
     };
-    // Two diverging arms are no through road.
+    // Two arms that diverge are not a through road.
     let bend = std::f64::consts::PI - wrap_angle(heading(i) - heading(j)).abs();
     (count > 2 && are_neighbours && bend < MOST_BEND).then_some((i, j))
 }
@@ -530,7 +534,7 @@ pub(crate) fn stop_lines(
     }
 }
 
-/// Lanes, left to right, in groups of adjacent lanes.
+/// Splits lanes (from left to right) into groups of adjacent lanes.
 fn abreast(lanes: &[ArmLane]) -> impl Iterator<Item = &[ArmLane]> {
     lanes.chunk_by(|a, b| {
         let gap = (a.lateral - 0.5 * a.width) - (b.lateral + 0.5 * b.width);
@@ -538,7 +542,8 @@ fn abreast(lanes: &[ArmLane]) -> impl Iterator<Item = &[ArmLane]> {
     })
 }
 
-/// Line from the left to the right edge of a group of lanes, `ahead` of the cut and inset by `inset`, m.
+/// Returns the line from the left to the right edge of a group of lanes, `ahead` of the cut and shortened by
+/// `inset` at both ends, m.
 fn across(lanes: &[ArmLane], ahead: f64, inset: f64) -> [DVec2; 2] {
     let (first, last) = (&lanes[0], &lanes[lanes.len() - 1]);
     [
@@ -547,7 +552,7 @@ fn across(lanes: &[ArmLane], ahead: f64, inset: f64) -> [DVec2; 2] {
     ]
 }
 
-/// A row of triangles that point at the traffic that gives way, `back` metres before the cut.
+/// Draws a row of triangles that point at the traffic that gives way, `back` metres before the cut.
 fn triangles(canvas: &mut impl Painter, lanes: &[ArmLane], back: f64, color: tiny_skia::Color) {
     let (base, height, gap) = TRIANGLE;
     let [left, right] = across(lanes, -0.15 - back, 0.15);

@@ -1,4 +1,4 @@
-//! Medians: areas between lanes, raised where they are wide enough.
+//! Medians, which are areas between lanes that are raised where they are wide enough.
 //!
 //! ```text
 //!     ------ lane -------------------------
@@ -8,7 +8,7 @@
 //!     ------ lane -------------------------
 //! ```
 //!
-//! Medians that are narrow all along are raised from side to side.
+//! Medians without any wide part are raised over their whole width.
 
 use crate::painter::{Painter, Pass};
 use crate::palette::{KERB, MEDIAN, SIDEWALK, rgb};
@@ -20,18 +20,18 @@ use roadwright_scenario::{Lane, LaneType, RoadEnd, Scenario};
 use std::f64::consts::FRAC_PI_2;
 use std::ops::Range;
 
-/// Distance of kerbs from lines, m, where there is room for both, and the largest width that a median needs
-/// for that, m.
+/// Distance between kerbs and lines where there is room for both, m. The next constant is the width of a
+/// median up to which there is not, m.
 const BESIDE_LINE: f64 = 0.35;
 const ROOM_FOR_LINES: f64 = 1.2;
-/// Smallest width between kerbs of a raised part, m.
+/// Minimum width between the kerbs of a raised part, m.
 const LEAST_RAISED: f64 = 0.5;
 /// Distance by which a surface extends into the adjacent one, m, so that no seam is visible.
 const OVER_SEAM: f64 = 0.3;
 /// Number of corners of a round end.
 const ROUND: usize = 8;
 
-/// Groups of adjacent median lanes, as ranges of indices in the lanes of a section.
+/// Returns groups of adjacent median lanes, as ranges of indices in the lanes of a section.
 fn medians(lanes: &[Lane]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (place, _) in lanes
@@ -47,7 +47,7 @@ fn medians(lanes: &[Lane]) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether a line runs along the side of the median at an index among the lanes of a stretch.
+/// Whether a line runs along a side of the median with the given index among the lanes of a stretch.
 pub(crate) fn has_line(stretch: &Stretch<'_>, place: usize) -> bool {
     Median::all_of(stretch).any(|median| median.inset > 0.0 && median.places.contains(&place))
 }
@@ -56,7 +56,7 @@ pub(crate) fn has_line(stretch: &Stretch<'_>, place: usize) -> bool {
 struct Median<'s, 'a> {
     stretch: &'s Stretch<'a>,
     places: Range<usize>,
-    /// Distance from its sides to its kerbs, m.
+    /// Distance between its sides and its kerbs, m.
     inset: f64,
 }
 
@@ -77,7 +77,7 @@ impl<'s, 'a> Median<'s, 'a> {
         })
     }
 
-    /// Lateral positions of its kerbs, left and right.
+    /// Returns the lateral positions of the left and right kerbs.
     fn sides(&self, s: f64) -> (f64, f64) {
         let bands = self.stretch.road.lane_bands(self.stretch.section, s);
         let (left, right) = (bands[self.places.start], bands[self.places.end - 1]);
@@ -93,10 +93,10 @@ impl<'s, 'a> Median<'s, 'a> {
         left - right
     }
 
-    /// The raised part, m along the road: in one piece, from the first position that is wide enough to the
-    /// last.
+    /// Returns the raised part, m along the road. It is a single piece from the first to the last position
+    /// that is wide enough.
     fn raised(&self) -> Option<(f64, f64)> {
-        // Without room for lines the whole width is raised, however narrow.
+        // Without room for lines, the whole width is raised even if it is narrow.
         let least = if self.inset > 0.0 { LEAST_RAISED } else { 0.01 };
         let is_wide = |s: &f64| self.width(*s) >= least;
         let distances = &self.stretch.distances;
@@ -122,8 +122,8 @@ impl<'s, 'a> Median<'s, 'a> {
         (from < to).then_some((from, to))
     }
 
-    /// A round end beyond a distance, on the side of larger distances or of smaller ones: from the left kerb
-    /// to the right one.
+    /// Returns a round end from the left kerb to the right one. It lies beyond the given distance, towards
+    /// larger distances if `is_far`.
     fn nose(&self, s: f64, is_far: bool) -> Vec<DVec2> {
         let (left, right) = self.sides(s);
         let line = &self.stretch.road.reference_line;
@@ -146,7 +146,8 @@ impl<'s, 'a> Median<'s, 'a> {
         };
         let (low, high) = self.stretch.range();
         let (left, right) = (|s| self.sides(s).0, |s| self.sides(s).1);
-        // If it is wide up to its end it continues in the next section, or in the island of a roundabout.
+        // A median that is wide up to its end continues in the next section, or in the island of a
+        // roundabout.
         let (ends_before, ends_behind) = (from > low + 1e-6, to < high - 1e-6);
         let near = if ends_before {
             self.nose(from, false)
@@ -182,7 +183,7 @@ impl<'s, 'a> Median<'s, 'a> {
         painter.polygon(&surface, rgb(MEDIAN));
     }
 
-    /// Its corners slightly beyond a distance, left and right.
+    /// Returns the corners slightly beyond a distance, on the left and on the right.
     fn over_seam(&self, s: f64, beyond: f64) -> Vec<DVec2> {
         let (left, right) = self.sides(s);
         let at = |lateral| {
@@ -196,7 +197,7 @@ impl<'s, 'a> Median<'s, 'a> {
     }
 }
 
-/// Draws the raised parts of medians, and of the splitter islands in which they continue, with refuges at
+/// Draws the raised parts of medians and of the splitter islands in which they continue, with refuges at
 /// pedestrian crossings.
 pub(crate) fn raised(
     painter: &mut impl Painter,
@@ -222,7 +223,7 @@ pub(crate) fn raised(
     }
 }
 
-/// Whether a median of its arm leads to an island, so that they form one.
+/// Whether a median of the same arm leads to a splitter island, so that they form a single island.
 pub(crate) fn comes_to(scenario: &Scenario, junction: &Junction, island: &Splitter) -> bool {
     let mut arms = junction.arms.iter();
     let arm = arms.find(|arm| (arm.road, arm.end) == (island.road, island.end));
@@ -237,14 +238,14 @@ pub(crate) fn comes_to(scenario: &Scenario, junction: &Junction, island: &Splitt
     })
 }
 
-/// The raised part of a splitter island; its outline begins and ends at the cut of the arm.
+/// Draws the raised part of a splitter island, whose outline begins and ends at the cut of the arm.
 fn splitter(painter: &mut impl Painter, island: &Splitter, goes_on: bool) {
     let outline = &island.raised;
     let mut surface = outline.clone();
     let (first, last) = (outline[0], outline[outline.len() - 1]);
     if goes_on {
         let out = (first - last).perp().normalize_or_zero();
-        // Counter-clockwise, so the outside is to the right.
+        // The outline is counter-clockwise, so the outside is to the right.
         surface.extend([last, first].map(|corner| corner - OVER_SEAM * out));
     }
     if painter.scale() >= MIN_KERB_SCALE {
@@ -256,7 +257,7 @@ fn splitter(painter: &mut impl Painter, island: &Splitter, goes_on: bool) {
     painter.polygon(&surface, rgb(MEDIAN));
 }
 
-/// Refuges in the middle of crossings, over the whole width of medians.
+/// Returns the refuges in the middle of crossings, over the whole width of medians.
 fn refuges(junction: &Junction) -> impl Iterator<Item = [DVec2; 4]> + '_ {
     junction.crossings.iter().flat_map(|crossing| {
         crossing.islands.iter().map(|island| {

@@ -1,8 +1,8 @@
 //! Mini roundabouts: the painted island, and the arrows around it.
 //!
 //! ```text
-//!        .-->          Three arrows follow the ring, between the island and the line that vehicles
-//!       (  o  )        drive; the island is a white dome that long vehicles drive over.
+//!        .-->          Three arrows follow the ring between the island and the path that vehicles
+//!       (  o  )        follow. The island is a white dome that long vehicles can drive over.
 //!        <--'
 //! ```
 
@@ -19,7 +19,7 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 const LANE: f64 = 3.25;
 /// Number of arrows around the island.
 const ARROWS: u32 = 3;
-/// Length of an arrow's shaft, rad, and its width, m.
+/// Angle (rad) and width (m) of an arrow's shaft.
 const SHAFT: (f64, f64) = (50.0 * PI / 180.0, 0.2);
 /// Length and half width of its head, m.
 const HEAD: (f64, f64) = (1.1, 0.4);

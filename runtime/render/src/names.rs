@@ -13,10 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Smallest scale at which names are written, pixels per metre.
 const MIN_SCALE: f64 = 1.6;
 
-/// Smallest area whose name is written, square pixels.
+/// Minimum area of land whose name is written, square pixels.
 const LEAST_AREA: f64 = 3_000.0;
 
-/// Writes the names of parks and waters where they have room, the largest first.
+/// Writes the names of parks and waters where there is room, largest first.
 pub(crate) fn land(canvas: &mut Canvas, scenario: &Scenario) {
     let size = 12.5;
     let named = scenario.painted_land().filter_map(|(_, land)| {
@@ -33,7 +33,7 @@ pub(crate) fn land(canvas: &mut Canvas, scenario: &Scenario) {
         };
         let half = 0.5 * crate::text::width(&land.name, size);
         let (x, y) = canvas.pixel(at);
-        // Along a river there is more room than across it, and letters only need their height.
+        // There is more room along a river than across it, and letters only need their height.
         let is_thin = ((room * canvas.scale) as f32) < 0.5 * size;
         let is_taken = written.iter().any(|&(name, other_x, other_y, other)| {
             let (dx, dy) = ((x - other_x).abs(), (y - other_y).abs());
@@ -82,8 +82,8 @@ pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Writes street names along their roads, each name on its longest stretch in the picture: light on asphalt
-/// that is wide enough, else dark on the colour of the ground.
+/// Writes street names along their roads, each on its longest stretch in the picture. Names are light on
+/// asphalt that is wide enough, otherwise dark on the colour of the ground.
 pub(crate) fn streets(
     canvas: &mut Canvas,
     scenario: &Scenario,
@@ -113,7 +113,7 @@ pub(crate) fn streets(
                 (INK, GROUND)
             };
             if is_on_road {
-                // Between the words as well, so that no line of the road shows there.
+                // The halo also covers the spaces between words, so that no line of the road shows there.
                 let half = 0.5 * f64::from(width) / canvas.scale;
                 let ends = [-half, half].map(|ahead| middle.point(ahead, 0.0));
                 canvas.line(&ends, 0.0, 0.34 * size, None, rgb(halo));
@@ -123,9 +123,10 @@ pub(crate) fn streets(
     }
 }
 
-/// For each street name the longest stretch between junctions that is in the picture: its length, the middle
-/// of its carriageway, and the width there. A street is many roads of one name, cut at every junction. Sorted
-/// by name, so that ids do not decide which of two colliding names is written.
+/// Returns the longest stretch between junctions in the picture for each street name, with its length, the
+/// middle of its carriageway, and the width there. A street consists of many roads with the same name,
+/// because it is split at every junction. Sorted by name, so that it does not depend on ids which of two
+/// colliding names is written.
 fn longest_stretches<'a>(
     canvas: &Canvas,
     scenario: &'a Scenario,

@@ -1,13 +1,13 @@
-//! The interface for drawing roads: on a picture or as triangles of an interactive map.
+//! The interface through which roads are drawn, either on a picture or as triangles of an interactive map.
 
 use glam::DVec2;
 use tiny_skia::Color;
 
-/// A layer of paint within one level of roads; later ones cover earlier ones, including those of neighbouring
-/// parts of the map.
+/// A pass of drawing within one layer of roads. Later passes cover earlier ones, including those of
+/// neighbouring parts of the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pass {
-    /// Below everything: shadows, the rims of paved areas.
+    /// Shadows and the rims of paved areas, below everything else.
     Ground,
     /// Paved areas and paths.
     Paving,
@@ -17,19 +17,19 @@ pub enum Pass {
     Kerb,
     /// Carriageways and junctions.
     Surface,
-    /// Lanes that are not plain carriageway.
+    /// Lanes that differ from plain carriageway.
     Lane,
     /// Lines, arrows, stop lines.
     Marking,
 }
 
-/// A target on which shapes in world coordinates are drawn, in the order of the calls.
+/// A target on which shapes in world coordinates are drawn in the order of the calls.
 pub trait Painter {
     /// Pixels per metre.
     fn scale(&self) -> f64;
 
     /// Largest scale at which the result will be viewed, pixels per metre. Details that fade in with the zoom
-    /// are drawn as strong as at this scale; a viewer at a smaller scale fades them.
+    /// are drawn as opaque as at this scale, and a viewer at a smaller scale fades them.
     fn nearest_scale(&self) -> f64 {
         self.scale()
     }
@@ -39,22 +39,22 @@ pub trait Painter {
         0.15 / self.scale()
     }
 
-    /// Starts a pass, to which the following shapes belong.
+    /// Starts a pass to which the following shapes belong.
     fn begin(&mut self, _pass: Pass) {}
 
     /// Fills a polygon.
     fn polygon(&mut self, points: &[DVec2], color: Color);
 
-    /// Fills the area inside an odd number of rings: an outline with holes.
+    /// Fills the area inside an odd number of rings, such as an outline with holes.
     fn area(&mut self, rings: &[&[DVec2]], color: Color);
 
     /// Fills a polygon that fades out within `fade` metres outside its edge.
     fn soft_polygon(&mut self, points: &[DVec2], fade: f64, color: Color);
 
-    /// Draws the edge of a polygon, width in metres but at least `least` pixels.
+    /// Draws the edge of a polygon with a width in metres, but at least `least` pixels.
     fn edge(&mut self, points: &[DVec2], width: f64, least: f32, color: Color);
 
-    /// Draws a line, width in metres but at least `least` pixels; dashes in metres (on, off).
+    /// Draws a line with a width in metres, but at least `least` pixels. Dashes are in metres (on, off).
     fn line(
         &mut self,
         points: &[DVec2],
@@ -64,6 +64,6 @@ pub trait Painter {
         color: Color,
     );
 
-    /// Fills a circle, radius in metres but at least `least` pixels.
+    /// Fills a circle with a radius in metres, but at least `least` pixels.
     fn circle(&mut self, centre: DVec2, radius: f64, least: f32, color: Color);
 }

@@ -2,13 +2,13 @@
 
 use tiny_skia::Color;
 
-/// Makes a colour from its hexadecimal form 0xRRGGBB.
+/// Creates a colour from its hexadecimal form 0xRRGGBB.
 pub fn rgb(hex: u32) -> Color {
     let [_, r, g, b] = hex.to_be_bytes();
     Color::from_rgba8(r, g, b, 255)
 }
 
-/// The same colour, partly transparent.
+/// Creates a partly transparent colour from its hexadecimal form 0xRRGGBB.
 pub fn faded(hex: u32, opacity: f32) -> Color {
     let mut color = rgb(hex);
     color.set_alpha(opacity);
@@ -19,7 +19,7 @@ pub fn faded(hex: u32, opacity: f32) -> Color {
 pub const GROUND: u32 = 0xEEEBE3;
 /// Kerbs.
 pub const KERB: u32 = 0xF1EEE7;
-/// Rims of paved areas, and paths from far away.
+/// Rims of paved areas, and of paths seen from far away.
 pub const CASING: u32 = 0xA7A397;
 /// Carriageways.
 pub const ASPHALT: u32 = 0x6C727C;
@@ -47,15 +47,15 @@ pub const LAMP_OFF: u32 = 0x3B444D;
 pub const SIGNAL_LAMPS: [u32; 3] = [0xF2493D, 0xF4B533, 0x35C46A];
 /// Ground by its height, from the lowest to the highest.
 pub const TERRAIN_BY_DAY: [u32; 5] = [0xD6E2C2, 0xDDE4C6, 0xE6E3CB, 0xECE3D0, 0xF1EBE0];
-/// Like `TERRAIN_BY_DAY`, but in the dark theme.
+/// Ground by its height in the dark theme, from the lowest to the highest.
 pub const TERRAIN_BY_NIGHT: [u32; 5] = [0x1E2B2A, 0x222E2C, 0x2A3230, 0x323735, 0x3B3E3D];
 /// Contour lines.
 pub const CONTOUR: u32 = 0xA9855A;
-/// Ground that is built on, between streets and houses.
+/// Built-up ground between streets and houses.
 pub const BLOCK: u32 = 0xE6E1D6;
 /// The floor of a forest.
 pub const FOREST: u32 = 0xBBD59E;
-/// Ground with shops, offices and works.
+/// Ground with shops, offices and factories.
 pub const COMMERCIAL: u32 = 0xE9E0DA;
 /// Squares and yards.
 pub const PLAZA: u32 = 0xE4DACA;
@@ -87,7 +87,7 @@ pub const ROOFS: [u32; 4] = [0xDCD0C0, 0xD2C3B3, 0xE5DCD0, 0xC9C0B8];
 pub const ROOF_EDGE: u32 = 0xFBF7F0;
 /// The outer line of a roof.
 pub const ROOF_LINE: u32 = 0xB5A897;
-/// Objects on roofs: windows, machines.
+/// Objects on roofs, such as windows and machines.
 pub const ROOF_THING: u32 = 0xB4BBC0;
 /// Obstacles that can be pushed.
 pub const LOOSE: u32 = 0xC98B4A;
@@ -99,7 +99,7 @@ pub const SHADOW: u32 = 0x2A3140;
 pub const SHADOW_OPACITY: f32 = 0.28;
 /// Text.
 pub const INK: u32 = 0x23272E;
-/// Text of less weight.
+/// Less important text.
 pub const QUIET_INK: u32 = 0x59616C;
 /// Halos and backgrounds of text.
 pub const PAPER: u32 = 0xFFFFFF;
@@ -111,26 +111,26 @@ pub const PEOPLE: [u32; 5] = [0xD9A066, 0xB5835A, 0xC9CBD2, 0xC56B5C, 0xA9C48B];
 pub const GLASS: u32 = 0x2B3642;
 /// Colour that darkens the rim of a vehicle's body.
 pub const RIM: u32 = 0x10151B;
-/// Lamps at the front.
+/// Front lamps.
 pub const HEAD_LAMP: u32 = 0xFFF6D6;
-/// Lamps at the back.
+/// Rear lamps.
 pub const TAIL_LAMP: u32 = 0xB0342C;
-/// Lamps of braking vehicles.
+/// Brake lamps.
 pub const BRAKE_LAMP: u32 = 0xFF3B30;
 /// Indicators.
 pub const INDICATOR_LAMP: u32 = 0xFFB238;
 /// Destinations.
 pub const DESTINATION: u32 = 0xB3261E;
-/// Outlines of rigid bodies, by day and by night; nothing else on a map has this colour.
+/// Outlines of rigid bodies in the light and in the dark theme. Nothing else on a map has these colours.
 const BODY_LINES: [u32; 2] = [0xE0009B, 0xFF6AD0];
 
-/// Colour of the outlines of rigid bodies in a theme, because a colour that is legible on paper is too dark
-/// by night.
+/// Colour of the outlines of rigid bodies in a theme. It differs, because a colour that is legible on a light
+/// map is too dark on a dark one.
 pub fn body_line(dark: bool) -> Color {
     rgb(BODY_LINES[usize::from(dark)])
 }
 
-/// Outlines of fixed objects around rigid bodies, by day and by night.
+/// Outlines of fixed objects around rigid bodies in the light and in the dark theme.
 const STILL_LINES: [u32; 2] = [0x7A2FD0, 0xB58CFF];
 
 /// Colour of the outlines of fixed objects around rigid bodies in a theme.
@@ -138,7 +138,7 @@ pub fn still_line(dark: bool) -> Color {
     rgb(STILL_LINES[usize::from(dark)])
 }
 
-/// Body colours of vehicles, muted so that important things stand out. The same by night.
+/// Body colours of vehicles, muted so that important things stand out. They are the same in the dark theme.
 pub const BODIES: [u32; 10] = [
     0xE9E7E1, 0xC3C8CE, 0x8D96A1, 0x3E4751, 0x5B7FA6, 0x7FA3A0, 0xA8574C, 0xC59A55, 0x8B7A9E,
     0x6F8A5E,
@@ -151,7 +151,7 @@ pub const TRACKED_BODY: u32 = 0x7C8463;
 
 /// Sunlight on roofs of vehicles.
 pub const SHEEN: u32 = 0xFFFFFD;
-/// Colours that are the same by night.
+/// Colours that are the same in the dark theme.
 const OF_WHAT_MOVES: [u32; 12] = [
     GLASS,
     RIM,
@@ -167,8 +167,8 @@ const OF_WHAT_MOVES: [u32; 12] = [
     SIGNAL_LAMPS[2],
 ];
 
-/// Colours of the map by day and in the dark theme, in which roads are lighter than the ground, pavements
-/// darker than roads, and kerbs lighter than both.
+/// Pairs of colours in the light and in the dark theme. In the dark theme, roads are lighter than the ground,
+/// pavements darker than roads, and kerbs lighter than both.
 const BY_NIGHT: [(u32, u32); 41] = [
     (GROUND, 0x182029),
     (BLOCK, 0x1D2630),
@@ -213,8 +213,8 @@ const BY_NIGHT: [(u32, u32); 41] = [
     (CONTOUR, 0x8C7A5E),
 ];
 
-/// Converts a colour of the map to the dark theme: by the table if it is listed; vehicles and lamps
-/// unchanged; all others darkened.
+/// Converts a colour of the map to the dark theme. Colours in the table are replaced, those of vehicles and
+/// lamps stay the same, and all others are darkened.
 pub fn by_night(color: Color) -> Color {
     let byte = |c: f32| (c * 255.0).round() as u32;
     let opaque = byte(color.red()) << 16 | byte(color.green()) << 8 | byte(color.blue());
@@ -225,7 +225,7 @@ pub fn by_night(color: Color) -> Color {
     if OF_WHAT_MOVES.contains(&opaque) {
         return color;
     }
-    // Bright colours are darkened most.
+    // Bright colours are darkened the most.
     let grey = (color.red() + color.green() + color.blue()) / 3.0;
     let share = if grey > 0.94 {
         0.82
@@ -239,7 +239,7 @@ pub fn by_night(color: Color) -> Color {
     darker
 }
 
-/// Selects one of several colours by a number: adjacent numbers get different ones, and the result is the
+/// Selects one of several colours by a number. Adjacent numbers get different colours, and the result is the
 /// same in every picture.
 pub fn one_of(colors: &[u32], number: u64) -> u32 {
     let scrambled = roadwright_geometry::math::mix64(number);
@@ -266,12 +266,12 @@ pub fn contrast(a: u32, b: u32) -> f64 {
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
-/// Heat map colours from low to high: steps of equal lightness that the colour-blind can distinguish, also in
-/// greyscale.
+/// Colours of heat maps from low to high. Their steps have equal lightness and can be distinguished by
+/// colour-blind people and in greyscale.
 pub const HEAT_BY_DAY: [u32; 9] = [
     0xF8EE9F, 0xFDCA66, 0xFEA243, 0xF9783D, 0xE55455, 0xC33C6A, 0x993275, 0x6D2D72, 0x442761,
 ];
-/// Like `HEAT_BY_DAY`, but in the dark theme, where high values are bright.
+/// Colours of heat maps in the dark theme, in which high values are bright.
 pub const HEAT_BY_NIGHT: [u32; 9] = [
     0x4A2D66, 0x723278, 0x9E367A, 0xC8416E, 0xE85858, 0xFC7A40, 0xFFA54A, 0xFECB67, 0xF8EE9F,
 ];
@@ -289,7 +289,7 @@ pub fn heat_ramp(share: f64, is_dark: bool) -> Color {
     Color::from_rgba8(mix(1), mix(2), mix(3), 255)
 }
 
-/// Roads under a heat map, and their casing.
+/// Colours of roads and of their casings under a heat map.
 pub fn heat_road(is_dark: bool) -> (u32, u32) {
     if is_dark {
         (0x2A333E, 0x0F151C)
@@ -298,7 +298,7 @@ pub fn heat_road(is_dark: bool) -> (u32, u32) {
     }
 }
 
-/// A colour map from dark blue over green to yellow, for values in 0..=1.
+/// Colour from dark blue over green to yellow for a value from 0 to 1.
 pub fn heat(value: f64) -> Color {
     const STOPS: [(f64, [f64; 3]); 5] = [
         (0.0, [68.0, 1.0, 84.0]),

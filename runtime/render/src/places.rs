@@ -1,4 +1,4 @@
-//! Points of interest: pins, and bays for those with a heading.
+//! Points of interest, drawn as pins, or as bays if they have a heading.
 
 use crate::palette::{DESTINATION, OUTLINE, PAPER, faded, rgb};
 use crate::{Painter, Pass};
@@ -18,7 +18,7 @@ pub fn bay(point: &PointOfInterest) -> Option<[DVec2; 4]> {
     Some(OrientedBox::new(pose, BAY.0, BAY.1).corners())
 }
 
-/// Extent of a point of interest's mark to the east, m; its name is written beyond.
+/// Extent to the east of the mark of a point of interest, m. Its name is written beyond.
 pub fn reach_of_mark(point: &PointOfInterest) -> f64 {
     let corners = bay(point).into_iter().flatten();
     corners.map(|corner| corner.x - point.x).fold(0.0, f64::max)

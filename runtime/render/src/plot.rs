@@ -1,4 +1,4 @@
-//! Control surfaces as labelled pictures.
+//! Control surfaces of fuzzy controllers, drawn as labelled pictures.
 
 use crate::RenderError;
 use crate::canvas::Canvas;
@@ -11,13 +11,13 @@ use glam::DVec2;
 pub struct SurfacePlot<'a> {
     /// Title.
     pub title: &'a str,
-    /// Horizontal axis.
+    /// Label of the horizontal axis.
     pub x_label: &'a str,
-    /// Vertical axis.
+    /// Label of the vertical axis.
     pub y_label: &'a str,
-    /// Meaning of the colour.
+    /// Label of the colour bar.
     pub z_label: &'a str,
-    /// Knots of the horizontal variable; the axis runs from 0 to a little beyond the last.
+    /// Knots of the horizontal variable. The axis runs from 0 to a little beyond the last one.
     pub x_knots: [f64; 3],
     /// Knots of the vertical variable.
     pub y_knots: [f64; 3],
@@ -28,15 +28,15 @@ pub struct SurfacePlot<'a> {
 }
 
 const SIZE: (u32, u32) = (960, 720);
-/// The plot's frame, pixels: left, top, right, bottom.
+/// The left, top, right and bottom edges of the plot's frame, pixels.
 const FRAME: (f32, f32, f32, f32) = (110.0, 80.0, 790.0, 620.0);
-/// Contour lines over the range of the output.
+/// Number of contour lines over the range of the output.
 const CONTOURS: f64 = 10.0;
 
-/// Draws z(x, y) as colours with contour lines, axes, terms and a colour bar, as PNG.
+/// Draws z(x, y) in colours with contour lines, axes, terms and a colour bar, as a PNG.
 ///
 /// # Errors
-/// If the picture cannot be made.
+/// If the picture cannot be created.
 pub fn surface(
     plot: &SurfacePlot<'_>,
     z: impl Fn(f64, f64) -> f64,
@@ -65,8 +65,8 @@ pub fn surface(
         for px in left as u32..right as u32 {
             let (x, y) = (px as f32 + 0.5, py as f32 + 0.5);
             let v = share(value(x, y));
-            // A contour is drawn where the band of the value changes to the right or below; a hair less, so
-            // that a plateau exactly on a border has one band.
+            // A contour is drawn where the band of the value changes to the right or below. A tiny amount is
+            // subtracted, so that a plateau exactly on a border belongs to one band.
             let band = |v: f64| (v * CONTOURS - 1e-9).floor();
             let edge = band(v) != band(share(value(x + 1.0, y)))
                 || band(v) != band(share(value(x, y + 1.0)));
@@ -155,7 +155,7 @@ fn color_bar(canvas: &mut Canvas, plot: &SurfacePlot<'_>, lowest: f64, highest: 
     );
 }
 
-/// Formats a number with as few digits as distinguish it.
+/// Formats a number with as few digits as possible.
 fn number(value: f64) -> String {
     let text = format!("{value:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

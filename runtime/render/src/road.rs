@@ -10,8 +10,8 @@
 //!   :::::::::::::::::   pavement
 //! ```
 //!
-//! Neighbours share the corners of their cuts. A line across each cut in the colour of the surface
-//! closes the hairline that two soft edges would leave.
+//! Neighbouring surfaces share the corners of their cuts. A line across each cut in the colour of the surface
+//! closes the hairline gap that two soft edges would leave.
 
 use crate::gore;
 use crate::painter::{Painter, Pass};
@@ -22,16 +22,16 @@ use roadwright_scenario::{LaneSection, LaneType, Road, RoadClass, RoadId, Scenar
 
 /// Width of a kerb, m.
 pub(crate) const KERB_WIDTH: f64 = 0.15;
-/// Smallest scale with kerbs, pixels per metre; below it pavements touch the carriageway.
+/// Minimum scale for kerbs, pixels per metre. Below it, pavements touch the carriageway.
 pub(crate) const MIN_KERB_SCALE: f64 = 1.25;
 /// Width of the rim of a paved area, m.
 const RIM: f64 = 0.12;
-/// Pavements narrower than this are not drawn, m.
+/// Minimum width of a pavement that is drawn, m.
 const MIN_PAVEMENT: f64 = 0.05;
 /// Width of the line that closes a cut, pixels.
 const SEAM: f32 = 2.0;
 
-/// A stretch of road with one set of lanes, between its junctions.
+/// A part of a road with the same lanes, between its junctions.
 pub(crate) struct Stretch<'a> {
     pub(crate) id: RoadId,
     pub(crate) road: &'a Road,
@@ -47,12 +47,13 @@ impl Stretch<'_> {
         (self.distances[0], last)
     }
 
-    /// The line at a lateral position that may change along the road.
+    /// Returns the line at a lateral position that may change along the road.
     pub(crate) fn line(&self, lateral: impl Fn(f64) -> f64) -> Vec<DVec2> {
         self.part(self.range(), lateral)
     }
 
-    /// Like `line`, but from one distance along the road to another; empty if nothing is between.
+    /// Returns the part of such a line between two distances along the road; empty if there is nothing in
+    /// between.
     pub(crate) fn part(&self, (from, to): (f64, f64), lateral: impl Fn(f64) -> f64) -> Vec<DVec2> {
         if to - from < 1e-6 {
             return Vec::new();
@@ -64,14 +65,14 @@ impl Stretch<'_> {
             .collect()
     }
 
-    /// The surface between two lateral positions.
+    /// Returns the surface between two lateral positions.
     fn band(&self, left: impl Fn(f64) -> f64, right: impl Fn(f64) -> f64) -> Vec<DVec2> {
         let mut points = self.line(left);
         points.extend(self.line(right).into_iter().rev());
         points
     }
 
-    /// Lateral positions of both sides of a pavement, if there is one on that side.
+    /// Returns the lateral positions of both edges of a pavement; `None` if there is none on that side.
     fn pavement(&self, is_left: bool) -> Option<(Edge<'_>, Edge<'_>)> {
         let at = move |s: f64| {
             let (outer, inner) = (self.road.edges(s), self.road.carriageway(s));
@@ -99,7 +100,7 @@ impl Stretch<'_> {
         hex: u32,
     ) {
         let (from, to) = self.range();
-        // Half a pixel short of both edges, which are soft themselves.
+        // Ends half a pixel before both edges, which are soft as well.
         let inset = 0.5 / canvas.scale();
         for s in [from, to] {
             let (left, right) = (left(s), right(s));
@@ -111,10 +112,10 @@ impl Stretch<'_> {
     }
 }
 
-/// Lateral position as a function of the distance along a road.
+/// Lateral position as a function of the distance along a road, m.
 type Edge<'a> = Box<dyn Fn(f64) -> f64 + 'a>;
 
-/// All stretches of some roads, in order, with chords that deviate from their curves by at most `tolerance`
+/// Returns all stretches of some roads in order. Their chords deviate from the curves by at most `tolerance`
 /// metres.
 pub(crate) fn stretches<'a>(
     scenario: &'a Scenario,
@@ -123,7 +124,7 @@ pub(crate) fn stretches<'a>(
     tolerance: f64,
 ) -> Vec<Stretch<'a>> {
     let mut stretches = Vec::new();
-    // Only the parts outside junctions, because junctions are drawn from their outlines.
+    // Only the parts outside junctions are included, because junctions are drawn from their outlines.
     for &id in roads {
         let Some(road) = scenario.network().road(id) else {
             continue;
@@ -163,7 +164,7 @@ fn distances(road: &Road, from: f64, to: f64, tolerance: f64) -> Vec<f64> {
                     .iter()
                     .any(|w| w.b != 0.0 || w.c != 0.0 || w.d != 0.0)
             });
-    // Tapers and shifts of lanes need points between those of a straight reference line.
+    // Tapers and shifts of lanes need more points than those of a straight reference line.
     if varies {
         let count = ((to - from) / 2.0).ceil().clamp(1.0, 1e5) as usize;
         distances.extend((1..count).map(|i| from + (to - from) * i as f64 / count as f64));
@@ -172,7 +173,7 @@ fn distances(road: &Road, from: f64, to: f64, tolerance: f64) -> Vec<f64> {
     distances
 }
 
-/// Draws the surfaces of a layer: paved areas, pavements, kerbs, carriageways, lanes.
+/// Draws the surfaces of a layer: paved areas, pavements, kerbs, carriageways, and lanes.
 pub(crate) fn draw(
     canvas: &mut impl Painter,
     scenario: &Scenario,
@@ -185,7 +186,7 @@ pub(crate) fn draw(
     };
     let (paved, built): (Vec<&Junction>, Vec<&Junction>) =
         junctions.iter().partition(|junction| is_paved(junction));
-    // Paving first, because carriageways run through pedestrian areas, not under them.
+    // Paving comes first, because carriageways run through pedestrian areas and not under them.
     paving(canvas, stretches, &paved);
     pavements(canvas, stretches, &built);
     kerbs(canvas, stretches, &built);
@@ -265,8 +266,8 @@ fn pavements(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[
 }
 
 /// Draws kerbs between pavements and carriageways. They are drawn at twice their visible width, because
-/// carriageways cover their inner halves. From far away they have the grey of the pavement and only fill the
-/// hairline gap.
+/// carriageways cover their inner halves. From far away they have the colour of the pavement and only fill
+/// the hairline gap.
 fn kerbs(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[&Junction]) {
     canvas.begin(Pass::Kerb);
     let (color, least) = if canvas.scale() >= MIN_KERB_SCALE {
@@ -304,7 +305,7 @@ fn is_paving(road: &Road) -> bool {
     road.class == RoadClass::Path || !road.is_drivable()
 }
 
-/// Draws lanes that are not plain carriageway.
+/// Draws lanes that differ from plain carriageway.
 fn lanes(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
     let carriageway = |lane: &roadwright_scenario::Lane| lane.kind != LaneType::Sidewalk;
     let own = &stretch.section.lanes;
@@ -318,7 +319,7 @@ fn lanes(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
             LaneType::Bus => BUS_LANE,
             LaneType::Biking => CYCLE_LANE,
             LaneType::Parking => PARKING,
-            // Pavements beside the carriageway are drawn with it.
+            // Pavements beside the carriageway are drawn together with it.
             LaneType::Sidewalk if is_outside(place) || is_paving(stretch.road) => continue,
             LaneType::Sidewalk => SIDEWALK,
         };

@@ -1,8 +1,8 @@
 //! Signal heads: their positions, and the lights that they show.
 //!
 //! ```text
-//!     pavement    [ green amber red ]      The red lamp is the farthest along the road, so that the
-//!     kerb --------------------------      position shows the state as well as the hue.
+//!     pavement    [ green amber red ]      The red lamp is the farthest along the road, so that its
+//!     kerb --------------------------      position shows the state as well as its colour.
 //!     stop line |  -> driving
 //! ```
 
@@ -15,35 +15,35 @@ use roadwright_scenario::{DrivingSide, RoadId, Scenario};
 use roadwright_simulation::SignalHead;
 use std::collections::BTreeMap;
 
-/// Half the length and half the width of a head, m.
+/// Half the length and half the width of a signal head, m.
 const HALF: (f64, f64) = (1.1, 0.45);
-/// Distance of the middle of the first head from the carriageway, m, and of each further one from the
-/// previous one.
+/// Distance between the carriageway and the middle of the first head, m. The next constant is the distance
+/// between further heads, m.
 const BESIDE: f64 = 0.9;
 const APART: f64 = 1.1;
-/// Distance between lamps, their radius, and that of their glow, m.
+/// Distance between lamps, their radius, and the radius of their glow, m.
 const LAMP_STEP: f64 = 0.66;
 const LAMP: f64 = 0.27;
 const GLOW: f64 = 0.75;
-/// Minimum size of a head on either side of its middle, pixels.
+/// Minimum half size of a head, pixels.
 const LEAST: f64 = 2.5;
 
-/// The heads beside one stop line.
+/// The heads beside a stop line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heads {
-    /// The road whose end is signalled.
+    /// The road that ends at the stop line.
     pub road: RoadId,
-    /// Its lanes that lead there, by id, starting with the one nearest to the kerb.
+    /// Ids of the lanes that lead to the stop line, starting with the one nearest to the kerb.
     pub lanes: Vec<i8>,
-    /// Middle of the first head, in driving direction.
+    /// Middle of the first head, in the driving direction.
     pub first: Pose,
     /// Side on which further heads stand: to the left (1) or to the right (-1).
     outward: f64,
 }
 
 impl Heads {
-    /// A head for each light that differs from the previous ones, in the order of lanes. Without lights, a
-    /// single dark head.
+    /// Returns a head for each light that differs from the previous ones, in the order of lanes. Without
+    /// lights, returns a single dark head.
     pub fn shown(&self, light: impl Fn(i8) -> Option<Light>) -> Vec<(Pose, Option<Light>)> {
         let mut lights: Vec<Option<Light>> = Vec::new();
         for light in self.lanes.iter().map(|&lane| light(lane)) {
@@ -66,7 +66,7 @@ impl Heads {
     }
 }
 
-/// The heads of all signalled approaches of a junction with room to wait.
+/// Returns the heads of all approaches of a junction that have signals and room to wait.
 pub fn heads(scenario: &Scenario, layout: &Layout, junction: &Junction) -> Vec<Heads> {
     let side = scenario.about().driving_side;
     let network = scenario.network();
@@ -76,13 +76,13 @@ pub fn heads(scenario: &Scenario, layout: &Layout, junction: &Junction) -> Vec<H
     let of_arm = signalled.filter_map(|end| {
         let road = scenario.network().road(end.road)?;
         let arm = Arm::new(end.road, road, end.end);
-        // From left to right in driving direction.
+        // Sorted from left to right in the driving direction.
         let mut lanes: Vec<i8> = arm
             .entering_lanes(end.trim, side)
             .iter()
             .map(|lane| lane.id)
             .collect();
-        // In right-hand traffic vehicles arrive on the left side, seen outward.
+        // As seen outward from the junction, vehicles arrive on the left in right-hand traffic.
         let (edge, outward) = match side {
             DrivingSide::Right => {
                 lanes.reverse();
@@ -105,7 +105,7 @@ pub fn heads(scenario: &Scenario, layout: &Layout, junction: &Junction) -> Vec<H
     of_arm.collect()
 }
 
-/// The lit heads, with their lights.
+/// Returns the heads that are lit, with their lights.
 pub fn lit(scenario: &Scenario, layout: &Layout, signals: &[SignalHead]) -> Vec<(Pose, Light)> {
     let lights: BTreeMap<(RoadId, i8), Light> = signals
         .iter()
@@ -127,8 +127,8 @@ fn enlargement(scale: f64) -> f64 {
     (LEAST / (HALF.0 * scale)).max(1.0)
 }
 
-/// Position of the lamp of a light in a head (of red and amber, that of red), and its radius, m, at a scale
-/// in pixels per metre.
+/// Position and radius of the lamp of a light in a head, m, at a scale in pixels per metre. For red and amber
+/// together, it is the red lamp.
 pub fn lamp(head: Pose, light: Light, scale: f64) -> (DVec2, f64) {
     let grow = enlargement(scale);
     let ahead = match light {
@@ -148,7 +148,7 @@ pub fn lamp_color(light: Light) -> u32 {
     }
 }
 
-/// Draws a head with its lamps; a lit lamp glows.
+/// Draws a head with its lamps. A lit lamp glows.
 pub(crate) fn draw(painter: &mut impl Painter, head: Pose, lit: Option<Light>) {
     let scale = painter.scale();
     let grow = enlargement(scale);
@@ -172,7 +172,7 @@ pub(crate) fn draw(painter: &mut impl Painter, head: Pose, lit: Option<Light>) {
     }
 }
 
-/// Draws the heads of a junction without a run: all lamps off.
+/// Draws the heads of a junction without a run, with all lamps off.
 pub(crate) fn draw_off(
     painter: &mut impl Painter,
     scenario: &Scenario,

@@ -1,8 +1,8 @@
 //! The paint of splitter islands of roundabouts.
 //!
 //! ```text
-//!     lane | lane          A line around it; the inside is raised, with a kerb (`median.rs`), or hatched
-//!         /|\              where there is no room for that.
+//! lane | lane A line surrounds the island. The inside is raised with a kerb (`median.rs`), or hatched
+//!         /|\              if there is no room for that.
 //!        /_|_\
 //! ```
 
@@ -19,10 +19,10 @@ use roadwright_scenario::{DrivingSide, Scenario};
 const LANE: f64 = 3.25;
 /// Width of the line around an island, m.
 const LINE: f64 = 0.12;
-/// Width of a bar across a painted island, m, and distance between bars.
+/// Width of a bar across a painted island and distance between bars, m.
 const BAR: f64 = 0.4;
 const APART: f64 = 1.4;
-/// Bars shorter than this are left out, m.
+/// Minimum length of a bar, m.
 const LEAST_BAR: f64 = 0.3;
 
 fn islands<'a>(junctions: &'a [&Junction]) -> impl Iterator<Item = (&'a Splitter, &'a Junction)> {
@@ -36,7 +36,7 @@ fn islands<'a>(junctions: &'a [&Junction]) -> impl Iterator<Item = (&'a Splitter
     junctions.iter().flat_map(of_one)
 }
 
-/// Draws the line around each island and, where nothing is raised, bars across it.
+/// Draws the line around each island, and bars across it if nothing is raised.
 pub(crate) fn painted(painter: &mut impl Painter, scenario: &Scenario, junctions: &[&Junction]) {
     let alpha = opacity(painter.scale(), LANE);
     if alpha == 0.0 {
@@ -57,15 +57,15 @@ pub(crate) fn painted(painter: &mut impl Painter, scenario: &Scenario, junctions
     }
 }
 
-/// Bars across an area, at an angle to the line from its end at the cut, where it begins and ends, to its
-/// middle; mirrored in left-hand traffic.
+/// Returns bars across an area. They are at an angle to the line from its end at the cut, where its outline
+/// begins and ends, to its middle. They are mirrored in left-hand traffic.
 fn bars(area: &[DVec2], side: DrivingSide) -> Vec<[DVec2; 4]> {
     let (Some((low, high)), Some(&last)) = (polygon::bounds(area), area.last()) else {
         return Vec::new();
     };
     let middle = 0.5 * (low + high);
     let along = (middle - 0.5 * (area[0] + last)).normalize_or_zero();
-    // Half a right angle, so that bars are at the same angle along and across.
+    // Half a right angle, so that the angle is the same along and across.
     let normal = (along + side.around() * along.perp()).normalize_or_zero();
     let across = normal.perp();
     let reach = (high - low).length();
@@ -83,7 +83,7 @@ fn bars(area: &[DVec2], side: DrivingSide) -> Vec<[DVec2; 4]> {
     bars
 }
 
-/// First and last point at which a line crosses the edge of an area.
+/// Returns the first and last point at which a line crosses the edge of an area.
 fn inside(area: &[DVec2], on: DVec2, direction: DVec2) -> Option<(DVec2, DVec2)> {
     let mut crossed: Option<(f64, f64)> = None;
     for (i, &a) in area.iter().enumerate() {

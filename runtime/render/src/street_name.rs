@@ -1,19 +1,20 @@
-//! Positions of street names: on a road between its junctions, as far as it is in view.
+//! Positions of street names, which are on a road between its junctions, as far as it is in view.
 
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_scenario::{DrivingSide, LaneType, Road};
 
-/// Distance between the points of a road that are tested against the view, m, and their maximum number.
+/// Distance between the points of a road that are tested against the view, and their maximum number.
 const STEP: f64 = 5.0;
 const MOST_STEPS: f64 = 200.0;
 
-/// Length before a stop line with turn arrows, m.
+/// Length before a stop line in which there are turn arrows, m.
 const ARROWS: f64 = 27.0;
-/// Scale, pixels per metre, from which arrows are visible, and names keep clear of them.
+/// Scale from which arrows are visible, so that names keep clear of them, pixels per metre.
 pub const ARROW_SCALE: f64 = 3.0;
 
-/// Middle of the carriageway half-way along a stretch of a road (m from its start), and the width there, m.
+/// Returns the middle of the carriageway half-way along a stretch of a road (given in m from its start), and
+/// its width there, m.
 pub fn place(road: &Road, (from, to): (f64, f64)) -> (Pose, f64) {
     let middle = 0.5 * (from + to);
     let pose = road.reference_line.pose(middle);
@@ -25,8 +26,8 @@ pub fn place(road: &Road, (from, to): (f64, f64)) -> (Pose, f64) {
     (centre, left - right)
 }
 
-/// The part of a stretch between two junctions that is free of turn arrows and islands, m from its start;
-/// `None` if nothing is left. There are arrows where several lanes lead to a junction.
+/// Returns the part of a stretch between two junctions that is clear of turn arrows and islands, m from the
+/// start of the road; `None` if nothing is left. There are arrows where several lanes lead to a junction.
 pub fn clear_of_ends(road: &Road, side: DrivingSide, (from, to): (f64, f64)) -> Option<(f64, f64)> {
     let has_choice = |s: f64, forward: bool| {
         let lanes = road.section_at(s).lanes.iter();
@@ -42,7 +43,7 @@ pub fn clear_of_ends(road: &Road, side: DrivingSide, (from, to): (f64, f64)) -> 
         lanes.any(|lane| lane.kind == LaneType::Median)
     };
     let (first, last) = (road.section_index(from), road.section_index(to));
-    // If a median runs all along there is no better position.
+    // If a median runs along the whole stretch, no position is better.
     let (start, end) = match (has_island(first), has_island(last)) {
         (true, true) if first == last => (from, to),
         (at_start, at_end) => (
@@ -65,8 +66,8 @@ pub fn clear_of_ends(road: &Road, side: DrivingSide, (from, to): (f64, f64)) -> 
     (clear.0 < clear.1).then_some(clear)
 }
 
-/// The longest part of a stretch of a road that lies in a view, given by two corners; `None` if none does.
-/// Exact to 5 m, or half a percent of roads beyond a kilometre.
+/// Returns the longest part of a stretch that lies in a view, which is given by two corners; `None` if no
+/// part does. Exact to 5 m, or to half a percent of roads longer than a kilometre.
 pub fn in_view(
     road: &Road,
     (from, to): (f64, f64),
@@ -95,7 +96,7 @@ mod tests {
     use roadwright_geometry::ReferenceLine;
     use roadwright_scenario::{DrivingSide, LaneSection, NodeId, RoadAccess, RoadClass};
 
-    /// A road of one kilometre to the east.
+    /// Returns a road of one kilometre to the east.
     fn road() -> Road {
         let line = ReferenceLine::straight(DVec2::ZERO, DVec2::new(1000.0, 0.0)).unwrap();
         let section = roadwright_scenario::CrossSection::driving(1, 0, 3.0);

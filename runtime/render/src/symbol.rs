@@ -1,4 +1,4 @@
-//! Paint on reserved lanes: bays of parking lanes, bicycles on cycle lanes, the word on bus lanes.
+//! Paint on reserved lanes: bays of parking lanes, bicycles on cycle lanes, and the word on bus lanes.
 
 use crate::painter::Painter;
 use crate::palette::{MARKING, faded};
@@ -8,7 +8,7 @@ use roadwright_geometry::{Pose, unit};
 use roadwright_scenario::{LaneType, RoadClass, Scenario};
 use std::f64::consts::TAU;
 
-/// Scales, pixels per metre, at which symbols are invisible, and at which they are fully visible.
+/// Scales at which symbols are invisible and at which they are fully visible, pixels per metre.
 const FADE: (f64, f64) = (1.0 / 0.35, 1.0 / 0.25);
 /// Smallest length of a parking bay, m.
 const BAY: f64 = 5.3;
@@ -16,26 +16,27 @@ const BAY: f64 = 5.3;
 const LINE: f64 = 0.12;
 /// Smallest width of parking lanes with bays, m.
 const LEAST_WIDTH: f64 = 1.6;
-/// Distance from the beginning of a lane to its first bicycle, and between bicycles, m.
+/// Distance from the beginning of a lane to its first bicycle, and distance between bicycles, m.
 const FIRST_BICYCLE: f64 = 10.0;
 const BETWEEN_BICYCLES: f64 = 40.0;
-/// Radius of a wheel and distance of the wheels, m.
+/// Radius of a wheel, and distance between the wheels, m.
 const WHEEL: f64 = 0.31;
 const WHEEL_BASE: f64 = 0.98;
 /// Width of the strokes of a bicycle, m.
 const STROKE: f64 = 0.08;
 
-/// Distance from the beginning of a bus lane to its first word, between words, and from the last one to the
-/// end, where arrows are, m.
+/// Distance from the beginning of a bus lane to its first word, distance between words, and distance from the
+/// last word to the end, where arrows are, m.
 const FIRST_WORD: f64 = 10.0;
 const BETWEEN_WORDS: f64 = 60.0;
 const AFTER_WORD: f64 = 30.0;
-/// Width and length of a letter on the road, and the gap to the next one, m: elongated, because drivers see
-/// them at a flat angle.
+/// Width and length of a letter on the road, and gap to the next one, m. Letters are elongated, because
+/// drivers see them at a flat angle.
 const LETTER: (f64, f64, f64) = (0.5, 2.2, 0.22);
-/// Width of its strokes, m.
+/// Width of the strokes of a letter, m.
 const LETTER_STROKE: f64 = 0.16;
-/// The strokes of a letter: points across (from the left) and along, as shares of its width and length.
+/// The strokes of a letter. Points are given across (from the left) and along the letter, as shares of its
+/// width and length.
 type Letter = &'static [&'static [(f64, f64)]];
 const BUS: [Letter; 3] = [
     &[
@@ -104,7 +105,7 @@ pub(crate) fn draw(painter: &mut impl Painter, scenario: &Scenario, stretches: &
     }
 }
 
-/// Draws lines across a parking lane, at both ends and between bays of equal length.
+/// Draws lines across a parking lane at both ends and between bays of equal length.
 fn bays(painter: &mut impl Painter, stretch: &Stretch<'_>, place: usize, color: tiny_skia::Color) {
     let (from, to) = stretch.range();
     let count = ((to - from) / BAY).floor();
@@ -112,7 +113,7 @@ fn bays(painter: &mut impl Painter, stretch: &Stretch<'_>, place: usize, color: 
         return;
     }
     let length = (to - from) / count;
-    // At the ends the line lies on its own lane.
+    // At the ends, the line lies entirely on the lane.
     let inset = 0.5 * LINE;
     for i in 0..=count as u32 {
         let s = (from + length * f64::from(i)).clamp(from + inset, to - inset);
@@ -130,7 +131,7 @@ fn bays(painter: &mut impl Painter, stretch: &Stretch<'_>, place: usize, color: 
     }
 }
 
-/// Draws bicycles along a cycle lane, upright for cyclists.
+/// Draws bicycles along a cycle lane, upright as seen by cyclists.
 fn bicycles(
     painter: &mut impl Painter,
     stretch: &Stretch<'_>,
@@ -178,7 +179,7 @@ fn bicycle(painter: &mut impl Painter, at: Pose, color: tiny_skia::Color) {
     }
 }
 
-/// Draws the word along a bus lane, upright for drivers.
+/// Draws the word along a bus lane, upright as seen by drivers.
 fn words(
     painter: &mut impl Painter,
     stretch: &Stretch<'_>,
@@ -202,7 +203,7 @@ fn words(
     }
 }
 
-/// Draws letters beside each other, their feet on a line across the lane.
+/// Draws letters side by side, with their feet on a line across the lane.
 fn word(painter: &mut impl Painter, at: Pose, letters: &[Letter], color: tiny_skia::Color) {
     let (width, length, gap) = LETTER;
     let count = letters.len() as f64;

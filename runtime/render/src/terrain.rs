@@ -1,4 +1,4 @@
-//! The ground: tints by height, hill shading, contour lines.
+//! The ground, drawn with tints by height, hill shading and contour lines.
 
 use crate::palette::{CONTOUR, TERRAIN_BY_DAY, TERRAIN_BY_NIGHT, faded, rgb};
 use crate::{Painter, Pass};
@@ -9,10 +9,11 @@ use tiny_skia::Color;
 
 /// Maximum number of samples along a side for contours; heights between samples are interpolated.
 const MOST_SAMPLES: f64 = 512.0;
-/// Interval, in contour lines, between the bolder lines that are labelled with their height.
+/// Number of contour lines from one index contour to the next. Index contours are bolder and labelled with
+/// their height.
 const STRONG: i64 = 5;
 
-/// A line of one height.
+/// A contour line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contour {
     /// Its height, m.
@@ -23,7 +24,7 @@ pub struct Contour {
     pub points: Vec<DVec2>,
 }
 
-/// A round height difference that gives about a dozen contour lines, m.
+/// Returns a round height difference that gives about a dozen contour lines, m.
 pub fn contour_interval(field: &HeightField) -> f64 {
     let (lowest, highest) = range(field);
     let steps = [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0];
@@ -40,12 +41,12 @@ fn range(field: &HeightField) -> (f64, f64) {
     })
 }
 
-/// The contour lines of a height field, by marching squares. O(samples x lines), with at most 512 samples
-/// along a side.
+/// Returns the contour lines of a height field, by marching squares. O(samples x lines), with at most 512
+/// samples along a side.
 pub fn contours(field: &HeightField) -> Vec<Contour> {
     let interval = contour_interval(field);
     let (lowest, highest) = range(field);
-    // Not at the lowest height, because on level ground the line would run along its rim.
+    // Not at the lowest height, because on level ground this line would follow its rim.
     let (from, to) = (
         (lowest / interval).floor() as i64 + 1,
         (highest / interval).floor() as i64,
@@ -57,7 +58,7 @@ pub fn contours(field: &HeightField) -> Vec<Contour> {
     let places = (0..rows).flat_map(|y| (0..columns).map(move |x| (x, y)));
     let at = |(x, y): (usize, usize)| low + step * DVec2::new(x as f64, y as f64);
     let heights: Vec<f64> = places.map(|place| field.height(at(place))).collect();
-    // Raised by a hair, because a line at the height of level ground would wander over all of it.
+    // Raised by a tiny amount, because a line at exactly the height of level ground would cover all of it.
     let numbers: Vec<i64> = (from..=to).collect();
     let levels: Vec<f64> = numbers
         .iter()
@@ -94,7 +95,7 @@ pub fn contours(field: &HeightField) -> Vec<Contour> {
     contours
 }
 
-/// The pieces of a ring within the field, because marching squares closes rings along its edge.
+/// Returns the pieces of a ring inside the field, because marching squares closes rings along its edge.
 fn inner_pieces(ring: &[DVec2], low: DVec2, high: DVec2) -> Vec<Vec<DVec2>> {
     let is_inside = |p: &DVec2| p.cmpgt(low).all() && p.cmplt(high).all();
     let pieces = ring.split(|p| !is_inside(p));
@@ -104,7 +105,7 @@ fn inner_pieces(ring: &[DVec2], low: DVec2, high: DVec2) -> Vec<Vec<DVec2>> {
         .collect()
 }
 
-/// Draws contour lines; widths are pixels at any scale.
+/// Draws contour lines, whose widths are in pixels at any scale.
 pub fn draw_contours(painter: &mut impl Painter, contours: &[Contour]) {
     painter.begin(Pass::Ground);
     for contour in contours {
@@ -117,7 +118,7 @@ pub fn draw_contours(painter: &mut impl Painter, contours: &[Contour]) {
     }
 }
 
-/// The colour of ground, given its height as a share of the field's range, and its slope, with light from the
+/// Colour of the ground for a height (as a share of the field's range) and a slope, with light from the
 /// north-west. Level ground keeps its tint.
 pub fn ground_color(share: f64, slope: DVec2, dark: bool) -> Color {
     let ramp = if dark {
@@ -151,8 +152,8 @@ fn mixed(a: Color, b: Color, share: f64) -> Color {
     color
 }
 
-/// Converts heights to shares of the field's range. The range counts as at least one metre, so that nearly
-/// level ground has nearly one tint.
+/// Returns a function that converts heights to shares of the field's range. The range counts as at least one
+/// metre, so that nearly level ground has almost a single tint.
 pub fn height_share(field: &HeightField) -> impl Fn(f64) -> f64 + use<> {
     let (lowest, highest) = range(field);
     move |height| (height - lowest) / (highest - lowest).max(1.0)

@@ -25,7 +25,7 @@ pub(crate) fn width(text: &str, size: f32) -> f32 {
         .sum()
 }
 
-/// The outline of a text with its baseline starting at the origin; `None` if it is blank.
+/// Returns the outline of a text whose baseline starts at the origin; `None` if the text is blank.
 pub(crate) fn outline(text: &str, size: f32, align: Align) -> Option<tiny_skia::Path> {
     let face = face()?;
     let scale = size / f32::from(face.units_per_em());
@@ -52,7 +52,7 @@ pub(crate) fn at(x: f32, y: f32) -> Transform {
     Transform::from_translate(x, y)
 }
 
-/// The glyph of a character; a missing one gets the typeface's box for unknown characters.
+/// Returns the glyph of a character. For a missing one it is the typeface's box for unknown characters.
 fn glyph(face: &Face<'_>, c: char) -> GlyphId {
     face.glyph_index(c).unwrap_or(GlyphId(0))
 }
@@ -68,7 +68,7 @@ struct Outline {
 }
 
 impl Outline {
-    /// Converts font units, y upwards, to pixels, y downwards.
+    /// Converts font units with y upwards to pixels with y downwards.
     fn place(&self, x: f32, y: f32) -> (f32, f32) {
         (self.x + x * self.scale, -y * self.scale)
     }

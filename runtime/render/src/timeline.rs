@@ -1,4 +1,4 @@
-//! The timeline of a run as a picture: a curve for each of its measures, one below the other.
+//! The timeline of a run as a picture, with a curve for each of its measures.
 
 use crate::RenderError;
 use crate::canvas::Canvas;
@@ -7,23 +7,23 @@ use crate::text::Align;
 use glam::DVec2;
 use roadwright_simulation::TimeRow;
 
-/// Width of the picture and height of a curve with its title, pixels.
+/// Width of the picture, and height of a curve with its title, pixels.
 const WIDTH: u32 = 900;
 const HEIGHT: u32 = 170;
 /// Height of the title of the picture, pixels.
 const TITLE: u32 = 56;
-/// Horizontal extent of curves, pixels from the left.
+/// Horizontal extent of curves, pixels from the left edge.
 const LEFT: f32 = 84.0;
 const RIGHT: f32 = 870.0;
-/// Vertical extent of a curve in its band, pixels from the top of the band.
+/// Vertical extent of a curve, pixels from the top of its band.
 const TOP: f32 = 28.0;
 const BOTTOM: f32 = 138.0;
-/// Maximum number of drawn points: one per pixel column.
+/// Maximum number of points drawn, one per column of pixels.
 const COLUMNS: f64 = RIGHT as f64 - LEFT as f64;
-/// Colours of the curves: those of the panels by day.
+/// Colours of the curves, as in the panels of the editor's light theme.
 const COLORS: [u32; 5] = [0x1E7B3C, 0x1769E0, 0x9A5B00, 0xC8321F, 0x59616C];
 
-/// A measure: its name, and its value in a row.
+/// Name of a measure, and its value in a row.
 type Measure = (&'static str, fn(&TimeRow) -> f64);
 
 const MEASURES: [Measure; 5] = [
@@ -37,7 +37,7 @@ const MEASURES: [Measure; 5] = [
 /// Draws arrivals, mean speed, standing vehicles, contacts and faults over time, as PNG.
 ///
 /// # Errors
-/// If the picture cannot be made.
+/// If the picture cannot be created.
 pub fn timeline(title: &str, rows: &[TimeRow]) -> Result<Vec<u8>, RenderError> {
     let size = (WIDTH, TITLE + HEIGHT * MEASURES.len() as u32 + 26);
     let high = DVec2::new(f64::from(size.0), f64::from(size.1));
@@ -56,7 +56,7 @@ pub fn timeline(title: &str, rows: &[TimeRow]) -> Result<Vec<u8>, RenderError> {
     canvas.png()
 }
 
-/// Draws a curve, from zero to a round number, with three lines across and the times below.
+/// Draws a curve from zero to a round number, with three lines across and the times below.
 fn curve(
     canvas: &mut Canvas,
     rows: &[TimeRow],
@@ -80,7 +80,7 @@ fn curve(
         let text = number(share * end);
         canvas.text(&text, at, low + 18.0, 12.0, Align::Centre, QUIET_INK);
     }
-    // For long runs one row per pixel column, and the last one.
+    // Long runs have one row per column of pixels, and the last row.
     let every = (rows.len() as f64 / COLUMNS).ceil().max(1.0) as usize;
     let thinned = rows.iter().step_by(every).chain(rows.last());
     let points: Vec<(f32, f32)> = thinned.map(|row| (x(row.time), y(value(row)))).collect();
@@ -89,7 +89,7 @@ fn curve(
     }
 }
 
-/// Rounds up to 1, 2 or 5 times a power of ten.
+/// Rounds a number up to 1, 2 or 5 times a power of ten.
 fn round_up(value: f64) -> f64 {
     let mut step = 1.0;
     while 10.0 * step < value {

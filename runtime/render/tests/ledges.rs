@@ -1,5 +1,5 @@
-//! Junction shapes from real towns whose outlines are hard to get right. None may have a ledge in its edge,
-//! or slivers of asphalt or ground. Each has a picture, `tests/ledges/NAME.png`, which is rewritten with
+//! Junctions from real towns whose outlines are hard to get right. None of them may have a ledge in its edge,
+//! or slivers of asphalt or ground. Each has a picture, `tests/ledges/NAME.png`, which is written again with
 //! `UPDATE_SNAPSHOTS=1`.
 
 use i_overlay::core::fill_rule::FillRule;
@@ -21,17 +21,17 @@ type Shapes = Vec<Vec<Vec<[f64; 2]>>>;
 
 /// Tolerance of arcs, m.
 const TOLERANCE: f64 = 1e-3;
-/// Largest turn of an edge at a point, rad.
+/// Largest permitted change of direction at a point of an edge, rad.
 const MOST_KINK: f64 = 30.0 * TAU / 360.0;
-/// Points of an edge that are nearer count as one, m, because seams are only as exact as that.
+/// Distance below which points of an edge count as one, m, because seams are not more exact.
 const POINT: f64 = 0.03;
 /// Half the width of a sliver of ground, and of asphalt, m.
 const GROUND: f64 = 0.55;
 const ASPHALT: f64 = 0.9;
-/// Slivers of less area are ignored as seams and tips of noses, m^2.
+/// Area below which slivers are ignored as seams and tips of noses, m^2.
 const SPECK: f64 = 0.25;
 
-/// A site under construction.
+/// A part of a town that a test builds.
 struct Place {
     scenario: Scenario,
     side: DrivingSide,
@@ -53,7 +53,7 @@ impl Place {
         self.scenario.apply(edit).unwrap();
     }
 
-    /// A road through points, with bends of 15 m.
+    /// Adds a road through points, with bends of 15 m.
     fn road(&mut self, points: &[(f64, f64)], style: &RoadStyle) {
         let points: Vec<DVec2> = points.iter().map(|&p| DVec2::from(p)).collect();
         let options = FilletOptions {
@@ -63,7 +63,7 @@ impl Place {
         self.line(&fillet(&points, options).unwrap(), style);
     }
 
-    /// A ring of one-way roads with nodes at bearings, in degrees counter-clockwise.
+    /// Adds a ring of one-way roads with nodes at the given bearings, in degrees counter-clockwise.
     fn ring(&mut self, centre: (f64, f64), radius: f64, bearings: &[f64], style: &RoadStyle) {
         let turn = match self.side {
             DrivingSide::Right => 1.0,
@@ -97,8 +97,8 @@ fn style(class: RoadClass, forward: usize, backward: usize, width: f64) -> RoadS
     }
 }
 
-/// A one-way street that leaves the meeting of three others at a sharp angle and reaches the next street
-/// after 15 m, so that the arms of both form one junction. College Green and Grafton Street, Dublin.
+/// A one-way street that starts at a sharp angle where three others meet, and reaches the next street after
+/// 15 m, so that the arms of both form a single junction. College Green and Grafton Street, Dublin.
 fn college_green() -> Place {
     let mut place = Place::new(DrivingSide::Left);
     let bus = |forward: usize, backward: usize| {
@@ -126,8 +126,8 @@ fn college_green() -> Place {
     place
 }
 
-/// A street that splits into two carriageways for 40 m, twice in a row, with a side street between: three
-/// junctions near each other. Borough, London.
+/// A street that splits into two carriageways for 40 m, twice in a row, with a side street in between, which
+/// gives three junctions near each other. Borough, London.
 fn sausage_links() -> Place {
     let mut place = Place::new(DrivingSide::Left);
     let street = style(RoadClass::Collector, 1, 1, 3.25);
@@ -144,7 +144,7 @@ fn sausage_links() -> Place {
     place
 }
 
-/// Two rings of 11 m side by side that share the roads between them. Perth.
+/// Two rings of 11 m side by side, which share the roads between them. Perth.
 fn peanut() -> Place {
     let mut place = Place::new(DrivingSide::Left);
     let ring = style(RoadClass::Residential, 1, 0, 4.5);
@@ -197,7 +197,7 @@ fn grown(shapes: &Shapes, by: f64) -> Shapes {
     shapes.outline(&style)
 }
 
-/// All carriageways and junctions.
+/// Returns the area of all carriageways and junctions.
 fn asphalt(scenario: &Scenario) -> Shapes {
     let layout = layout(scenario.network(), scenario.about());
     let mut shapes = Vec::new();
@@ -223,7 +223,7 @@ fn asphalt(scenario: &Scenario) -> Shapes {
     grown(&overlay(&shapes, OverlayRule::Union, &none), 1e-4)
 }
 
-/// Points at which edges turn sharply, and the angles, degrees.
+/// Returns points at which edges change direction sharply, with the angles in degrees.
 fn kinks(shapes: &Shapes) -> Vec<(DVec2, f64)> {
     let mut found = Vec::new();
     for ring in shapes.iter().flatten() {
@@ -244,7 +244,7 @@ fn kinks(shapes: &Shapes) -> Vec<(DVec2, f64)> {
     found
 }
 
-/// Pieces that are not ignored: their middles and areas.
+/// Returns the middles and areas of pieces that are large enough to count.
 fn pieces(shapes: &Shapes) -> Vec<(DVec2, f64)> {
     let rings = shapes.iter().filter_map(|shape| shape.first());
     let sized = rings.map(|ring| {
@@ -255,7 +255,7 @@ fn pieces(shapes: &Shapes) -> Vec<(DVec2, f64)> {
     sized.filter(|(_, area)| *area > SPECK).collect()
 }
 
-/// Ground and asphalt that are too narrow to be built.
+/// Returns pieces of ground and asphalt that are too narrow to be built.
 fn slivers(asphalt: &Shapes) -> [Vec<(DVec2, f64)>; 2] {
     let closed = grown(&grown(asphalt, GROUND), -GROUND);
     let opened = grown(&grown(asphalt, -ASPHALT), ASPHALT);
@@ -276,7 +276,7 @@ fn assert_well_built(name: &str, place: &Place) {
     );
 }
 
-/// Compares the middle of a site with its stored picture.
+/// Compares the middle of a place with its stored picture.
 fn assert_looks_as_before(name: &str, place: &Place) {
     let picture = Picture {
         size: (480, 360),

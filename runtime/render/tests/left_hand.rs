@@ -1,5 +1,5 @@
-//! Left-hand traffic is the mirror image of right-hand traffic, in all paint and in the positions of signal
-//! heads.
+//! Checks that left-hand traffic is the mirror image of right-hand traffic, in all paint and in the positions
+//! of signal heads.
 
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment, unit};
 use roadwright_render::palette::{MEDIAN, SIDEWALK, rgb};
@@ -9,10 +9,10 @@ use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Shapes that are farther apart are different, m.
+/// Distance above which shapes are different, m.
 const SAME: f64 = 1e-6;
 
-/// A painted shape: its pass, colour, width and dashes (none for areas), and points.
+/// A painted shape with its pass, colour, width and dashes (none for areas), and points.
 #[derive(Debug, Clone)]
 struct Shape {
     pass: Pass,
@@ -25,7 +25,7 @@ fn parts(color: Color) -> [f32; 4] {
     [color.red(), color.green(), color.blue(), color.alpha()]
 }
 
-/// Records all shapes that it is asked to draw.
+/// A painter that records all shapes.
 struct Notes {
     pass: Pass,
     shapes: Vec<Shape>,
@@ -89,8 +89,8 @@ impl Painter for Notes {
     }
 }
 
-/// A town for a driving side: drawn as given in right-hand traffic, mirrored at the y axis in left-hand
-/// traffic.
+/// A town for either driving side. It is drawn as given in right-hand traffic, and mirrored at the y axis in
+/// left-hand traffic.
 struct Town {
     scenario: Scenario,
     side: DrivingSide,
@@ -107,7 +107,7 @@ impl Town {
         Self { scenario, side }
     }
 
-    /// 1 in right-hand traffic, -1 in the mirror.
+    /// 1 in right-hand traffic, and -1 in left-hand traffic.
     fn turn(&self) -> f64 {
         match self.side {
             DrivingSide::Right => 1.0,
@@ -156,7 +156,7 @@ impl Town {
         notes.shapes
     }
 
-    /// Positions of the signal heads, with the road and the number of lanes of each.
+    /// Returns the positions of the signal heads, each with its road and the number of lanes.
     fn heads(&self) -> Vec<(RoadId, usize, Pose)> {
         let layout = self.layout();
         let heads = layout
@@ -182,7 +182,7 @@ fn style(section: CrossSection) -> RoadStyle {
     }
 }
 
-/// Four roads that meet at odd angles, with lanes in each direction.
+/// Four roads that meet at odd angles, with the given number of lanes in each direction.
 fn star(side: DrivingSide, lanes: usize, control: Control, has_crossings: bool) -> Town {
     let mut town = Town::new(side);
     let style = style(CrossSection::driving(lanes, lanes, 3.25));
@@ -202,7 +202,7 @@ fn star(side: DrivingSide, lanes: usize, control: Control, has_crossings: bool) 
     town
 }
 
-/// A ring of one-way roads with three arms, and a one-way street that leads to it.
+/// A ring of one-way roads with three arms, and a one-way street that leads to the ring.
 fn roundabout(side: DrivingSide) -> Town {
     let mut town = Town::new(side);
     let (radius, arms) = (22.0, 4);
@@ -233,7 +233,7 @@ fn roundabout(side: DrivingSide) -> Town {
     town
 }
 
-/// Streets that widen towards a roundabout, one of them with a crossing.
+/// Streets that widen towards a roundabout, one of them with a pedestrian crossing.
 fn flared(side: DrivingSide) -> Town {
     let mut town = Town::new(side);
     let arm = style(CrossSection::driving(1, 1, 3.35));
@@ -252,7 +252,8 @@ fn flared(side: DrivingSide) -> Town {
     town
 }
 
-/// Whether two shapes are equal: areas from any starting point in either winding, lines in either direction.
+/// Whether two shapes are equal. Areas may start at any point and have either winding, and lines may have
+/// either direction.
 fn is_same(a: &Shape, b: &Shape) -> bool {
     let is_near = |p: DVec2, q: DVec2| (p - q).length() < SAME;
     let kind = (a.pass, a.color, a.line) == (b.pass, b.color, b.line);
@@ -270,8 +271,8 @@ fn is_same(a: &Shape, b: &Shape) -> bool {
     forward || a.points.iter().zip(back).all(|(&p, &q)| is_near(p, q))
 }
 
-/// Compares all paint in left-hand traffic with the mirror image of right-hand traffic; returns the numbers
-/// of areas and lines.
+/// Compares all paint in left-hand traffic with the mirror image of that in right-hand traffic. Returns the
+/// numbers of areas and lines.
 fn assert_mirrored(what: &str, draw: impl Fn(DrivingSide) -> Town) -> (usize, usize) {
     let [right, left] = [DrivingSide::Right, DrivingSide::Left].map(draw);
     let (wanted, mut found) = (right.painted(), left.painted());

@@ -1,4 +1,4 @@
-//! docs/look.md lists the colours as they are.
+//! Checks that docs/look.md lists the actual colours.
 
 use roadwright_render::palette::*;
 

@@ -1,4 +1,4 @@
-//! Paint on roads, and its positions.
+//! Tests of paint on roads and of its positions.
 
 use roadwright_geometry::{DVec2, ReferenceLine, polygon, unit};
 use roadwright_render::{Color, Painter, Pass, Picture, map, palette, roads_and_junctions};
@@ -6,10 +6,10 @@ use roadwright_scenario::junction::{Junction, Turn, Turns, layout};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 
-/// A line: its pass, points, width, dashes and colour.
+/// A line with its pass, points, width, dashes and colour.
 type Line = (Pass, Vec<DVec2>, f64, Option<(f64, f64)>, Color);
 
-/// Records what it is asked to draw.
+/// A painter that records all shapes.
 struct Notes {
     scale: f64,
     pass: Pass,
@@ -94,7 +94,7 @@ fn star(bearings: &[f64], lanes: usize, width: f64, control: Option<Control>) ->
     )
 }
 
-/// Like `star`, but with lanes of any kind between the pavements.
+/// Straight roads with lanes of any kind between the pavements.
 fn star_of(bearings: &[f64], section: CrossSection, control: Option<Control>) -> Scenario {
     let style = RoadStyle {
         name: String::new(),

@@ -22,14 +22,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What is listed here is all that most programs need, one type after the other. The crates behind
-//! it (`roadwright-scenario`, `roadwright-simulation`, ..) have the rest. Nothing here opens a window
-//! or reads the clock; the same scenario, seed and version give the same bits on every run.
+//! Most programs need only the items listed here. Everything else is in the crates behind this one
+//! (`roadwright-scenario`, `roadwright-simulation` and others). The library neither opens a window nor reads
+//! the clock, and the same scenario, seed and version give the same bits on every run.
 
-/// Geometry: positions, poses, lines of lines, arcs, clothoids and cubics.
+/// Geometry: positions, poses, and reference lines of lines, arcs, clothoids and cubics.
 pub use roadwright_geometry::{DVec2, GeometryError, HeightField, Pose, ReferenceLine, Segment};
 
-/// Road coordinates (s, t, h) of a point, and which cells of an area are free for a body.
+/// Road coordinates (s, t, h) of a point, and the cells of an area that are free for a body.
 pub use roadwright_geometry::{
     occupancy::OccupancyGrid,
     projection::{Projector, RoadPoint},
@@ -45,28 +45,28 @@ pub use roadwright_scenario::{
     RoadNetwork, Scenario, Settings, Shape, Stack, VehicleClass, VehicleType,
 };
 
-/// What is decided about junctions: control, major roads, turn restrictions, plans of signals.
+/// Rules of junctions: control, major roads, turn restrictions, and signal plans.
 pub use roadwright_scenario::{
     Control, CornerRule, CrossingRule, JunctionRules, Movement, Node, Restriction, RestrictionKind,
     SignalControllerSetting, SignalMode, SignalPlan, SignalStage, TurnRules, ViaRestriction,
     junction::Light, junction::Turn,
 };
 
-/// Reads a scenario from a file, and writes one in one go.
+/// Reads scenarios from files and writes them.
 pub use roadwright_scenario::file::{load, save};
 
-/// Checks that name what is wrong with a scenario, and where.
+/// Checks that report problems of a scenario with their places.
 pub use roadwright_scenario::check;
 /// Green waves along a street with signals.
 pub use roadwright_scenario::green_wave;
-/// The junctions that follow from roads and rules.
+/// The junctions that result from roads and rules.
 pub use roadwright_scenario::junction::{Junction, Layout, layout};
-/// What people do to objects: move, turn, copy, reshape, delete.
+/// Operations on objects, such as moving, rotating, copying, reshaping and deleting.
 pub use roadwright_scenario::operation;
-/// Adding roads, and splitting them.
+/// Operations that add and split roads.
 pub use roadwright_scenario::operation::draw;
 
-/// Running: worlds on grounds, the loop, observers, what comes of a run.
+/// Running: worlds, grounds, sessions, observers, and results of runs.
 pub use roadwright_simulation::{
     AgentCounts, AlleyInspection, ApproachFigures, ApproachLane, Attitude, CarriedOut, Collision,
     CouplingError, CouplingOrder, Drive, DriveReading, Ending, FitnessSummary, FreshStart, Ground,
@@ -82,7 +82,7 @@ pub use roadwright_simulation::{
     Waits, Waypoint, WheelRecord, Why, World, builtin_modules, random_trips, unmet,
 };
 
-/// Modules: what can be chosen, and what to write to add one that is linked in.
+/// Modules: the interfaces through which a program adds its own, and the registry.
 pub use roadwright_agent::{
     AgentFacts, Behaviour, BehaviourView, Choosable, Conduct, Controller, Datum, Demand, Effect,
     Effects, Fitness, HowMany, Letter, Logic, LogicState, Lookahead, Message, Module, ModuleEntry,
@@ -91,13 +91,13 @@ pub use roadwright_agent::{
     SignalView, Slot, StageFacts, Step, StepBoundary, Surroundings, Swap,
 };
 
-/// The rows of which modules are asked.
+/// The input and output rows of modules.
 pub use roadwright_plugin_api::{
     BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput, DriveInput, FitnessInput,
     FitnessOutput, NOTHING, PedalsInput, PedalsOutput, PlannerInput, PlannerOutput,
 };
 
-/// Compiled plugins and scripts from folders.
+/// Compiled plugins and scripts in folders.
 pub use roadwright_extension::{
     CallWatch, Event, FileRow, FileState, Hang, Health, Host, HostOptions, ISOLATED_MEMORY,
     Level as EventLevel, ModuleRow, PluginInfo, Trust, Wanted,

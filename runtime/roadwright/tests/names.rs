@@ -1,8 +1,9 @@
-//! What the functions of the library take and return can be named with the library alone.
+//! Checks that all parameter and result types of the library's functions can be named through the library
+//! alone.
 
 use roadwright::*;
 
-/// Names types, so that one that is missing does not compile. Returns how many.
+/// Names types, so that a missing one is a compile error. Returns their number.
 macro_rules! named {
     ($($name:ty),* $(,)?) => {
         [$(std::any::type_name::<$name>()),*].len()

@@ -1,8 +1,8 @@
-//! A small city of our own making, as an OpenStreetMap file.
+//! A small made-up city as an OpenStreetMap file.
 //!
-//! It stands where real extracts are not at hand, and has what these have: signals, a roundabout and a mini
-//! roundabout, one-way streets, a dual carriageway whose crossings merge, turn restrictions, a bridge, signs,
-//! footpaths, private yards, houses, a park with a lake, and trees.
+//! It replaces real extracts where these are not available, and contains the same kinds of objects: signals,
+//! a roundabout and a mini roundabout, one-way streets, a dual carriageway whose crossings merge, turn
+//! restrictions, a bridge, signs, footpaths, private yards, houses, a park with a lake, and trees.
 //!
 //! ```text
 //!   y 600 ──┬────┬────┬────┬────┬──   k0 .. k4: avenues from south to north, x = 0, 150 .. 600
@@ -18,31 +18,32 @@
 
 use std::fmt::Write;
 
-/// Nodes with signals in the city; no two of them are one crossing.
+/// Number of nodes with signals in the city. Each of them is a separate crossing.
 pub const CITY_SIGNALS: usize = 7;
-/// Turn restrictions in the city that can be kept.
+/// Number of turn restrictions in the city that can be imported.
 pub const CITY_RESTRICTIONS: usize = 4;
 
-/// South-western corner, degrees: in Dublin, where traffic keeps left.
+/// South-west corner in degrees. It is in Dublin, where traffic keeps left.
 const ORIGIN: (f64, f64) = (53.34, -6.27);
-/// Metres for each degree of latitude, and for each of longitude there.
+/// Metres per degree of latitude, and per degree of longitude at this place.
 const METRES: (f64, f64) = (111_195.0, 66_400.0);
-/// Distance of streets from each other, m.
+/// Distance between neighbouring streets, m.
 const BLOCK: f64 = 150.0;
-/// Streets in each direction.
+/// Number of streets in each direction.
 const STREETS: usize = 5;
-/// How far streets go on beyond the outermost crossing, m.
+/// Length of streets beyond the outermost crossing, m.
 const EDGE: f64 = 120.0;
 /// Distance between the carriageways of the wide street, m.
 const APART: f64 = 14.0;
-/// The street with two carriageways, and the crossing with the roundabout (avenue, street).
+/// Number of the street with two carriageways. The next constant is the crossing with the roundabout (avenue,
+/// street).
 const WIDE: usize = 2;
 const ROUNDABOUT: (usize, usize) = (1, 3);
-/// Radius of the roundabout, m. Sine of 45 degrees, for its corners.
+/// Radius of the roundabout, m. The next constant is the sine of 45 degrees, for its corners.
 const RADIUS: f64 = 18.0;
 const DIAGONAL: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
-/// A place, m east and north of the corner.
+/// A position, m east and north of the south-west corner.
 #[derive(Debug, Clone, Copy)]
 struct At(f64, f64);
 
@@ -55,12 +56,12 @@ struct File {
     last: i64,
 }
 
-/// Crossings of one avenue with one street: the nodes that the avenue and the street pass.
+/// A crossing of an avenue with a street, with the nodes through which each of them passes.
 #[derive(Debug, Clone)]
 struct Crossing {
-    /// Nodes from south to north; two at the wide street and around a roundabout.
+    /// Nodes of the avenue from south to north. There are two at the wide street and at the roundabout.
     along_avenue: Vec<i64>,
-    /// Westbound and eastbound carriageway or, elsewhere, from west to east.
+    /// Nodes of the westbound and eastbound carriageway; elsewhere those from west to east.
     along_street: Vec<i64>,
 }
 
@@ -124,7 +125,7 @@ impl File {
     }
 }
 
-/// Tags as `key=value key=value`; underscores of names stand for blanks.
+/// Converts `key=value key=value` to tags. Underscores in names stand for spaces.
 fn tagged(tags: &str) -> String {
     let pairs = tags
         .split_whitespace()
@@ -150,7 +151,7 @@ fn rectangle(west: f64, south: f64, width: f64, height: f64) -> [At; 4] {
     ]
 }
 
-/// The city as OSM XML: the same text every time.
+/// Returns the city as OSM XML, which is the same text every time.
 #[must_use]
 pub fn city() -> String {
     let mut file = File::default();
@@ -174,7 +175,7 @@ fn centre(avenue: usize, street: usize) -> At {
     At(avenue as f64 * BLOCK, street as f64 * BLOCK)
 }
 
-/// What a crossing has: signals along the second and the middle avenue, signs elsewhere.
+/// Returns the control of a crossing: signals along the second and the middle avenue, and signs elsewhere.
 fn control(avenue: usize, street: usize) -> &'static str {
     match (avenue, street) {
         (2 | 3, 1 | 3) | (2, 4) => "highway=traffic_signals",
@@ -184,7 +185,7 @@ fn control(avenue: usize, street: usize) -> &'static str {
     }
 }
 
-/// Indexed by avenue, then street.
+/// Creates all crossings, indexed by avenue and then by street.
 fn crossings(file: &mut File) -> Vec<Vec<Crossing>> {
     let mut of = |avenue: usize, street: usize| {
         let At(x, y) = centre(avenue, street);
@@ -215,7 +216,7 @@ fn crossings(file: &mut File) -> Vec<Vec<Crossing>> {
         .collect()
 }
 
-/// A ring that is driven clockwise, as where traffic keeps left.
+/// Creates a roundabout in which traffic circulates clockwise, as it does where traffic keeps left.
 fn roundabout(file: &mut File, At(x, y): At) -> Crossing {
     let mut corner =
         |east: f64, north: f64| file.node(At(x + RADIUS * east, y + RADIUS * north), "");
@@ -233,8 +234,8 @@ fn roundabout(file: &mut File, At(x, y): At) -> Crossing {
     }
 }
 
-/// Draws a line through crossings in stretches, each a way, without those inside of a crossing that has its
-/// own (the ring of a roundabout). The ids of the stretches, in order.
+/// Draws a line through crossings in stretches, each of which is a way. Stretches inside a crossing that has
+/// its own ways (the ring of a roundabout) are left out. Returns the ids of the stretches in order.
 fn line(
     file: &mut File,
     start: At,
@@ -263,7 +264,8 @@ fn line(
     ways
 }
 
-/// The second avenue is one-way to the south, the fourth to the north; the middle one has four lanes.
+/// Draws the avenues. The second one is one-way to the south, the fourth one-way to the north, and the middle
+/// avenue has four lanes.
 fn avenues(file: &mut File, crossings: &[Vec<Crossing>]) -> Vec<Vec<i64>> {
     let far = (STREETS - 1) as f64 * BLOCK + EDGE;
     let mut all = Vec::new();
@@ -283,7 +285,7 @@ fn avenues(file: &mut File, crossings: &[Vec<Crossing>]) -> Vec<Vec<i64>> {
     all
 }
 
-/// The middle street has two carriageways; the first one is one-way to the east.
+/// Draws the streets. The middle one has two carriageways, and the first one is one-way to the east.
 fn streets(file: &mut File, crossings: &[Vec<Crossing>]) -> Vec<Vec<i64>> {
     let far = (STREETS - 1) as f64 * BLOCK + EDGE;
     let mut all = Vec::new();
@@ -296,7 +298,7 @@ fn streets(file: &mut File, crossings: &[Vec<Crossing>]) -> Vec<Vec<i64>> {
         let name = format!("name=Street_{number}");
         if number == WIDE {
             let tags = format!("highway=primary oneway=yes lanes=2 maxspeed=60 {name}");
-            // Traffic keeps left: the northern carriageway leads to the east.
+            // Traffic keeps left, so the northern carriageway leads to the east.
             let eastbound: Vec<Vec<i64>> = own.iter().map(|pair| vec![pair[0]]).collect();
             let westbound: Vec<Vec<i64>> = own.iter().rev().map(|pair| vec![pair[1]]).collect();
             let (north, south) = (y + APART / 2.0, y - APART / 2.0);
@@ -331,7 +333,7 @@ fn streets(file: &mut File, crossings: &[Vec<Crossing>]) -> Vec<Vec<i64>> {
     all
 }
 
-/// Stretch `n` of a street ends at crossing `n`, and stretch `n + 1` begins there.
+/// Adds turn restrictions. Stretch `n` of a street ends at crossing `n`, where stretch `n + 1` begins.
 fn restrictions(
     file: &mut File,
     crossings: &[Vec<Crossing>],
@@ -343,12 +345,12 @@ fn restrictions(
     file.restriction("no_left_turn", avenues[2][1], via(2, 1), streets[1][2]);
     file.restriction("only_straight_on", streets[1][4], via(4, 1), streets[1][5]);
     file.restriction("no_u_turn", streets[4][2], via(2, 4), streets[4][2]);
-    // Without a way that it leads to: told, not kept.
+    // A restriction without the way to which it leads, which the import reports and leaves out.
     let members = [("way", avenues[0][1], "from"), ("node", via(0, 1), "via")];
     file.relation(&members, "type=restriction restriction=no_left_turn");
 }
 
-/// A street over the second avenue, with ramps that end at the first and the third.
+/// Draws a street over the second avenue, with ramps that end at the first and the third avenue.
 fn bridge(file: &mut File, crossings: &[Vec<Crossing>]) {
     let y = BLOCK / 2.0;
     let start = crossings[0][0].along_avenue[0];
@@ -367,9 +369,9 @@ fn bridge(file: &mut File, crossings: &[Vec<Crossing>]) {
     file.way(&[east, high, end], "highway=residential name=Ramp");
 }
 
-/// Short streets near each other, a footpath, a private yard and a gate.
+/// Draws short streets near each other, a footpath, a private yard and a gate.
 fn back_streets(file: &mut File) {
-    // Two lanes that leave a back street 7 m apart: their junctions merge.
+    // Two lanes leave a back street 7 m apart, so that their junctions merge.
     let at = |file: &mut File, x: f64, y: f64| file.node(At(x, y), "");
     for (number, y) in [(0, 500.0), (1, 540.0)] {
         let street: Vec<i64> = [660.0, 700.0, 707.0, 760.0]
@@ -389,7 +391,7 @@ fn back_streets(file: &mut File) {
     }
 }
 
-/// Rows of houses in most blocks, a school in parts, a park with a lake, and trees.
+/// Adds rows of houses in most blocks, a school with several buildings, a park with a lake, and trees.
 fn land(file: &mut File) {
     for avenue in 0..STREETS - 1 {
         for street in 0..STREETS - 1 {
@@ -406,7 +408,7 @@ fn land(file: &mut File) {
                 }
                 continue;
             }
-            // The bridge passes there.
+            // The bridge is in this block.
             if street == 0 && avenue < 2 {
                 continue;
             }
@@ -419,7 +421,7 @@ fn land(file: &mut File) {
             }
         }
     }
-    // A school around a yard, and one house that stands in a street.
+    // A school around a yard, and a house that stands in a street.
     let outer = file.area(&rectangle(640.0, 20.0, 60.0, 60.0), "");
     let inner = file.area(&rectangle(655.0, 35.0, 30.0, 30.0), "");
     let members = [("way", outer, "outer"), ("way", inner, "inner")];

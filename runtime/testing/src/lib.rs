@@ -1,8 +1,8 @@
-//! What the tests of several crates share. Only dev-dependencies name this crate.
+//! Code shared by the tests of several crates. This crate is only a dev-dependency.
 //!
-//! Soak tests and tests over random cases run at a tenth of their length with a fixed seed, so that the whole
-//! suite stays short. `.ci/nightly` runs them whole (`ROADWRIGHT_SLOW=1`) with a seed that it draws and prints
-//! (`ROADWRIGHT_SEED`).
+//! Soak tests and tests with random cases run at a tenth of their length with a fixed seed, so that the whole
+//! suite takes little time. `.ci/nightly` runs them at full length (`ROADWRIGHT_SLOW=1`) with a random seed
+//! that it prints (`ROADWRIGHT_SEED`).
 //!
 //! ```
 //! // Both variables are unset in a usual run.
@@ -18,14 +18,14 @@ pub use city::{CITY_RESTRICTIONS, CITY_SIGNALS, city};
 
 use std::path::PathBuf;
 
-/// Set to anything but `0` for soak tests and random tests at full length.
+/// Variable that makes soak tests and random tests run at full length if it is set to anything but `0`.
 pub const SLOW: &str = "ROADWRIGHT_SLOW";
-/// The seed of random tests, a whole number. Each test has a fixed one of its own where it is not set.
+/// Variable with the seed of random tests, a whole number. If it is not set, each test has a fixed seed.
 pub const SEED: &str = "ROADWRIGHT_SEED";
-/// The folder with real data, such as extracts of OpenStreetMap in its subfolder `osm`.
+/// Variable with the folder of real data, such as extracts of OpenStreetMap in its subfolder `osm`.
 pub const TEST_DATA: &str = "ROADWRIGHT_TEST_DATA";
 
-/// Divisor of the length of a long test in an ordinary run.
+/// Divisor by which long tests are shortened in an ordinary run.
 const SHARE: u64 = 10;
 
 /// Whether long tests run at full length.
@@ -34,8 +34,8 @@ pub fn is_slow() -> bool {
     std::env::var_os(SLOW).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// The number of cases, repeats or seconds that a long test does now: all of `whole`, or a tenth of it but at
-/// least one.
+/// Number of cases, repeats or seconds of a long test in this run. It is `whole`, or a tenth of it (at least
+/// one) if long tests are shortened.
 #[must_use]
 pub fn scaled(whole: u64) -> u64 {
     if is_slow() {
@@ -45,11 +45,11 @@ pub fn scaled(whole: u64) -> u64 {
     }
 }
 
-/// The seed of a random test: that of the environment, or `fixed`.
+/// Seed of a random test, which is that of the environment variable, or else `fixed`.
 ///
 /// # Panics
 ///
-/// If the environment gives something else than a whole number.
+/// If the variable is not a whole number.
 #[must_use]
 pub fn seed(fixed: u64) -> u64 {
     match std::env::var(SEED) {
@@ -61,12 +61,12 @@ pub fn seed(fixed: u64) -> u64 {
     }
 }
 
-/// A file of real data, by its path in the folder that the environment names. For tests that are marked
+/// Path of a file of real data in the folder that the environment variable names. For tests that are marked
 /// `#[ignore = "set ROADWRIGHT_TEST_DATA"]`.
 ///
 /// # Panics
 ///
-/// If the environment names no folder, or the file is missing there.
+/// If the variable is not set, or the file does not exist.
 #[must_use]
 pub fn data(file: &str) -> PathBuf {
     let Some(folder) = std::env::var_os(TEST_DATA) else {
@@ -81,14 +81,14 @@ pub fn data(file: &str) -> PathBuf {
     path
 }
 
-/// The library of an example plugin, by the name of its crate with underscores.
+/// Path of the library of an example plugin, given by the name of its crate with underscores.
 ///
-/// The crate of the test names the plugin among its dev-dependencies, so cargo builds the library with the test
-/// and leaves it beside the test program.
+/// The plugin is a dev-dependency of the test's crate, so cargo builds the library together with the test and
+/// puts it beside the test program.
 ///
 /// # Panics
 ///
-/// If it is not there.
+/// If the library does not exist.
 #[must_use]
 pub fn plugin_library(name: &str) -> PathBuf {
     use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};

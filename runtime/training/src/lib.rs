@@ -1,9 +1,10 @@
-//! Experiments and training: how well modules drive, with error bars, and how they learn to drive better.
+//! Experiments and training, which measure how well modules drive (with error bars) and teach them to drive
+//! better.
 //!
-//! A [`Course`] makes a scenario from a seed and defines when its drives end and how they are rated.
-//! [`measure`] runs one and returns a [`RunRow`]; the same course, setup and seed give the same row, bit for
-//! bit. An [`experiment::RunSeries`] repeats that over seeds until the result is precise enough, and
-//! [`statistics`] add error bars. [`genetic`] breeds the parameters of modules on courses.
+//! A [`Course`] creates a scenario from a seed and defines when its drives end and how they are scored.
+//! [`measure`] runs a course and returns a [`RunRow`]; the same course, setup and seed give the same row bit
+//! for bit. An [`experiment::RunSeries`] repeats that over seeds until the result is precise enough, and
+//! [`statistics`] adds error bars. [`genetic`] breeds the parameters of modules on courses.
 
 pub mod course;
 pub mod experiment;

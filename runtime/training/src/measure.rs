@@ -1,4 +1,4 @@
-//! A run of a course: the unit of measurement.
+//! Measurement of a single run of a course.
 
 use crate::course::{
     Course, CourseError, End, LOOK, Setup, drive_manoeuvre, driver_of, manoeuvre_builds,
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use watch::Watch;
 
-/// Interval at which the visible state of the world is added to the hash of a run, s of simulated time.
+/// Interval of simulated time at which the visible state of the world is added to the hash of a run, s.
 const GLANCE: f64 = 1.0;
 
 /// The drive of one agent on a course.
@@ -22,13 +22,13 @@ pub struct DriveRow {
     pub agent: u64,
     /// Index of the driver in the setup; 0 if the scenario's own drivers drove.
     pub driver: usize,
-    /// How it ended.
+    /// How the drive ended.
     pub end: End,
     /// Duration, s.
     pub time: f64,
     /// Distance driven, m.
     pub distance: f64,
-    /// Final values of the fitnesses, by their ids in the order of the stack.
+    /// Final values of the fitnesses with their ids, in the order of the stack.
     pub scores: Vec<(String, f64)>,
 }
 
@@ -39,34 +39,34 @@ impl DriveRow {
     }
 }
 
-/// Result of one run of a course.
+/// Result of a run of a course.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunRow {
     /// The seed of the run.
     pub seed: u64,
-    /// Number of drives: agents that drove. 0 in a failed row, like all other figures.
+    /// Number of agents that drove. In a failed row it is 0, like all other figures.
     pub drives: usize,
-    /// Drives that were completed.
+    /// Number of drives that were completed.
     pub completed: usize,
-    /// Mean fitness of the drives; `None` in a failed row. Drives of one run interact, so the run is one
-    /// observation.
+    /// Mean fitness of the drives; `None` in a failed row. The drives of a run interact, so the run counts as
+    /// a single observation.
     pub fitness: Option<f64>,
-    /// Number of drives by how they ended.
+    /// Number of drives for each way of ending.
     pub ends: BTreeMap<End, usize>,
     /// Mean time of the drives, s.
     pub time: f64,
-    /// A hash of the visible state of the world each second and at the end, 16 hexadecimal digits. Empty in a
+    /// Hash of the visible state of the world each second and at the end, 16 hexadecimal digits. Empty in a
     /// failed row.
     pub hash: String,
-    /// Reason why the run is no result, if it is none: an external module failed, so the built-in one
-    /// answered in its place. "com.example.x failed at 0.2 s (panic)".
+    /// Reason why the run is not a result; `None` if it is. An external module failed, so that the built-in
+    /// one answered in its place, as in "com.example.x failed at 0.2 s (panic)".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
 
 impl RunRow {
-    /// Makes the row of a failed run. It has no figures, so that none can be mistaken for a result.
+    /// Creates the row of a failed run. It contains no figures, so that they cannot be mistaken for a result.
     pub fn failed(seed: u64, reason: String) -> Self {
         Self {
             seed,
@@ -84,20 +84,20 @@ impl RunRow {
 /// A run with its drives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// The run as one row.
+    /// The run as a row.
     pub row: RunRow,
-    /// Its drives, by agent.
+    /// The drives of the run, sorted by agent.
     pub drives: Vec<DriveRow>,
     /// External modules that were used, with their builds.
     pub modules: Vec<String>,
     /// Number of steps of the world until all drives had ended.
     pub steps: u64,
-    /// Roll and felled obstacles, if bodies can roll and push each other.
+    /// Roll and felled obstacles; `None` if bodies cannot roll and push each other.
     pub handling: Option<Handling>,
 }
 
 impl Measured {
-    /// Makes a run that is no result because a module failed.
+    /// Creates a run that is not a result because a module failed.
     pub(crate) fn failed(seed: u64, reason: String, modules: Vec<String>, steps: u64) -> Self {
         Self {
             row: RunRow::failed(seed, reason),
@@ -109,17 +109,18 @@ impl Measured {
     }
 }
 
-/// Roll margin and felled obstacles of a run, on a course that limits roll and where bodies collide.
+/// Roll margin and felled obstacles of a run. Measured on courses that limit the roll, at levels at which
+/// bodies collide.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Handling {
-    /// How much further the vehicle that leaned most could have leaned to either side before tipping over,
-    /// rad; negative if it did. Checked every 0.1 s.
+    /// Angle by which the vehicle that leaned most could have leaned further before tipping over, rad;
+    /// negative if it tipped over. Checked every 0.1 s.
     pub roll_margin: f64,
-    /// Obstacles that lean by more than 45 degrees at the end.
+    /// Number of obstacles that lean by more than 45 degrees at the end.
     pub felled: usize,
 }
 
-/// Runs a course once, in one thread. The same arguments give the same bits.
+/// Runs a course once, in a single thread. The same arguments give the same bits.
 ///
 /// If an external module fails, the row has the reason in `failed` and the run has no drives.
 ///
@@ -134,8 +135,8 @@ pub fn measure(
     measure_while(course, setup, modules, seed, &mut |_| true)
 }
 
-/// As [`measure`], but the run ends as soon as `goes_on` returns false. It is called several times a second,
-/// and active drives end with it.
+/// Runs a course as [`measure`] does, but ends as soon as `goes_on` returns false. It is called several times
+/// a second, and drives that are still active end with the run.
 ///
 /// # Errors
 /// As [`measure`].
@@ -196,7 +197,7 @@ pub fn measure_while(
     })
 }
 
-/// External modules that a course uses, with their builds as runs report them. Drives nothing.
+/// Returns the external modules that a course uses, with their builds as runs report them, without driving.
 ///
 /// # Errors
 /// If the setup does not fit the course, or the scenario cannot be run.
@@ -225,7 +226,7 @@ pub(crate) fn builds(
     Ok(builds_of(&world))
 }
 
-/// External modules in a world: slot, id and build of each.
+/// Returns the external modules in a world, each with slot, id and build.
 pub(crate) fn builds_of(world: &World) -> Vec<String> {
     let records = world.modules().into_iter();
     records
@@ -241,7 +242,7 @@ struct CourseRun<'a> {
     /// Drives that have ended, by agent.
     ended: BTreeMap<u64, DriveRow>,
     hash: u64,
-    /// Number of despawned agents that were recorded.
+    /// Number of despawned agents whose drives have been recorded.
     gone: usize,
 }
 
@@ -250,9 +251,9 @@ impl CourseRun<'_> {
         self.session.world()
     }
 
-    /// Runs steps until all drives have ended, or the caller stops it.
+    /// Runs steps until all drives have ended or the caller stops the run.
     fn finish(&mut self, goes_on: &mut dyn FnMut(&World) -> bool) {
-        // Counted in steps, because sums of times would miss the check times by rounding.
+        // Counted in steps, because sums of times would miss the check times by rounding errors.
         let in_steps = |time: f64, dt: f64| ((time / dt).round() as u64).max(1);
         let dt = self.world().dt();
         let (look, glance) = (in_steps(LOOK, dt), in_steps(GLANCE, dt));
@@ -263,11 +264,11 @@ impl CourseRun<'_> {
             if step.is_multiple_of(glance) {
                 self.glance();
             }
-            // The last step is always checked, or a drive that is active at the end would have no row.
+            // The last step is always checked; otherwise a drive that is active at the end would have no row.
             if !step.is_multiple_of(look) && step != last {
                 continue;
             }
-            // A run in which a module has failed is no result, so the rest of it is pointless.
+            // A run in which a module failed is not a result, so the rest of it is not simulated.
             let has_failed = failure_of(self.world()).is_some();
             let is_last = step == last || has_failed || !goes_on(self.world());
             if self.look(is_last) {
@@ -282,7 +283,7 @@ impl CourseRun<'_> {
         self.hash = mix64(self.hash ^ self.world().snapshot().hash());
     }
 
-    /// Records the drives that have ended. Returns whether none is active any more.
+    /// Records the drives that have ended. Returns whether no drive is active any more.
     fn look(&mut self, is_last: bool) -> bool {
         self.note_gone();
         let now = self.session.world().time();
@@ -320,9 +321,9 @@ impl CourseRun<'_> {
                 Status::Removed | Status::Active => End::Removed,
                 Status::Refused => continue,
             };
-            // A vehicle that continued after the end of its drive was recorded then.
+            // If a vehicle continued after the end of its drive, the drive has already been recorded.
             let row = || row_of(&drive, end);
-            // A vehicle that despawned before it moved has not driven, so there is nothing to rate.
+            // A vehicle that despawned before it moved has not driven, so it is not scored.
             if drive.distance > 0.0 {
                 self.ended.entry(drive.id).or_insert_with(row);
             }
@@ -344,7 +345,7 @@ fn row_of(drive: &Drive<'_>, end: End) -> DriveRow {
     }
 }
 
-/// Checks that values to be reported and compared are numbers.
+/// Checks that the values to be reported and compared are numbers.
 pub(crate) fn check_scores(
     course: &Course,
     seed: u64,
@@ -362,7 +363,7 @@ pub(crate) fn check_scores(
     }
 }
 
-/// Summarises a run as one row; `None` if no drive was rated.
+/// Summarises a run as a row; `None` if no drive was scored.
 pub(crate) fn summarize(seed: u64, drives: &[DriveRow], hash: u64) -> Option<RunRow> {
     let scores: Vec<f64> = drives.iter().filter_map(DriveRow::fitness).collect();
     if scores.is_empty() {

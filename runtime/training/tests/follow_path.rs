@@ -4,7 +4,7 @@ use roadwright_scenario::{DynamicsLevel, ModuleSetting, Stack};
 use roadwright_simulation::builtin_modules;
 use roadwright_training::{Course, Setup, UNSEEN_SEED, measure};
 
-/// Deviation, m, and mean speed, m/s, of each car: there and back.
+/// Deviation (m) and mean speed (m/s) of each of the two cars, which drive in opposite directions.
 fn deviations(controller: &str, level: DynamicsLevel) -> Vec<[f64; 2]> {
     let course = Course::named("follow-path").unwrap();
     let fitness = ["path_error", "settled_speed"].map(ModuleSetting::new);
@@ -19,7 +19,7 @@ fn deviations(controller: &str, level: DynamicsLevel) -> Vec<[f64; 2]> {
     scores.map(|scores| [scores[0].1, scores[1].1]).collect()
 }
 
-/// Asserts that a controller keeps within a deviation, m, at 8 m/s, in both directions.
+/// Asserts that a controller keeps within a deviation, m, at 8 m/s in both directions.
 fn assert_keeps(controller: &str, level: DynamicsLevel, most: f64) {
     for [deviation, speed] in deviations(controller, level) {
         assert!(deviation <= most, "{controller}, {level}: {deviation} m");

@@ -1,9 +1,9 @@
-//! Rules for the forest learned from random ones, with a budget of a few seconds.
+//! Training of rules for the forest from random ones, with a budget of a few seconds.
 
 use roadwright_simulation::builtin_modules;
 use roadwright_training::genetic::{Experiment, Problem, Training, mean_score, run_all};
 
-/// The shipped experiment, with few children, courses and generations.
+/// Returns the shipped experiment with few children, courses and generations.
 fn small() -> Experiment {
     let shipped = include_str!("../../../experiments/forest-random.experiment.json");
     let mut experiment = Experiment::from_text(shipped).unwrap();

@@ -1,4 +1,4 @@
-//! Courses that compute their vehicle themselves: pendulum, parking, trailer-reverse.
+//! Courses that simulate their vehicle themselves: pendulum, parking, trailer-reverse.
 
 use roadwright_scenario::{DynamicsLevel, ModuleSetting, Stack};
 use roadwright_simulation::{World, builtin_modules};

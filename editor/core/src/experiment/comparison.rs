@@ -1,4 +1,4 @@
-//! Results of `bench run` for comparison.
+//! Results of `bench run` that the user opens to compare them.
 
 use roadwright_training::experiment::{Results, Summary, pairs};
 use roadwright_training::genetic::LEVEL;
@@ -45,10 +45,10 @@ impl OpenResults {
         self.results.fitnesses()
     }
 
-    /// Difference of other results from these on their common seeds: other minus this.
+    /// Differences between other results and these on their common seeds (other minus this).
     ///
     /// # Errors
-    /// The reason why the two cannot be compared.
+    /// If the two cannot be compared, with the reason.
     pub fn against(&self, other: &Self) -> Result<Paired, String> {
         for open in [self, other] {
             let failed = open.summary.failed;

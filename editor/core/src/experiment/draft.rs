@@ -22,30 +22,30 @@ pub struct Draft {
     pub experiment: Experiment,
     /// Its file.
     pub path: Option<PathBuf>,
-    /// The scenario that it names and its path, unless that is the document's.
+    /// The scenario that the experiment names, with its path; `None` if it uses the scenario of the document.
     pub scenario: Option<(PathBuf, Arc<Scenario>)>,
     /// Revision number, which grows with every change.
     pub revision: u64,
     /// The experiment as stored in its file.
     pub saved: Option<Experiment>,
-    /// Undo and redo history.
+    /// Steps that can be undone and redone.
     pub history: DraftHistory,
 }
 
 /// Maximum number of changes that can be undone.
 const MOST_CHANGES: usize = 200;
 
-/// The part of a draft that changes modify.
+/// The part of a draft that undo and redo restore.
 #[derive(Debug, Clone)]
 pub struct DraftState {
     experiment: Experiment,
     scenario: Option<(PathBuf, Arc<Scenario>)>,
 }
 
-/// The gesture that a change belongs to. Changes of one gesture form one step.
+/// The gesture during which a change was made. All changes of one gesture form one step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Gesture {
-    /// When the button that is still down was pressed, as the bits of a time.
+    /// Time at which the button that is still down was pressed, stored as its bits.
     pub pressed: Option<u64>,
     /// The field with keyboard focus.
     pub field: Option<u64>,
@@ -60,14 +60,14 @@ pub struct DraftHistory {
 }
 
 impl DraftHistory {
-    /// Whether there are changes to undo and to redo.
+    /// Whether there are changes to undo, and whether there are changes to redo.
     pub fn has(&self) -> (bool, bool) {
         (!self.before.is_empty(), !self.after.is_empty())
     }
 }
 
 impl Draft {
-    /// Whether it uses the scenario of the document.
+    /// Whether the experiment uses the scenario of the document.
     pub fn is_on_document(&self) -> bool {
         self.experiment.course.is_none() && self.scenario.is_none()
     }
@@ -82,12 +82,12 @@ impl Draft {
         )
     }
 
-    /// Whether it has unsaved changes.
+    /// Whether the draft has unsaved changes.
     pub fn is_dirty(&self) -> bool {
         self.saved.as_ref() != Some(&self.experiment)
     }
 
-    /// The current state that changes modify.
+    /// The current state of the part that undo and redo restore.
     pub fn state(&self) -> DraftState {
         DraftState {
             experiment: self.experiment.clone(),
@@ -130,7 +130,7 @@ impl Draft {
         }
     }
 
-    /// Redoes the change that was undone last.
+    /// Redoes the change that was last undone.
     pub fn redo(&mut self) {
         self.history.gesture = Gesture::default();
         if let Some(state) = self.history.after.pop() {
@@ -139,7 +139,7 @@ impl Draft {
         }
     }
 
-    /// The experiment with the scenario that it names, for a file in a folder.
+    /// The experiment including the scenario that it names, to be saved in the given folder.
     pub fn whole(
         &self,
         document: &Document,
@@ -159,7 +159,7 @@ impl Draft {
     }
 }
 
-/// A path relative to a folder if both share a beginning, otherwise as it is.
+/// Returns a path relative to `folder` if the two share a beginning, otherwise the path as it is.
 fn from_folder(path: &Path, folder: Option<&Path>) -> String {
     let relative = folder.and_then(|folder| {
         let (mut own, mut base) = (path.components().peekable(), folder.components().peekable());
@@ -203,7 +203,8 @@ impl Ticks {
         let Ok(stack) = stack_of(experiment, scenario, registry) else {
             return Self::default();
         };
-        // One by one, so that a pattern without matches does not hide the matches of others.
+        // Patterns are tried separately, so that a pattern without matches does not hide the matches of
+        // others.
         let chosen = experiment.genes.iter().flat_map(|pattern| {
             let chosen = Genome::choose(std::slice::from_ref(pattern), &stack, registry);
             let chosen = chosen.iter().flat_map(Genome::genes);
@@ -219,7 +220,7 @@ impl Ticks {
 /// Result of checking a draft.
 #[derive(Debug, Clone, Default)]
 pub struct Checked {
-    /// The checked revisions of the draft and of the document.
+    /// The revisions of the draft and of the document that were checked.
     pub of: (u64, u64),
     /// Drives per run.
     pub drives: usize,
@@ -251,7 +252,7 @@ pub fn check(question: Question) -> Checked {
         of,
         ..Checked::default()
     };
-    // The problem owns its scenario; the document's is shared.
+    // The problem owns its scenario, but the document's scenario is shared.
     let scenario = scenario.map(|scenario| Scenario::clone(&scenario));
     checked.fault = match experiment.fault() {
         Some((key, message)) => Some(Fault { key, message }),

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 /// Progress of a training.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Progress {
-    /// Finished runs of the current generation, or of choosing the champion.
+    /// Runs finished in the current generation, or while the champion is chosen.
     pub done: usize,
-    /// Planned runs of that part; fewer are driven if individuals end early.
+    /// Runs planned for that part. Fewer are driven if individuals end early.
     pub planned: usize,
     /// Estimated remaining time of the training in seconds; `None` before the first run.
     pub seconds_left: Option<f64>,
@@ -36,7 +36,7 @@ struct State {
     clock: Clock,
 }
 
-/// A clock that stops while nothing is driven.
+/// A clock that stops while no runs are driven.
 #[derive(Default)]
 struct Clock {
     since: Option<Instant>,
@@ -54,7 +54,7 @@ impl Clock {
     )]
     fn run(&mut self, on: bool) {
         if let Some(since) = self.since.take() {
-            // Also when it keeps running: adds the elapsed time and restarts from now.
+            // A clock that keeps running also adds the elapsed time and restarts from now.
             self.spent += since.elapsed();
         }
         self.since = on.then(Instant::now);
@@ -67,7 +67,7 @@ impl Clock {
 }
 
 impl Gate {
-    /// Wraps an evaluator so that its runs pass this gate.
+    /// Wraps an evaluator, so that each of its runs waits at this gate.
     pub(super) fn around<'a>(&'a self, inner: &'a dyn Evaluate) -> Gated<'a> {
         Gated { gate: self, inner }
     }
@@ -75,7 +75,7 @@ impl Gate {
     fn state(&self) -> MutexGuard<'_, State> {
         match self.state.lock() {
             Ok(state) => state,
-            // No code leaves it half changed.
+            // A panic leaves a complete state, because no code changes only half of it.
             Err(poisoned) => poisoned.into_inner(),
         }
     }
@@ -84,7 +84,7 @@ impl Gate {
     pub(super) fn begin(&self, planned: usize, later: usize) {
         let mut state = self.state();
         (state.planned, state.later) = (planned, later);
-        // A pause lasts into the next generation, so its clock stays stopped.
+        // A pause continues into the next generation, so the clock stays stopped.
         let is_running = !state.is_paused;
         state.clock.run(is_running);
         // Resets only the count of this part; the pace below covers all parts.
@@ -98,12 +98,12 @@ impl Gate {
         state.clock.stop();
     }
 
-    /// Finished runs since the last start of a part.
+    /// Number of runs finished since the start of the current part.
     pub(super) fn done(&self) -> usize {
         self.done.load(Ordering::Relaxed)
     }
 
-    /// Pauses runs before they start.
+    /// Holds back all runs that have not started yet.
     pub(super) fn pause(&self) {
         let mut state = self.state();
         if !state.is_paused {
@@ -126,18 +126,18 @@ impl Gate {
 
     /// Cancels all runs that have not started.
     pub(super) fn give_up(&self) {
-        // Stays set until it is taken, so that runs that reach the gate later are cancelled too.
+        // The flag stays set until it is taken, so that runs that reach the gate later are cancelled too.
         self.state().is_given_up = true;
-        // One condition for both: every woken thread checks what has changed.
+        // Both kinds of change use one condition, so every woken thread checks which of them occurred.
         self.changed.notify_all();
     }
 
-    /// Whether runs were cancelled since the last call.
+    /// Returns whether runs were cancelled since the last call.
     pub(super) fn take_given_up(&self) -> bool {
         std::mem::take(&mut self.state().is_given_up)
     }
 
-    /// Waits while the gate is closed. Returns whether the run is still wanted.
+    /// Waits while the gate is closed. Returns `false` if the run was cancelled.
     fn pass(&self) -> bool {
         let mut state = self.state();
         while state.is_paused && !state.is_given_up {
@@ -154,7 +154,7 @@ impl Gate {
         let state = self.state();
         let (done, all) = (self.done(), self.all_done.load(Ordering::Relaxed));
         let left = state.planned.saturating_sub(done) + state.later;
-        // Elapsed time whatever the number of threads, so the estimate uses the same measure.
+        // The pace uses elapsed time for any number of threads, and the estimate uses the same measure.
         let pace = state.clock.seconds() / all.max(1) as f64;
         Progress {
             done,

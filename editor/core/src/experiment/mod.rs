@@ -1,8 +1,8 @@
-//! Experiments in the window: parameters are trained in the background, and individuals can be watched.
+//! Experiments in the editor, which train parameters in the background and show individuals.
 //!
 //! | file | what it holds |
 //! | --- | --- |
-//! | `comparison.rs` | results of `bench run` for comparison |
+//! | `comparison.rs` | results of `bench run` that are compared |
 //! | `draft.rs` | the experiment being set up, and its errors |
 //! | `trainer.rs` | the training on its own thread: orders in, snapshots out |
 //! | `picture.rs` | the state of a training for the panels |
@@ -24,12 +24,12 @@ use roadwright_training::experiment::DrivePath;
 use roadwright_training::genetic::{Chromosome, CourseEnd, Experiment};
 use std::sync::Arc;
 
-/// State of experiments that panels read.
+/// The state of experiments as panels read it.
 #[derive(Default)]
 pub struct ExperimentModel {
-    /// The experiment being set up; none at first.
+    /// The experiment being set up; `None` until one is created or opened.
     pub draft: Option<Draft>,
-    /// The parameters of its stack.
+    /// The parameters of its stack, and which of them are genes.
     pub ticks: Ticks,
     /// Result of the last check.
     pub checked: Option<Arc<Checked>>,
@@ -54,42 +54,42 @@ pub struct Shown {
     pub course: u64,
     /// Title of the paused document.
     pub origin: String,
-    /// Where its course ends; `None` for results and for courses that could not be driven to their end.
+    /// The end of its course; `None` for results and for courses that could not be driven to their end.
     pub end: Option<CourseEnd>,
 }
 
 /// Actions on experiments.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExperimentAction {
-    /// Creates an experiment on a built-in course; `None`: on the scenario of the document.
+    /// Creates an experiment on a built-in course, or on the scenario of the document if `None`.
     New(Option<String>),
     /// Closes the experiment.
     Close,
     /// Replaces the experiment.
     Set(Box<Experiment>),
-    /// Sets a built-in course; `None`: the scenario of the document.
+    /// Sets a built-in course, or the scenario of the document if `None`.
     On(Option<String>),
     /// Sets the stack to train.
     Stack(String),
     /// Undoes the last change of the experiment.
     Undo,
-    /// Redoes the change that was undone last.
+    /// Redoes the change that was last undone.
     Redo,
     /// Starts training.
     Train,
-    /// Pauses or resumes it.
+    /// Pauses training (`true`) or resumes it (`false`).
     Pause(bool),
-    /// Stops it; complete generations are kept.
+    /// Stops training; complete generations are kept.
     Stop,
     /// Resumes a stopped training.
     GoOn,
     /// Chooses the champion of a stopped training.
     Judge,
-    /// Strikes out an individual of the last generation, given by its birth.
+    /// Strikes out an individual of the last generation, identified by its birth.
     StrikeOut((u32, u32)),
     /// Shows the world of an individual.
     Show {
-        /// Its values.
+        /// Its genes.
         genes: Chromosome,
         /// The seed of the course.
         course: u64,
@@ -104,11 +104,11 @@ pub enum ExperimentAction {
     CloseResults(usize),
     /// Asks for a path.
     File(ExperimentFile),
-    /// Writes the champion's values into a stack of the scenario; `None`: into a new one.
+    /// Writes the champion's values into the given stack of the scenario, or into a new one if `None`.
     Apply(Option<String>),
 }
 
-/// Purpose of a path that an experiment asks for.
+/// Purpose for which an experiment asks the user for a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExperimentFile {
     /// An experiment to open.

@@ -25,18 +25,18 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Whether runs are in progress.
+    /// Whether training is busy with runs.
     pub fn is_busy(&self) -> bool {
         matches!(self, Self::Preparing | Self::Breeding(_) | Self::Choosing)
     }
 }
 
-/// A generation with its spread.
+/// A generation, with the spread of its fitness.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GenerationRow {
-    /// The report as other outputs have it.
+    /// The report, as in other outputs.
     pub report: GenerationReport,
-    /// Mean fitness of its individuals minus and plus their standard deviation; `None` for fewer than two.
+    /// Mean fitness minus and plus one standard deviation; `None` for fewer than two individuals.
     pub spread: Option<(f64, f64)>,
 }
 
@@ -47,7 +47,7 @@ pub enum Fate {
     Rated,
     /// It ended early because it hardly moved.
     EndedEarly,
-    /// It could no longer win.
+    /// It was discarded early, because it could no longer win.
     RacedOut,
     /// It was struck out by the user.
     StruckOut,
@@ -72,9 +72,9 @@ impl Fate {
 /// An individual of the last generation, or of the pool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndividualRow {
-    /// Generation and number in which it was bred.
+    /// Generation and number of the individual, which identify it.
     pub birth: (u32, u32),
-    /// Its values.
+    /// Its genes.
     pub genes: Chromosome,
     /// Mean fitness of its runs.
     pub fitness: Option<f64>,
@@ -86,12 +86,12 @@ pub struct IndividualRow {
     pub fate: Fate,
     /// Its rank in the pool, counted from 1, if it is in it.
     pub rank: Option<usize>,
-    /// Whether it was judged in the last generation, so that it can be struck out.
+    /// Whether it was judged in the last generation and can therefore be struck out.
     pub is_latest: bool,
 }
 
 impl IndividualRow {
-    /// Its name: generation and number.
+    /// Name of the individual: its generation and number.
     pub fn name(&self) -> String {
         format!("{}.{}", self.birth.0, self.birth.1)
     }
@@ -165,7 +165,7 @@ fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> V
     let rank = |birth: (u32, u32)| {
         let is_own = |place: &usize| {
             let own = members[*place].birth;
-            // By birth, which is unique; two individuals can have the same genes.
+            // Matched by birth, which is unique, because two individuals can have the same genes.
             (own.generation, own.number) == birth
         };
         (0..members.len()).find(is_own).map(|place| place + 1)
@@ -178,7 +178,7 @@ fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> V
             let fitness = judged.judgement.fitness();
             Some(IndividualRow {
                 birth: judged.birth,
-                // Genes of another problem make no row.
+                // Genes of another problem are not shown.
                 genes: problem.genome().read(&judged.genes).ok()?,
                 fitness: fitness.map(|score| training.as_fitness(score)),
                 error: (runs > 1).then(|| moments.standard_error()),
@@ -189,7 +189,7 @@ fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> V
             })
         })
         .collect();
-    // Members that were kept without being judged again.
+    // Members that stayed in the pool without being judged again.
     for (place, member) in members.iter().enumerate() {
         let birth = (member.birth.generation, member.birth.number);
         if rows.iter().all(|row| row.birth != birth) {
@@ -206,7 +206,8 @@ fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> V
         }
     }
     let order = |row: &IndividualRow| {
-        // It flips the sign or does nothing, so applying it again gives the score, where less is better.
+        // The conversion flips the sign or does nothing, so a second one restores the score, where lower is
+        // better.
         let score = row.fitness.map(|fitness| training.as_fitness(fitness));
         (
             row.rank.unwrap_or(usize::MAX),

@@ -1,8 +1,8 @@
 //! A training on its own thread, which receives orders and publishes snapshots.
 //!
 //! Only the record of the complete generations is kept. If the user stops the training or strikes out an
-//! individual, the generation in progress is discarded and training continues from the record like a resumed
-//! one: the pool is the same bit for bit.
+//! individual, the generation in progress is discarded and training continues from the record, exactly as a
+//! resumed training does. The pool is the same bit for bit.
 
 use super::gate::{Gate, Progress};
 use super::picture::{Phase, TrainingPicture};
@@ -103,12 +103,12 @@ impl Trainer {
 
     /// Sends an order that cancels the generation in progress.
     fn interrupt(&self, order: Order) {
-        // The order goes first, so that it is there when the thread looks.
+        // The order goes first, so that it has arrived when the thread checks for orders.
         let _ = self.orders.send(order);
         self.shared.gate.give_up();
     }
 
-    /// Pauses or resumes it.
+    /// Pauses training (`true`) or resumes it (`false`).
     pub fn pause(&self, on: bool) {
         if on {
             self.shared.gate.pause();
@@ -117,24 +117,24 @@ impl Trainer {
         }
     }
 
-    /// Stops it; complete generations are kept.
+    /// Stops training; complete generations are kept.
     pub fn stop(&self) {
-        // Otherwise the training would still be paused when it is resumed later.
+        // Without this, the training would still be paused when it is resumed later.
         self.shared.gate.resume();
         self.interrupt(Order::Stop);
     }
 
-    /// Resumes after a stop.
+    /// Resumes a stopped training.
     pub fn go_on(&self) {
         let _ = self.orders.send(Order::GoOn);
     }
 
-    /// Chooses the champion after a stop.
+    /// Chooses the champion of a stopped training.
     pub fn judge(&self) {
         let _ = self.orders.send(Order::Judge);
     }
 
-    /// Strikes out an individual of the last complete generation, given by its birth.
+    /// Strikes out an individual of the last complete generation, identified by its birth.
     pub fn strike_out(&self, birth: (u32, u32)) {
         self.interrupt(Order::StrikeOut(birth));
     }
@@ -143,7 +143,7 @@ impl Trainer {
     pub fn picture(&self) -> Arc<TrainingPicture> {
         match self.shared.picture.lock() {
             Ok(picture) => picture.clone(),
-            // A snapshot is replaced as a whole.
+            // Snapshots are replaced as a whole, so this one is complete.
             Err(poisoned) => poisoned.into_inner().clone(),
         }
     }
@@ -158,7 +158,7 @@ impl Drop for Trainer {
     fn drop(&mut self) {
         self.interrupt(Order::End);
         if let Some(thread) = self.thread.take() {
-            // The panic hook has already reported a panic there.
+            // The panic hook has already reported a panic of that thread.
             let _ = thread.join();
         }
     }
@@ -171,7 +171,7 @@ struct Thread {
     shared: Arc<Shared>,
     wake: Box<dyn Fn() + Send>,
     picture: TrainingPicture,
-    /// Driven and planned runs of the complete generations of this session.
+    /// Number of runs driven and planned in the complete generations of this session.
     driven: (usize, usize),
 }
 
@@ -219,7 +219,7 @@ impl Thread {
     /// Publishes the state of the record while no runs are in progress.
     fn refresh(&mut self, problem: &Problem, record: &Record) {
         let experiment = self.experiment.clone();
-        // From the record, so that nothing of a cancelled generation is shown.
+        // Taken from the record, so that nothing of a cancelled generation is shown.
         let resumed = Training::resume(&experiment, problem.genome(), problem, record);
         if let Ok(mut training) = resumed {
             training.record().champion.clone_from(&record.champion);
@@ -243,7 +243,7 @@ impl Thread {
         self.picture.verdict = None;
         self.picture.take(&mut training, problem);
         while !training.is_over() {
-            // Counted by the record rather than by rounds, because a cancelled generation is bred again.
+            // Counted by the record, because a cancelled generation is bred again.
             let number = record.generations.len() as u32 + 1;
             let planned = self.planned(number, problem);
             let later = self.later(number, problem);
@@ -253,7 +253,7 @@ impl Thread {
             if shared.gate.take_given_up() {
                 return Ok(self.obey(record, Next::Breed));
             }
-            // Only complete generations, because a cancelled one does not tell how many runs are saved.
+            // A cancelled generation is not counted, because it does not show how many runs are saved.
             self.driven.0 += shared.gate.done();
             self.driven.1 += planned;
             *record = training.record().clone();
@@ -321,7 +321,7 @@ impl Thread {
                 if record.strike_out(birth) {
                     self.picture.verdict = None;
                 }
-                // A pool without the struck individual may need more generations.
+                // The pool without the struck-out individual may need more generations.
                 if next == Next::Judge {
                     Next::Breed
                 } else {
@@ -332,7 +332,7 @@ impl Thread {
         }
     }
 
-    /// Runs of a generation if no individual ends early.
+    /// Number of runs of a generation in which no individual ends early.
     fn planned(&self, generation: u32, problem: &Problem) -> usize {
         let operators = self.experiment.operators;
         let is_first = generation == 1 && self.experiment.start == Start::Random;
@@ -347,7 +347,7 @@ impl Thread {
                 .runs_of(generation, problem.drives_of_a_run())
     }
 
-    /// Runs after a generation, estimated from the share saved in earlier generations.
+    /// Number of runs after a generation, estimated from the share that was saved in earlier generations.
     fn later(&self, generation: u32, problem: &Problem) -> usize {
         let last = self.experiment.stop.generations;
         let planned: usize = (generation + 1..=last)

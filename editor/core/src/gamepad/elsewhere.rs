@@ -3,12 +3,12 @@
 use super::{Axis, Button, PadEvent, PadId, Source};
 use gilrs::{EventType, GamepadId, Gilrs};
 
-/// The library, while the user drives. It starts threads of its own.
+/// The library, which exists only while the user drives because it starts threads.
 pub(super) struct Library {
     /// `None` if it could not start.
     pads: Option<Gilrs>,
     problem: Option<String>,
-    /// Pads that were connected at the start are announced with the first read.
+    /// Whether pads that were already connected have been announced, which the first read does.
     is_begun: bool,
 }
 

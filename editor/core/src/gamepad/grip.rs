@@ -21,7 +21,7 @@ struct Pad {
     brake: f64,
 }
 
-/// All pads, and the active one.
+/// All pads, and which of them is active.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Grip {
     pads: BTreeMap<PadId, Pad>,
@@ -61,7 +61,7 @@ impl Grip {
             Axis::Throttle => pad.throttle = beyond(value.max(0.0), TRIGGER_DEAD),
             Axis::Brake => pad.brake = beyond(value.max(0.0), TRIGGER_DEAD),
         }
-        // A pad whose stick only trembles in its dead zone does not take over.
+        // A pad whose stick only trembles within its dead zone does not become active.
         if *pad != before {
             self.last = Some(id);
         }
@@ -84,13 +84,13 @@ impl Grip {
         };
         HandControls {
             pedals: pad.throttle - pad.brake,
-            // Steering is positive to the left. Avoids -0, which would count as a movement different from 0.
+            // Steering is positive to the left. The subtraction avoids -0, which would count as a movement.
             steering: 0.0 - pad.steering,
         }
     }
 }
 
-/// A value without its dead zone: 0 inside it, then linear to 1 at the end. NaN gives 0.
+/// Removes the dead zone from a value: 0 inside it, then linear to 1 at the end. NaN gives 0.
 fn beyond(value: f64, dead: f64) -> f64 {
     if value.is_nan() || value.abs() <= dead {
         return 0.0;

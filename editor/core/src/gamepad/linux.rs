@@ -17,7 +17,7 @@ const LINK_END: &str = "-event-joystick";
 #[derive(Default)]
 pub(super) struct DevInput {
     pads: BTreeMap<PathBuf, Pad>,
-    /// Devices that are not pads, while they exist.
+    /// Devices that are not pads, remembered as long as they exist.
     others: BTreeSet<PathBuf>,
     opened: PadId,
     /// Time of the last search for devices, in seconds.
@@ -25,11 +25,11 @@ pub(super) struct DevInput {
     problem: Option<String>,
 }
 
-/// An open device.
+/// An open gamepad.
 struct Pad {
     id: PadId,
     device: Device,
-    /// Device axes with the axis that each drives and its range.
+    /// Device axes, each with the control that it moves and its range.
     axes: Vec<(AbsoluteAxisCode, Axis, Range)>,
 }
 
@@ -66,7 +66,7 @@ impl DevInput {
         let devices = match devices(folder) {
             Ok(devices) => devices,
             Err(error) => {
-                // On a machine without the folder nothing can be plugged in.
+                // If the folder does not exist, nothing can be plugged in.
                 let is_missing = error.kind() == ErrorKind::NotFound;
                 self.problem = (!is_missing).then(|| {
                     format!(
@@ -85,13 +85,13 @@ impl DevInput {
             }
             match Device::open(&path) {
                 Ok(device) => self.take(path, device, events),
-                // Keyboards and mice are refused by rule and do not matter here.
+                // Access to keyboards and mice is always refused, and does not matter here.
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {
                     if is_linked_as_pad(folder, &path) {
                         refused = Some(refusal(&path));
                     }
                 }
-                // Just unplugged, or not a device; the next search will tell.
+                // The device was just unplugged or is no device; the next search will show which.
                 Err(_) => {}
             }
         }
@@ -104,7 +104,7 @@ impl DevInput {
             self.others.insert(path);
             return;
         };
-        // A device that would block the window is not read.
+        // A device that cannot be read without blocking the window is not used.
         if device.set_nonblocking(true).is_err() {
             self.others.insert(path);
             return;
@@ -119,7 +119,7 @@ impl DevInput {
 }
 
 impl Pad {
-    /// Adds its events. Returns whether it is still connected.
+    /// Reads the pad's pending events. Returns whether it is still connected.
     fn read(&mut self, events: &mut Vec<PadEvent>) -> bool {
         let fetched = match self.device.fetch_events() {
             Ok(fetched) => fetched,
@@ -132,7 +132,7 @@ impl Pad {
     }
 }
 
-/// Converts an event of a device.
+/// Converts an event of a device; `None` if it has no meaning for driving.
 fn meaning(
     id: PadId,
     axes: &[(AbsoluteAxisCode, Axis, Range)],
@@ -167,8 +167,8 @@ impl Range {
         }
     }
 
-    /// A value as a share of the range: -1 to 1 for a stick, 0 to 1 for a trigger. An axis without a range
-    /// stays at rest.
+    /// Converts a value to a share of the range: -1 to 1 for a stick, 0 to 1 for a trigger. An axis without a
+    /// range stays at rest.
     fn share(self, axis: Axis, value: i32) -> f64 {
         let (low, high) = (f64::from(self.low), f64::from(self.high));
         if high <= low {
@@ -182,7 +182,7 @@ impl Range {
     }
 }
 
-/// The axes of a device that drive, if it is a gamepad.
+/// Returns the axes of a device that control driving, if it is a gamepad.
 fn axes_of(device: &Device) -> Option<Vec<(AbsoluteAxisCode, Axis, Range)>> {
     let keys = device.supported_keys()?;
     if !keys.contains(KeyCode::BTN_SOUTH) {
@@ -198,7 +198,7 @@ fn axes_of(device: &Device) -> Option<Vec<(AbsoluteAxisCode, Axis, Range)>> {
     Some(with_range.collect())
 }
 
-/// Chooses the axes that drive; `None` if the device has no left stick.
+/// Chooses the axes that control driving; `None` if the device has no left stick.
 fn choose_axes(own: &[AbsoluteAxisCode]) -> Option<Vec<(AbsoluteAxisCode, Axis)>> {
     use AbsoluteAxisCode as Code;
     let has = |code: Code| own.contains(&code);
@@ -233,7 +233,7 @@ fn devices(folder: &Path) -> std::io::Result<BTreeSet<PathBuf>> {
     Ok(paths.filter(is_device).collect())
 }
 
-/// Whether a link marks a device that cannot be opened as a joystick or pad.
+/// Whether a link identifies a device that cannot be opened as a joystick or gamepad.
 fn is_linked_as_pad(folder: &Path, device: &Path) -> bool {
     let links = ["by-id", "by-path"].map(|links| std::fs::read_dir(folder.join(links)));
     let mut links = links.into_iter().flatten().flatten().flatten();
@@ -362,7 +362,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut source = DevInput::default();
         let mut events = Vec::new();
-        // A file in place of the folder, which cannot be listed.
+        // A file takes the place of the folder, so it cannot be listed.
         let file = folder.path().join("input");
         std::fs::write(&file, "").unwrap();
         source.look_for_devices(&file, &mut events);
@@ -373,7 +373,7 @@ mod tests {
         );
         source.look_for_devices(&folder.path().join("missing"), &mut events);
         assert_eq!(source.problem(), None);
-        // Files that are not devices are not pads and not errors.
+        // Files that are not devices are ignored without an error.
         let input = folder.path().join("devices");
         std::fs::create_dir_all(input.join("by-id")).unwrap();
         std::fs::write(input.join("event0"), "no device").unwrap();

@@ -1,11 +1,11 @@
 //! Gamepads for driving by hand.
 //!
-//! The source of pads depends on the system: `linux` reads /dev/input, and `elsewhere` uses a crate on all
-//! other systems. Both implement `Source`, which provides plain events; `Grip` turns them into controls. A
-//! source exists only while the user drives, so nothing is polled otherwise.
+//! `linux` reads /dev/input, and `elsewhere` uses a crate on all other systems. Both implement `Source`,
+//! which provides plain events that `Grip` turns into controls. A source exists only while the user drives,
+//! so nothing is polled otherwise.
 //!
 //! ```text
-//!   system -> Source -> PadEvent -> Grip -> HandControls -> the run, as those of keys
+//!   system -> Source -> PadEvent -> Grip -> HandControls -> the run, like those of keys
 //! ```
 
 #[cfg(not(target_os = "linux"))]
@@ -34,7 +34,7 @@ pub(crate) enum Axis {
 /// A button with a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Button {
-    /// The rightmost of the four, B or circle: returns the vehicle to its modules.
+    /// The rightmost of the four buttons (B or circle), which returns the vehicle to its modules.
     East,
 }
 
@@ -53,14 +53,14 @@ pub(crate) enum PadEvent {
 
 /// A source of pad events.
 pub(crate) trait Source {
-    /// Adds the events since the last call without waiting. `time` is that of the window, in seconds.
+    /// Appends the events since the last call without waiting. `time` is the time of the window in seconds.
     fn read(&mut self, time: f64, events: &mut Vec<PadEvent>);
 
-    /// Why pads cannot be read, as a message for the user.
+    /// Message for the user if pads cannot be read.
     fn problem(&self) -> Option<&str>;
 }
 
-/// The source for this system.
+/// Returns the source for this operating system.
 fn system() -> Box<dyn Source> {
     #[cfg(target_os = "linux")]
     return Box::new(linux::DevInput::default());
@@ -73,16 +73,16 @@ fn system() -> Box<dyn Source> {
 pub struct PadState {
     /// The name of the active pad, if any.
     pub name: Option<String>,
-    /// Why pads cannot be read.
+    /// Message for the user if pads cannot be read.
     pub problem: Option<String>,
     /// The controls of the pad.
     pub controls: HandControls,
 }
 
-/// Result of reading the pads, besides the state.
+/// Result of reading the pads, apart from their state.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Look {
-    /// Whether the vehicle is returned to its modules.
+    /// Whether to return the vehicle to its modules.
     pub gives_back: bool,
     /// Names of pads that were removed.
     pub gone: Vec<String>,
@@ -91,7 +91,8 @@ pub struct Look {
 /// The pads of the window.
 #[derive(Default)]
 pub struct Gamepads {
-    /// Whether pads of the system are read. Off in tests, whose pictures would depend on connected pads.
+    /// Whether pads of the system are read. Off in tests, whose pictures would otherwise depend on connected
+    /// pads.
     is_on: bool,
     /// The source, while the user drives.
     source: Option<Box<dyn Source>>,
@@ -100,7 +101,7 @@ pub struct Gamepads {
 }
 
 impl Gamepads {
-    /// Creates it with the pads of the system, or without any.
+    /// Creates the gamepads with the source of this system, or without a source if `is_on` is false.
     pub fn new(is_on: bool) -> Self {
         Self {
             is_on,
@@ -123,7 +124,7 @@ impl Gamepads {
         look
     }
 
-    /// The state to show.
+    /// The state that the editor shows.
     pub fn state(&self) -> PadState {
         let problem = self.source.as_ref().and_then(|source| source.problem());
         PadState {
@@ -138,7 +139,7 @@ impl Gamepads {
 mod tests {
     use super::*;
 
-    /// Made-up events.
+    /// A source of made-up events.
     struct MadeUp(Vec<PadEvent>);
 
     impl Source for MadeUp {
@@ -172,7 +173,7 @@ mod tests {
         pads.look(false, 1.0);
         assert!(pads.source.is_none());
         assert_eq!(pads.state(), PadState::default());
-        // If they are off, nothing is opened.
+        // Nothing is opened if pads are off.
         let mut off = Gamepads::new(false);
         off.look(true, 0.0);
         assert!(off.source.is_none());
@@ -180,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_system_is_asked_without_a_fault() {
-        // Works whatever is plugged in or readable on this machine.
+        // Works regardless of what is plugged in or readable on this machine.
         let mut source = system();
         let mut events = Vec::new();
         for second in 0..4 {

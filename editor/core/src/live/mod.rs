@@ -40,7 +40,7 @@ pub enum Coordinator {
 }
 
 impl Coordinator {
-    /// The part of a selected object that can be inspected.
+    /// Returns the part of a selected object that can be inspected; `None` if it has none.
     pub fn of(object: ObjectId) -> Option<Self> {
         match object {
             ObjectId::Node(id) => Some(Self::Junction(id)),
@@ -55,7 +55,7 @@ enum Order {
     Play(bool),
     Step,
     Reset,
-    /// Ends the run at a step, if it is not over before.
+    /// Ends the run at a step unless it ends earlier.
     EndAt(Option<u64>),
     Speed(f64),
     Update(Arc<Scenario>),
@@ -81,11 +81,11 @@ pub struct LivePicture {
     pub snapshot: Snapshot,
     /// The ground of the run, once it has started.
     pub ground: Option<Arc<Ground>>,
-    /// The span that can be rewound; the snapshot is of the shown moment.
+    /// The span that can be rewound. The snapshot is of the moment shown on it.
     pub timeline: Timeline,
     /// The agent driven by hand, and its controls.
     pub driven: Option<(u64, HandControls)>,
-    /// Record of driving by hand, ten times a second: time in seconds, and vehicle.
+    /// Record of the user's drive, ten times a second: time in seconds, and vehicle.
     pub drive: Arc<Vec<(f64, VehicleRecord)>>,
     /// Whether it is playing.
     pub is_playing: bool,
@@ -99,7 +99,7 @@ pub struct LivePicture {
     pub collisions: Arc<Vec<Collision>>,
     /// The watched agent.
     pub inspection: Option<Inspection>,
-    /// How and when its last drive ended, in seconds, if it has driven and is not driving now.
+    /// How its last drive ended, and when in seconds; `None` if it is driving now or has not driven yet.
     pub ending: Option<(Status, f64)>,
     /// Its recent history, oldest first.
     pub trace: Arc<Vec<TracePoint>>,
@@ -119,9 +119,9 @@ pub struct LivePicture {
     pub marks: Vec<Mark>,
     /// The state of the signals.
     pub signals: Vec<SignalHead>,
-    /// Number of module replacements so far.
+    /// Number of times that modules have been replaced so far.
     pub swaps: usize,
-    /// Why the last order failed, with the number of such messages.
+    /// Reason why the last order failed, with the number of such messages so far.
     pub error: Option<(u64, String)>,
     /// Hash of the state of all agents while paused; 0 while running.
     pub hash: u64,
@@ -133,13 +133,14 @@ pub struct LivePicture {
 pub struct Live {
     orders: Sender<Order>,
     picture: Arc<Mutex<Arc<LivePicture>>>,
-    // An option, so that `drop` can take it: joining consumes the handle.
+    // An `Option`, because `drop` has to take the handle in order to join the thread.
     thread: Option<JoinHandle<()>>,
     given: u64,
 }
 
 impl Live {
-    /// Prepares a scenario, paused until [`play`](Self::play). `wake` is called for every new snapshot.
+    /// Prepares a scenario as a paused run, which [`play`](Self::play) starts. `wake` is called for every new
+    /// snapshot.
     pub fn new(
         scenario: Arc<Scenario>,
         registry: Registry,
@@ -162,9 +163,9 @@ impl Live {
     }
 
     fn give(&mut self, order: Order) {
-        // Counted on both sides: the snapshot reports how many orders it includes.
+        // Orders are counted on both sides, because each snapshot reports how many it includes.
         self.given += 1;
-        // The thread ends only on an order, which is the last one.
+        // The thread ends only on an order to end, which is always the last one.
         let _ = self.orders.send(order);
     }
 
@@ -188,27 +189,27 @@ impl Live {
         self.give(Order::Reset);
     }
 
-    /// Ends the run at a step if it is not over before; an edit of its scenario cancels this.
+    /// Ends the run at a step unless it ends earlier; an edit of its scenario cancels this.
     pub fn end_at(&mut self, step: Option<u64>) {
         self.give(Order::EndAt(step));
     }
 
-    /// Sets the speed in simulated seconds per second; infinite for as fast as possible.
+    /// Sets the speed in simulated seconds per second; infinity runs as fast as possible.
     pub fn set_speed(&mut self, speed: f64) {
         self.give(Order::Speed(speed));
     }
 
-    /// Passes an edited scenario, which takes effect between two steps.
+    /// Passes an edited scenario to the run, which adopts it between two steps.
     pub fn update(&mut self, scenario: Arc<Scenario>) {
         self.give(Order::Update(scenario));
     }
 
-    /// Passes changed modules. Running modules replace themselves.
+    /// Passes changed modules to the run, which replaces running ones with them.
     pub fn use_modules(&mut self, registry: Registry) {
         self.give(Order::Modules(registry));
     }
 
-    /// Shows a moment of the past, in seconds; the present is paused, and its own timeline stays.
+    /// Shows a moment of the past, in seconds. The present is paused and keeps its own timeline.
     pub fn look_back(&mut self, time: f64) {
         self.give(Order::LookBack(time));
     }
@@ -229,12 +230,12 @@ impl Live {
         self.give(Order::Coupling(agent, order));
     }
 
-    /// Inspects an agent.
+    /// Inspects an agent, or none if `None`.
     pub fn watch(&mut self, agent: Option<u64>) {
         self.give(Order::Watch(agent));
     }
 
-    /// Inspects a junction or a road.
+    /// Inspects a junction or a road, or nothing if `None`.
     pub fn look_into(&mut self, coordinator: Option<Coordinator>) {
         self.give(Order::LookInto(coordinator));
     }
@@ -243,7 +244,7 @@ impl Live {
     /// not answer in time.
     pub fn behaviour_view(&mut self, agent: u64) -> Option<BehaviourView> {
         let (answer, inbox) = channel();
-        // The answer comes between two steps, over its own channel because only this caller needs it.
+        // The answer comes between two steps, over a separate channel because only this caller needs it.
         self.give(Order::Look(agent, answer));
         inbox.recv_timeout(LOOK_PATIENCE).ok().flatten()
     }
@@ -252,12 +253,12 @@ impl Live {
     pub fn picture(&self) -> Arc<LivePicture> {
         match self.picture.lock() {
             Ok(picture) => picture.clone(),
-            // A panic on the other side leaves a complete snapshot, because it is replaced as a whole.
+            // A panic in the thread leaves a complete snapshot, because snapshots are replaced as a whole.
             Err(poisoned) => poisoned.into_inner().clone(),
         }
     }
 
-    /// Whether all orders so far have been carried out and shown.
+    /// Whether all orders so far have been carried out and their results published.
     pub fn is_settled(&self) -> bool {
         self.picture().orders == self.given
     }
@@ -267,7 +268,7 @@ impl Drop for Live {
     fn drop(&mut self) {
         let _ = self.orders.send(Order::End);
         if let Some(thread) = self.thread.take() {
-            // The panic hook has already reported a panic there.
+            // The panic hook has already reported a panic of that thread.
             let _ = thread.join();
         }
     }

@@ -15,14 +15,15 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Longest time that the world steps before it checks for orders, in seconds: half a frame at 60 Hz.
+/// Longest time that the world is stepped before the thread checks for orders, in seconds: half a frame at 60
+/// Hz.
 const SLICE: f64 = 0.008;
 /// Snapshots per second.
 const PICTURE_RATE: f64 = 60.0;
-/// Largest backlog of wall time, in seconds; more is dropped. Otherwise a run that was too slow for a minute
-/// would race for a minute once it has less to do.
+/// Longest wall time to catch up on, in seconds; any excess is dropped. Otherwise a run that was too slow for
+/// a minute would race for a minute once it has less to do.
 const MOST_BEHIND: f64 = 0.25;
-/// Number of lines of the modules' log that are shown.
+/// Number of lines shown from the log of the modules.
 const LOG_LINES: usize = 200;
 
 /// State of the simulation thread.
@@ -97,7 +98,7 @@ impl Runner {
             self.before = Some(run.results());
         }
         (self.past, self.shown_past, self.driven) = (Rewind::default(), None, None);
-        // The agent stays watched, but its history belongs to the old run.
+        // The agent is still watched, but its history belongs to the old run.
         match ObservedRun::new(self.scenario.clone(), &self.registry, self.watched) {
             Ok(run) => self.run = Some(run),
             Err(error) => {
@@ -108,12 +109,13 @@ impl Runner {
         }
     }
 
-    /// Carries out an order and all that have arrived since; returns whether to continue. Of consecutive
-    /// edits only the last one counts, because it includes the others. The same holds for rewinding.
+    /// Carries out an order and all orders that have arrived since. Returns whether to continue. Of
+    /// consecutive edits only the last is applied, because it includes the others. The same holds for
+    /// rewinding.
     fn obey_all(&mut self, first: Order) -> bool {
         let mut orders: Vec<Order> = vec![first];
         orders.extend(self.inbox.try_iter());
-        // Before all others, because the window waits for this thread to end.
+        // Checked before all other orders, because the window waits for this thread to end.
         if orders.iter().any(|order| matches!(order, Order::End)) {
             return false;
         }
@@ -126,7 +128,8 @@ impl Runner {
                 )
             };
             if orders.peek().is_some_and(holds) {
-                // It counts as carried out, because the window compares this number with that of its orders.
+                // Skipped orders also count as carried out, because the window compares this number with the
+                // orders it sent.
                 self.orders += 1;
                 continue;
             }
@@ -142,7 +145,7 @@ impl Runner {
                 if on {
                     self.go_on_from_past();
                 }
-                // If the past could not become the present, it is still shown, and the run stays paused.
+                // If the past could not become the present, it is still shown and the run stays paused.
                 let can = self.run.is_some() && self.shown_past.is_none() && !self.has_ended();
                 self.playing = on && can;
             }
@@ -182,7 +185,7 @@ impl Runner {
         }
     }
 
-    /// The run at the shown moment.
+    /// The run at the moment that is shown.
     fn shown(&self) -> Option<&ObservedRun> {
         self.shown_past.as_ref().or(self.run.as_ref())
     }
@@ -192,7 +195,7 @@ impl Runner {
         self.end_at.is_some_and(|end| run.world().steps() >= end)
     }
 
-    /// Whether the present run has.
+    /// Whether the present run has reached its last step.
     fn has_ended(&self) -> bool {
         self.run.as_ref().is_some_and(|run| self.is_at_end(run))
     }
@@ -211,13 +214,13 @@ impl Runner {
         self.registry = registry;
         match &mut self.run {
             Some(run) => run.use_modules(&self.registry),
-            // A run that failed for lack of a module may start now.
+            // A run that could not start because a module was missing may start now.
             None => self.reset(),
         }
     }
 
     fn update(&mut self, scenario: Arc<Scenario>) {
-        // The known end belongs to the old scenario.
+        // The step at which the run ends belongs to the old scenario.
         self.end_at = None;
         let steps = self.run.as_ref().map(|run| run.world().steps());
         // Before the first step an edit changes the initial state.
@@ -236,8 +239,9 @@ impl Runner {
         }
     }
 
-    /// Reports how many vehicles an edit has removed, if any; `ended` drives had ended before it. Agents that
-    /// are still in the scenario restart by themselves, for example when their start was moved.
+    /// Reports how many vehicles an edit has removed, if any; `ended` is the number of drives that ended
+    /// before it. Agents that are still in the scenario restart by themselves, for example after their start
+    /// was moved.
     fn tell_of_removed(&mut self, ended: usize) {
         let Some(run) = &self.run else { return };
         let agents = self.scenario.agents();
@@ -272,7 +276,7 @@ impl Runner {
     }
 
     fn drive(&mut self, agent: u64, controls: Option<HandControls>) {
-        // The past cannot be changed, so driving continues from it.
+        // The past cannot be changed, so the run continues from it before the vehicle is driven.
         self.go_on_from_past();
         if self.shown_past.is_some() {
             return;
@@ -282,7 +286,7 @@ impl Runner {
     }
 
     fn couple(&mut self, agent: u64, order: CouplingOrder) {
-        // As with driving: the past cannot be changed.
+        // The past cannot be changed, so the run continues from it first.
         self.go_on_from_past();
         if self.shown_past.is_none() {
             self.take(Intervention::Coupling(agent, order));
@@ -298,7 +302,7 @@ impl Runner {
             self.shown_past = None;
             return;
         }
-        // An earlier moment than the oldest one kept shows the oldest.
+        // A moment before the oldest one kept shows the oldest one.
         let oldest = steps(self.past.timeline(run, None).from, world.dt());
         let on_the_way = self.shown_past.take();
         let found = self
@@ -310,8 +314,8 @@ impl Runner {
         }
     }
 
-    /// Makes the shown moment of the past the present, with the current scenario, and discards what came
-    /// after. Does nothing if the present is shown.
+    /// Makes the shown moment of the past the present, with the current scenario, and discards everything
+    /// after it. Does nothing if the present is shown.
     fn go_on_from_past(&mut self) {
         let (Some(mut shown), Some(run)) = (self.shown_past.take(), &mut self.run) else {
             return;
@@ -362,7 +366,7 @@ impl Runner {
     }
 
     fn publish(&self) {
-        // Lists that have not grown are shared with the previous snapshot, since most snapshots add nothing
+        // Lists that have not grown are shared with the previous snapshot, because most snapshots add nothing
         // to them.
         let before = match self.shared.lock() {
             Ok(picture) => picture.clone(),
@@ -378,7 +382,7 @@ impl Runner {
         };
         if let (Some(shown), Some(run)) = (self.shown(), &self.run) {
             picture.timeline = self.past.timeline(run, self.shown_past.as_ref());
-            // Curves and trips cover the whole run, whatever moment is shown.
+            // Curves and trips cover the whole run, whichever moment is shown.
             picture.results =
                 before
                     .results
@@ -393,7 +397,7 @@ impl Runner {
         (self.wake)();
     }
 
-    /// Fills in the state of a run at its moment.
+    /// Fills in the state of a run at the moment that it has reached.
     fn show(&self, run: &ObservedRun, before: &LivePicture, picture: &mut LivePicture) {
         let world = run.world();
         picture.trace = Arc::new(run.watch.trace.iter().copied().collect());
@@ -401,7 +405,7 @@ impl Runner {
         picture.ground = Some(world.ground().clone());
         picture.is_over = world.is_over() || self.is_at_end(run);
         picture.counts = world.counts();
-        // The hash cannot be read while the run is playing.
+        // The hash is not shown while the run is playing, because it changes too fast to be read.
         picture.hash = if self.playing { 0 } else { world.state_hash() };
         picture.inspection = self.watched.and_then(|id| world.inspect(id));
         if let (Some(id), None) = (self.watched, &picture.inspection) {
@@ -433,7 +437,7 @@ impl Runner {
         };
     }
 
-    /// Takes the next order; waits for it while the run is paused.
+    /// Takes the next order, waiting for it while the run is paused.
     fn next_order(&self) -> Result<Order, TryRecvError> {
         if self.playing {
             self.inbox.try_recv()
@@ -446,7 +450,7 @@ impl Runner {
         self.run.as_ref().map_or(0.01, |run| run.world().dt())
     }
 
-    /// Steps until `owed` simulated time is used up or the slice is over, so that orders are not delayed.
+    /// Steps until the simulated time `owed` is used up or the slice is over, so that orders are not delayed.
     /// Returns the number of steps.
     fn pay_back(&mut self, owed: &mut f64, since: Instant) -> f64 {
         let dt = self.dt();
@@ -482,7 +486,7 @@ impl Runner {
                         return;
                     }
                     if waiting {
-                        // No time is owed for a pause.
+                        // The time of a pause is not caught up.
                         (last, owed) = (Instant::now(), 0.0);
                     }
                     self.publish();

@@ -1,4 +1,4 @@
-//! Forests on the map: trees in pieces, replaced from far away by a colour.
+//! Forests on the map: trees grouped in pieces, and a plain colour that replaces them from far away.
 
 use super::instances::{Instance, Instances, instance};
 use super::mesh::{Ink, Level, Mesh, MeshBuilder};
@@ -10,13 +10,13 @@ use roadwright_scenario::Forest;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Average number of trees in a piece of a forest; pieces out of view cost nothing.
+/// Average number of trees in a piece of a forest. Pieces out of view are not drawn.
 const PIECE: usize = 250;
 
 /// A forest as triangles and instances.
 #[derive(Debug, Clone, Default)]
 pub struct Grove {
-    /// Size that decides whether its trees are drawn, in metres.
+    /// Size on which it depends whether its trees are drawn, in metres.
     grain: f64,
     /// Its area in the average colour of its trees.
     canopy: Arc<Mesh>,
@@ -32,7 +32,7 @@ pub struct Grove {
 /// The parts of all forests that a frame draws.
 #[derive(Debug, Clone, Default)]
 pub struct Shown {
-    /// Pieces, and how many of the first trees of each are drawn.
+    /// Pieces, each with the number of its first trees that are drawn.
     pub trees: Vec<(Arc<Instances>, usize)>,
     /// Areas of forests whose trees are not all drawn, with an opacity from 0 to 1.
     pub canopies: Vec<(Arc<Mesh>, f32)>,
@@ -54,12 +54,12 @@ pub struct View {
 }
 
 impl Grove {
-    /// Creates the trees of a forest and its colour from far away. O(area).
+    /// Creates the trees of a forest, and the colour that stands for them from far away. O(area).
     pub fn new(forest: &Forest, ink: Ink) -> Self {
         let crown = land::crown(forest);
         let color = canopy::color(forest, ink == Ink::Dark);
         let (low, high) = polygon::bounds(&forest.area).unwrap_or_default();
-        // The colour is already one of this ink.
+        // The colour has already been converted by this ink.
         let mut builder = MeshBuilder::new(0.5 * (low + high), Level::Near, Ink::Light);
         builder.polygon(&forest.area, color);
         // Crowns extend beyond the edge of the forest.
@@ -74,7 +74,7 @@ impl Grove {
         }
     }
 
-    /// Trees in the pieces that a box touches.
+    /// Number of trees in the pieces that a box touches.
     pub fn trees_within(&self, low: DVec2, high: DVec2) -> usize {
         let is_apart = |own_low: DVec2, own_high: DVec2| {
             own_low.cmpgt(high).any() || own_high.cmplt(low).any()
@@ -98,7 +98,7 @@ impl Grove {
         if share < 1.0 {
             let whole = color_with(self.cover);
             let fill = canopy::between_trees(whole, share).alpha();
-            // Exactly the canopy's own opacity while no tree is drawn; rounding must not change it.
+            // While no tree is drawn, the canopy has exactly its own opacity, which rounding must not change.
             let strength = match share > 0.0 {
                 true => fill / self.cover.max(1e-6),
                 false => 1.0,
@@ -129,7 +129,7 @@ fn pieces(forest: &Forest, ink: Ink) -> Vec<Arc<Instances>> {
     let trees: Vec<land::Tree> = land::planted(forest).collect();
     let wanted = (trees.len() / PIECE).max(1) as f64;
     let width = ((high - low).element_product() / wanted).sqrt().max(1.0);
-    // A long and thin forest is one row of squares, and there are at most as many squares as trees.
+    // A long, thin forest gets one row of squares, and there are never more squares than trees.
     let count = ((high - low) / width)
         .ceil()
         .clamp(DVec2::ONE, DVec2::splat(2.0 * wanted));
@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    /// The parts of a grove in the middle of a window of 1,600 x 1,000 points.
+    /// The parts of a grove that are shown in the middle of a window of 1,600 x 1,000 points.
     fn shown(grove: &Grove, scale: f64, sizes: Sizes) -> Shown {
         let half = DVec2::new(800.0, 500.0) / scale;
         let view = View {
@@ -261,7 +261,7 @@ mod tests {
         };
         let all: usize = grove.pieces.iter().map(|piece| piece.list.len()).sum();
         assert_eq!(at(1.9), (0, 1.0));
-        // All of them are in view.
+        // All of them are within the view.
         let (half, between) = at(2.5);
         assert!(half.abs_diff(all / 2) < all / 50, "{half} of {all}");
         assert!(between > 0.2 && between < 0.9, "{between}");

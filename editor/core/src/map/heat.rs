@@ -1,9 +1,9 @@
-//! The heat map as triangles: pale roads, and on them the stretches of lanes that vehicles used.
+//! The heat map as triangles: pale roads with the stretches of lanes that vehicles used.
 //!
 //! ```text
 //!   . . . . . . . . . . .    casing of the road
 //!   ======####====##=====    lane, its stretches of 10 m filled
-//!   - - - - - - - - - - -    paint, which lies over both
+//!   - - - - - - - - - - -    road markings, drawn over both
 //!   ==============####===
 //! ```
 
@@ -21,14 +21,15 @@ use std::sync::Arc;
 
 /// Largest distance between a lane and its chords, m.
 const TOLERANCE: f64 = 0.05;
-/// A narrower lane has not opened yet or has already closed, m.
+/// Width below which a lane has not opened yet or has already closed, m.
 const NARROWEST: f64 = 0.1;
-/// Offset from section borders at which lanes are sampled, in metres; at the border itself they are not
+/// Distance from section borders at which lanes are sampled, in metres; exactly on the border they are not
 /// unique.
 const BESIDE: f64 = 1e-6;
 /// Width of the casing of pale roads, pixels.
 const CASING: f64 = 1.0;
-/// Extra width of lanes on both sides from far away, in pixels, so that they are not thinner than a pixel.
+/// Extra width on both sides of lanes seen from far away, in pixels, so that they are not thinner than a
+/// pixel.
 const FAR_PIXELS: f64 = 0.7;
 /// Opacity of the cells on open ground.
 const GROUND_OPACITY: f32 = 0.75;
@@ -49,13 +50,13 @@ pub struct HeatQuestion {
 }
 
 impl HeatQuestion {
-    /// Whether the roads look the same.
+    /// Whether both show the roads alike.
     fn has_roads_of(&self, other: &Self) -> bool {
         let shown = |question: &Self| (question.is_dark, question.is_far);
         Arc::ptr_eq(&self.scene, &other.scene) && shown(self) == shown(other)
     }
 
-    /// Whether the results are the same.
+    /// Whether both give the same picture.
     pub fn is_like(&self, other: &Self) -> bool {
         let is_same = Arc::ptr_eq(&self.cells, &other.cells) && self.kind == other.kind;
         is_same && self.has_roads_of(other)
@@ -64,9 +65,9 @@ impl HeatQuestion {
     fn builder(&self) -> MeshBuilder {
         let (low, high) = self.scene.scenario.bounds().unwrap_or_default();
         let level = if self.is_far { Level::Far } else { Level::Near };
-        // The colours already belong to the theme.
+        // These colours already belong to the theme.
         let mut builder = MeshBuilder::new(0.5 * (low + high), level, Ink::Light);
-        // Below the markings; from far away above the lines that stand for roads.
+        // Drawn below the markings, but from far away above the lines that stand for roads.
         builder.begin(if self.is_far {
             Pass::Marking
         } else {
@@ -79,7 +80,7 @@ impl HeatQuestion {
 /// A heat map ready to be drawn.
 #[derive(Clone)]
 pub struct HeatPicture {
-    /// The input that it was made from.
+    /// The input from which it was made.
     pub question: HeatQuestion,
     /// Pale roads, and the coloured stretches on them.
     pub meshes: [Arc<Mesh>; 2],
@@ -88,7 +89,7 @@ pub struct HeatPicture {
 }
 
 impl HeatPicture {
-    /// Creates a heat map; reuses the pale roads of the previous one if they are the same.
+    /// Creates a heat map, reusing the pale roads of the previous one if they are the same.
     pub fn new(question: HeatQuestion, before: Option<&Self>) -> Self {
         let known = before.filter(|before| before.question.has_roads_of(&question));
         let roads = known.map(|before| before.meshes[0].clone());
@@ -160,7 +161,7 @@ fn pale_roads(question: &HeatQuestion) -> Mesh {
     let mut builder = question.builder();
     let (road, casing) = palette::heat_road(question.is_dark);
     let extra = if question.is_far { FAR_PIXELS } else { 0.0 };
-    // All casings before all roads; otherwise they would cross the mouths of junctions.
+    // All casings are drawn before all roads; otherwise they would cross the mouths of junctions.
     for (hex, pixels) in [(casing, extra + CASING), (road, extra)] {
         let color = Ink::Light.bytes(rgb(hex));
         let scenario = &question.scene.scenario;
@@ -184,7 +185,7 @@ fn pale_roads(question: &HeatQuestion) -> Mesh {
             };
             builder.set_layer(layer);
             if hex == casing {
-                // Twice as wide, because half of a line along the outline lies inside, below the surface.
+                // Twice as wide, because half of the line lies inside the outline, below the surface.
                 builder.edge(&outline, 0.0, 2.0 * pixels as f32, rgb(hex));
             } else {
                 builder.polygon(&outline, rgb(hex));
@@ -222,7 +223,7 @@ fn stretches(question: &HeatQuestion, top: f64) -> Mesh {
 type Band = (i8, (Vec<DVec2>, Vec<DVec2>));
 
 fn put(builder: &mut MeshBuilder, question: &HeatQuestion, band: Option<Band>, color: Color) {
-    // The past is shown on the present roads, and some may have been deleted since.
+    // The past is shown on the present roads, some of which may have been deleted since.
     let Some((layer, (left, right))) = band else {
         return;
     };
@@ -240,7 +241,7 @@ fn ground_cell(builder: &mut MeshBuilder, column: i32, row: i32, mut color: Colo
     builder.polygon(&corners, color);
 }
 
-/// Cache of the last road, because consecutive stretches mostly share it.
+/// Cache of the last road, because consecutive stretches are usually on the same road.
 #[derive(Default)]
 struct Roads {
     last: Option<(RoadId, Vec<f64>)>,
@@ -286,7 +287,7 @@ fn connection(scene: &Scene, from: HeatLane, to: HeatLane, stretch: u32) -> Opti
     let end = (start + HeatMap::STRETCH).min(line.length());
     let edges = |s: f64| {
         let (first, last) = path.width;
-        // From the width of the lane being left to that of the lane being entered.
+        // The width changes from that of the lane being left to that of the lane being entered.
         let half = 0.5 * (first + (last - first) * s / line.length());
         Some((-half, half))
     };
@@ -295,7 +296,7 @@ fn connection(scene: &Scene, from: HeatLane, to: HeatLane, stretch: u32) -> Opti
     Some((layer, band(line, &distances, start, end, edges)))
 }
 
-/// Distances at which a road is sampled: dense enough for its bends and for widening lanes.
+/// Distances at which a road is sampled, close enough for its bends and for widening lanes.
 fn distances(road: &Road) -> Vec<f64> {
     let (right, left) = road.edges(0.0);
     let reach = left.max(-right).max(0.0);
@@ -308,7 +309,7 @@ fn distances(road: &Road) -> Vec<f64> {
     all
 }
 
-/// Left and right edge of a band along a line between two distances; empty if nothing lies between.
+/// Left and right edge of a band along a line between two distances; empty if they are too close together.
 fn band(
     line: &ReferenceLine,
     distances: &[f64],
@@ -316,11 +317,11 @@ fn band(
     to: f64,
     edges: impl Fn(f64) -> Option<(f64, f64)>,
 ) -> (Vec<DVec2>, Vec<DVec2>) {
-    // `BESIDE` is cut off at each end below, so something has to be left between.
+    // `BESIDE` is cut off at both ends below, so some length has to remain between them.
     if to - from < 3.0 * BESIDE {
         return (Vec::new(), Vec::new());
     }
-    // Other lanes may begin at the ends, so sample slightly inside.
+    // Other lanes may begin exactly at the ends, so the band is sampled slightly inside.
     let (from, to) = (from + BESIDE, to - BESIDE);
     let first = distances.partition_point(|s| *s <= from);
     let last = distances.partition_point(|s| *s < to);
@@ -374,7 +375,7 @@ mod tests {
         HeatPicture::new(question, None)
     }
 
-    /// The corners of a mesh that have a given colour, m.
+    /// The positions of the corners of a mesh that have a given colour, m.
     fn corners(mesh: &Mesh) -> Vec<DVec2> {
         let opaque = mesh.vertices.iter().filter(|v| v[4] != 0);
         let place =
@@ -406,7 +407,7 @@ mod tests {
             assert!((-60.001..=-49.999).contains(&corner.x), "{corner}");
             assert!((-3.251..=0.001).contains(&corner.y), "{corner}");
         }
-        // Beyond the junction the road is a different one, and a deleted road is not drawn.
+        // Beyond the junction is another road, and a deleted road is not drawn.
         for gone in [
             HeatPlace::Lane((id, -1), 12),
             HeatPlace::Lane((id, -7), 4),
@@ -472,7 +473,7 @@ mod tests {
             assert_eq!(kind.share(&half, top), share, "{kind:?}");
             assert_eq!(kind.legend(top)[2], high);
         }
-        // Cells without vehicles show nothing, except collisions.
+        // Cells without vehicles show nothing except collisions.
         let nobody = HeatCell::default();
         assert!(
             Heat::ALL

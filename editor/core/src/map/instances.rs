@@ -4,8 +4,8 @@ use super::mesh::{Ink, vertex};
 use roadwright_geometry::DVec2;
 use roadwright_render::figure::{Figure, Part};
 
-/// One copy of a figure: position in metres from the origin, vector to its front (half its length), half its
-/// width, and colour, as plain words for the GPU.
+/// One copy of a figure as plain words for the GPU: position in metres from the origin, vector to its front
+/// (half its length), half its width, and colour.
 pub type Instance = [u32; 6];
 
 /// Many copies of a figure.
@@ -41,8 +41,8 @@ pub fn parts(instance: &Instance) -> ([f32; 2], [f32; 2], f32, [u8; 4]) {
     ([f(0), f(1)], [f(2), f(3)], f(4), instance[5].to_ne_bytes())
 }
 
-/// A figure in the frame of an instance: triangles, and corners in half lengths and half widths, each with
-/// its own colour (alpha 0: the instance's) and a shift in half widths that does not rotate.
+/// A figure in the frame of an instance. Each corner is in half lengths and half widths, and has a colour
+/// (alpha 0: that of the instance) and a shift in half widths that does not rotate.
 pub struct UnitShape {
     /// Its corners.
     pub corners: Vec<super::mesh::Vertex>,
@@ -54,7 +54,7 @@ pub struct UnitShape {
 const FADED_OUT: [u8; 4] = [0, 0, 0, 1];
 
 impl UnitShape {
-    /// Triangulates a figure. Colours other than the instance's are converted by `ink`.
+    /// Triangulates a figure. `ink` converts all colours except that of the instance.
     pub fn new(figure: Figure, ink: Ink) -> Self {
         let mut shape = Self {
             corners: Vec::new(),

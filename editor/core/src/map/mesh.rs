@@ -6,7 +6,7 @@ use roadwright_render::{Color, Painter, Pass, palette};
 /// Level of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Lines for roads.
+    /// Roads as lines.
     Far,
     /// Surfaces and special lanes.
     Middle,
@@ -40,7 +40,7 @@ impl Level {
         }
     }
 
-    /// Pixels per metre that shapes are made for.
+    /// Resolution for which shapes are made, in pixels per metre.
     pub fn pixels_per_metre(self) -> f64 {
         match self {
             Self::Far => 0.2,
@@ -54,14 +54,14 @@ impl Level {
 /// Converts colours of the map to colours of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ink {
-    /// Unchanged.
+    /// Leaves colours unchanged.
     Light,
     /// For the dark theme: darkens everything except road markings.
     Dark,
 }
 
 impl Ink {
-    /// Premultiplied bytes.
+    /// Returns premultiplied bytes.
     pub fn bytes(self, color: Color) -> [u8; 4] {
         let color = match self {
             Self::Light => color,
@@ -78,8 +78,8 @@ impl Ink {
     }
 }
 
-/// One corner: position in metres from the mesh's origin, shift in pixels, and colour (premultiplied, one
-/// byte each, red first), as plain words for the GPU.
+/// One corner as plain words for the GPU: position in metres from the mesh's origin, shift in pixels, and
+/// colour (premultiplied, one byte each, red first).
 pub type Vertex = [u32; 5];
 
 /// Packs a vertex.
@@ -96,7 +96,7 @@ pub fn vertex(place: [f32; 2], shift: [f32; 2], color: [u8; 4]) -> Vertex {
 /// Triangles drawn together: one layer and one pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
-    /// Layer of the roads and pass; lower layers are drawn first.
+    /// Road layer and drawing pass. Batches with lower keys are drawn first.
     pub key: (i8, u8),
     /// Range of the indices.
     pub indices: std::ops::Range<u32>,
@@ -111,7 +111,7 @@ pub struct Mesh {
     pub origin: DVec2,
     /// Corners.
     pub vertices: Vec<Vertex>,
-    /// Three per triangle.
+    /// Indices of corners, three for each triangle.
     pub indices: Vec<u32>,
     /// Batches, in drawing order.
     pub batches: Vec<Batch>,
@@ -131,9 +131,9 @@ pub struct MeshBuilder {
     triangles: Vec<u32>,
 }
 
-/// Longest mitre of a line, in half widths.
+/// Longest mitre at a joint of a line, in half widths.
 const MITRE: f64 = 2.5;
-/// Largest distance between a curve and its chords at zooms that show single vehicles, m.
+/// Largest distance between a curve and its chords at zooms that show individual vehicles, m.
 const NEAR_TOLERANCE: f64 = 0.008;
 /// Half the width of the soft edge, in pixels.
 const SOFT: f64 = 0.5;
@@ -154,7 +154,7 @@ impl MeshBuilder {
         }
     }
 
-    /// Sets the layer of what is drawn next.
+    /// Sets the layer for everything that is added afterwards.
     pub fn set_layer(&mut self, layer: i8) {
         self.layer = layer;
     }
@@ -183,8 +183,8 @@ impl MeshBuilder {
     }
 
     fn put(&mut self, place: DVec2, shift: DVec2, color: [u8; 4]) -> u32 {
-        // The GPU computes in single precision, with steps of 1 m at 10,000 km from the origin; within 500 m
-        // of the middle of a tile they are 0.03 mm.
+        // The GPU computes in single precision. At 10,000 km from the origin its steps are 1 m, but within
+        // 500 m of the middle of a tile they are 0.03 mm.
         let local = place - self.origin;
         self.vertices.push(vertex(
             [local.x as f32, local.y as f32],
@@ -216,7 +216,7 @@ impl MeshBuilder {
         self.triangles = triangles;
     }
 
-    /// A band between two rings with equal numbers of corners.
+    /// Adds a band between two rings with equal numbers of corners.
     fn rim(&mut self, inner: &[u32], outer: &[u32]) {
         for i in 0..inner.len() {
             let j = (i + 1) % inner.len();
@@ -224,13 +224,13 @@ impl MeshBuilder {
         }
     }
 
-    /// A band between two lines with equal numbers of points, widened by some pixels on both sides, with a
-    /// colour in premultiplied bytes.
+    /// Adds a band between two lines with equal numbers of points, widened by some pixels on both sides, with
+    /// a colour in premultiplied bytes.
     pub fn band(&mut self, left: &[DVec2], right: &[DVec2], pixels: f64, color: [u8; 4]) {
         let mut before: Option<[u32; 4]> = None;
         for (&l, &r) in left.iter().zip(right) {
             let out = (l - r).normalize_or_zero();
-            // As in rows of lines, the outer corners are transparent.
+            // The outer corners are transparent, as for lines.
             let (inner, outer) = ((pixels - SOFT) * out, (pixels + SOFT) * out);
             let row = [
                 self.put(l, outer, [0; 4]),
@@ -247,12 +247,12 @@ impl MeshBuilder {
         }
     }
 
-    /// A line whose width in pixels is the same at any scale.
+    /// Adds a line whose width in pixels is the same at any scale.
     pub fn pixel_line(&mut self, points: &[DVec2], pixels: f64, color: Color) {
         self.stroke(points, 0.0, 0.5 * pixels, color);
     }
 
-    /// A band around a polyline: half its width in metres plus some pixels, with soft edges.
+    /// Adds a band around a polyline with soft edges. Half its width is given in metres, plus some pixels.
     fn stroke(&mut self, points: &[DVec2], half: f64, pixels: f64, color: Color) {
         let mut distinct: Vec<DVec2> = Vec::with_capacity(points.len());
         for &p in points {
@@ -273,11 +273,11 @@ impl MeshBuilder {
         for (&p, &n) in distinct.iter().zip(&normals) {
             let inner = (pixels - SOFT).max(0.0);
             let outer = pixels + SOFT;
-            // A row of four corners across the line; the outer two are transparent, so the edges are soft:
+            // A row of four corners across the line. The outer two are transparent, which makes the edges soft:
             // soft:
             //
             //   0 . . . 1 ========= + ========= 2 . . . 3
-            //     soft         solid, p in the middle
+            //     soft         solid, with p in the middle
             let row = [
                 self.put(p + half * n, outer * n, [0; 4]),
                 self.put(p + half * n, inner * n, color),
@@ -302,7 +302,7 @@ impl MeshBuilder {
         color: Color,
     ) {
         let mut piece: Vec<DVec2> = Vec::new();
-        // The rest of a dash continues around a corner.
+        // The rest of a dash continues past a corner.
         let (mut drawing, mut left) = (true, on);
         for pair in points.windows(2) {
             let (mut a, b) = (pair[0], pair[1]);
@@ -342,7 +342,7 @@ impl Painter for MeshBuilder {
     }
 
     fn tolerance(&self) -> f64 {
-        // At zooms closer than the scale of the level.
+        // At zooms closer than the scale of this level.
         match self.level {
             Level::Near => NEAR_TOLERANCE,
             _ => 0.15 / self.scale(),
@@ -431,7 +431,7 @@ impl Painter for MeshBuilder {
     fn edge(&mut self, points: &[DVec2], width: f64, least: f32, color: Color) {
         let mut closed = points.to_vec();
         closed.extend(points.first().copied());
-        // One segment more than closed, so that the last joint has a mitre like the others.
+        // One segment more than needed to close the line, so that the last joint has a mitre like the others.
         closed.extend(points.get(1).copied());
         self.line(&closed, width, least, None, color);
     }
@@ -444,7 +444,7 @@ impl Painter for MeshBuilder {
         dash: Option<(f64, f64)>,
         color: Color,
     ) {
-        // Narrower than the minimum: pixels make up for it at the scale of this level.
+        // If the line is narrower than the minimum, pixels are added at the scale of this level.
         let missing = (f64::from(least) - width * self.scale()).max(0.0);
         let (half, pixels) = (0.5 * width, 0.5 * missing);
         match dash {
@@ -455,7 +455,7 @@ impl Painter for MeshBuilder {
 
     fn circle(&mut self, centre: DVec2, radius: f64, least: f32, color: Color) {
         let radius = radius.max(f64::from(least) / self.scale());
-        // With twenty corners and a radius of 1 m, the chords are off by 12 mm.
+        // With twenty corners, the chords of a circle of 1 m radius are off by 12 mm.
         let corner = |i: usize| {
             let angle = std::f64::consts::TAU * i as f64 / 20.0;
             centre + radius * roadwright_geometry::unit(angle)

@@ -30,7 +30,8 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Creates them; reuses the trees of unchanged forests, because a large forest has thousands.
+    /// Creates the objects. The trees of unchanged forests are reused from `before`, because a large forest
+    /// has thousands.
     pub fn new(scenario: &Scenario, ink: Ink, before: &Self) -> Self {
         let known: Known = scenario
             .planted()
@@ -50,7 +51,7 @@ impl Objects {
     }
 }
 
-/// The centre of the world.
+/// Returns the centre of the world.
 pub fn origin(scenario: &Scenario) -> DVec2 {
     let (low, high) = scenario.bounds().unwrap_or_default();
     0.5 * (low + high)
@@ -68,13 +69,13 @@ pub const LOOSE: i8 = 0;
 pub const PLACES: i8 = 1;
 const TRIPS: i8 = 2;
 
-/// Obstacles that can be pushed; the others are drawn with the land of their tile.
+/// Obstacles that can be pushed. All others are drawn with the land of their tile.
 pub(super) fn all_loose(scenario: &Scenario) -> impl Iterator<Item = (&ObstacleId, &Obstacle)> {
     let all = scenario.obstacles().iter();
     all.filter(|(_, obstacle)| obstacle.mass.is_some())
 }
 
-/// Mesh of pushed obstacles at their positions in a run, around a point.
+/// Mesh of pushed obstacles at their positions in a run; `origin` is the point that corners are relative to.
 pub fn loose<'a>(
     origin: DVec2,
     ink: Ink,
@@ -127,7 +128,7 @@ fn starts(scenario: &Scenario, ink: Ink) -> Mesh {
     builder.finish()
 }
 
-/// The outline of a vehicle at its start, and its direction.
+/// Adds the outline of a vehicle at its start, with an arrow in its direction.
 fn parked(builder: &mut MeshBuilder, at: DVec2, heading: f64, length: f64, width: f64) {
     let forward = unit(heading);
     let corner = |ahead: f64, left: f64| at + ahead * forward + left * forward.perp();

@@ -1,5 +1,5 @@
-//! Loose obstacles at their positions in a run. Moving ones have a mesh of their own, which alone is rebuilt
-//! each frame.
+//! Loose obstacles at their positions in a run. Moving ones are in a separate mesh, so that only this mesh is
+//! rebuilt each frame.
 
 use super::mesh::{Ink, Mesh};
 use super::objects;
@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Number of pictures without movement after which an obstacle counts as at rest: half a second at 60 Hz.
-/// Fewer would rebuild the large mesh more often while posts rock; more would keep the small mesh large.
+/// With a smaller number, the large mesh is rebuilt more often while posts rock; with a larger number, the
+/// small mesh stays large for longer.
 const CALM: u32 = 30;
 
 /// Loose obstacles at their positions in a run.
@@ -18,14 +19,14 @@ pub struct Pushed {
     scene: Arc<Scene>,
     ink: Ink,
     records: Vec<LooseRecord>,
-    /// Moving obstacles, and for how many pictures each has been still.
+    /// Moving obstacles, each with the number of pictures since it last moved.
     moving: BTreeMap<ObstacleId, u32>,
     still: Arc<Mesh>,
     moved: Arc<Mesh>,
 }
 
 impl Pushed {
-    /// Creates the meshes from present positions, with no obstacle moving.
+    /// Creates the meshes from the present positions, with all obstacles at rest.
     pub fn new(scene: Arc<Scene>, ink: Ink, records: &[LooseRecord]) -> Self {
         let mut pushed = Self {
             scene,
@@ -39,7 +40,7 @@ impl Pushed {
         pushed
     }
 
-    /// Whether they belong to a scene and use its colours.
+    /// Whether the meshes belong to this scene and use its colours.
     pub fn is_of(&self, scene: &Arc<Scene>, ink: Ink) -> bool {
         self.ink == ink && Arc::ptr_eq(&self.scene, scene)
     }
@@ -66,7 +67,7 @@ impl Pushed {
         self.moved = self.mesh_of_moving();
     }
 
-    /// The mesh of obstacles at rest, and that of moving ones.
+    /// Returns two meshes: obstacles at rest, and moving obstacles.
     pub fn meshes(&self) -> Vec<Arc<Mesh>> {
         vec![self.still.clone(), self.moved.clone()]
     }
@@ -86,7 +87,7 @@ impl Pushed {
 
     fn mesh_of_moving(&self) -> Arc<Mesh> {
         let scenario = &self.scene.scenario;
-        // Looked up rather than searched, because a town has a hundred thousand houses.
+        // Looked up by id instead of searched for, because a town has a hundred thousand houses.
         let ids = self.moving.keys();
         let moving = ids.filter_map(|id| scenario.obstacles().get_key_value(id));
         let moving = moving.filter(|(_, obstacle)| obstacle.mass.is_some());
@@ -95,14 +96,14 @@ impl Pushed {
             .filter(|record| self.moving.contains_key(&record.obstacle))
             .cloned()
             .collect();
-        // Around one of them, because finding the centre of a large world takes long.
+        // Relative to one of the obstacles, because finding the centre of a large world takes long.
         let first = records.first().and_then(|record| record.outline.first());
         let origin = first.copied().unwrap_or_default();
         Arc::new(objects::loose(origin, self.ink, moving, &records))
     }
 }
 
-/// Obstacles whose position changed, including any that returned to their place in the scenario.
+/// Obstacles whose position changed, including obstacles that returned to their place in the scenario.
 fn changed(before: &[LooseRecord], now: &[LooseRecord]) -> BTreeSet<ObstacleId> {
     let by_id = |records: &'_ [LooseRecord]| -> BTreeMap<ObstacleId, usize> {
         let ids = records.iter().enumerate();
@@ -203,8 +204,8 @@ mod tests {
         let mut still_made = 0;
         for step in 0..200 {
             let by = 1.0 + 0.25 * f64::from(step);
-            // The first rests from the start, the second keeps moving, the third arrives, rests, and returns
-            // to its place in the scenario.
+            // The first obstacle rests from the start, the second keeps moving, and the third arrives, rests,
+            // and returns to its place in the scenario.
             let mut records = vec![record(0, 1.0), record(1, by)];
             if (20..150).contains(&step) {
                 records.push(record(2, by.min(9.0)));
@@ -223,9 +224,10 @@ mod tests {
             assert!(wrong.count() * 100 < parts.len(), "{step}");
             assert!(pushed.moving.len() < 3, "{step}: {:?}", pushed.moving);
         }
-        // When the second and the third start moving, and when the third rests, returns, and rests there.
+        // Rebuilt when the second and the third obstacle start moving, and when the third rests, returns, and
+        // rests there.
         assert_eq!(still_made, 5);
-        // Nothing is rebuilt while nothing moves.
+        // Nothing is rebuilt while all obstacles are at rest.
         let ids = pushed
             .meshes()
             .iter()
@@ -287,7 +289,7 @@ mod tests {
             }
         }
         times.tell("hill-country, 12 loose obstacles");
-        // A third of many posts have been pushed, and five at a time are moving.
+        // A third of the many posts have been pushed, and five at a time are moving.
         let field = scene(shipped("obstacle-field"));
         let scenario = field.scenario.clone();
         let posts: Vec<_> = objects::all_loose(&scenario).collect();

@@ -1,4 +1,5 @@
-//! Skid marks that sliding wheels leave on the ground. They show the run and are not part of its world.
+//! Skid marks that sliding wheels leave on the ground. They are only drawn and are not part of the simulated
+//! world.
 
 use super::instances::{Instance, instance};
 use super::mesh::Ink;
@@ -13,10 +14,10 @@ use std::collections::{BTreeMap, VecDeque};
 const KEPT: f64 = 30.0;
 /// Maximum number of pieces; the oldest are dropped first.
 const MOST: usize = 20_000;
-/// Shortest and longest piece, m. A wheel that moved farther between two pictures has jumped.
+/// Shortest and longest piece, m. A wheel that moved farther than this between two pictures has jumped.
 const SHORTEST: f64 = 0.1;
 const LONGEST: f64 = 10.0;
-/// Pictures farther apart than this are not connected by a piece, s.
+/// Longest time between two pictures whose wheel positions are connected by a piece, s.
 const BREAK: f64 = 1.0;
 /// Opacity of a mark.
 const OPACITY: f32 = 0.45;
@@ -46,8 +47,8 @@ pub struct SkidMarks {
 }
 
 impl SkidMarks {
-    /// Updates the marks from a picture of the run. A picture of an earlier time (reset or rewind) starts
-    /// again.
+    /// Updates the marks from a picture of the run. A picture from an earlier time (after a reset or rewind)
+    /// clears them first.
     pub fn follow(&mut self, snapshot: &Snapshot) {
         let time = snapshot.time;
         if time < self.time {
@@ -74,7 +75,7 @@ impl SkidMarks {
         }
     }
 
-    /// Adds the marks of one vehicle from where they ended.
+    /// Extends the marks of one vehicle from their last ends.
     fn add(
         &mut self,
         vehicle: &VehicleRecord,
@@ -125,7 +126,7 @@ impl SkidMarks {
         self.pieces.len()
     }
 
-    /// The pieces in a box of the world, m.
+    /// Instances of the pieces that lie in a box of the world, in metres.
     pub fn instances(&self, camera: &Camera, low: DVec2, high: DVec2) -> Vec<Instance> {
         if camera.scale > FARTHEST {
             return Vec::new();
@@ -159,7 +160,7 @@ mod tests {
         }
     }
 
-    /// One vehicle with a wheel on each side, the left one sliding by a ratio.
+    /// A vehicle with a wheel on each side, of which the left one slides with the given slip ratio.
     fn picture(time: f64, x: f64, slip_ratio: f64) -> Snapshot {
         let wheel = |side: f64, slip_ratio: f64| WheelRecord {
             place: DVec2::new(2.0, side),
@@ -187,7 +188,7 @@ mod tests {
         for (i, slip) in [0.1, -1.0, -1.0, -1.0, 0.1, -1.0].into_iter().enumerate() {
             marks.follow(&picture(0.1 + 0.1 * i as f64, i as f64, slip));
         }
-        // Between the second, third and fourth picture; the last mark has only started.
+        // Pieces between the second, third and fourth picture; the last mark has only just started.
         assert_eq!(marks.count(), 2);
         let first = marks.pieces[0];
         assert_eq!(first.middle, DVec2::new(3.5, 0.8));
@@ -217,7 +218,7 @@ mod tests {
         };
         slide(&mut marks, 1.0);
         assert_eq!(marks.count(), 1);
-        // A pause adds nothing twice, and a wheel that jumps leaves no mark.
+        // A pause adds no piece twice, and a wheel that jumps leaves no mark.
         marks.follow(&picture(1.1, 1.0, -1.0));
         marks.follow(&picture(1.2, 400.0, -1.0));
         assert_eq!(marks.count(), 1);

@@ -1,4 +1,4 @@
-//! The map in tiles: the contents of each tile, and its triangles at each level.
+//! The map in tiles, with the contents of each tile and its triangles at each level of detail.
 
 use super::mesh::{Ink, Level, Mesh, MeshBuilder};
 use crate::scene::Scene;
@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// Side of a tile, m. An edit rebuilds a whole tile, so larger tiles respond later; smaller ones need more
-/// GPU calls per frame.
+/// Side of a tile, m. An edit rebuilds a whole tile, so larger tiles make edits slower, and smaller tiles
+/// need more GPU calls per frame.
 const SIDE: f64 = 500.0;
 
 /// A tile by its column and row.
@@ -30,9 +30,9 @@ pub struct Tile {
     pub low: DVec2,
     /// North-east corner of the bounding box, m.
     pub high: DVec2,
-    /// Equal for equal contents.
+    /// Hash of the contents, equal for equal contents.
     pub fingerprint: u64,
-    /// Held so that no other road gets an address used in the fingerprint.
+    /// Roads kept alive, so that no other road gets an address that the fingerprint contains.
     held: Vec<Arc<Road>>,
 }
 
@@ -85,14 +85,14 @@ impl Tiles {
         Self { tiles }
     }
 
-    /// Tiles that overlap a box.
+    /// Returns the tiles that overlap a box.
     pub fn visible(&self, low: DVec2, high: DVec2) -> impl Iterator<Item = (TileId, &Tile)> {
         let seen = move |tile: &&Tile| !(tile.low.cmpgt(high).any() || tile.high.cmplt(low).any());
         let tiles = self.tiles.iter().map(|(id, tile)| (*id, tile));
         tiles.filter(move |(_, tile)| seen(tile))
     }
 
-    /// A tile.
+    /// Returns a tile, if it exists.
     pub fn get(&self, id: TileId) -> Option<&Tile> {
         self.tiles.get(&id)
     }
@@ -104,7 +104,7 @@ impl Tile {
         !has_roads && self.land.is_empty() && self.obstacles.is_empty()
     }
 
-    /// Whether it contains fixed obstacles.
+    /// Whether the tile contains fixed obstacles.
     pub fn has_obstacles(&self) -> bool {
         !self.obstacles.is_empty()
     }
@@ -118,7 +118,7 @@ impl Tile {
     }
 }
 
-/// Farthest reach of shadows and yards around a house, m.
+/// Farthest distance from a house that its shadow and yard reach, m.
 const AROUND: f64 = 12.0;
 
 fn land_and_obstacles(tiles: &mut BTreeMap<TileId, Tile>, scene: &Scene) {
@@ -155,13 +155,13 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
     let network = scene.scenario.network();
     for id in &tile.roads {
         id.hash(&mut hasher);
-        // An edit creates a new road, so comparing addresses shows whether it is the same without reading its
-        // points. Its surroundings are reflected in its trim.
+        // An edit creates a new road, so comparing addresses shows whether the road is the same without
+        // reading its points. Its trim reflects its surroundings.
         network.shared_road(*id).map(Arc::as_ptr).hash(&mut hasher);
         let trim = scene.layout.trims.get(id).copied().unwrap_or_default();
         (trim.start.to_bits(), trim.end.to_bits()).hash(&mut hasher);
         scene.layout.internal.contains(id).hash(&mut hasher);
-        // Markings along a road end according to the junctions at its ends.
+        // Where the markings along a road end depends on the junctions at its ends.
         let road = network.road(*id);
         for node in road.into_iter().flat_map(|road| [road.from, road.to]) {
             let junction = scene.layout.junction_at(node);
@@ -188,13 +188,13 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
             (point.x.to_bits(), point.y.to_bits()).hash(&mut hasher);
         }
         for border in &junction.borders {
-            // Corners determine the rest, because the shape between them follows from the outline.
+            // The corners determine the rest, because the shape between them follows from the outline.
             for edge in &border.pavement {
                 let point = edge.from();
                 (point.x.to_bits(), point.y.to_bits()).hash(&mut hasher);
             }
         }
-        // Arrows depend on where the lanes lead.
+        // Arrows depend on the lanes to which the paths lead.
         for path in &junction.paths {
             (path.from.road, path.from.lane, path.turn as u8).hash(&mut hasher);
         }
@@ -240,7 +240,7 @@ pub const YARDS: i8 = -1;
 pub fn ground(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
     let scenario = &scene.scenario;
-    // From far away those of the previous level are shown, see `frame`.
+    // From far away the meshes of the previous level are shown, see `frame`.
     if let Some(detail) = land::Detail::at(builder.nearest_scale()).filter(|_| level != Level::Far)
     {
         builder.set_layer(YARDS);
@@ -249,15 +249,15 @@ pub fn ground(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
         land::yards(&mut builder, houses, detail);
     }
     for area in tile.land.iter().filter_map(|id| scenario.land().get(id)) {
-        // Ordered by use over all tiles, so that a park that extends into the next tile lies on the district
-        // there.
+        // Drawn in the order of land uses over all tiles, so that a park that extends into the next tile lies
+        // on the district there.
         builder.set_layer(area.usage.rank() as i8);
         ground::area(&mut builder, area);
     }
     builder.finish()
 }
 
-/// The triangles of a tile's fixed obstacles, above the roads as in pictures.
+/// The triangles of a tile's fixed obstacles, drawn above the roads as in exported pictures.
 pub fn obstacles(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
     if level == Level::Far {
@@ -281,7 +281,7 @@ pub fn mesh(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
         return builder.finish();
     }
     let network = scene.scenario.network();
-    // Layer by layer, so that a bridge is drawn over what it crosses.
+    // Drawn layer by layer, so that a bridge covers the roads below it.
     let mut layers: BTreeMap<i8, (Vec<RoadId>, Vec<&Junction>)> = BTreeMap::new();
     for &id in &tile.roads {
         if let Some(road) = network.road(id) {
@@ -307,7 +307,7 @@ pub fn mesh(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     builder.finish()
 }
 
-/// From far away a road is a line; more important roads have wider lines.
+/// Draws roads as lines for the view from far away. More important roads have wider lines.
 fn lines(builder: &mut MeshBuilder, scene: &Scene, tile: &Tile) {
     for id in &tile.roads {
         let Some(road) = scene.scenario.network().road(*id) else {
@@ -325,7 +325,7 @@ fn lines(builder: &mut MeshBuilder, scene: &Scene, tile: &Tile) {
         };
         builder.set_layer(road.layer);
         builder.begin(order);
-        // At 2.5 m per point and more, an error of 1.5 m is invisible.
+        // At 2.5 m per point or more, an error of 1.5 m is invisible.
         let points = road.reference_line.sample(1.5, 0.0);
         builder.pixel_line(&points, pixels, palette::rgb(hex));
     }

@@ -1,4 +1,4 @@
-//! The surface at a point as runs see it: roads by class, junctions, open ground.
+//! The surface at a point, classified as in runs: roads by class, junctions, and open ground.
 
 use super::{SAMPLING, Scene};
 use roadwright_geometry::projection::Projector;
@@ -6,20 +6,21 @@ use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_scenario::{NodeId, RoadClass};
 use std::collections::BTreeSet;
 
-/// Farthest reach of a junction beyond the roads that meet there, m, because its kerbs are rounded.
+/// Farthest distance that a junction reaches beyond the roads that meet there, m, because its kerbs are
+/// rounded.
 const CORNERS: f64 = 30.0;
 /// Tolerance of the outline of a junction and of the ends of roads, m.
 const TOLERANCE: f64 = 0.05;
 
 impl Scene {
-    /// The class of the uppermost road at a point, or of the most important road of a junction there; `None`
-    /// on open ground, whatever is painted on it.
+    /// Returns the class of the uppermost road at a point, or of the most important road of a junction there.
+    /// `None` on open ground, regardless of the land drawn there.
     pub fn class_at(&self, point: DVec2) -> Option<RoadClass> {
         let found = self
             .road_at(point)
             .into_iter()
             .chain(self.junction_at(point));
-        // A stable sort, so that on equal layers the road wins over the junction.
+        // A stable sort, so that a road comes before a junction on the same layer.
         found
             .rev()
             .max_by_key(|(layer, _)| *layer)
@@ -29,7 +30,7 @@ impl Scene {
     /// Layer and class of the uppermost road at a point, ignoring junctions.
     fn road_at(&self, point: DVec2) -> Option<(i8, RoadClass)> {
         let on_road = self.roads_near(point, 0.0).filter(|shape| {
-            // Projecting on clothoids is slow, so polylines exclude nearly all roads first.
+            // Projecting onto clothoids is slow, so polylines rule out nearly all roads first.
             if polyline::distance(&shape.line, point) > shape.reach + 2.0 * SAMPLING {
                 return false;
             }

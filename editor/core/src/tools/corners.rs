@@ -1,9 +1,9 @@
-//! Corners of an outline that are placed by clicks.
+//! The corners of an outline, placed by clicks.
 
 use super::{HandleShape, Mark};
 use roadwright_geometry::{DVec2, polygon};
 
-/// Corners closer than this are merged, m, because a double-click places the last one twice.
+/// Distance below which corners are merged, m, because a double-click places the last one twice.
 const SAME: f64 = 0.05;
 
 /// The corners placed so far.
@@ -15,13 +15,13 @@ impl Corners {
         self.0.is_empty()
     }
 
-    /// The corners as a line.
+    /// The corners as a polyline.
     pub(super) fn line(&self) -> Vec<DVec2> {
         self.0.clone()
     }
 
-    /// Places a corner, unless the click is within `reach` (m) of the first one. Returns whether it is, so
-    /// that the outline is closed.
+    /// Places a corner unless the click is within `reach` metres of the first corner. Returns whether it is,
+    /// which closes the outline.
     pub(super) fn click(&mut self, at: DVec2, reach: f64) -> bool {
         // With two corners, a click on the first one does not close the outline.
         let closes = self.0.len() > 2 && (self.0[0] - at).length() < reach;
@@ -45,14 +45,14 @@ impl Corners {
         self.0.clear();
     }
 
-    /// Takes the outline, each corner once, and leaves no corners.
+    /// Returns the outline without repeated corners, and clears the corners.
     pub(super) fn take(&mut self) -> Vec<DVec2> {
         let mut outline = std::mem::take(&mut self.0);
         outline.dedup_by(|a, b| (*a - *b).length() < SAME);
         outline
     }
 
-    /// A handle on each corner.
+    /// Handles on all corners.
     pub(super) fn marks(&self) -> impl Iterator<Item = Mark> + '_ {
         self.0.iter().map(|&at| Mark::Handle {
             at,
@@ -62,7 +62,7 @@ impl Corners {
     }
 }
 
-/// The outline in counter-clockwise order, however it was drawn.
+/// Returns an outline in counter-clockwise order, regardless of how it was drawn.
 pub(super) fn counter_clockwise(mut outline: Vec<DVec2>) -> Vec<DVec2> {
     if polygon::signed_area(&outline) < 0.0 {
         outline.reverse();

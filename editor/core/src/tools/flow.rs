@@ -13,7 +13,7 @@ pub(super) struct FlowTool {
 
 impl Tool for FlowTool {
     fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
-        // A flow needs both ends; unlike a vehicle it cannot exist without a destination.
+        // Unlike a vehicle, a flow cannot exist without a destination.
         let Progress::Done(from, to) = self.trip.event(event) else {
             return Vec::new();
         };

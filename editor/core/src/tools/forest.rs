@@ -13,7 +13,7 @@ type Ring = Vec<[f64; 2]>;
 
 /// Corners of the brush's circle.
 const CORNERS: usize = 20;
-/// Corners closer than this to the line through their neighbours are dropped, m.
+/// Distance to the line through its neighbours below which a corner is dropped, m.
 const SMOOTHING: f64 = 0.3;
 /// Smallest region that is kept, m^2.
 const LEAST_AREA: f64 = 4.0;
@@ -39,8 +39,8 @@ impl ForestTool {
     fn start(&mut self, at: DVec2, context: &ToolContext<'_>) {
         let options = context.options.forest;
         let base = context.scenario.clone();
-        // A stroke that starts at a forest with the same settings extends it. Otherwise every stroke would
-        // leave a forest, and trees would overlap where forests do.
+        // A stroke that starts in a forest with the same settings extends it. Otherwise every stroke would
+        // add a forest, and trees would overlap where forests do.
         let alike = |forest: &Forest| {
             forest.density == options.density
                 && forest.spacing == options.spacing
@@ -58,7 +58,7 @@ impl ForestTool {
             regions.insert(id, Vec::new());
             id
         });
-        // The eraser can reach any forest; untouched forests are left out of the edit.
+        // The eraser can reach any forest; the edit leaves out forests that were not touched.
         if options.erase {
             for (&id, forest) in base.forests() {
                 regions.insert(id, vec![ring(&forest.area)]);
@@ -72,7 +72,7 @@ impl ForestTool {
         });
     }
 
-    /// One dab from the previous to the present position of the brush.
+    /// Applies the brush along the line from its previous to its present position.
     fn dab(&mut self, at: DVec2, context: &ToolContext<'_>) -> Vec<Effect> {
         let radius = context.options.forest.radius;
         let Some(stroke) = &mut self.stroke else {
@@ -101,8 +101,8 @@ impl Stroke {
     fn edit(&self, context: &ToolContext<'_>) -> Edit {
         let options = context.options.forest;
         let mut edits = Vec::new();
-        // Ids for pieces that are cut off: above those of the scenario and of the painted forest, which the
-        // scenario before the stroke does not have.
+        // Pieces that are cut off get ids above those of the scenario and of the painted forest, which does
+        // not exist in the scenario before the stroke.
         let painted = self.painted.map_or(0, |id| id.0.saturating_add(1));
         let mut next = self.base.next_forest_id().0.max(painted);
         for (&id, region) in &self.regions {
@@ -144,7 +144,7 @@ fn points(ring: &Ring) -> Vec<DVec2> {
     ring.iter().map(|p| DVec2::from_array(*p)).collect()
 }
 
-/// All points within a radius of a stretch.
+/// All points within a radius of a line segment.
 fn capsule(from: DVec2, to: DVec2, radius: f64) -> Ring {
     let circle = |centre: DVec2| {
         (0..CORNERS).map(move |i| {
@@ -157,7 +157,7 @@ fn capsule(from: DVec2, to: DVec2, radius: f64) -> Ring {
     ring(&polygon::convex_hull(&all))
 }
 
-/// Whether the brush can reach some of the regions; false for an empty list.
+/// Whether the brush can reach any of the regions.
 fn near(regions: &[Ring], brush: &Ring) -> bool {
     let reach = |ring: &Ring| polygon::bounds(&points(ring)).unwrap_or_default();
     let (low, high) = reach(brush);
@@ -168,7 +168,8 @@ fn near(regions: &[Ring], brush: &Ring) -> bool {
             .any(|(a, b)| !(a.cmpgt(high).any() || b.cmplt(low).any()))
 }
 
-/// Regions after applying the brush, each a ring without holes: a cut opens each hole to the outside.
+/// The regions after applying the brush. Each is a ring without holes, because a cut opens each hole to the
+/// outside.
 fn combined(regions: &[Ring], brush: &Ring, rule: OverlayRule) -> Vec<Ring> {
     let shapes = if regions.is_empty() {
         match rule {
@@ -178,7 +179,7 @@ fn combined(regions: &[Ring], brush: &Ring, rule: OverlayRule) -> Vec<Ring> {
     } else {
         regions
             .to_vec()
-            // A ring with a cut runs along the cut twice; by the even-odd rule the two cancel out.
+            // A ring with a cut follows the cut twice, and by the even-odd rule both passes cancel out.
             .overlay(&vec![brush.clone()], rule, FillRule::EvenOdd)
     };
     shapes
@@ -219,11 +220,11 @@ fn opened(outer: Ring, hole: Ring) -> Ring {
     ring
 }
 
-/// The ring without corners that hardly bend it.
+/// Returns the ring without corners that hardly change its direction.
 fn simplified(ring: &Ring) -> Ring {
     let all = points(ring);
     let n = all.len();
-    // A shape with fewer corners is intentional.
+    // A shape with so few corners is intentional.
     if n < 8 {
         return ring.clone();
     }
@@ -232,7 +233,7 @@ fn simplified(ring: &Ring) -> Ring {
         let before = kept.last().copied().unwrap_or(all[n - 1]);
         let after = all[(i + 1) % n];
         let on = polygon::closest_on_segment(before, after, all[i]);
-        // Measured from the last corner kept, so that many small bends in a row add up to one that is kept.
+        // Measured from the last corner kept, so that a row of many small bends adds up to a corner.
         if (on - all[i]).length() > SMOOTHING || i == 0 {
             kept.push(all[i]);
         }

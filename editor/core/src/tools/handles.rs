@@ -1,4 +1,4 @@
-//! Handles of the selected object, and the effect of dragging each.
+//! Handles of the selected object, and what dragging each of them changes.
 
 use super::{HandleShape, ToolContext};
 use roadwright_geometry::alignment::Alignment;
@@ -26,9 +26,9 @@ pub enum HandleKind {
     Start(AgentId),
     /// The destination of an agent.
     Destination(AgentId),
-    /// A way-point of an agent.
+    /// A waypoint of an agent.
     WayPoint(AgentId, usize),
-    /// The middle between two places of an agent's trip: inserts a way-point at this index.
+    /// Inserts a waypoint at this index, in the middle between two places of an agent's trip.
     NewWayPoint(AgentId, usize),
     /// The origin of a flow.
     Origin(FlowId),
@@ -65,7 +65,7 @@ impl Handle {
         }
     }
 
-    /// Effect of dragging it, for the status line.
+    /// Says in the status line what dragging the handle does.
     pub fn hint(&self) -> &'static str {
         match self.kind {
             HandleKind::RoadPoint(..) => "Drag: move this point. Alt+click: remove it.",
@@ -75,8 +75,8 @@ impl Handle {
             HandleKind::LandCorner(..) => "Drag: move this corner. Alt+click: remove it.",
             HandleKind::Start(_) => "Drag: move the start.",
             HandleKind::Destination(_) => "Drag: move the destination.",
-            HandleKind::WayPoint(..) => "Drag: move this way-point. Alt+click: remove it.",
-            HandleKind::NewWayPoint(..) => "Drag: add a way-point.",
+            HandleKind::WayPoint(..) => "Drag: move this waypoint. Alt+click: remove it.",
+            HandleKind::NewWayPoint(..) => "Drag: add a waypoint.",
             HandleKind::Origin(_) => "Drag: move the origin.",
             HandleKind::FlowDestination(_) => "Drag: move the destination.",
             HandleKind::Turn => "Drag: rotate.",
@@ -84,8 +84,8 @@ impl Handle {
     }
 }
 
-/// The handles of the selection: those of a single selected object, and one that rotates everything with a
-/// direction.
+/// The handles of the selection: those of a single selected object, and one that rotates all selected objects
+/// that have a direction.
 pub fn handles(context: &ToolContext<'_>) -> Vec<Handle> {
     let mut all = Vec::new();
     let mut add = |kind, at| all.push(Handle { kind, at });
@@ -107,7 +107,7 @@ pub fn handles(context: &ToolContext<'_>) -> Vec<Handle> {
     all
 }
 
-/// Maximum number of corners of a forest or an area of land that get handles; painted areas have far more,
+/// Maximum number of corners of a forest or an area of land that get handles. Painted areas have many more,
 /// too close together to grab.
 const MOST_CORNERS: usize = 200;
 
@@ -165,7 +165,7 @@ fn object_handles(scenario: &Scenario, object: ObjectId, add: &mut impl FnMut(Ha
     }
 }
 
-/// One for each way-point, and one between each two places of the trip.
+/// Handles of an agent's waypoints, and handles between the places of its trip that add waypoints.
 fn way_point_handles(
     id: AgentId,
     agent: &Agent,
@@ -336,7 +336,7 @@ pub fn turned(
 fn road_point(base: &Scenario, id: RoadId, index: usize, to: DVec2) -> Option<Edit> {
     let road = base.network().road(id)?;
     let Some(mut alignment) = Alignment::of(&road.reference_line) else {
-        // Other kinds of lines have no points of intersection, so the node at the end is moved.
+        // Other kinds of lines have no points of intersection, so the node at this end is moved.
         let node = if index == 0 { road.from } else { road.to };
         let node = ObjectId::Node(node);
         let from = if index == 0 {
@@ -371,7 +371,7 @@ fn road_radius(base: &Scenario, id: RoadId, index: usize, to: DVec2) -> Option<E
     reshaped(base, id, alignment.line().ok()?).ok()
 }
 
-/// The alignment of a road with an additional point where it is clicked.
+/// Returns the alignment of a road with an additional point where it was clicked.
 ///
 /// # Errors
 /// If the road has no points of intersection.
@@ -395,13 +395,13 @@ pub fn with_point(
         .map_or(0, |(i, _)| i);
     let on_leg = polygon::closest_on_segment(points[leg], points[leg + 1], at);
     alignment.insert(leg + 1, on_leg, radius);
-    // A point on a straight bends nothing, so it is moved aside by a visible 2 m.
+    // A point on a straight would not change it, so the point is moved aside by a visible 2 m.
     let aside = (points[leg + 1] - points[leg]).perp().normalize_or_zero();
     alignment.move_point(leg + 1, on_leg + 2.0 * aside);
     reshaped(base, id, alignment.line()?).map_err(|_| GeometryError::NoJoin)
 }
 
-/// The edit that removes a way-point of an agent.
+/// Returns the edit that removes a waypoint of an agent.
 pub fn without_way_point(base: &Scenario, id: AgentId, index: usize) -> Option<Edit> {
     let mut agent = base.agents().get(&id)?.clone();
     if index >= agent.via.len() {
@@ -422,7 +422,7 @@ pub fn without_point(base: &Scenario, id: RoadId, index: usize) -> Option<Edit> 
     reshaped(base, id, alignment.line().ok()?).ok()
 }
 
-/// The edit that removes a corner of an area of land; `None` for a ring of three.
+/// The edit that removes a corner of an area of land; `None` for a ring with only three corners.
 pub fn without_corner(base: &Scenario, id: LandId, index: usize) -> Option<Edit> {
     let mut land = base.land().get(&id)?.clone();
     let mut before = 0;
@@ -466,11 +466,11 @@ fn resized(shape: &Shape, index: usize, to: DVec2) -> Shape {
     }
 }
 
-/// The place at a point: on the lane there, otherwise on the ground with the previous heading.
+/// The place at a point: on the lane there, or else on open ground with the previous heading.
 pub fn place_at(point: DVec2, before: &Place, base: &Scenario, context: &ToolContext<'_>) -> Place {
     let lane = context.scene.lane_at(point, 0.3 * context.reach());
-    // The scene may be of another revision than `base`, so a lane of a road that does not exist in `base` is
-    // ignored.
+    // The scene may belong to another revision than `base`, so a lane of a road that does not exist in `base`
+    // is ignored.
     if let Some(lane) = lane.filter(|lane| base.network().road(lane.road).is_some()) {
         return Place::Lane(lane);
     }

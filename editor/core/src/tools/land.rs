@@ -1,4 +1,4 @@
-//! Drawing land: corner by corner, or freehand.
+//! Drawing land corner by corner or freehand.
 
 use super::corners::{Corners, counter_clockwise};
 use super::snap::snap_to_grid;
@@ -9,7 +9,8 @@ use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, Land, MAX_LAND_CORNERS, ObjectId};
 use std::ops::ControlFlow;
 
-/// Spacing of the points of a freehand line, and largest distance of its corners from it, in screen points.
+/// Spacing of the points of a freehand line, and largest distance between them and the simplified line, in
+/// screen points.
 const FREEHAND: (f64, f64) = (3.0, 1.5);
 /// Maximum number of edge pairs compared to check whether an outline crosses itself.
 const MOST_COMPARISONS: usize = 20_000_000;
@@ -36,17 +37,17 @@ impl LandTool {
         Vec::new()
     }
 
-    /// The end of a drag: its line is the outline.
+    /// Ends a drag, whose line becomes the outline.
     fn release(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
         let line = std::mem::take(&mut self.stroke);
         let outline = smoothed(&line, FREEHAND.1 * context.scale);
         if !self.corners.is_empty() {
-            // If corners were placed before, the line continues from them.
+            // The line continues from corners that were placed before.
             self.corners.extend(outline);
             return Vec::new();
         }
         if outline.len() < 3 {
-            // A short drag counts as a click, because hands slip.
+            // A short drag counts as a click, because the pointer often slips while clicking.
             self.corners.extend(line.last().copied());
             return Vec::new();
         }
@@ -54,7 +55,7 @@ impl LandTool {
     }
 }
 
-/// Creates an area with an outline, or explains why it cannot.
+/// Creates an area with an outline, or explains why that is impossible.
 fn add(outline: Vec<DVec2>, context: &ToolContext<'_>) -> Vec<Effect> {
     let refuse = |why: &str| vec![Effect::Refuse(why.into())];
     if outline.len() < 3 || polygon::signed_area(&outline).abs() < 0.01 {
@@ -85,7 +86,7 @@ fn add(outline: Vec<DVec2>, context: &ToolContext<'_>) -> Vec<Effect> {
     ]
 }
 
-/// A line without superfluous points.
+/// Returns a line without superfluous points.
 fn smoothed(line: &[DVec2], miss: f64) -> Vec<DVec2> {
     let kept = polyline::cuts(line, miss, f64::INFINITY);
     kept.into_iter().map(|i| line[i]).collect()

@@ -31,7 +31,7 @@ impl Tool for Measure {
             ToolEvent::Move(p) => self.now = Some(caught(p)),
             ToolEvent::Press(p) => self.press = Some(caught(p)),
             ToolEvent::Drag(p) => {
-                // The first event of a drag: it measures from the press to the release.
+                // The first event of a drag measures from the press to the current position.
                 if let Some(start) = self.press.take() {
                     self.done = true;
                     self.place(start);
@@ -67,7 +67,7 @@ impl Tool for Measure {
             let leg = pair[1] - pair[0];
             total += leg.length();
             let mut text = format!("{:.2} m", leg.length());
-            // The angle to the previous leg; the first leg has none.
+            // The angle to the previous leg, which the first leg does not have.
             if i > 0 {
                 let turn = wrap_angle(heading_of(leg) - heading_of(pair[0] - points[i - 1]));
                 text += &format!("  {:.1}°", turn.to_degrees());

@@ -43,7 +43,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolKind {
-    /// Selects, moves, turns and reshapes.
+    /// Selects, moves, rotates and reshapes objects.
     Select,
     /// Draws roads.
     Road,
@@ -86,7 +86,7 @@ impl ToolKind {
         Self::Overlay,
     ];
 
-    /// Display name.
+    /// Name on the screen.
     pub fn name(self) -> &'static str {
         match self {
             Self::Select => "Select",
@@ -104,7 +104,7 @@ impl ToolKind {
         }
     }
 
-    /// One sentence that says what it is for.
+    /// One sentence that says what the tool is for.
     pub fn hint(self) -> &'static str {
         match self {
             Self::Select => "Select, move, rotate and reshape objects.",
@@ -192,14 +192,14 @@ pub enum ToolEvent {
 //   Drag      Preview   an edit of the scenario as it was before the gesture: each one replaces the
 //   Drag      Preview   one before, so errors do not add up, and the history sees the last one only
 //   Release   Commit    one step of the history
-//   Escape    Abort     or as if nothing had been
+//   Escape    Abort     discards the gesture instead
 
 /// An effect that a tool requests.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// An edit that is its own step.
+    /// Applies an edit as a step of the history.
     Apply(String, Edit),
-    /// The state of the gesture in progress, computed from the document before it.
+    /// Replaces the state of the gesture in progress by an edit of the document before the gesture.
     Preview(String, Edit),
     /// Ends the gesture with its last state.
     Commit,
@@ -207,13 +207,13 @@ pub enum Effect {
     Abort,
     /// Selects these objects.
     Select(Objects),
-    /// Explains a connection from lane to lane through the selected junction.
+    /// Explains the connection between two lanes through the selected junction.
     Explain(LaneEnd, LaneEnd),
     /// Moves the background picture by this much, m.
     MoveOverlay(DVec2),
     /// Scales the background picture about its lower left corner.
     ScaleOverlay(f64),
-    /// Reports what could not be done, and why.
+    /// Reports what could not be done and why.
     Refuse(String),
 }
 
@@ -222,7 +222,7 @@ pub enum Effect {
 pub struct ToolContext<'a> {
     /// The present scenario, including the gesture.
     pub scenario: &'a Arc<Scenario>,
-    /// Data derived from it, possibly of the previous revision.
+    /// Data derived from the scenario, possibly from its previous revision.
     pub scene: &'a Scene,
     /// The selection.
     pub selection: &'a Objects,
@@ -245,7 +245,8 @@ impl ToolContext<'_> {
         found
     }
 
-    /// The objects selected by a click on an object: itself, and the pickable members of its group.
+    /// The objects that a click on an object selects: the object itself, and the pickable members of its
+    /// group.
     pub fn whole(&self, object: ObjectId) -> Objects {
         let mut all = groups::with_groups(self.scenario, &Objects::from([object]));
         let is_kept = |other: &ObjectId| self.options.is_kept_away(self.scenario, *other);
@@ -268,7 +269,7 @@ pub enum Tone {
     Accent,
     /// Under the pointer.
     Hover,
-    /// Guides and measures.
+    /// Guides and measurements.
     Guide,
     /// Allowed but tight.
     Warning,
@@ -379,15 +380,15 @@ impl Mark {
 
 /// A tool.
 pub trait Tool {
-    /// Handles an event and returns the effects.
+    /// Handles an event and returns its effects.
     fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect>;
 
     /// Overlays to show over the map.
     fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark>;
 
-    /// Present function of the mouse buttons, for the status line.
+    /// Describes for the status line what the mouse buttons do now.
     fn status(&self, context: &ToolContext<'_>) -> String;
 
-    /// Whether a stroke is in progress, which Escape would cancel.
+    /// Whether a stroke is in progress, which Escape cancels.
     fn is_busy(&self) -> bool;
 }

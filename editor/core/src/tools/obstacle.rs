@@ -23,7 +23,7 @@ pub(super) struct ObstacleTool {
 }
 
 impl ObstacleTool {
-    /// The shape between the press and the pointer.
+    /// The shape between the press and the present position of the pointer.
     fn shape(&self, kind: ObstacleKind) -> Option<Shape> {
         let (start, (now, turned)) = (self.press?, self.now?);
         let diagonal = now - start;
@@ -37,7 +37,7 @@ impl ObstacleTool {
                 radius: diagonal.length().into(),
             }),
             ObstacleKind::Box if turned => {
-                // The drag is the centre line, which gives direction and length.
+                // The drag draws the centre line, which gives direction and length.
                 let middle = 0.5 * (start + now);
                 Some(Shape::Box {
                     x: middle.x.into(),
@@ -146,7 +146,7 @@ impl Tool for ObstacleTool {
                 self.now = None;
                 return match (shape, kind) {
                     (Some(shape), _) => Self::add(shape, context),
-                    // A drag places a corner at its end, because hands slip while clicking.
+                    // A drag places a corner at its end, because the pointer often slips while clicking.
                     (None, ObstacleKind::Polygon) => self.click(p, context),
                     // A drag shorter than the minimum is a slip and places nothing.
                     (None, _) => Vec::new(),

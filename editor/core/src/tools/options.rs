@@ -7,10 +7,10 @@ use roadwright_simulation::PopulateFrom;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A cross-section to draw with.
+/// A cross-section for new roads, with class and speed limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoadPreset {
-    /// Display name.
+    /// Name shown in the list of presets.
     pub name: String,
     /// Importance of the road.
     pub class: RoadClass,
@@ -79,7 +79,7 @@ pub enum ObstacleKind {
     Box,
     /// A disc.
     Circle,
-    /// A polygon, corner by corner.
+    /// A polygon whose corners are clicked.
     Polygon,
 }
 
@@ -130,11 +130,12 @@ pub enum TerrainMode {
 pub struct TerrainOptions {
     /// Function.
     pub mode: TerrainMode,
-    /// Radius, m.
+    /// Radius of the brush, m.
     pub radius: f64,
-    /// Metres per dab for raising and lowering; for the others, tenths of the difference per dab.
+    /// Metres per dab when raising and lowering. When smoothing and flattening, tenths of the difference per
+    /// dab.
     pub strength: f64,
-    /// Softness of the edge: 0 hard, 1 soft up to the centre.
+    /// Softness of the edge, from 0 (hard) to 1 (soft up to the centre).
     pub falloff: f64,
 }
 
@@ -143,7 +144,7 @@ pub struct TerrainOptions {
 pub struct RandomTripOptions {
     /// Number of trips added at a time.
     pub count: u32,
-    /// Origins and destinations.
+    /// Where the trips start and end.
     pub from: PopulateFrom,
     /// Whether the vehicles restart after arrival.
     pub repeats: bool,
@@ -174,19 +175,19 @@ pub struct ToolOptions {
     pub layer: i8,
     /// Radius of corners drawn by clicks, m.
     pub corner_radius: f64,
-    /// Obstacles.
+    /// Options for new obstacles.
     pub obstacle: ObstacleOptions,
-    /// Forests.
+    /// Options of the forest brush.
     pub forest: ForestOptions,
-    /// The use of new land.
+    /// Land use of new areas.
     pub land: LandUse,
-    /// Terrain.
+    /// Options of the terrain brush.
     pub terrain: TerrainOptions,
     /// Vehicle type of new agents and flows.
     pub vehicle: String,
     /// Stack of new agents and flows.
     pub stack: String,
-    /// Random trips.
+    /// Options of random trips.
     pub random: RandomTripOptions,
     /// Vehicles per hour of new flows.
     pub rate_per_hour: f64,
@@ -194,7 +195,7 @@ pub struct ToolOptions {
     pub snap: SnapOptions,
     /// Parts of the map that are locked.
     pub locks: BTreeSet<MapPart>,
-    /// Parts of the map that are hidden, and so cannot be picked.
+    /// Parts of the map that are hidden and therefore cannot be picked.
     pub hidden: BTreeSet<MapPart>,
 }
 
@@ -219,7 +220,7 @@ impl ToolOptions {
         self.hidden.contains(&part)
     }
 
-    /// Whether the roads of a layer are hidden, with all roads or separately.
+    /// Whether the roads of a layer are hidden, either with all roads or separately.
     pub fn hides_layer(&self, layer: i8) -> bool {
         roadwright_scenario::hides_layer(&self.hidden, layer)
     }
@@ -292,8 +293,8 @@ impl ToolOptions {
         }
     }
 
-    /// Minimum radius of freehand strokes, m: that of the road's class, and never so small that the inner
-    /// edge folds.
+    /// Minimum radius of freehand strokes, m. It is that of the road's class, but large enough that the inner
+    /// edge does not fold.
     pub fn min_radius(&self) -> f64 {
         let preset = self.chosen();
         let by_class: f64 = match preset.class {
@@ -305,8 +306,8 @@ impl ToolOptions {
             RoadClass::Motorway => 120.0,
         };
         let half = |lanes: &[(LaneType, f64)]| lanes.iter().map(|lane| lane.1).sum::<f64>();
-        // Half of the width on one side of the reference line, whose radius is limited: a wider side would
-        // fold over in the bend.
+        // Half the width, with the reference line in the middle. Its radius is limited, because the wider
+        // side would fold in the bend.
         let width = half(&preset.section.forward).max(half(&preset.section.backward));
         by_class.max(width + 1.0)
     }

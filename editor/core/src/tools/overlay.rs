@@ -19,11 +19,11 @@ impl Tool for OverlayTool {
             }
             ToolEvent::Drag(p) => {
                 self.dragging = true;
-                // From event to event rather than from the press: movements and scalings of one drag add up.
+                // Measured from event to event, because the movements and scalings of one drag add up.
                 let before = self.last.replace(p.at).unwrap_or(p.at);
                 let step = p.at - before;
                 if p.modifiers.shift {
-                    // A hundred points to the right doubles it.
+                    // Dragging a hundred points to the right doubles the size.
                     let points = step.x / context.scale.max(1e-9);
                     vec![Effect::ScaleOverlay(
                         (points / 100.0).clamp(-1.0, 1.0).exp2(),

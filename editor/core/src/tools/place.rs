@@ -8,7 +8,7 @@ use roadwright_scenario::{Edit, ObjectId, PointOfInterest};
 /// Shorter drags count as clicks, m.
 const LEAST_DRAG: f64 = 0.5;
 
-/// The tool for points of interest: a click for a place, a drag for a bay.
+/// The tool for points of interest. A click places a point and a drag places a bay.
 #[derive(Default)]
 pub(super) struct PlaceTool {
     press: Option<DVec2>,
@@ -16,7 +16,7 @@ pub(super) struct PlaceTool {
 }
 
 impl PlaceTool {
-    /// The place at the press, with the heading of the drag for a bay.
+    /// The place of the press. For a bay it has the heading of the drag.
     fn point(&self, name: String) -> Option<PointOfInterest> {
         let at = self.press?;
         let drag = self.now.unwrap_or(at) - at;
@@ -42,12 +42,12 @@ impl PlaceTool {
     }
 }
 
-/// A name that is not in use.
+/// Returns a name that is not in use.
 fn new_name(context: &ToolContext<'_>) -> String {
     let points = context.scenario.points_of_interest();
     let name = |number: usize| format!("Place {number}");
     let is_free = |name: &String| points.values().all(|point| point.name != *name);
-    // With one more name than places, at least one name is free.
+    // There is one more candidate than places, so at least one name is free.
     (1..=points.len() + 1)
         .map(name)
         .find(is_free)
@@ -64,7 +64,7 @@ impl Tool for PlaceTool {
                 return self.place(context);
             }
             ToolEvent::Click(Pointer { at, .. }) => {
-                // A shaky click is a place, not a bay.
+                // An unsteady click places a point, not a bay.
                 (self.press, self.now) = (Some(at), None);
                 return self.place(context);
             }

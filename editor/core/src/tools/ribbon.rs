@@ -21,7 +21,7 @@ pub fn ribbon(points: &[DVec2], section: &CrossSection, side: DrivingSide) -> Ve
     let base = Poly3::value_in(&lane_offset, 0.0);
     let width = |lane: &roadwright_scenario::Lane| Poly3::value_in(&lane.width, 0.0);
     let left: f64 = lanes.lanes.iter().filter(|l| l.id > 0).map(width).sum();
-    // From the left edge to the right, as the section lists them.
+    // From left to right, in the order of the section.
     let mut t = base + left;
     lanes
         .lanes

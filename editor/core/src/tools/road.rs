@@ -1,4 +1,4 @@
-//! Drawing roads: freehand by dragging, point by point by clicking.
+//! Drawing roads: freehand by dragging, or point by point by clicking.
 
 use super::snap::angle_step;
 use super::{
@@ -10,17 +10,17 @@ use roadwright_geometry::stroke::{StrokeOptions, fit, resampled, smoothed};
 use roadwright_geometry::{DVec2, ReferenceLine, heading_of, polygon, polyline, unit};
 use roadwright_scenario::operation::draw;
 
-/// Freehand points removed by Backspace.
+/// Number of freehand points that Backspace removes.
 const BACKSPACE: usize = 12;
 
 /// A stroke in progress.
 enum Stroke {
-    /// Drawn by dragging: the pointer positions.
+    /// Drawn by dragging, as the positions of the pointer.
     Freehand {
         points: Vec<DVec2>,
         modifiers: Modifiers,
     },
-    /// Drawn by clicks: the points so far.
+    /// Drawn by clicks, as the points placed so far.
     Chain { points: Vec<DVec2> },
 }
 
@@ -44,7 +44,7 @@ impl RoadTool {
         });
     }
 
-    /// Adds a pointer position. Backing up over the last stretch shortens the stroke.
+    /// Adds a pointer position. Moving back over the last stretch shortens the stroke.
     fn extend(&mut self, pointer: Pointer, context: &ToolContext<'_>) {
         let Some(Stroke::Freehand {
             points, modifiers, ..
@@ -53,8 +53,8 @@ impl RoadTool {
             return;
         };
         *modifiers = pointer.modifiers;
-        // Only among the last two dozen points, because a road may cross or run beside what was drawn before.
-        // And not the newest four, which are always near the pointer.
+        // Only the last two dozen points are compared, because a road may cross or run beside its earlier
+        // parts. The newest four are left out, because they are always near the pointer.
         //
         //   o  o  o  o  o  o  o  o  o  o   points of the hand
         //             <----------  x      the pointer backs up: the points behind it are dropped
@@ -79,8 +79,8 @@ impl RoadTool {
             return Vec::new();
         };
         if let (Some(last), true) = (points.last().copied(), points.len() > 1) {
-            // An additional point rather than a replacement of the last one: the stroke stays as drawn and
-            // continues to its snap target.
+            // A point is added and the last one is kept, so that the stroke stays as drawn and continues to
+            // its snap target.
             let end = snap(last, modifiers, context);
             points.push(end.at);
         }
@@ -127,7 +127,7 @@ impl RoadTool {
         let Some(&last) = points.last() else {
             return caught;
         };
-        // Angles are relative to the previous leg; for the first leg to east.
+        // Angles are relative to the previous leg, and to east for the first leg.
         let reference = match points.len() {
             0 | 1 => 0.0,
             n => heading_of(last - points[n - 2]),
@@ -137,7 +137,7 @@ impl RoadTool {
         if caught.kind == SnapKind::Free && angles {
             at = angle_step(last, at, reference);
         }
-        // Typed values are exact: they override snapping and join nothing.
+        // Typed values are exact, so they override snapping and join no road.
         let (length, angle) = self.typed_values();
         if length.is_some() || angle.is_some() {
             let heading = match angle {
@@ -169,7 +169,7 @@ impl RoadTool {
         self.typed.clear();
         match &mut self.stroke {
             Some(Stroke::Chain { points }) => {
-                // The second click of a double-click arrives here too and must not add a point.
+                // The second click of a double-click also arrives here and must not add a point.
                 let least = (6.0 * context.scale).max(0.5);
                 let far = points
                     .last()
@@ -195,7 +195,7 @@ impl RoadTool {
     fn preview(&self, context: &ToolContext<'_>) -> Option<(Vec<DVec2>, String, Tone)> {
         match self.stroke.as_ref()? {
             Stroke::Freehand { points, .. } => {
-                // Only the spacing is used here, which does not depend on the radius.
+                // Only the spacing is used here, and it does not depend on the radius.
                 let options = StrokeOptions::at_scale(context.scale, 1.0);
                 // Lines, arcs and clothoids are only fitted at the end, because fitting at every movement
                 // would be too slow; the smoothed points show where the road will be.
@@ -204,7 +204,7 @@ impl RoadTool {
                 let length = polyline::length(&line);
                 let heading = match n {
                     0 | 1 => 0.0,
-                    // Over several points, because consecutive points are too uneven for a bearing.
+                    // Measured over several points, because consecutive points are too uneven for a bearing.
                     _ => heading_of(line[n - 1] - line[n.saturating_sub(4).min(n - 2)]),
                 };
                 let text = format!("{length:.1} m\n{:.0}°", bearing(heading));
@@ -239,7 +239,7 @@ impl RoadTool {
                 if !self.typed.is_empty() {
                     text += &format!("\n> {}", self.typed);
                 }
-                // To a fifth of a screen point, where a polyline looks like a curve.
+                // Sampled to a fifth of a screen point, at which a polyline looks like a curve.
                 Some((line.sample(0.2 * context.scale.max(0.05), 0.0), text, tone))
             }
         }
@@ -263,7 +263,7 @@ impl RoadTool {
                     }
                 }
             }
-            // A stroke along a road crosses it again and again; the marks are only a hint.
+            // A stroke along a road crosses it many times, and the marks are only a hint.
             if found.len() > 64 {
                 break;
             }
@@ -282,11 +282,11 @@ fn turns_back(points: &[DVec2], i: usize, to: DVec2) -> bool {
         return false;
     };
     let forward = last - points[i];
-    // Against the direction from that point to the newest one.
+    // Whether the line goes back towards that point.
     forward.dot(to - last) < 0.0 && i + 4 < points.len()
 }
 
-/// Maximum number of typed characters; more would not fit the status line.
+/// Maximum number of typed characters; longer text would not fit into the status line.
 const MOST_TYPED: usize = 16;
 
 impl RoadTool {
@@ -317,7 +317,7 @@ impl RoadTool {
         }
     }
 
-    /// Enter: places the typed point, or ends the chain.
+    /// Handles Enter, which places the typed point or ends the chain.
     fn enter(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
         if self.typed.is_empty() {
             return self.finish_chain(context);
@@ -332,7 +332,8 @@ impl RoadTool {
         self.place(pointer, context)
     }
 
-    /// Removes the last typed character, or else the last points of the stroke, or else the stroke.
+    /// Removes the last typed character; if there is none, the last points of the stroke; if there are none,
+    /// the stroke.
     fn backspace(&mut self) {
         if self.typed.pop().is_some() {
             return;
@@ -348,7 +349,7 @@ impl RoadTool {
         }
     }
 
-    /// Handles a character of a length, an angle or both: `75`, `<30`, `75<30`.
+    /// Handles a typed character of a length, an angle or both, such as `75`, `<30` or `75<30`.
     fn take_letter(&mut self, c: char, context: &ToolContext<'_>) {
         let in_chain = matches!(self.stroke, Some(Stroke::Chain { .. }));
         let is_number = c.is_ascii_digit() || ".<-".contains(c);

@@ -1,4 +1,4 @@
-//! Drawing roundabouts: one drag from the centre to the ring.
+//! Drawing roundabouts by dragging from the centre to the ring.
 
 use super::ribbon::ribbon;
 use super::{Effect, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent, snap};

@@ -16,7 +16,7 @@ use std::sync::Arc;
 enum Drag {
     /// Moves the selection.
     Move(Objects),
-    /// Drags a handle; the grab offset prevents a jump to the pointer.
+    /// Drags a handle. The offset between pointer and handle is kept, so that the handle does not jump.
     Handle(Handle, DVec2),
     /// Rotates the selection about a point.
     Turn(DVec2),
@@ -30,7 +30,7 @@ struct Stroke {
     now: DVec2,
     /// The scenario before the drag.
     base: Arc<Scenario>,
-    /// The selection before the drag, for adding to it.
+    /// The selection before the drag, to which the box may add.
     before: Objects,
     adds: bool,
 }
@@ -46,7 +46,8 @@ pub(super) struct Select {
     stroke: Option<Stroke>,
     /// Position of the last click and the objects under it, for cycling through overlapping objects.
     last: Option<(DVec2, Vec<ObjectId>, usize)>,
-    /// Position of the last click on connections, and how many of those there have been explained.
+    /// Position of the last click on connections, with the connections there and the number already
+    /// explained.
     last_turns: Option<(DVec2, Vec<LaneTurn>, usize)>,
 }
 
@@ -74,8 +75,8 @@ impl Select {
             .find(|object| context.selection.contains(*object))
             .or(under
                 .iter()
-                // A forest or land may cover half of the map, so unless it is selected, a drag in it draws a
-                // box.
+                // A forest or area of land may cover half of the map, so a drag that starts in one draws a
+                // box unless it is selected.
                 .find(|object| !matches!(object, ObjectId::Forest(_) | ObjectId::Land(_))))
             .copied();
         let drag = if let Some(handle) = handle {
@@ -120,7 +121,7 @@ impl Select {
             }
             Drag::Handle(handle, offset) => {
                 let to = snap(pointer.at + *offset, pointer.modifiers, context).at;
-                // Snapping would catch the points on the road's own line.
+                // Snapping would attract points to the road's own line.
                 let to = match handle.kind {
                     HandleKind::RoadPoint(..) | HandleKind::RoadRadius(..) => pointer.at + *offset,
                     // Places snap to the lane at the pointer; snapping to the middle of a road would put them
@@ -173,7 +174,7 @@ impl Select {
     fn click(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
         let handle = self.handle_at(pointer.at, context);
         let modifiers = pointer.modifiers;
-        // A single member of a group.
+        // Selects a single member of a group.
         let is_single = modifiers.ctrl && modifiers.alt;
         if let Some(handle) = handle.filter(|_| modifiers.alt && !is_single)
             && let Some(effect) = without(handle.kind, context.scenario)
@@ -187,9 +188,9 @@ impl Select {
         }
         let under = context.pick(pointer.at, 0.6 * context.reach());
         let index = match &self.last {
-            // A click at the same place selects the next object below.
+            // Another click at the same place selects the next object below.
             Some((at, list, index))
-                // Only if the same objects lie there: after an edit it starts again at the top.
+                // Only if the same objects are there; after an edit, selection starts again at the top.
                 if *list == under && (*at - pointer.at).length() < 0.5 * context.reach() =>
             {
                 (index + 1) % under.len().max(1)
@@ -219,8 +220,8 @@ impl Select {
         vec![Effect::Select(selection)]
     }
 
-    /// The connection selected by a click. Repeated clicks at the same place select the connections there one
-    /// after the other, and finally the object below, for which this returns `None`.
+    /// The connection selected by a click. Repeated clicks at the same place select the connections there in
+    /// turn, and then the object below them, for which this returns `None`.
     fn next_turn(&mut self, at: DVec2, context: &ToolContext<'_>) -> Option<LaneTurn> {
         let near = turns_at(at, context);
         let index = match &self.last_turns {
@@ -238,7 +239,7 @@ impl Select {
 
     fn double_click(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
         let under = context.pick(pointer.at, 0.6 * context.reach());
-        // A single member of a group; a road also gets a point.
+        // Selects a single member of a group. A road also gets a point.
         if let Some(&top) = under.first()
             && !matches!(top, ObjectId::Road(_))
             && context.scenario.group_of(top).is_some()
@@ -250,7 +251,8 @@ impl Select {
             ObjectId::Road(id) => Some(id),
             _ => None,
         });
-        // The two clicks before have cycled one object down; the road is selected whatever they chose.
+        // The two clicks before this one have already cycled to the object below; the road is selected
+        // regardless.
         let Some(id) = road else { return Vec::new() };
         self.last = None;
         let select = Effect::Select(Objects::from([ObjectId::Road(id)]));
@@ -282,20 +284,21 @@ fn without(kind: HandleKind, scenario: &Scenario) -> Option<Effect> {
         }),
         HandleKind::WayPoint(id, index) => {
             let edit = without_way_point(scenario, id, index)?;
-            Some(Effect::Apply("Remove way-point".into(), edit))
+            Some(Effect::Apply("Remove waypoint".into(), edit))
         }
         _ => None,
     }
 }
 
-/// The edit for a move; an agent on a lane is moved to the lane under the pointer.
+/// Returns the edit for a move. An agent on a lane is moved to the lane under the pointer.
 fn moved_on(
     base: &Scenario,
     objects: &Objects,
     shift: DVec2,
     context: &ToolContext<'_>,
 ) -> Option<roadwright_scenario::Edit> {
-    // Later edits of the batch win: everything is shifted first, then agents on lanes are placed.
+    // Later edits of the batch override earlier ones. Everything is shifted first, and then agents are placed
+    // on lanes.
     let mut edits = vec![moved(base, objects, &Motion::shift(shift)).ok()?];
     for object in objects {
         if let ObjectId::Agent(id) = object
@@ -306,7 +309,8 @@ fn moved_on(
                 kind: HandleKind::Start(*id),
                 at: pose.position,
             };
-            // Relative to the old position, so that several agents keep their distances where lanes allow.
+            // Relative to its old position, so that several agents keep their distances where the lanes allow
+            // it.
             edits.extend(dragged(&handle, pose.position + shift, base, context));
         }
     }
@@ -330,8 +334,8 @@ fn label(kind: HandleKind) -> &'static str {
         HandleKind::LandCorner(..) => "Reshape land",
         HandleKind::Start(_) => "Move start",
         HandleKind::Destination(_) | HandleKind::FlowDestination(_) => "Move destination",
-        HandleKind::WayPoint(..) => "Move way-point",
-        HandleKind::NewWayPoint(..) => "Add way-point",
+        HandleKind::WayPoint(..) => "Move waypoint",
+        HandleKind::NewWayPoint(..) => "Add waypoint",
         HandleKind::Origin(_) => "Move origin",
         HandleKind::Turn => "Rotate",
     }
@@ -469,7 +473,7 @@ fn closed(mut points: Vec<DVec2>, tone: Tone) -> Mark {
     Mark::line(points, tone)
 }
 
-/// Both edges of a road as one chain of points: forward along the left, back along the right.
+/// Both edges of a road as one polyline: forward along the left edge and back along the right edge.
 fn road_edges(road: &Road, scale: f64) -> Vec<DVec2> {
     // A quarter of a point is invisible, and nothing is visible below 5 cm.
     let tolerance = (0.25 * scale).max(0.05);
@@ -485,7 +489,7 @@ fn road_edges(road: &Road, scale: f64) -> Vec<DVec2> {
     edge(true).chain(edge(false).rev()).collect()
 }
 
-/// A bay has its own outline; other places have a circle around their sign.
+/// The mark of a place: the outline of a bay, or a circle around the sign of any other place.
 fn place_mark(point: &PointOfInterest, scale: f64, tone: Tone) -> Mark {
     match roadwright_render::bay(point) {
         Some(corners) => closed(corners.to_vec(), tone),

@@ -1,9 +1,9 @@
-//! Snapping of the pointer.
+//! Snapping of the pointer to nodes, roads and the grid.
 
 use super::{Modifiers, Pointer, ToolContext};
 use roadwright_geometry::DVec2;
 
-/// The target that a point snapped to.
+/// The target to which a point snapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SnapKind {
     /// No target.
@@ -17,7 +17,7 @@ pub enum SnapKind {
 }
 
 impl SnapKind {
-    /// The word shown beside the point; `None` for a free one.
+    /// The word shown beside the point; `None` if it did not snap.
     pub fn word(self) -> Option<&'static str> {
         match self {
             Self::Free => None,
@@ -52,7 +52,7 @@ pub fn grid_spacing(scale: f64) -> f64 {
     }
 }
 
-/// Snaps a point to the grid only, because roads would attract objects beside them.
+/// Snaps a point only to the grid, because roads would attract objects placed beside them.
 pub(super) fn snap_to_grid(pointer: Pointer, context: &ToolContext<'_>) -> DVec2 {
     if context.options.snap.grid {
         let caught = snap(pointer.at, pointer.modifiers, context);
@@ -63,7 +63,7 @@ pub(super) fn snap_to_grid(pointer: Pointer, context: &ToolContext<'_>) -> DVec2
     pointer.at
 }
 
-/// Snaps a point: to nodes first, then to roads, then to the grid. Ctrl suspends snapping.
+/// Snaps a point to nodes, or else to roads, or else to the grid. Ctrl suspends snapping.
 pub fn snap(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> Snap {
     let free = Snap {
         at: point,
@@ -73,7 +73,7 @@ pub fn snap(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> Sn
         return free;
     }
     let options = context.options.snap;
-    // A node lies on its roads, so it must come first or would never be found.
+    // Nodes come first, because a node lies on its roads and would never be found otherwise.
     if options.nodes
         && let Some((_, at)) = context.scene.nearest_node(point, context.reach())
     {
@@ -100,14 +100,14 @@ pub fn snap(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> Sn
     free
 }
 
-/// The direction from `from` to `to`, turned to the nearest step of 15 degrees relative to `reference` if
-/// within 3 degrees of it.
+/// Returns the direction from `from` to `to`, rotated to the nearest step of 15 degrees relative to
+/// `reference` if it is within 3 degrees of it.
 pub(super) fn angle_step(from: DVec2, to: DVec2, reference: f64) -> DVec2 {
     let step = std::f64::consts::PI / 12.0;
     let offset = to - from;
     let angle = roadwright_geometry::heading_of(offset) - reference;
     let snapped = (angle / step).round() * step;
-    // About 3 degrees: a fifth of a step, so that other angles are possible too.
+    // About 3 degrees, which is a fifth of a step, so that other angles remain possible.
     if (angle - snapped).abs() > 0.05 {
         return to;
     }

@@ -4,16 +4,16 @@ use super::{Effect, Mark, Pointer, TerrainMode, Tone, Tool, ToolContext, ToolEve
 use roadwright_geometry::{DVec2, HeightField};
 use roadwright_scenario::{Edit, Scenario};
 
-/// Maximum number of dabs per move.
+/// Maximum number of dabs per movement of the pointer.
 const MOST_DABS: f64 = 100.0;
-/// Distance between dabs, radii.
+/// Distance between dabs, as a share of the brush's radius.
 const DAB_DISTANCE: f64 = 0.2;
-/// Sample distance of new terrain, m, and its minimum extent around the objects.
+/// Sample spacing of new terrain, and its minimum extent around the objects, m.
 const SPACING: f64 = 5.0;
 const BORDER: f64 = 200.0;
-/// Maximum number of samples of new terrain; a larger world gets a wider spacing.
+/// Maximum number of samples of new terrain. In a larger world their spacing is wider.
 const MAX_SAMPLES: f64 = 250_000.0;
-/// Height limit of the brush above and below zero, m: about that of the highest mountain.
+/// Height limit of the brush above and below zero, m, about as high as the highest mountain.
 const MAX_HEIGHT: f64 = 9000.0;
 
 struct Stroke {
@@ -39,7 +39,7 @@ impl TerrainTool {
     fn start(&mut self, at: DVec2, context: &ToolContext<'_>) -> Vec<Effect> {
         let existing = context.scenario.terrain().cloned();
         let is_new = existing.is_none();
-        // A field cannot grow, because edits in the history refer to its samples by index.
+        // A field cannot grow, because edits in the history identify its samples by index.
         if existing.as_ref().is_some_and(|field| is_outside(field, at)) {
             let why = "The terrain ends here. To start a larger one, remove it in the bar above.";
             return vec![Effect::Refuse(why.into())];
@@ -65,13 +65,13 @@ impl TerrainTool {
             return Vec::new();
         };
         let mut left = (at - stroke.last).length();
-        // A long jump of the pointer makes only a few dabs.
+        // A long jump of the pointer makes only a limited number of dabs.
         let step = (DAB_DISTANCE * context.options.terrain.radius)
             .max(0.1)
             .max(left / MOST_DABS);
-        // Dabs are evenly spaced along the stroke, however many events the mouse sends: the rest up to the
-        // next one is carried over. With a step of 6 m and moves of 4 m, dabs are at 0 m (the press), 6 m (in
-        // the second move) and 12 m (at the end of the third).
+        // Dabs are evenly spaced along the stroke for any number of mouse events, because the remaining
+        // distance to the next dab is carried over. With a step of 6 m and moves of 4 m, dabs are at 0 m (the
+        // press), 6 m (in the second move) and 12 m (at the end of the third).
         while left >= stroke.missing {
             let ahead = (at - stroke.last).normalize_or_zero();
             stroke.last += stroke.missing * ahead;
@@ -96,15 +96,16 @@ impl Stroke {
         let options = context.options.terrain;
         let (origin, spacing) = (self.field.origin(), self.field.spacing());
         let (columns, rows) = (self.field.columns(), self.field.rows());
-        // Rows and columns that the brush can reach. Outside the field this leaves row or column 0, which the
-        // distance test excludes.
+        // Range of rows and columns that the brush can reach. Outside the field it contains row or column 0,
+        // which the distance test excludes.
         let low = ((self.last - options.radius - origin) / spacing)
             .ceil()
             .max(DVec2::ZERO);
         let high = ((self.last + options.radius - origin) / spacing).floor();
         let (last_column, last_row) = (columns as f64 - 1.0, rows as f64 - 1.0);
-        // From a copy; otherwise a sample would be smoothed towards neighbours that this dab has already
-        // changed, smearing hills along the loop. Only smoothing reads neighbours.
+        // Smoothing reads a copy. Otherwise samples would be smoothed towards neighbours that this dab has
+        // already changed, which would smear hills in the direction of the loop. The other modes read no
+        // neighbours.
         let before = match options.mode {
             TerrainMode::Smooth => self.heights.clone(),
             _ => Vec::new(),
@@ -134,13 +135,12 @@ impl Stroke {
     }
 
     fn edit(&self) -> Option<Edit> {
-        // Samples alone could not be undone: the first stroke adds the whole field.
+        // The first stroke adds the whole field, which an edit of samples could not undo.
         if self.is_new {
             let field = self.field.with_heights(self.heights.clone()).ok()?;
             return Some(Edit::Terrain(Some(Box::new(field))));
         }
-        // The history keeps the touched samples, not a field of a quarter of a million
-        // samples.
+        // The history keeps only the touched samples, because the whole field has a quarter of a million.
         let before = self.field.heights().iter().zip(&self.heights);
         let samples = before
             .enumerate()
@@ -151,14 +151,15 @@ impl Stroke {
     }
 }
 
-/// 1 in the middle, 0 at the edge; `softness` is the share of the radius over which it falls.
+/// Weight of the brush: 1 in the middle, 0 at the edge. `softness` is the share of the radius over which it
+/// falls.
 fn fall_off(distance: f64, softness: f64) -> f64 {
     let hard = 1.0 - softness;
     if distance <= hard {
         return 1.0;
     }
     let u = (1.0 - distance) / softness.max(1e-9);
-    // Zero slope at both ends, so that overlapping dabs leave no rings.
+    // The slope is zero at both ends, so that overlapping dabs leave no rings.
     u * u * (3.0 - 2.0 * u)
 }
 
@@ -177,12 +178,12 @@ fn is_outside(field: &HeightField, at: DVec2) -> bool {
     at.cmplt(field.origin()).any() || at.cmpgt(field.far_corner()).any()
 }
 
-/// Flat terrain that covers all objects and the brush.
+/// Returns flat terrain that covers all objects and the brush.
 fn level_field(scenario: &Scenario, at: DVec2) -> Option<HeightField> {
     let (low, high) = scenario.bounds().unwrap_or((at, at));
     let (low, high) = (low.min(at) - BORDER, high.max(at) + BORDER);
     let size = high - low;
-    // Samples = area / spacing^2: a world of 10 km x 10 km gets one every 20 m.
+    // Samples = area / spacing^2. For example, a world of 10 km x 10 km gets a sample every 20 m.
     let spacing = SPACING.max((size.element_product() / MAX_SAMPLES).sqrt());
     HeightField::level(low, high, spacing).ok()
 }

@@ -1,4 +1,4 @@
-//! Drawing a trip from a start to a destination, for vehicles and flows.
+//! Drawing a trip from a start to a destination, as used for vehicles and flows.
 
 use super::handles::place_at;
 use super::{Effect, HandleShape, Mark, Pointer, Tone, ToolContext, ToolEvent};
@@ -17,11 +17,11 @@ pub(super) struct Trip {
 
 /// Progress of a trip being drawn.
 pub(super) enum Progress {
-    /// In progress, or not started.
+    /// Not started, or in progress.
     Open,
-    /// The start was clicked.
+    /// The start has been clicked.
     Started(DVec2),
-    /// Start and destination.
+    /// Start and destination have been placed.
     Done(DVec2, DVec2),
     /// Cancelled.
     Escaped,
@@ -39,7 +39,7 @@ impl Trip {
                 Progress::Open
             }
             ToolEvent::Drag(Pointer { at, .. }) => {
-                // The position of the press, because the first drag event comes some points later.
+                // Uses the position of the press, because the first drag event comes a few points later.
                 if self.start.is_none() {
                     self.start = self.press;
                 }
@@ -54,7 +54,7 @@ impl Trip {
                 Progress::Started(at)
             }
             ToolEvent::Escape | ToolEvent::Backspace => {
-                // Only the trip is cancelled; what is under the pointer stays.
+                // Escape cancels only the trip and leaves the objects under the pointer unchanged.
                 let busy = self.is_busy();
                 *self = Self {
                     now: self.now,
@@ -74,7 +74,7 @@ impl Trip {
         // Taken, so that the next press starts a new trip.
         let start = self.start.take();
         self.by_clicks = false;
-        // Shows the placed trip rather than the start of the next, until the pointer moves.
+        // Shows the placed trip instead of the start of the next one until the pointer moves.
         self.now = None;
         match start {
             Some(start) => Progress::Done(start, at),
@@ -133,10 +133,10 @@ fn lane_point(point: DVec2, context: &ToolContext<'_>) -> Option<DVec2> {
     Some(context.scenario.pose_of(&Place::Lane(lane))?.position)
 }
 
-/// Start and destination as places, the start on open ground heading for the destination.
+/// Returns start and destination as places. On open ground the start is headed for the destination.
 pub(super) fn places(from: DVec2, to: DVec2, context: &ToolContext<'_>) -> (Place, Place) {
     let heading = heading_of(to - from);
-    // Both ends get this heading, because a goal away from lanes has one as well.
+    // Both ends get this heading, because a goal on open ground has one as well.
     let ground = Place::ground(from.x, from.y, heading);
     let start = place_at(from, &ground, context.scenario, context);
     let goal = place_at(to, &ground, context.scenario, context);

@@ -1,4 +1,5 @@
-//! The arrows of the selected junction under the pointer: connections from lane to lane, to be explained.
+//! The arrows of the selected junction under the pointer. Each is a connection between lanes that can be
+//! explained.
 
 use super::{Mark, Tone, ToolContext};
 use roadwright_geometry::{DVec2, polygon};
@@ -10,14 +11,14 @@ pub type LaneTurn = (LaneEnd, LaneEnd);
 
 /// Largest scale at which marks of junctions and roads are shown, in metres per pixel.
 pub const FARTHEST: f64 = 0.6;
-/// Pick distance of an arrow, as a share of the normal one, because many lie side by side.
+/// Pick distance of an arrow as a share of the normal one; smaller, because many lie side by side.
 const REACH: f64 = 0.4;
 /// Maximum pick distance of an arrow, m: half of a narrow lane.
 const MOST: f64 = 1.2;
 /// Maximum distance between a connection and its points, m.
 const TOLERANCE: f64 = 0.05;
 
-/// The connections whose arrows are shown near a point, nearest first; none on the node itself, which can be
+/// The connections whose arrows are near a point, nearest first. None at the node itself, so that it can be
 /// grabbed there.
 pub(super) fn turns_at(point: DVec2, context: &ToolContext<'_>) -> Vec<LaneTurn> {
     let Some((node, junction)) = shown(context) else {

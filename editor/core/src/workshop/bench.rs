@@ -1,4 +1,4 @@
-//! The vehicle on the bench: its original and present numbers, and its own undo history.
+//! The vehicle on the bench, with its original and present numbers and its own undo history.
 
 use super::{Drawn, Source};
 use roadwright_scenario::Scenario;
@@ -12,9 +12,9 @@ const MOST_STEPS: usize = 200;
 /// A rejected number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// The change that it was part of.
+    /// Label of the change that it was part of.
     pub label: String,
-    /// The key in the file.
+    /// Key of the number in the file.
     pub key: String,
     /// The reason.
     pub message: String,
@@ -31,7 +31,7 @@ pub struct Kept {
     pub file: Arc<VehicleFile>,
 }
 
-/// A state to return to.
+/// A state that undo or redo restores.
 #[derive(Debug, Clone)]
 struct Step {
     label: String,
@@ -89,7 +89,7 @@ impl Bench {
         }
     }
 
-    /// Whether it differs from the original.
+    /// Whether the vehicle differs from its original.
     pub fn is_changed(&self) -> bool {
         self.file != self.base
     }
@@ -99,8 +99,9 @@ impl Bench {
         self.kept.as_ref().filter(|kept| kept.file == self.file)
     }
 
-    /// Changes the numbers; consecutive changes with the same label form one step. Numbers that a file may
-    /// not have are rejected with key and reason, and the vehicle stays unchanged.
+    /// Replaces the numbers. Consecutive changes with the same label form one step. If a number is not
+    /// allowed in a file, the change is rejected with the key and the reason, and the vehicle stays
+    /// unchanged.
     pub fn change(&mut self, label: &str, file: VehicleFile) {
         if let Err(error) = file.checked() {
             self.refused = Some(Refusal {
@@ -115,7 +116,7 @@ impl Bench {
         if self.gesture.as_deref() != Some(label) {
             self.commit();
             self.gesture = Some(label.to_owned());
-            // The state before the change, once for the whole drag.
+            // The state before the change is stored once for the whole drag.
             self.undo.push(Step {
                 label: label.to_owned(),
                 file: self.file.clone(),
@@ -141,7 +142,7 @@ impl Bench {
         if is_idle {
             self.undo.pop();
         } else {
-            // Not earlier, because a drag there and back leaves the redo steps.
+            // Not cleared earlier, because a drag that returns to its start must keep the redo steps.
             self.redo.clear();
         }
     }
@@ -153,7 +154,7 @@ impl Bench {
         }
     }
 
-    /// Labels of the steps to undo and to redo.
+    /// Labels of the next steps to undo and to redo.
     pub fn labels(&self) -> (Option<&str>, Option<&str>) {
         (
             self.undo.last().map(|step| step.label.as_str()),
@@ -174,7 +175,7 @@ impl Bench {
         }
     }
 
-    /// Redoes the change that was undone last.
+    /// Redoes the change that was last undone.
     pub fn redo(&mut self) {
         self.commit();
         if let Some(step) = self.redo.pop() {
@@ -189,7 +190,7 @@ impl Bench {
 
     /// Records that a state has been written to a file.
     pub fn note_saved(&mut self, kept: Kept) {
-        // Undo steps stay: undoing after saving makes the vehicle differ from the file.
+        // The undo steps are kept: undoing after saving makes the vehicle differ from its file.
         self.base = kept.file.clone();
         self.source = Source::File(kept.path.clone());
         self.kept = Some(kept);
@@ -197,8 +198,8 @@ impl Bench {
 }
 
 impl Bench {
-    /// Key of the vehicle type for a scenario: the type that it came from, or the type that already refers to
-    /// its file, or a new one.
+    /// Key of the vehicle type in a scenario: the type from which the vehicle was opened, the type that
+    /// already refers to its file, or a new one.
     pub fn type_key(&self, scenario: &Scenario) -> String {
         if let Source::Type(key) = &self.source {
             return key.clone();
@@ -221,7 +222,7 @@ impl Bench {
     }
 }
 
-/// A name in lower-case letters, digits and a separator between words.
+/// Returns a name in lower-case letters and digits, with a separator between words.
 pub fn slug(name: &str, between: char) -> String {
     let letters = name.to_lowercase();
     let words = letters.split(|c: char| !c.is_alphanumeric());
@@ -264,7 +265,7 @@ mod tests {
         assert!(!bench.is_changed() && bench.labels() == (None, Some("Mass")));
         bench.redo();
         assert_eq!(bench.file.body.mass, 1300.0);
-        // A change there and back is not a step.
+        // A change that is reverted before it ends is not a step.
         bench.change("Mass", heavier(&bench, 1400.0));
         bench.change("Mass", heavier(&bench, 1300.0));
         bench.commit_gesture("Mass");

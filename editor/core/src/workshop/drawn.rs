@@ -1,4 +1,4 @@
-//! Views and curves of a vehicle, computed when its numbers change and not every frame.
+//! Views and curves of a vehicle, computed when its numbers change instead of every frame.
 
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::vehicle_file::VehicleFile;
@@ -11,23 +11,24 @@ pub(crate) const STEP_SECONDS: f64 = 2.0;
 /// Views and curves of a vehicle.
 #[derive(Debug, Clone)]
 pub struct Drawn {
-    /// Its main numbers.
+    /// Key figures of the vehicle.
     pub facts: Vec<Fact>,
     /// Torque and power at full throttle; empty without a drive train.
     pub engine: Vec<EnginePoint>,
-    /// Forces over speed, with a drive train.
+    /// Forces over speed; `None` without a drive train.
     pub traction: Option<Traction>,
-    /// Response of the hull to a ground step below a front and a rear wheel, with springs.
+    /// Response of the hull to a ground step below a front wheel and below a rear wheel; `None` without
+    /// springs.
     pub steps: Option<[Vec<[f64; 2]>; 2]>,
-    /// Roll over lateral acceleration, with springs.
+    /// Roll over lateral acceleration; `None` without springs.
     pub roll: Option<RollCurve>,
     /// Its parts to scale.
     pub outline: Outline,
-    /// The most detailed level that it supports.
+    /// The most detailed level of dynamics that the vehicle supports.
     pub level: DynamicsLevel,
-    /// Data missing for the rigid level.
+    /// Names of the data missing for the rigid level.
     pub missing: Vec<&'static str>,
-    /// Whether it is too stiff for its mass to be simulated as a rigid body.
+    /// Whether the vehicle is too stiff for its mass to be simulated as a rigid body.
     pub is_too_stiff: bool,
     /// Promises of `performance` that the drive train does not meet.
     pub findings: Vec<String>,

@@ -1,12 +1,12 @@
-//! The vehicle workshop: a vehicle file on the bench, its views and curves, a vehicle to compare with, its
-//! trials on the proving ground, and the test track.
+//! The vehicle workshop, which consists of a vehicle on the bench with its views and curves, a vehicle to
+//! compare it with, trials on the proving ground, and the test track.
 //!
 //! | file | what it holds |
 //! | --- | --- |
 //! | `mod.rs` | state and actions for the panels |
 //! | `bench.rs` | the vehicle on the bench, with its own undo history |
 //! | `drawn.rs` | views and curves of a vehicle, from functions of the library |
-//! | `trial.rs` | the manoeuvres, on a thread of their own |
+//! | `trial.rs` | the manoeuvres, on a separate thread |
 //! | `track.rs` | the test track as a scenario |
 
 mod bench;
@@ -28,14 +28,14 @@ pub enum Source {
     Shipped(&'static str),
     /// A vehicle type of the scenario.
     Type(String),
-    /// The vehicle on the bench before its changes.
+    /// The vehicle on the bench as it was before its changes.
     Unchanged,
     /// An opened file.
     File(std::path::PathBuf),
 }
 
 impl Source {
-    /// Its title in lists.
+    /// Title in lists.
     pub fn title(&self) -> String {
         match self {
             Self::Shipped(name) => (*name).to_owned(),
@@ -60,7 +60,7 @@ pub struct Rival {
 }
 
 impl Rival {
-    /// A vehicle with its views and curves.
+    /// Creates the entry for a vehicle and computes its views and curves.
     pub fn new(source: Source, file: VehicleFile) -> Self {
         Self {
             source,
@@ -81,10 +81,10 @@ pub enum Ground {
 }
 
 impl Ground {
-    /// Both.
+    /// Both kinds of ground.
     pub const ALL: [Self; 2] = [Self::Flat, Self::Bumpy];
 
-    /// Display title.
+    /// Title on the screen.
     pub fn title(self) -> &'static str {
         match self {
             Self::Flat => "flat",
@@ -111,7 +111,7 @@ pub struct Workshop {
 pub enum WorkshopAction {
     /// Puts a vehicle on the bench.
     Open(Source),
-    /// Compares it with another one, or with none.
+    /// Compares the vehicle with another one, or with none.
     Compare(Option<Source>),
     /// Changes a number: the label of the change, and the whole new file.
     Change(String, Box<VehicleFile>),
@@ -119,16 +119,16 @@ pub enum WorkshopAction {
     Commit(String),
     /// Undoes the last change.
     Undo,
-    /// Redoes it.
+    /// Redoes the change that was last undone.
     Redo,
     /// Runs the manoeuvres of the proving ground.
     Test,
     /// Stops the manoeuvres.
     StopTest,
-    /// Drives it by hand on a test track.
+    /// Lets the user drive the vehicle on a test track.
     Drive(Ground),
     /// Returns to the scenario.
     LeaveTrack,
-    /// Adds a vehicle type with its file to the scenario.
+    /// Adds the vehicle to the scenario as a vehicle type with a file.
     Use,
 }

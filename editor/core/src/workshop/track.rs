@@ -1,4 +1,4 @@
-//! The test track: a scenario with one vehicle, either level with cones, or with bumps and a ramp.
+//! The test track: a scenario with one vehicle, either level with cones or with bumps and a ramp.
 
 use super::Ground;
 use roadwright_geometry::math::{cos, sin};
@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 /// The agent driven by hand.
 pub const DRIVER: AgentId = AgentId(1);
-/// Name of the vehicle type and of the stack.
+/// Name of both the vehicle type and the stack.
 const KEY: &str = "test";
-/// Time step, s: small enough to show the springs at work.
+/// Time step, s, small enough to show the springs at work.
 const DT: f64 = 0.01;
-/// Start of the vehicle, and an unreachable distant goal, m.
+/// Start of the vehicle, and a distant goal that it cannot reach, m.
 const START: f64 = -20.0;
 const FAR: f64 = 5000.0;
 /// Cones of the slalom: number, spacing in metres, and mass in kg.
@@ -28,10 +28,10 @@ const CONE_MASS: f64 = 4.0;
 /// Sample spacing of the bumpy ground, m.
 const SPACING: f64 = 0.5;
 
-/// The test track with a vehicle on it, at the most detailed level that it supports.
+/// Returns the test track with a vehicle on it, at the most detailed level that the vehicle supports.
 ///
 /// # Errors
-/// If a scenario cannot hold the vehicle.
+/// If a scenario cannot contain the vehicle.
 pub fn scenario(file: &VehicleFile, ground: Ground) -> Result<Scenario, EditError> {
     let mut scenario = Scenario::new("Test track");
     let level = Sheet::of(file).thickest_level();
@@ -78,8 +78,8 @@ pub fn scenario(file: &VehicleFile, ground: Ground) -> Result<Scenario, EditErro
     Ok(scenario)
 }
 
-/// On level ground: a slalom ahead, and a circle of cones of 25 m beside it. On bumpy ground: gates before
-/// the ridges, the waves and the ramp.
+/// Adds the cones. On level ground they form a slalom ahead and a circle of 25 m beside it; on bumpy ground,
+/// gates before the ridges, the waves and the ramp.
 fn cones(scenario: &mut Scenario, ground: Ground) -> Result<(), EditError> {
     let gates = [(0.0, 0.0), (85.0, 0.0), (15.0, 32.0)];
     let gates = gates
@@ -111,7 +111,8 @@ fn cones(scenario: &mut Scenario, ground: Ground) -> Result<(), EditError> {
     Ok(())
 }
 
-/// Ahead: ridges of 10 cm, then waves that lift one side after the other; beside them a ramp of 20 %.
+/// Terrain with ridges of 10 cm, then waves that lift one side after the other, and beside them a ramp of 20
+/// %.
 fn bumps() -> Option<HeightField> {
     let (low, high) = (DVec2::new(-40.0, -20.0), DVec2::new(180.0, 45.0));
     let level = HeightField::level(low, high, SPACING).ok()?;
@@ -124,11 +125,11 @@ fn bumps() -> Option<HeightField> {
 fn height(place: DVec2) -> f64 {
     let DVec2 { x, y } = place;
     if y > 20.0 {
-        // Rises to 6 m over 30 m.
+        // The ramp rises to 6 m over 30 m.
         return 0.2 * (x - 20.0).clamp(0.0, 30.0);
     }
     if (5.0..80.0).contains(&x) {
-        // A ridge every 10 m, a metre wide.
+        // Ridges are 10 m apart and a metre wide.
         let along = (x - 5.0) % 10.0;
         return if along < 1.0 {
             0.1 * sin(PI * along)
@@ -138,7 +139,8 @@ fn height(place: DVec2) -> f64 {
     }
     if (90.0..170.0).contains(&x) {
         let wave = sin(TAU * (x - 90.0) / 8.0);
-        // One side after the other. Both sides are 0 in the middle, which avoids a step along it.
+        // The waves lift one side after the other. They are 0 in the middle, so that there is no step along
+        // it.
         return 0.12 * wave * if y > 0.0 { 1.0 } else { -1.0 } * (y.abs() / 1.5).min(1.0);
     }
     0.0

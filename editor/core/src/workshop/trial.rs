@@ -23,7 +23,7 @@ pub struct TrialState {
     pub rival: TrialRow,
     /// Whether manoeuvres are running.
     pub is_running: bool,
-    /// Why they could not run, if they could not.
+    /// Message if the trials could not run.
     pub problem: Option<String>,
 }
 
@@ -44,7 +44,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Starts the manoeuvres of a vehicle, and of the one to compare with.
+    /// Starts the manoeuvres of a vehicle, and of a vehicle to compare it with.
     pub fn start(
         file: Arc<VehicleFile>,
         rival: Option<Arc<VehicleFile>>,

@@ -1,4 +1,4 @@
-//! The effect of training: rule tables with the old rules, and the other genes as a list.
+//! The effect of training: rule tables with old and new rules, and a list of the other genes.
 
 use super::super::widgets::{empty, heading};
 use super::{Part, beside};
@@ -11,14 +11,14 @@ use roadwright_agent::ModuleKind;
 use roadwright_control::fuzzy::{CHROMOSOME, FuzzyController, MECHANIC};
 use roadwright_training::genetic::Gene;
 
-/// Height of a rule, points: the new value, and the old one below.
+/// Height of the cell of a rule, points, with the old value below the new one.
 const CELL: f32 = 34.0;
-/// Room for the names of rows, points.
+/// Width reserved for the names of rows, points.
 const NAMES: f32 = 62.0;
-/// Rules of a table.
+/// Number of rules in a table.
 // Three terms of the angle by three of the distance.
 const IN_TABLE: usize = 9;
-/// Number of terms of change that has the full colour.
+/// Number of terms by which a rule must change to get the full colour.
 const MOST_STEPS: f64 = 4.0;
 
 /// A rule before and after training.
@@ -29,7 +29,8 @@ struct Rule<'a> {
 }
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
-    // The champion if one was chosen, because the best of the pool may have been lucky with its courses.
+    // The champion is preferred, because the best individual of the pool may have been lucky with its
+    // courses.
     let champion = training
         .verdict
         .as_ref()
@@ -79,7 +80,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     list(ui, model.theme(), &others);
 }
 
-/// The rule tables of a module, and the keys of their rules in order of table and row.
+/// The rule tables of a module, and the keys of their rules ordered by table and row.
 struct Tables {
     module: &'static str,
     tables: &'static [&'static FuzzyController],
@@ -99,8 +100,8 @@ impl Tables {
         Self {
             module,
             tables,
-            // In the order in which the module describes them, which is that of its chromosome, so the index
-            // of a key gives its table, row and column.
+            // In the order of the module's description, which is that of its chromosome, so the index of a
+            // key gives its table, row and column.
             keys: keys.filter(|key| key.starts_with("rule_")).collect(),
         }
     }
@@ -129,14 +130,14 @@ impl Tables {
     }
 }
 
-/// The colour of a change: more or less, stronger for larger changes.
+/// Colour of a change, which differs for increases and decreases and is stronger for larger changes.
 fn color(theme: Theme, before: f64, after: f64, step: f64) -> Option<Color32> {
     // In steps of the gene; for a rule, a step is one term.
     let steps = (after - before) / step;
     let tone = match steps {
         s if s > 0.0 => Tone::Accent,
         s if s < 0.0 => Tone::Warning,
-        // Unchanged; also NaN, for no change with a step of 0.
+        // The value is unchanged, or NaN if a gene with step 0 is unchanged.
         _ => return None,
     };
     let share = 0.2 + 0.35 * (steps.abs() / MOST_STEPS).min(1.0);
@@ -155,7 +156,7 @@ fn legend(ui: &mut Ui, theme: Theme) {
     });
 }
 
-/// A rule table; a changed rule shows its old value below.
+/// A rule table, in which a changed rule shows its old value below the new one.
 fn table(ui: &mut Ui, theme: Theme, of: &Tables, table: &FuzzyController, rules: &[&Rule<'_>]) {
     heading(ui, table.name);
     let width = ((ui.available_width() - NAMES) / 3.0 - 4.0).max(56.0);
@@ -171,7 +172,7 @@ fn table(ui: &mut Ui, theme: Theme, of: &Tables, table: &FuzzyController, rules:
                 ui.label(RichText::new(*name).small());
                 for column in 0..3 {
                     let at = |rule: &&&Rule<'_>| {
-                        // Rules that are not trained are not genes and have no place.
+                        // Rules that are not trained are not genes and therefore not listed.
                         of.place(rule.gene)
                             .is_some_and(|(_, r, c)| (r, c) == (row, column))
                     };

@@ -1,4 +1,4 @@
-//! Comparison of results of `bench run`: box plots, and the difference of two.
+//! Comparison of results of `bench run` with box plots and the difference between two results.
 
 use super::super::widgets::{choice, empty, heading, named};
 use super::{ExperimentPanel, Part, beside};
@@ -106,7 +106,7 @@ fn in_words(open: &OpenResults) -> String {
     )
 }
 
-/// One box on the scale of all.
+/// Draws a box on the common scale.
 fn box_plot(
     ui: &mut Ui,
     theme: Theme,
@@ -126,7 +126,7 @@ fn box_plot(
     response.widget_info(move || WidgetInfo::labeled(Role::Label, true, &label));
     let rect = response.rect;
     response.on_hover_text(said);
-    // If all runs are equal, everything is drawn at the left end, which avoids a division by zero.
+    // If all runs are equal, everything is drawn at the left end to avoid a division by zero.
     let span = if high > low { high - low } else { 1.0 };
     let inner = rect.shrink2(vec2(6.0, 0.0));
     let at = |value: f64| inner.left() + ((value - low) / span) as f32 * inner.width();
@@ -137,7 +137,7 @@ fn box_plot(
         pos2(at(*first), middle - HALF),
         pos2(at(*third), middle + HALF),
     );
-    // The ground first, because the line below would show through the pale fill.
+    // Filled with the background first, because the line below would show through the pale box.
     painter.rect_filled(whole, 2.0, theme.ground());
     painter.rect_filled(whole, 2.0, theme.plot(place).gamma_multiply(0.3));
     painter.rect_stroke(whole, 2.0, stroke, egui::StrokeKind::Inside);
@@ -151,7 +151,7 @@ fn box_plot(
     painter.circle(pos2(at(mean), middle), 3.5, theme.plot(place), edge);
 }
 
-/// A line with ends.
+/// Draws a line with a bar at each end.
 fn line(painter: &Painter, from: f32, to: f32, y: f32, stroke: Stroke) {
     painter.hline(from..=to, y, stroke);
     for end in [from, to] {
@@ -167,9 +167,9 @@ fn compare(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], state: &mut 
         return;
     }
     let last = results.len() - 1;
-    // A selected result may have been closed.
+    // A selected result may have been closed meanwhile.
     let (first, second) = (state.pair.0.min(last), state.pair.1.min(last));
-    // There are at least two, so these exist.
+    // There are at least two results, so both indices exist.
     state.pair = if first == second {
         (0, 1)
     } else {
@@ -199,7 +199,7 @@ fn difference(ui: &mut Ui, theme: Theme, paired: &Paired, second: &OpenResults) 
     // The difference is the second minus the first. Where lower is better, a negative one is good.
     let is_better = (paired.mean < 0.0) == second.summary.lower_is_better;
     let (word, color) = match (paired.t.contains(0.0), is_better) {
-        // If the interval contains zero, the sign of the mean says nothing.
+        // If the interval contains zero, the sign of the mean is not significant.
         (true, _) => ("no visible difference", theme.tone(Tone::Guide)),
         (false, true) => ("better", theme.good()),
         (false, false) => ("worse", theme.tone(Tone::Danger)),
@@ -228,7 +228,7 @@ fn scale(ui: &mut Ui, theme: Theme, paired: &Paired) {
     );
     response.widget_info(move || WidgetInfo::labeled(Role::Label, true, &said));
     let rect = response.rect;
-    // Zero stays in the middle, so the wider side of the interval sets the scale of both.
+    // Zero stays in the middle, so the wider side of the interval determines the scale of both sides.
     let reach = paired
         .t
         .low

@@ -1,4 +1,4 @@
-//! The parameters of a stack, to be selected for training.
+//! The parameters of a stack, among which the user selects those to train.
 
 use super::super::widgets::heading;
 use super::ExperimentPanel;
@@ -7,7 +7,7 @@ use egui::{Checkbox, RichText, Role, Ui, WidgetInfo};
 use roadwright_training::genetic::{Experiment, Gene, patterns_of};
 use std::collections::BTreeSet;
 
-/// Rules of fuzzy controllers are grouped.
+/// Prefix of the rules of fuzzy controllers, which are grouped.
 const RULES: &str = "rule_";
 
 pub(super) fn ui(
@@ -56,7 +56,7 @@ fn groups(all: &[Gene]) -> Vec<(String, Vec<&Gene>)> {
     groups
 }
 
-/// A group with a tick for all its genes.
+/// A group with a checkbox for all its genes.
 fn group(ui: &mut Ui, name: &str, genes: &[&Gene], chosen: &mut BTreeSet<String>) {
     let ticked = genes
         .iter()

@@ -1,4 +1,4 @@
-//! The individuals of the pool and the last generation, to be watched and struck out.
+//! The individuals of the pool and of the last generation, which can be watched and struck out.
 
 use super::super::widgets::{heading, named};
 use super::ExperimentPanel;
@@ -6,7 +6,7 @@ use crate::experiment::{ExperimentAction, Fate, IndividualRow, TrainingPicture};
 use crate::model::{Action, Model};
 use egui::{Button, DragValue, RichText, ScrollArea, Ui};
 
-/// Maximum number of rows: a random start has thousands, most of which hardly move.
+/// Maximum number of rows. A random start has thousands of individuals, most of which hardly move.
 const MOST: usize = 200;
 
 pub(super) fn ui(

@@ -38,9 +38,9 @@ enum View {
 #[derive(Default)]
 pub(super) struct ExperimentPanel {
     view: View,
-    /// Seed of the course to show individuals on; `None`: the first of the last generation.
+    /// Seed of the course on which individuals are shown; `None` for the first course of the last generation.
     course: Option<u64>,
-    /// The stack to write the champion into; `None`: a new one.
+    /// The stack into which the champion is written; `None` for a new one.
     target: Option<String>,
     /// Indices of the compared results.
     pair: (usize, usize),
@@ -71,7 +71,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     match (state.view, &experiment.draft, &experiment.training) {
         (View::Setup, Some(draft), _) => setup::ui(ui, model, draft, state, actions),
         (View::Setup, None, _) => begin(ui, actions),
-        // Before the pages that need a training, because results can be compared without one.
+        // Handled before the pages that need a training, because results can be compared without one.
         (View::Compare, _, _) => comparison::ui(ui, model, state, actions),
         (_, _, None) => empty(ui, "Press Train in Set up to start."),
         (View::Training, _, Some(training)) => {
@@ -87,7 +87,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// The page before there is an experiment.
+/// The page shown before an experiment is opened.
 fn begin(ui: &mut Ui, actions: &mut Vec<Action>) {
     heading(ui, "Train a driver");
     ui.label(
@@ -119,7 +119,7 @@ const WIDE: f32 = 620.0;
 /// Gap between the columns, points.
 const GAP: f32 = 18.0;
 
-/// The parts of a panel.
+/// A part of a panel.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     First,
@@ -133,14 +133,14 @@ fn beside(ui: &mut Ui, mut show: impl FnMut(&mut Ui, Part)) {
         show(ui, Part::Second);
         return;
     }
-    // Not `Ui::columns`, which stretches the words of long lines apart.
+    // `Ui::columns` would stretch the words of long lines apart.
     let width = 0.5 * (ui.available_width() - GAP);
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = GAP;
         for part in [Part::First, Part::Second] {
             let layout = Layout::top_down(Align::Min);
             ui.allocate_ui_with_layout(vec2(width, 0.0), layout, |ui| {
-                // The wide gap applies to the two columns only, not to their contents.
+                // The wide gap applies only between the two columns, not inside them.
                 *ui.spacing_mut() = ui.ctx().global_style().spacing.clone();
                 ui.set_width(width);
                 show(ui, part);
@@ -198,7 +198,7 @@ pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             let color = model.theme().tone(Tone::Danger);
             ui.colored_label(color, "Red: not completed.");
         }
-        // An edited world is different and ends elsewhere.
+        // An edited world behaves differently, so its end is not known.
         if let Some(end) = shown.end.as_ref().filter(|_| !model.document.is_dirty()) {
             let dt = model.document.scenario().settings().dt;
             ui.label(in_words(end, dt.get()));

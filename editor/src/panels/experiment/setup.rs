@@ -1,4 +1,4 @@
-//! Setup of a training: course, stack, genes, seeds, operators.
+//! Setup of a training, with course, stack, genes, seeds and operators.
 
 use super::super::widgets::{Number, choice, heading, primary_if};
 use super::{ExperimentPanel, Part, beside, button, fault, genes, spending};
@@ -12,7 +12,7 @@ use roadwright_training::Course;
 use roadwright_training::genetic::experiment::{Courses, NameOr};
 use roadwright_training::genetic::{Bounds, Elite, Experiment, Method, Start};
 
-/// Keys whose errors are shown beside their fields.
+/// Keys whose errors are shown next to their fields.
 const PLACED: [&str; 13] = [
     "course",
     "stack",
@@ -130,7 +130,7 @@ fn files(ui: &mut Ui, model: &Model, draft: &Draft, actions: &mut Vec<Action>) {
     });
 }
 
-/// The button that starts training, and what prevents it.
+/// The button that starts training, or the reason why training is not possible.
 fn train(
     ui: &mut Ui,
     model: &Model,
@@ -168,14 +168,15 @@ fn train(
             ui.label(why);
         }
         Some(checked) => match &checked.fault {
-            // Shown at its field if it has one.
+            // An error with a field is shown next to that field.
             Some(fault) if !PLACED.contains(&fault.key) => super::fault(ui, model, &[]),
             Some(_) => {
                 ui.label(why);
             }
             None => {
                 let of = &draft.experiment;
-                // Of the first generation; a run has several drives, so the number is a multiple of them.
+                // For the first generation. A run consists of several drives, so the number is a multiple of
+                // them.
                 let drives = of.courses_of(1, checked.drives).len() * checked.drives;
                 let count = model.experiment.ticks.chosen.len();
                 ui.label(format!(
@@ -237,7 +238,7 @@ fn stack(ui: &mut Ui, model: &Model, draft: &Draft, actions: &mut Vec<Action>) {
             let entries = model.modules.registry.of::<dyn Controller>();
             let course = draft.experiment.course.as_deref();
             let course = course.and_then(|name| Course::named(name).ok());
-            // Controllers made for one manoeuvre are offered on its course only.
+            // Controllers made for a manoeuvre are offered only on its course.
             let fits = |id: &&str| course.as_ref().is_none_or(|course| course.is_for(id));
             let ids = entries.iter().map(|entry| entry.info.id).filter(fits);
             ids.map(str::to_owned).collect()
@@ -290,7 +291,7 @@ fn fitness(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     let now = match &experiment.fitness {
         None => None,
         Some(NameOr::Name(name)) => Some(name.clone()),
-        // With its own weights, which are shown below.
+        // A fitness with its own weights, which are shown below.
         Some(NameOr::Own(setting)) => Some(format!("{}, weighted", setting.module)),
     };
     let mut all = vec![(None, "the course's".to_owned())];
@@ -337,7 +338,7 @@ fn seeds(ui: &mut Ui, experiment: &mut Experiment) {
     });
 }
 
-/// A whole number in its own row.
+/// A row for a whole number.
 fn whole(
     ui: &mut Ui,
     name: &str,
@@ -390,7 +391,7 @@ fn breeding(ui: &mut Ui, experiment: &mut Experiment) {
     operators.m = levels as u32;
 }
 
-/// A choice in its own row.
+/// A row for a choice.
 fn chosen<T: PartialEq + Clone>(ui: &mut Ui, name: &str, value: &mut T, all: &[(T, &str)]) {
     ui.label(name);
     let all: Vec<(T, String)> = all

@@ -1,5 +1,5 @@
-//! Budget of drives of a generation: which individuals end early, and how the number of drives grows from
-//! generation to generation; also the weights of the fitness.
+//! Budget of drives of a generation, and weights of the fitness. The budget determines which individuals end
+//! early, and how the number of drives grows from generation to generation.
 
 use super::super::widgets::{Number, choice};
 use crate::model::Model;
@@ -11,8 +11,8 @@ use roadwright_training::genetic::experiment::{Growth, NameOr};
 use roadwright_training::genetic::{Experiment, Halving, Learning, Racing};
 use std::ops::RangeInclusive;
 
-/// Initial settings of racing: an individual is dropped only if it can no longer win, provided that scores
-/// are not below 0.
+/// Initial settings of racing. An individual is dropped only if it can no longer win, provided that scores
+/// are not negative.
 const RACING: Racing = Racing {
     least: 0.0,
     block: 3,
@@ -21,10 +21,10 @@ const RACING: Racing = Racing {
 /// Initial values of significance and restarts.
 const DOUBT: f64 = 0.05;
 const RESTART: u32 = 30;
-/// Range offered for a fitness, which may have any value.
+/// Range offered for a fitness, which is not limited.
 const ANY: RangeInclusive<f64> = -1e6..=1e6;
 
-/// Method of ending individuals early.
+/// Method by which individuals are ended early.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Sparing {
     Nobody,
@@ -47,7 +47,7 @@ impl Sparing {
     }
 }
 
-/// A number in its own row.
+/// A row for a number.
 fn number(ui: &mut Ui, value: &mut f64, row: Number<'_>) {
     let (new, response) = Number {
         value: *value,
@@ -60,7 +60,7 @@ fn number(ui: &mut Ui, value: &mut f64, row: Number<'_>) {
     }
 }
 
-/// A number without a unit; its value is filled in where it is shown.
+/// Describes a number without a unit. Its value is filled in where it is shown.
 fn row<'a>(name: &'a str, range: RangeInclusive<f64>, step: f64, hint: &'a str) -> Number<'a> {
     Number {
         name,
@@ -78,7 +78,7 @@ fn whole(ui: &mut Ui, value: &mut usize, name: &str, range: RangeInclusive<f64>,
     *value = new.max(0.0) as usize;
 }
 
-/// A choice between having an option and not having it.
+/// A choice between an option and no option.
 fn has<T>(ui: &mut Ui, name: &str, hint: &str, value: &mut Option<T>, words: [&str; 2], begin: T) {
     ui.label(name).on_hover_text(hint);
     let all = [(false, words[0].to_owned()), (true, words[1].to_owned())];
@@ -230,14 +230,14 @@ pub(super) fn learning(ui: &mut Ui, learning: &mut Learning) {
     }
 }
 
-/// The fitness that scores drives: the selected one, or the course's.
+/// The module that computes the fitness of drives: the selected one, or that of the course.
 fn module_of(experiment: &Experiment) -> Option<String> {
     match &experiment.fitness {
         Some(NameOr::Name(name)) => Some(name.clone()),
         Some(NameOr::Own(setting)) => Some(setting.module.clone()),
         None => {
             let course = experiment.course.as_deref();
-            // The user's scenarios are courses with the fitness shared by all.
+            // Scenarios of the user are treated as courses with the fitness that all courses share.
             let named = course.and_then(|name| Course::named(name).ok());
             Some(
                 named
@@ -312,7 +312,7 @@ fn put_weight(experiment: &mut Experiment, module: &str, info: &ParameterInfo, v
     } else {
         setting.parameters.insert(info.key.to_owned(), value);
     }
-    // Without its own weights it is stored by name.
+    // Without weights of its own, the fitness is stored by name.
     experiment.fitness = Some(if setting.parameters.is_empty() {
         NameOr::Name(setting.module)
     } else {

@@ -172,7 +172,7 @@ fn curves(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     plot_with(ui, "Ended", LOW, 1.0, ended, |_| {});
 }
 
-/// Values of generations, where present.
+/// Points for the values of generations, leaving out missing values.
 fn points(rows: &[GenerationRow], of: fn(&GenerationRow) -> Option<f64>) -> Vec<[f64; 2]> {
     let points = rows
         .iter()

@@ -1,4 +1,4 @@
-//! The champion's results on test courses, and the use of its values in the scenario.
+//! The champion's results on test courses, and the controls that write its values into the scenario.
 
 use super::super::widgets::{choice, heading};
 use super::ExperimentPanel;
@@ -67,7 +67,7 @@ fn in_words(summary: &Summary) -> String {
     )
 }
 
-/// A mean with its interval; a single value has none.
+/// A mean with its interval as text; a single value has no interval.
 fn spread(estimate: &Estimate) -> String {
     match estimate.interval {
         None => format!("{:.4} (one run: no interval)", estimate.mean),
@@ -77,7 +77,7 @@ fn spread(estimate: &Estimate) -> String {
 
 /// Means with their error bars, one below the other.
 fn intervals(ui: &mut Ui, theme: Theme, rows: &[(&str, &Estimate, Color32)]) {
-    // One run has no interval, so its bar is a point.
+    // A single run has no interval, so its bar is a point.
     let ends = |estimate: &Estimate| estimate.interval.unwrap_or([estimate.mean; 2]);
     let all = rows.iter().flat_map(|(_, estimate, _)| ends(estimate));
     let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {

@@ -1,5 +1,5 @@
-//! The diagram of time and distance: signals at their positions, and the bands of both directions between
-//! their greens.
+//! A time-distance diagram with signals at their positions and, between their greens, the bands of both
+//! directions.
 //!
 //! ```text
 //!   node 11, 400 m | ===-----===/==-----===        = green   - red
@@ -50,7 +50,7 @@ pub(super) struct Gesture {
 }
 
 impl Gesture {
-    /// The signals with the dragged offset.
+    /// The corridor with the dragged offset.
     pub(super) fn put(&self, corridor: &Corridor) -> Corridor {
         let mut shown = corridor.clone();
         let own = shown
@@ -72,7 +72,7 @@ pub(super) fn color(theme: Theme, along: Along) -> Color32 {
     })
 }
 
-/// An arrow that points along a direction: forward is up.
+/// Draws an arrow along a direction, where forward is up.
 pub(super) fn arrow(painter: &Painter, at: Pos2, along: Along, color: Color32) {
     let up = match along {
         Along::Forward => -1.0,
@@ -104,7 +104,7 @@ impl Chart<'_> {
         let well = ui.visuals().widgets.inactive.bg_fill.gamma_multiply(0.5);
         ui.painter().rect_filled(plot, 3.0, well);
         self.axis(ui, plot, theme);
-        // Signals lie over the bands, so that a band touching a red is visible.
+        // Signals are drawn over the bands, so that a band that touches a red remains visible.
         for along in [Along::Backward, Along::Forward] {
             self.band(ui, plot, along, color(theme, along));
         }
@@ -114,7 +114,7 @@ impl Chart<'_> {
         self.now(ui, plot, theme);
     }
 
-    /// High enough to tell neighbouring signals apart.
+    /// Height of the diagram, large enough to tell neighbouring signals apart.
     fn height(&self, available: f32) -> f32 {
         let places = self.corridor.signals.windows(2);
         let gaps = places
@@ -128,7 +128,7 @@ impl Chart<'_> {
         wanted.max(available - 4.0).clamp(least, most.max(least))
     }
 
-    /// The time shown, s: whole cycles, long enough for a band to pass from end to end.
+    /// The time shown, s. It consists of whole cycles and is long enough for a band to pass from end to end.
     fn span(&self) -> f64 {
         let travel = self.corridor.length() / self.speed;
         let cycle = self.corridor.cycle;
@@ -204,7 +204,7 @@ impl Chart<'_> {
         }
     }
 
-    /// A signal: its name, its greens in both directions over its red, and its drag area.
+    /// Draws a signal: its name, its greens in both directions over its red, and its drag area.
     fn signal(
         &self,
         ui: &Ui,
@@ -290,8 +290,8 @@ impl Chart<'_> {
             let by = f64::from(pointer.x - own.from) * self.span() / f64::from(plot.width());
             let offset = ((own.before + by) / STEP).round() * STEP;
             let offset = offset.rem_euclid(self.corridor.cycle);
-            // Each state is an edit, and each edit closes the signals of a run, so only differences are sent,
-            // and nothing before the pointer has moved by half a step.
+            // Each state is an edit, and each edit closes the signals of a run. So only differences are sent,
+            // and nothing is sent before the pointer has moved by half a step.
             let has_moved = own.offset != own.before || by.abs() >= 0.5 * STEP;
             if has_moved && offset != own.offset {
                 own.offset = offset;

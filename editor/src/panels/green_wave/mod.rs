@@ -1,5 +1,4 @@
-//! Green waves: a diagram of time and distance along a street, in which the start times of signal cycles can
-//! be dragged.
+//! Green waves: a time-distance diagram of a street in which the start times of signal cycles can be dragged.
 
 mod chart;
 
@@ -20,12 +19,12 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Design speeds of a wave, km/h.
+/// Allowed design speeds of a wave, km/h.
 const SPEEDS: RangeInclusive<f64> = 5.0..=200.0;
-/// Offsets of a wave are rounded to tenths of a second, which is the most that the band can lose.
+/// Offsets of a wave are rounded to tenths of a second, so the band loses at most that much.
 const TENTHS: f64 = 10.0;
 
-/// Results for a revision and a selection.
+/// Results for a revision of the scenario and a selection.
 struct Known {
     revision: u64,
     found: Result<Arc<Corridor>, NoWave>,
@@ -36,10 +35,10 @@ struct Known {
 /// State of the panel.
 #[derive(Default)]
 pub(super) struct GreenWavePanel {
-    /// The selection that defines the corridor: the last one with two signals, so that inspecting one of them
-    /// does not close the diagram.
+    /// The selection that defines the corridor. It is the last one with two signals, so that inspecting one
+    /// of them does not close the diagram.
     chosen: BTreeSet<ObjectId>,
-    /// Whether the direction is reversed.
+    /// Whether forward and backward are exchanged.
     is_turned: bool,
     /// The design speed, m/s; by default that of the roads.
     speed: Option<f64>,
@@ -48,7 +47,7 @@ pub(super) struct GreenWavePanel {
 }
 
 impl GreenWavePanel {
-    /// Handles another selection or scenario.
+    /// Adapts to another selection or scenario.
     fn follow(&mut self, model: &Model) {
         if self.chosen != model.selection && signals_of(model) > 1 {
             *self = Self {
@@ -120,7 +119,7 @@ fn signals_of(model: &Model) -> usize {
     found.len()
 }
 
-/// The button that opens the panel, if there is something to show.
+/// The button that opens the panel, if the selection has a green wave to show.
 pub(super) fn opener(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let command = Command::Panel(PanelId::GreenWave);
     if signals_of(model) > 1
@@ -164,7 +163,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     };
     let shared = known.shared.clone();
     let speed = controls(ui, model, state, &corridor, actions);
-    // With the drag applied, because the scene lags behind the pointer.
+    // Includes the drag, because the scene lags behind the pointer.
     let shown = match &state.gesture {
         Some(gesture) => gesture.put(&corridor),
         None => corridor.as_ref().clone(),
@@ -186,7 +185,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     chart.ui(ui, &mut state.gesture, actions);
 }
 
-/// Speed, direction, and the button that creates the wave. Returns the present speed, m/s.
+/// Shows speed, direction, and the button that creates the wave. Returns the present speed, m/s.
 fn controls(
     ui: &mut Ui,
     model: &Model,
@@ -231,7 +230,7 @@ fn controls(
 fn wave(model: &Model, corridor: &Corridor, speed: f64) -> Action {
     let offsets = corridor.wave(speed).into_iter().zip(&corridor.signals);
     let offsets = offsets.map(|(offset, signal)| {
-        // The first keeps its exact offset.
+        // The first offset stays exact.
         let rounded = (TENTHS * offset).round() / TENTHS;
         let is_first = signal.at == 0.0;
         if is_first {
@@ -249,7 +248,7 @@ fn wave(model: &Model, corridor: &Corridor, speed: f64) -> Action {
         let text = "The offsets already form this wave.";
         return Action::Say(Word::Done, text.into());
     }
-    // Unchanged signals need no plan of their own.
+    // Signals whose offset does not change need no plan.
     let pairs = corridor.signals.iter().zip(offsets);
     let pairs = pairs.filter(|(signal, offset)| (signal.offset - offset).abs() >= 1e-9);
     let pairs = pairs.map(|(signal, offset)| (signal.junction, offset));
@@ -316,7 +315,7 @@ fn words(ui: &mut Ui, corridor: &Corridor, speed: f64) {
     }
 }
 
-/// The reason why there is no wave, and the nodes where that can be changed.
+/// The reason why there is no wave, and links to the nodes that cause it.
 fn refused(ui: &mut Ui, model: &Model, why: &NoWave, actions: &mut Vec<Action>) {
     let color = model.theme().tone(Tone::Warning);
     ui.add_space(6.0);

@@ -79,7 +79,8 @@ pub(super) const APPEARANCE: [Property<Agent>; 3] = [
     },
 ];
 
-/// Heading at the start. Only a start on open ground has one, because on a lane it is that of the lane.
+/// Heading at the start. Only a start on open ground has this property, because on a lane the lane determines
+/// it.
 const HEADING: Property<Agent> = Property {
     name: "Heading",
     label: "Rotate {object}",
@@ -144,7 +145,7 @@ fn repeats(ui: &mut Ui, subject: &mut Subject<'_, Agent>) {
     ui.end_row();
 }
 
-/// Its start, way-points and destination.
+/// Its start, waypoints and destination.
 fn trip(ui: &mut Ui, model: &Model, id: AgentId, agent: &Agent) {
     fact(ui, "Start", place_text(&agent.start));
     for via in &agent.via {
@@ -164,21 +165,21 @@ fn trip(ui: &mut Ui, model: &Model, id: AgentId, agent: &Agent) {
     }
 }
 
-/// Destinations become way-points, so that a trip can be built by dragging one destination after the other.
+/// Turns destinations into waypoints, so that a trip can be built by dragging one destination after another.
 fn way_points(ui: &mut Ui, subject: &mut Subject<'_, Agent>) {
     let name = subject.name.clone();
     if subject.object.destination.is_some()
         && ui
-            .button("Turn destination into way-point")
+            .button("Turn destination into waypoint")
             .on_hover_text("Then drag a new destination.")
             .clicked()
     {
-        subject.apply(format!("Add way-point to {name}"), |agent| {
+        subject.apply(format!("Add waypoint to {name}"), |agent| {
             agent.via.extend(agent.destination);
         });
     }
-    if !subject.object.via.is_empty() && ui.button("Clear way-points").clicked() {
-        subject.apply(format!("Clear way-points of {name}"), |agent| {
+    if !subject.object.via.is_empty() && ui.button("Clear waypoints").clicked() {
+        subject.apply(format!("Clear waypoints of {name}"), |agent| {
             agent.via.clear();
         });
     }

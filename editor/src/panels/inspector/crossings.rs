@@ -32,7 +32,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
     let mut roads: Vec<RoadId> = network.ends_at(id).into_iter().map(|end| end.0).collect();
     roads.sort_unstable();
     roads.dedup();
-    // At the end of a single road there is no traffic to cross.
+    // At the end of a single road no traffic has to be crossed.
     if roads.len() < 2 {
         return;
     }

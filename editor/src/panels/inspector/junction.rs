@@ -14,7 +14,7 @@ use roadwright_scenario::{
     SignalPlan,
 };
 
-/// Number of road ends from which priority matters.
+/// Minimum number of road ends for which priority matters.
 const CROSSING: usize = 3;
 
 const CONTROL: Choice<Node, Option<Control>> = Choice {
@@ -26,7 +26,7 @@ const CONTROL: Choice<Node, Option<Control>> = Choice {
     set: |node, control| node.rules.control = control,
 };
 
-/// Control of the signals: unset, a mode, or a module with an id.
+/// Control of the signals: not set, a mode, or a module by its id.
 #[derive(Clone, PartialEq)]
 enum Decides {
     Unsaid,
@@ -63,7 +63,7 @@ impl Decides {
     }
 }
 
-/// Choices for red-amber before green: unset, off, or a duration in seconds.
+/// Choices for red-amber before green: not set, off, or a duration in seconds.
 fn red_ambers(junction: &Junction, node: &Node) -> Choices<Option<f64>> {
     let by_law = junction.law.red_amber;
     let title = |seconds: f64| match seconds {
@@ -203,7 +203,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
     }
 }
 
-/// All controls, and the one that follows from the roads by default.
+/// All kinds of control, and the one that follows from the roads by default.
 fn controls(junction: &Junction, node: &Node) -> Choices<Option<Control>> {
     let derived = match node.rules.control {
         None => format!("Automatic: {}", title(junction.control)),
@@ -227,8 +227,8 @@ fn title(control: Control) -> &'static str {
     }
 }
 
-/// Choices for what controls the signals: the modes and the available modules. A missing module is included
-/// if the plan names it.
+/// Choices for the control of the signals: the modes and the available modules. A module that the plan names
+/// is included even if it is missing.
 fn deciders(model: &Model, node: &Node) -> Choices<Decides> {
     let modes = [
         (Decides::Unsaid, "fixed, automatic times"),
@@ -279,7 +279,7 @@ fn majors(
         let edit = with_majors(network, id, junction, &roads);
         actions.push(Action::Apply(label, edit));
     };
-    // The user's choice holds until it is reset, however the roads change.
+    // The user's choice remains until it is reset, even if the roads change.
     let mut nodes = junction.nodes.iter().filter_map(|&id| network.node(id));
     let is_chosen = nodes.any(|node| !node.rules.major.is_empty());
     let reset = is_chosen.then(|| ui.button("Automatic"));
@@ -288,8 +288,8 @@ fn majors(
     }
     ui.horizontal_wrapped(|ui| {
         for arm in &junction.arms {
-            // From the derived signs rather than the rules: without a choice the roads decide, and the first
-            // click must not demote roads that had priority.
+            // Uses the derived signs, because without a choice the roads decide, and the first click must not
+            // demote roads that had priority.
             let mut is_major = arm.sign == Sign::None;
             if ui.checkbox(&mut is_major, arm.road.to_string()).changed() {
                 let now: Vec<RoadId> = junction

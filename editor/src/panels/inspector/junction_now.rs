@@ -1,5 +1,5 @@
-//! The state of the selected junction during a run: its signals, queues, tickets, and which vehicle waits for
-//! which.
+//! The state of the selected junction during a run: its signals, queues and tickets, and which vehicles wait
+//! for which others.
 
 use super::super::widgets::heading;
 use super::law::turn_title;
@@ -15,7 +15,7 @@ use roadwright_simulation::{
 
 /// Maximum number of rows of a table, because a crowded junction has more than can be read.
 const MOST_ROWS: usize = 12;
-/// Widths of columns, points, fixed so that they do not move while numbers change.
+/// Widths of columns, points. They are fixed, so that columns do not move while numbers change.
 const LANE: f32 = 96.0;
 const NUMBER: f32 = 84.0;
 /// Size of the bar of a stage, points.
@@ -29,7 +29,7 @@ pub(super) fn seen(model: &Model, id: NodeId) -> Option<&JunctionInspection> {
         .filter(|live| live.snapshot.step > 0)?;
     let junction = model.scene.layout.junction_at(id)?;
     let seen = live.junction.as_ref()?;
-    // The snapshot may still be of the previously selected junction.
+    // The snapshot may still describe the previously selected junction.
     junction.nodes.contains(&seen.node).then_some(seen)
 }
 
@@ -87,7 +87,8 @@ fn stage(ui: &mut Ui, theme: Theme, programme: &ProgrammeInspection) {
             ui.label(text);
         });
         let share = programme.remaining.map_or(0.0, |remaining| {
-            // Elapsed over elapsed plus remaining: the bar moves back slightly when a stage is extended.
+            // Elapsed time over elapsed plus remaining time. The bar moves back slightly when a stage is
+            // extended.
             programme.elapsed / (programme.elapsed + remaining).max(1e-9)
         });
         bar(ui, share as f32, color);
@@ -121,7 +122,7 @@ fn fixed(ui: &mut Ui, width: f32, content: impl FnOnce(&mut Ui)) {
     );
 }
 
-/// A triangle for go, a bar for wait: shape and colour show the same.
+/// Draws a triangle for go or a bar for wait, in different colours.
 pub(super) fn state(ui: &mut Ui, theme: Theme, goes: bool) {
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(12.0), egui::Sense::hover());
     let middle = rect.center();

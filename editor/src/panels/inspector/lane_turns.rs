@@ -1,4 +1,4 @@
-//! Connections from lane to lane through a junction, and the user's changes to them.
+//! Connections between lanes through a junction, and the user's changes to them.
 
 use super::super::property::Subject;
 use super::law::{self, turn_title};
@@ -18,9 +18,9 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
         return;
     }
     let rules = &node.rules.turns;
-    // Derived by the scene, with all changes by the user: a connection may exist by a rule or by choice.
+    // The scene includes all changes by the user, so a connection may exist by a rule or by choice.
     let there: BTreeSet<LaneTurn> = junction.paths.iter().map(|p| turn(p.from, p.to)).collect();
-    // Including removed ones, which have no connection: they must be listed to be restored.
+    // Removed connections are included, because they have to be listed so that they can be restored.
     let decided = rules.add.iter().chain(&rules.remove).copied();
     let all: BTreeSet<LaneTurn> = there.iter().copied().chain(decided).collect();
     let mut subject = Subject {
@@ -65,7 +65,7 @@ fn title(turn: LaneTurn) -> String {
     format!("{} to {}", lane_title(turn.from), lane_title(turn.to))
 }
 
-/// A connection from lane to lane, and its actions.
+/// A connection between two lanes, and its actions.
 fn row(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,
@@ -109,7 +109,7 @@ fn row(
     });
 }
 
-/// A button with its own accessible name that changes the rules.
+/// A button that changes the rules, with its own accessible name.
 fn decide(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,

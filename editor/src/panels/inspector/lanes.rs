@@ -35,8 +35,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: RoadId, road: &Road, actions: &
             id,
             section: index,
             lanes: &section.lanes,
-            // Ids above 0 are to the left of the reference line, from the outermost down to 1; to the right
-            // they continue with -1.
+            // Ids above 0 are to the left of the reference line and count down to 1. To the right they
+            // continue with -1.
             left: section.lanes.iter().filter(|lane| lane.id > 0).count(),
             model,
             side,
@@ -95,7 +95,7 @@ impl Cards<'_> {
     fn add(&self, to: Side, actions: &mut Vec<Action>) {
         let mut lanes = self.lanes.to_vec();
         let left = to == Side::Left;
-        // As wide as the outermost lane on that side, and at least wide enough to drive on.
+        // As wide as the outermost lane on that side, but wide enough to drive on.
         let like = if left { lanes.first() } else { lanes.last() };
         let width = like.map_or(3.25, |lane| Poly3::value_in(&lane.width, 0.0));
         // The id of a new lane; the operation renumbers it.
@@ -152,7 +152,7 @@ impl Cards<'_> {
             .suffix(" m");
         let response = ui.add(drag).on_hover_text("Width, 0.2 to 50 m");
         named(&response, &format!("Width of lane {}", lane.id));
-        // A constant width: a widening lane would lose its shape, so nothing is sent unless the value is
+        // A constant width would destroy the shape of a widening lane, so nothing is sent unless the value is
         // dragged or typed.
         let lanes = self.changed(at, |lane| lane.width = vec![Poly3::constant(width)]);
         // The edit is made every frame but only sent while the value changes.
@@ -195,7 +195,7 @@ impl Cards<'_> {
         }
     }
 
-    /// Allowed turns of its vehicles at the junction ahead.
+    /// Turns that vehicles in this lane may make at the junction ahead.
     fn arrows(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
         let lane = &self.lanes[at];
         ui.label("turns").on_hover_text(
@@ -224,7 +224,7 @@ impl Cards<'_> {
         }
     }
 
-    /// Whether there is another lane of the same direction beside a lane.
+    /// Whether a lane has a neighbour in the same direction.
     fn has_lane_beside(&self, at: usize) -> bool {
         let lane = &self.lanes[at];
         let side = self.side;
@@ -238,7 +238,7 @@ impl Cards<'_> {
         })
     }
 
-    /// Sides to which its vehicles may change lanes.
+    /// Sides to which vehicles in this lane may change lanes.
     fn changes(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
         let lane = &self.lanes[at];
         ui.label("changes").on_hover_text(
@@ -325,8 +325,8 @@ impl Cards<'_> {
 
     fn swap(&self, a: usize, b: usize, actions: &mut Vec<Action>) {
         let mut lanes = self.lanes.to_vec();
-        // The number on the left stays: a lane swapped across the line takes the side of the other one, and
-        // `with_lanes` keeps its driving direction.
+        // The number of lanes on the left stays the same. A lane that is swapped across the line takes the
+        // side of the other one, and `with_lanes` keeps its driving direction.
         lanes.swap(a, b);
         self.apply("Lane order", lanes, self.left, actions);
     }

@@ -9,8 +9,8 @@ use roadwright_scenario::junction::{
 use roadwright_scenario::{Control, NodeId};
 use std::sync::Arc;
 
-/// Junctions farther away than this do not share a programme, m: signals within 40 m of each other do, and no
-/// chain of them is that long.
+/// Distance beyond which junctions do not share a programme, m. Signals within 40 m of each other do, and no
+/// chain of them is this long.
 const NEAR: f64 = 300.0;
 
 /// A junction with its conflicts, right of way and signals.
@@ -24,15 +24,15 @@ pub(super) struct JunctionLaw {
     pub(super) is_shared: bool,
 }
 
-/// Results of earlier frames, for a revision and a junction.
+/// Results of earlier frames, with their revision and junction.
 type Known = (u64, usize, Arc<JunctionLaw>);
 
-/// The rules of a node's junction; `None` until there is a scene with it.
+/// Rules of a node's junction; `None` until a scene contains it.
 pub(super) fn of(ui: &Ui, model: &Model, id: NodeId) -> Option<Arc<JunctionLaw>> {
     in_context(ui.ctx(), model, id)
 }
 
-/// Like `of`, but without access to widgets.
+/// Does the same as `of` without access to widgets.
 pub(super) fn in_context(context: &Context, model: &Model, id: NodeId) -> Option<Arc<JunctionLaw>> {
     let scene = &model.scene;
     let index = *scene.layout.junction_of.get(&id)?;
@@ -63,8 +63,8 @@ fn derive(model: &Model, index: usize) -> JunctionLaw {
     }
 }
 
-/// The signals of the given junctions. Of the other junctions, only nearby ones are included, because they
-/// may share programmes.
+/// The signals of the given junctions. Other junctions are included only if they are near, because they may
+/// share programmes.
 pub(in crate::panels) fn plans_near(model: &Model, junctions: &[usize]) -> SignalPlans {
     let layout = &model.scene.layout;
     let has_signals =
@@ -73,7 +73,8 @@ pub(in crate::panels) fn plans_near(model: &Model, junctions: &[usize]) -> Signa
         let mut all = junctions.iter().map(|&index| &layout.junctions[index]);
         all.any(|own| has_signals(own) && (other.centre - own.centre).length() < NEAR)
     };
-    // By the index of each junction in the layout. The junctions themselves are included, at a distance of 0.
+    // Indexed like the junctions of the layout. The given junctions are included, because their distance is
+    // 0.
     let near: Vec<Option<Conflicts>> = layout
         .junctions
         .iter()
@@ -84,7 +85,7 @@ pub(in crate::panels) fn plans_near(model: &Model, junctions: &[usize]) -> Signa
         model.scene.scenario.network(),
         layout,
         |i| Signals::of(&layout.junctions[i], near[i].as_ref()?),
-        // Never used for the omitted junctions, because they have no signals here.
+        // Not used for the omitted junctions, because they have no signals here.
         |i| near[i].as_ref().unwrap_or(&none),
     )
 }

@@ -1,4 +1,4 @@
-//! Properties of the selected object, with units and ranges: a file for each kind of object.
+//! Properties of the selected object with units and ranges. Each kind of object has a separate file.
 
 mod agent;
 mod controller;
@@ -33,7 +33,7 @@ use crate::model::{Action, Model};
 use egui::Ui;
 use roadwright_scenario::ObjectId;
 
-/// Maximum number of findings listed for the selected object; the Problems panel has all.
+/// Maximum number of findings listed for the selected object; the Problems panel lists all.
 const MOST_FINDINGS: usize = 5;
 
 pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
@@ -57,7 +57,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// The sheet of an object. A deleted object has none; the selection is only updated with the next scene.
+/// The sheet of an object. A deleted object has no sheet, but stays selected until the next scene.
 fn object(ui: &mut Ui, model: &Model, object: ObjectId, actions: &mut Vec<Action>) {
     let scenario = model.document.scenario();
     match object {

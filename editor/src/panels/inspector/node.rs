@@ -57,7 +57,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
 
 /// Its position. Its roads move with it, so a plain edit of the node is not enough.
 fn position(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
-    // From the scenario before the drag, because each state of it bends the roads again.
+    // Starts from the scenario before the drag, because each state of the drag bends the roads again.
     let base = model.document.base();
     let start = base
         .network()
@@ -115,7 +115,7 @@ fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>)
     }
 }
 
-/// Forbids the route from one road via another into a third.
+/// Forbids the route from one road to another over a third road in between.
 fn forbid_turn_over(
     ui: &mut Ui,
     model: &Model,
@@ -160,7 +160,7 @@ fn forbid_turn_over(
     });
 }
 
-/// Forbids a turn between two roads of the junction, at whichever of its nodes they end.
+/// Forbids a turn between two roads of the junction, at any of its nodes.
 fn forbid(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Action>) {
     // A node that was just drawn has no junction until the next scene.
     let Some(junction) = model.scene.layout.junction_at(id) else {

@@ -19,7 +19,7 @@ pub(crate) struct Zone {
     pub(crate) gives_way: bool,
 }
 
-/// Conflict zones of a connection, given by its number, through a node's junction; those where it yields come
+/// Conflict zones of a connection (given by its number) through a node's junction. Zones where it yields come
 /// last.
 pub(crate) fn zones(context: &Context, model: &Model, id: NodeId, number: usize) -> Vec<Zone> {
     let Some(law) = law::in_context(context, model, id) else {
@@ -40,10 +40,10 @@ pub(crate) fn zones(context: &Context, model: &Model, id: NodeId, number: usize)
     zones
 }
 
-/// A sentence about the connection, and whether it is less important.
+/// A sentence about the connection, and whether it is of minor importance.
 type Line = (String, bool);
 
-/// Results of earlier frames, for a revision and a connection.
+/// Results of earlier frames, with their revision and connection.
 type Known = (u64, (LaneEnd, LaneEnd), Arc<Vec<Line>>);
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Action>) {
@@ -134,7 +134,7 @@ impl Teller<'_> {
         text + "."
     }
 
-    /// The position of its stop line, along the road as positions are given elsewhere.
+    /// Position of the stop line, measured along the road like other positions.
     fn stop_line(&self) -> String {
         let junction = &self.law.junction;
         let from = self.path().from;
@@ -216,7 +216,7 @@ impl Teller<'_> {
             .then(|| format!("Accepts gaps of {seconds:.1} s or more."))
     }
 
-    /// Its conflicts, with place and priority; those to which it yields come first.
+    /// Its conflicts, each with place and priority. Conflicts in which it yields come first.
     fn meetings(&self) -> Vec<Line> {
         let law = self.law;
         let (number, path) = (self.number, self.path());
@@ -277,7 +277,7 @@ impl Teller<'_> {
         junction.crossings.iter().filter_map(told).collect()
     }
 
-    /// Connections that start in the same lane.
+    /// Connections that start from the same lane.
     fn parting(&self) -> Option<String> {
         let path = self.path();
         let others = self.law.junction.paths.iter();
@@ -295,7 +295,7 @@ impl Teller<'_> {
     }
 }
 
-/// Stages by the numbers shown on screen.
+/// A list of stages by the numbers that the editor shows.
 fn stages_title(stages: &[usize]) -> String {
     let numbers: Vec<String> = stages.iter().map(|stage| (stage + 1).to_string()).collect();
     match &numbers[..] {

@@ -1,4 +1,4 @@
-//! A road; its lanes have separate cards.
+//! A road. Its lanes have separate cards.
 
 use super::super::property::{Choice, OF, Property, Subject, TextProperty, fact};
 use super::super::widgets::heading;
@@ -64,7 +64,7 @@ pub(super) const NUMBERS: [Property<Road>; 2] = [
         step: 1.0,
         hint: "0: on the ground; 1: bridge; -1: tunnel.",
         get: |road| Some(f64::from(road.layer)),
-        // The range keeps it within an i8.
+        // The range of the property keeps it within an i8.
         set: |road, value| road.layer = value.round() as i8,
     },
 ];

@@ -1,4 +1,4 @@
-//! Several objects of one kind: common properties are changed in all of them, in one step.
+//! Several objects of a kind, whose common properties are changed together in one step.
 
 use super::super::property::{Choice, Property, Subject, TextProperty};
 use super::super::widgets::{change, choice, heading};
@@ -7,14 +7,14 @@ use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_scenario::{Edit, Group, ObjectId};
 
-/// The objects, and how a changed one becomes an edit.
+/// The selected objects, and how a changed object becomes an edit.
 struct All<'a, I, T> {
     objects: Vec<(I, &'a T)>,
     edit: fn(I, T) -> Edit,
 }
 
 impl<I: Copy, T: Clone> All<'_, I, T> {
-    /// If the values differ, this is shown beside the value of the first.
+    /// Text shown beside the value of the first object if the values differ.
     fn number(&self, ui: &mut Ui, property: &Property<T>, actions: &mut Vec<Action>) {
         let Some((_, first)) = self.objects.first() else {
             return;
@@ -55,7 +55,7 @@ impl<I: Copy, T: Clone> All<'_, I, T> {
             .any(|(_, other)| (property.get)(other) != shown);
         ui.horizontal(|ui| {
             let chosen = choice(ui, property.name, shown, all);
-            // Choosing the same value again sets it for all that differ.
+            // Choosing the same value again sets it for all objects with other values.
             let same = differ && ui.small_button("All").clicked();
             if let Some(value) = chosen.or(same.then(|| shown.clone())) {
                 let edit = self.changed(|object| (property.set)(object, value.clone()));

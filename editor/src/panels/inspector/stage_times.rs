@@ -17,17 +17,17 @@ use roadwright_scenario::junction::Signals;
 use roadwright_scenario::{Edit, MAX_STAGES, NodeId, SignalMode, SignalPlan, SignalStage};
 use std::ops::RangeInclusive;
 
-/// Ranges in files of greens, of amber, and of all-red, s.
+/// Allowed ranges of greens, of amber, and of all-red, s.
 const GREEN: RangeInclusive<f64> = 1.0..=600.0;
 const CLEARANCE: RangeInclusive<f64> = 0.0..=30.0;
 
-/// One of the times of a stage.
+/// A time of a stage that can be edited.
 struct Time {
     title: &'static str,
     hint: &'static str,
     range: RangeInclusive<f64>,
     set: fn(&mut SignalStage, f64),
-    /// The effective value.
+    /// Returns the effective value.
     holds: fn(&Signals, usize) -> f64,
 }
 
@@ -44,7 +44,7 @@ const SHORTEST: Time = Time {
     hint: "Minimum green.",
     range: GREEN,
     set: |stage, time| {
-        // The time of a stage lies between both.
+        // The time of a stage lies between its minimum and maximum.
         stage.min = Some(time).into();
         stage.time = stage.time.max(time).into();
         stage.max = stage.max.map(|max| max.max(stage.time.get())).into();
@@ -193,7 +193,7 @@ fn rows(
 /// The plan with an additional stage at its end.
 fn with_one_more(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
     let mut plan = plan_with_stages(law, signals);
-    // A copy, because movements that may share one stage may share another.
+    // A copy is valid, because movements that share one stage may share another.
     plan.stages.extend(plan.stages.last().cloned());
     plan
 }

@@ -1,4 +1,4 @@
-//! Movements in each stage of the signals, to be switched by clicks.
+//! Table of movements and signal stages whose cells are switched by clicks.
 //!
 //! ```text
 //!                   1   2
@@ -22,7 +22,7 @@ const CELL: (f32, f32) = (26.0, 20.0);
 /// A movement: a road and a turn from it.
 pub(super) type RoadTurn = (RoadId, Turn);
 
-/// Right of a movement in a stage.
+/// Right of a movement to drive in a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Right {
     Waits,
@@ -40,7 +40,7 @@ impl Right {
         }
     }
 
-    /// The rights that a click switches to, in order of preference.
+    /// The rights to which a click switches, in order of preference.
     fn next(self) -> [Self; 2] {
         match self {
             Self::Waits => [Self::Goes, Self::Yields],
@@ -64,7 +64,7 @@ impl Table {
             let row = rows.entry((path.from.road, path.turn));
             let row = row.or_insert_with(|| vec![Right::Waits; stages]);
             for (stage, right) in row.iter_mut().enumerate() {
-                // A green that yields is a separate right, between the two others in order.
+                // A green that yields is a separate right, between the other two.
                 let own = match signals.greens[stage][number] {
                     false => Right::Waits,
                     true if signals.is_permitted(number, stage) => Right::Yields,
@@ -81,7 +81,7 @@ impl Table {
     fn movements(&self, stage: usize, right: Right) -> Vec<Movement> {
         let mut roads: BTreeMap<RoadId, (Vec<Turn>, usize)> = BTreeMap::new();
         for (&(road, turn), rights) in &self.rows {
-            // How many of the road's turns have the right, and how many there are in total.
+            // Number of the road's turns that have the right, and number of all its turns.
             let (turns, all) = roads.entry(road).or_default();
             *all += 1;
             if rights[stage] == right {
@@ -154,14 +154,14 @@ pub(super) fn ui(
         });
     ui.label(RichText::new("Click: green (disc), permitted (triangle, yields), red.").weak());
     if let Some((row, stage, right)) = clicked {
-        // With stages in it: derived stages are written out before they can be changed.
+        // The plan needs explicit stages before they can be changed.
         let plan = plan_with_stages(law, signals);
         let (plan, refused) = switched(law, &plan, &table, row, stage, right);
         if let Some(edit) = plan.and_then(|plan| plan_edit(model, node, plan)) {
             let label = format!("Switch {} in stage {} of {node}", row_title(row), stage + 1);
             actions.push(Action::Apply(label, edit));
         }
-        // Also an empty list, which clears the refusal of the previous click.
+        // An empty list is stored as well, which clears the refusal of the previous click.
         ui.data_mut(|data| data.insert_temp(key, (node, refused)));
     }
     let refused: Option<(NodeId, Vec<String>)> = ui.data(|data| data.get_temp(key));
@@ -178,7 +178,7 @@ pub(super) fn row_title(row: RoadTurn) -> String {
     format!("{road} {}", turn_title(turn))
 }
 
-/// A movement with green in no other stage.
+/// A movement that has green in no other stage.
 pub(super) fn goes_nowhere_without(
     junction: &Junction,
     signals: &Signals,
@@ -194,7 +194,8 @@ pub(super) fn goes_nowhere_without(
         .map(|(row, _)| row)
 }
 
-/// A cell of the table; returns whether it was clicked. Shape and colour show the same.
+/// Draws a cell of the table with a different shape and colour for each right. Returns whether it was
+/// clicked.
 fn cell(ui: &mut Ui, theme: Theme, row: RoadTurn, stage: usize, right: Right) -> bool {
     let (rect, response) = ui.allocate_exact_size(CELL.into(), Sense::click());
     let name = format!(
@@ -228,8 +229,8 @@ fn cell(ui: &mut Ui, theme: Theme, row: RoadTurn, stage: usize, right: Right) ->
     response.on_hover_text(name).clicked()
 }
 
-/// The plan after a click on a movement in a stage, and why its first choices were refused; no plan if no
-/// choice is possible.
+/// The plan after a click on a movement in a stage, and the reasons why preferred rights were refused. `None`
+/// if no other right is possible.
 fn switched(
     law: &JunctionLaw,
     plan: &SignalPlan,
@@ -243,7 +244,7 @@ fn switched(
         let table = table.with(row, stage, next);
         let mut plan = plan.clone();
         table.put(&mut plan, stage);
-        // Checked on the resulting plan rather than the present one.
+        // Checked on the resulting plan, not on the present one.
         match refusal(law, &plan, &table, row, stage, next) {
             None => return (Some(plan), refused),
             Some(why) => refused.push(why),
@@ -262,7 +263,7 @@ fn refusal(
     right: Right,
 ) -> Option<String> {
     let (name, number) = (row_title(row), stage + 1);
-    // Before the conflicts, because the table itself shows what would be missing.
+    // Checked before the conflicts, because the table itself shows what would be missing.
     if table.rows[&row].iter().all(|right| *right == Right::Waits) {
         return Some(format!(
             "{name} cannot be red in stage {number}: it would never get green. Give it green in another \
@@ -289,7 +290,7 @@ fn refusal(
     })
 }
 
-/// Movements that a movement would conflict with in a stage without either yielding.
+/// Movements that would conflict with a movement in a stage without either yielding.
 fn meets(
     junction: &Junction,
     conflicts: &Conflicts,
@@ -297,7 +298,7 @@ fn meets(
     row: RoadTurn,
     stage: usize,
 ) -> BTreeSet<RoadTurn> {
-    // The signals of the resulting plan, because the rights of single connections derive from it.
+    // Uses the signals of the resulting plan, because the rights of individual connections derive from it.
     let planned = Junction {
         plan: plan.clone(),
         ..junction.clone()
@@ -313,8 +314,8 @@ fn meets(
     let pairs = pairs.into_iter().map(|(a, b)| (row_of(a), row_of(b)));
     pairs
         .filter_map(|(a, b)| match (a == row, b == row) {
-            // Only pairs that include the switched movement; conflicts among others are not this click's
-            // concern.
+            // Only pairs that include the switched movement count, because this click does not affect other
+            // conflicts.
             (true, _) => Some(b),
             (_, true) => Some(a),
             _ => None,
@@ -344,7 +345,7 @@ mod tests {
     #[test]
     fn a_table_is_told_as_movements_of_roads() {
         let all = table([[Goes, Waits]; 3]);
-        // All turns of a road need no list, and none of them no entry.
+        // If all turns of a road have the right, they need no list; if none has it, the road needs no entry.
         assert_eq!(turns(&all.movements(0, Goes)), [&[] as &[Turn]]);
         assert!(all.movements(1, Goes).is_empty() && all.movements(0, Yields).is_empty());
         let left = all.with((RoadId(1), Turn::Left), 0, Yields);

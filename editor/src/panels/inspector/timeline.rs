@@ -1,5 +1,5 @@
-//! One cycle of a junction's signals as a draggable chart: rows are movements, bars are their greens, and the
-//! ends of greens and the start of the cycle can be moved.
+//! One cycle of a junction's signals as a chart. Rows are movements and bars are their greens. The ends of
+//! greens and the start of the cycle can be dragged.
 //!
 //! ```text
 //!   road 1   ####----               ..       # green   - amber   . red-amber
@@ -25,13 +25,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Step of times, s.
 const STEP: f64 = 0.5;
-/// Longest green that can be dragged to, s: drivers who see red for longer think that the signal is broken.
+/// Longest green that can be set by dragging, s. Drivers who see red for longer think that the signal is
+/// broken.
 const LONGEST_GREEN: f64 = 120.0;
 /// Maximum width of the names, height of a row and of the axis, points.
 const NAMES: f32 = 130.0;
 const ROW: f32 = 18.0;
 const AXIS: f32 = 18.0;
-/// Thickness of a bar, which shows the light as well as the colour does.
+/// Thickness of a bar for each light, so that lights differ in more than colour.
 const THICKNESS: [(Light, f32); 4] = [
     (Light::Green, 12.0),
     (Light::Amber, 7.0),
@@ -62,7 +63,7 @@ pub(super) fn ruling_node(model: &Model, law: &JunctionLaw, id: NodeId) -> NodeI
 /// The present plan.
 pub(super) fn plan_as_given(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
     let mut plan = law.junction.plan.clone();
-    // A plan with a module reports `actuated`; the mode beside it is the user's.
+    // A plan with a module reports the mode `actuated`, but the mode stored beside it is the user's.
     if plan.controller.is_none() {
         plan.mode = signals.programme.mode;
     }
@@ -74,7 +75,8 @@ pub(super) fn plan_as_given(law: &JunctionLaw, signals: &Signals) -> SignalPlan 
 pub(super) fn plan_with_stages(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
     let mut plan = plan_as_given(law, signals);
     if plan.stages.is_empty() {
-        // Not earlier: without its own stages, a plan gets stages that fit the roads after each edit.
+        // Stages become explicit only now, because a plan without explicit stages gets stages that fit the
+        // roads after each edit.
         plan.stages = given_stages(law, signals);
     }
     plan
@@ -102,7 +104,7 @@ enum Grip {
     Cycle,
 }
 
-/// A drag in progress, with the initial state from which each new state is made.
+/// A drag in progress, with the initial state from which each new state is computed.
 #[derive(Debug, Clone)]
 struct Gesture {
     grip: Grip,
@@ -150,7 +152,7 @@ impl<'a> Chart<'a> {
         let mut start = 0.0;
         for (i, times) in programme.stages.iter().enumerate() {
             let between = programme.intergreen(i, programme.next(i));
-            // On demand, a stage has no fixed end, so the longest cycle is drawn.
+            // On demand, a stage has no fixed end, so the longest possible cycle is drawn.
             let green = if is_fixed { times.green } else { times.max };
             let red = between.all_red - between.red_amber;
             stages.push((start, [green, between.amber, red, between.red_amber]));
@@ -229,7 +231,7 @@ impl<'a> Chart<'a> {
         axis.min = pos2(bars.left(), bars.bottom());
         let mut grips = Vec::new();
         if self.is_fixed {
-            // Below the ends of greens, which take precedence for dragging.
+            // Placed below the ends of greens, which take precedence for dragging.
             let whole = Rect::from_min_max(bars.min, axis.max);
             let response = ui.interact(whole, ui.scope_id().with("cycle"), Sense::drag());
             let (shift, name) = (self.shift, "Start of the cycle");
@@ -283,7 +285,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// A bar of a light; a green that yields is hollow.
+    /// Draws the bar of a light. A green that yields is hollow.
     fn bar(&self, ui: &Ui, bars: Rect, y: f32, bar: Bar) {
         let Bar {
             from,
@@ -367,7 +369,7 @@ impl<'a> Chart<'a> {
         let Some(now) = seen.and_then(|seen| seen.programme.as_ref()) else {
             return;
         };
-        // Until the run has applied an edit, it may still have other stages.
+        // Until the run has adopted an edit, it may still have other stages.
         let Some(&(start, [green, amber, red, _])) = self.stages.get(now.stage) else {
             return;
         };
@@ -435,7 +437,7 @@ impl<'a> Chart<'a> {
         if let Some(pointer) = pointer.filter(|_| response.dragged()) {
             let by = f64::from(pointer.x - gesture.from_x) * gesture.seconds_a_point;
             let by = (by / STEP).round() * STEP;
-            // Each state is an edit, and each edit closes the signals of a run, so only differences are sent.
+            // Each state is an edit, and each edit closes the signals of a run. So only differences are sent.
             if (by - gesture.by).abs() > 0.5 * STEP {
                 gesture.by = by;
                 if let Some(edit) = plan_edit(self.model, self.node, moved(&gesture, self.is_fixed))
@@ -475,7 +477,7 @@ fn moved(gesture: &Gesture, is_fixed: bool) -> SignalPlan {
     plan
 }
 
-/// Moves the end of a stage: the next one starts later and ends at the same time; after the last stage the
+/// Moves the end of a stage. The next stage starts later but ends at the same time; after the last stage the
 /// cycle becomes longer. No green becomes shorter than its minimum or longer than two minutes.
 fn move_end(stages: &mut [SignalStage], least: &[f64], at: usize, by: f64) {
     let room = |stage: &SignalStage, least: f64| {
@@ -489,7 +491,8 @@ fn move_end(stages: &mut [SignalStage], least: &[f64], at: usize, by: f64) {
     let (mut low, mut high) = room(&stages[at], least_of(at));
     if let Some(next) = stages.get(at + 1) {
         let (shrink, grow) = room(next, least_of(at + 1));
-        // A gain of one stage is a loss of the next, so its room counts in the opposite direction.
+        // Time gained by one stage is lost by the next, so the limits of the next one count in the opposite
+        // direction.
         (low, high) = (low.max(-grow), high.min(-shrink));
     }
     let by = by.clamp(low, high);
@@ -499,7 +502,7 @@ fn move_end(stages: &mut [SignalStage], least: &[f64], at: usize, by: f64) {
     }
 }
 
-/// The derived stages in the form used in plans: by road and turn.
+/// The derived stages as plans contain them, by road and turn.
 fn given_stages(law: &JunctionLaw, signals: &Signals) -> Vec<SignalStage> {
     let paths = &law.junction.paths;
     let stage = |(number, green): (usize, &Vec<bool>)| {
@@ -536,10 +539,10 @@ fn given_stages(law: &JunctionLaw, signals: &Signals) -> Vec<SignalStage> {
     signals.greens.iter().enumerate().map(stage).collect()
 }
 
-/// A road, and for each stage whether its movement has green and whether it yields then.
+/// A road, and for each stage whether its movement has green and whether that green yields.
 type SameLights = (RoadId, Vec<(bool, bool)>);
 
-/// Movements with the same lights throughout: a name, and one of its connections; by road.
+/// Movements that always have the same lights. Each has a name and one of its connections; ordered by road.
 fn rows(law: &JunctionLaw, signals: &Signals) -> Vec<(String, usize)> {
     let paths = &law.junction.paths;
     let lights = |path: usize| -> Vec<(bool, bool)> {

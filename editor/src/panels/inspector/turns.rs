@@ -1,5 +1,5 @@
-//! The turns of a junction: which are free now, which traffic each yields to and why, and whether it is
-//! allowed.
+//! The turns of a junction: which are free now, which traffic each yields to and why, and which are
+//! forbidden.
 
 use super::law::{self, JunctionLaw, turn_title};
 use crate::model::{Action, Model, Tone};
@@ -31,8 +31,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     if all.is_empty() || law.junction.arms.len() < 2 {
         return;
     }
-    // Stored in egui, because the Inspector has no state of its own; with the node, so that another junction
-    // starts closed.
+    // Stored in egui, because the Inspector has no state of its own. The node is included, so that another
+    // junction starts with closed explanations.
     let key = Id::unique("turn that is explained");
     let mut explained: Option<(NodeId, RoadPair)> = ui.data(|data| data.get_temp(key)).flatten();
     CollapsingHeader::new(format!("Turns ({})", all.len()))
@@ -85,7 +85,7 @@ impl Sheet<'_> {
         paths.filter(|(_, path)| (path.from.road, path.to.road) == self.pair)
     }
 
-    /// The row; returns whether its explanation is to be opened or closed.
+    /// Shows the row. Returns whether the user clicked to open or close its explanation.
     fn row(&self, ui: &mut Ui, is_open: bool, actions: &mut Vec<Action>) -> bool {
         let (from, to) = self.pair;
         let title = format!("{from} to {to}");
@@ -115,7 +115,7 @@ impl Sheet<'_> {
         clicked
     }
 
-    /// Whether any of its connections is free now, if the simulation has started.
+    /// Whether any of its connections is free now; `None` before the simulation has started.
     fn goes(&self) -> Option<bool> {
         let now = super::junction_now::seen(self.model, self.id)?;
         let mut turns = now.turns.iter();
@@ -165,8 +165,8 @@ impl Sheet<'_> {
                 );
                 if self.law.right.gives_way(number, other_number) {
                     let why = reason(&self.law.junction, path, other);
-                    // Sets, because lanes of one road with the same turn produce the same sentence, which is
-                    // shown once.
+                    // Collected in sets, because lanes of a road with the same turn produce the same
+                    // sentence, which is shown only once.
                     yields.insert(format!("Gives way to {whom}: {why}."));
                 } else if self.law.right.gives_way(other_number, number) {
                     meets.insert(format!("Has priority over {whom}."));
@@ -193,7 +193,7 @@ impl Sheet<'_> {
     }
 }
 
-/// The first rule that makes one connection yield to another.
+/// The first rule by which one connection yields to another.
 pub(super) fn reason(
     junction: &Junction,
     path: &ConnectingPath,
@@ -215,8 +215,8 @@ pub(super) fn reason(
             _ => "it has a yield sign",
         };
     }
-    // From the centre to the middle of the mouth of an arm: arms that face each other have opposite bearings,
-    // whose product is -1.
+    // Bearing from the centre to the middle of an arm's mouth. Arms that face each other have opposite
+    // bearings, whose product is -1.
     let bearing = |left: DVec2, right: DVec2| (0.5 * (left + right) - junction.centre).normalize();
     let facing =
         bearing(own.left_cut, own.right_cut).dot(bearing(theirs.left_cut, theirs.right_cut));

@@ -1,4 +1,4 @@
-//! Curves of the vehicle's behaviour; those of the compared vehicle have another colour.
+//! Curves of the vehicle's behaviour. Those of the compared vehicle have another colour.
 
 use super::super::plots::{Curve, plot, plot_at};
 use super::part;
@@ -80,10 +80,10 @@ impl Curves<'_> {
         plot(ui, "Engine over rpm", HEIGHT, curves);
     }
 
-    /// Both vehicles, with the colours of a first and a second curve.
+    /// Both vehicles, each with the colour of its curve.
     fn both(&self, first: usize, second: usize) -> Vec<(&Drawn, usize, usize)> {
         let rival = self.rival.map(|rival| (rival, RIVAL, RIVAL));
-        // The compared one below.
+        // The compared vehicle is drawn below.
         rival
             .into_iter()
             .chain([(self.own, first, second)])

@@ -1,4 +1,4 @@
-//! The vehicle workshop: numbers to change, their effects, trials, and the test track.
+//! The vehicle workshop, with numbers that can be changed, their effects, trials, and the test track.
 
 mod curves;
 mod numbers;
@@ -15,7 +15,7 @@ use egui::{Button, ProgressBar, Ui};
 use roadwright_scenario::ObjectId;
 use roadwright_scenario::vehicle_file::SHIPPED;
 
-/// Minimum width of a column, points; there are as many as fit, at most three.
+/// Minimum width of a column, points. There are as many columns as fit, at most three.
 const COLUMN: f32 = 290.0;
 const MOST_COLUMNS: usize = 3;
 
@@ -30,8 +30,8 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     ui.horizontal_wrapped(|ui| deeds(ui, model, bench, actions));
     warnings(ui, model.theme(), bench);
     let columns = (ui.available_width() / COLUMN) as usize;
-    // In one column the views come first, since they respond to each number; with more columns they are
-    // beside them.
+    // In a single column the views come first, because they respond to each number. With more columns they
+    // are beside the numbers.
     match columns.clamp(1, MOST_COLUMNS) {
         1 => {
             views::ui(ui, model, bench);
@@ -58,10 +58,10 @@ fn send(actions: &mut Vec<Action>, action: WorkshopAction) {
     actions.push(Action::Workshop(action));
 }
 
-/// All vehicles that can be selected by name.
+/// All vehicles that the user can select by name.
 fn sources(model: &Model) -> Vec<Source> {
     let shipped = SHIPPED.iter().map(|one| Source::Shipped(one.name));
-    // On the test track the only type is the vehicle on the bench.
+    // The test track has only one type, which is the vehicle on the bench.
     let types = model.document.scenario().listed_vehicle_types();
     let types = types.into_iter().filter(|_| model.workshop.track.is_none());
     shipped
@@ -97,7 +97,7 @@ fn selected_type(model: &Model) -> Option<String> {
     })
 }
 
-/// Selection of the vehicle.
+/// Shows the choice of the vehicle.
 fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let mut all = titled(sources(model));
     let chosen = model
@@ -158,7 +158,7 @@ fn ask(actions: &mut Vec<Action>, purpose: Purpose, text: String) {
     }));
 }
 
-/// Actions on the vehicle.
+/// Shows the actions on the vehicle.
 fn deeds(ui: &mut Ui, model: &Model, bench: &Bench, actions: &mut Vec<Action>) {
     let (back, again) = bench.labels();
     let hint = |label: Option<&str>| label.map_or_else(String::new, str::to_owned);

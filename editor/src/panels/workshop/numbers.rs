@@ -1,4 +1,4 @@
-//! The numbers of a vehicle, one row each: name, slider, value.
+//! The numbers of a vehicle, each in a row with name, slider and value.
 
 use super::super::property::{OF, Property};
 use super::super::widgets::named;
@@ -15,12 +15,12 @@ use std::ops::RangeInclusive;
 const NAME: f32 = 96.0;
 const VALUE: f32 = 96.0;
 const ROW: f32 = 24.0;
-/// A slider covers the original number divided and multiplied by this.
+/// Factor by which the original number is divided and multiplied to get the ends of its slider.
 const SPAN: f64 = 3.0;
 
 type Number = Property<VehicleFile>;
 
-/// A number of a vehicle file.
+/// Describes a number of a vehicle file.
 const fn number(
     name: &'static str,
     hint: &'static str,
@@ -240,7 +240,7 @@ const GEARS: [Number; 9] = [
     ),
 ];
 
-/// The ratio of a forward gear, counted from 0.
+/// Describes the ratio of a forward gear, counted from 0.
 const fn ratio<const GEAR: usize>(name: &'static str) -> Number {
     number(
         name,
@@ -424,7 +424,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// The numbers of a section that apply to this vehicle.
+    /// Shows the numbers of a section that apply to this vehicle.
     fn group(&mut self, ui: &mut Ui, title: &str, numbers: &[Number]) {
         if numbers
             .iter()
@@ -440,7 +440,7 @@ impl Rows<'_> {
         }
     }
 
-    /// The wheel model of a vehicle with springs.
+    /// Shows the wheel model of a vehicle with springs.
     fn wheels(&mut self, ui: &mut Ui) {
         if self.bench.file.suspension.is_none() {
             return;
@@ -478,9 +478,9 @@ impl Rows<'_> {
             let mut dragged = value;
             let slider = Slider::new(&mut dragged, span(number, before.unwrap_or(value)))
                 .show_value(false)
-                // Logarithmic, so that a third and three times the number are equally far.
+                // Logarithmic, so that a third of the number and three times the number are equally far away.
                 .logarithmic(before.is_some_and(|before| before > 0.0))
-                // A number may be outside the slider; showing it must not change it.
+                // A number may lie outside the slider's range, and showing it must not change it.
                 .clamping(SliderClamping::Never);
             let slider = ui.add(slider).on_hover_text(number.hint);
             named(&slider, &format!("Slider of {}", number.name));
@@ -495,7 +495,7 @@ impl Rows<'_> {
         }
     }
 
-    /// The name; for a changed number a link that resets it.
+    /// Shows the name. For a changed number, it is a link that resets the number.
     fn name(&mut self, ui: &mut Ui, number: &Number, value: f64, before: Option<f64>, label: &str) {
         let layout = Layout::left_to_right(Align::Center);
         ui.allocate_ui_with_layout(vec2(NAME, ROW), layout, |ui| {
@@ -524,7 +524,7 @@ impl Rows<'_> {
         );
     }
 
-    /// Sends a change in progress, and its end: one step per drag.
+    /// Sends a change in progress and its end, so that a drag is one step.
     fn changed(&mut self, response: &Response, number: &Number, value: f64, label: &str) {
         if response.changed() {
             self.send(number, value, label);
@@ -535,7 +535,8 @@ impl Rows<'_> {
     }
 }
 
-/// A value to drag or type. Accepts any number; the file check rejects invalid ones with a reason.
+/// Shows a value that can be dragged or typed. Any number is accepted, because the file check rejects invalid
+/// ones with a reason.
 fn typed(ui: &mut Ui, number: &Number, value: f64) -> (f64, Response) {
     let mut value = value;
     let suffix = match number.unit {
@@ -553,16 +554,16 @@ fn typed(ui: &mut Ui, number: &Number, value: f64) -> (f64, Response) {
     (value, response)
 }
 
-/// Range of the slider: around the original number, within the range allowed in files.
+/// Range of the slider around the original number, within the range allowed in files.
 fn span(number: &Number, before: f64) -> RangeInclusive<f64> {
     let (low, high) = (*number.range.start(), *number.range.end());
     let (mut from, mut to) = (before / SPAN, before * SPAN);
-    // For the ratio of a reverse gear, three times the number is the lower end.
+    // The ratio of a reverse gear is negative, so three times the number is the lower end.
     if before < 0.0 {
         (from, to) = (to, from);
     }
     if before == 0.0 {
-        // Three times zero is zero, so use the range of a 200-point drag.
+        // Three times zero is zero, so the range is that of a drag of 200 points.
         to = 200.0 * number.step;
     }
     from.max(low)..=to.min(high)

@@ -1,4 +1,4 @@
-//! Main numbers and manoeuvres, side by side with those of the compared vehicle.
+//! Key figures and manoeuvres, beside those of the compared vehicle.
 
 use super::{part, send};
 use crate::model::{Action, Model};
@@ -14,7 +14,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench, actions: &mut Vec<Ac
     manoeuvres(ui, model, bench, actions);
 }
 
-/// A number with three or four significant digits.
+/// Formats a number with three or four significant digits.
 fn digits(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 1000.0 => 0,
@@ -26,7 +26,7 @@ fn digits(value: f64) -> String {
 }
 
 fn facts(ui: &mut Ui, model: &Model, bench: &Bench) {
-    part(ui, "Main numbers");
+    part(ui, "Key figures");
     let rival = model.workshop.rival.as_ref();
     let others = rival.map(|rival| &rival.drawn.facts[..]);
     let own = &bench.drawn.facts;
@@ -43,7 +43,7 @@ fn facts(ui: &mut Ui, model: &Model, bench: &Bench) {
                 ui.label(RichText::new(rival.source.title()).strong());
                 ui.end_row();
             }
-            // Facts that only the other vehicle has follow.
+            // Figures that only the other vehicle has come last.
             let more = others.unwrap_or_default().iter();
             let more = more.filter(|fact| find(own, fact.name).is_none());
             for fact in own.iter().chain(more) {
@@ -95,7 +95,8 @@ fn manoeuvres(ui: &mut Ui, model: &Model, bench: &Bench, actions: &mut Vec<Actio
     }
 }
 
-/// A manoeuvre in two lines: name and verdict, then value and limit; below, those of the compared vehicle.
+/// Shows a manoeuvre in two lines: name and verdict, then value and limit. The results of the compared
+/// vehicle are below.
 fn manoeuvre(ui: &mut Ui, theme: Theme, one: &Manoeuvre, rival: &TrialRow, name: &str) {
     ui.horizontal_wrapped(|ui| {
         let label = ui.label(RichText::new(one.name).strong());
@@ -121,7 +122,7 @@ fn verdict(ui: &mut Ui, theme: Theme, one: &Manoeuvre) {
     };
 }
 
-/// Value and limit, or why there is none.
+/// Value and limit, or why there is no value.
 fn measured(one: &Manoeuvre) -> String {
     let Some(value) = one.value else {
         return one.note.clone();

@@ -1,4 +1,4 @@
-//! Side and rear views to scale; on the test track, the present state of the vehicle.
+//! Side and rear views to scale. On the test track they show the present state of the vehicle.
 
 use super::part;
 use crate::model::Model;
@@ -10,7 +10,7 @@ use egui::{Align2, FontId, Painter, Pos2, Rect, Role, Sense, Stroke, Ui, WidgetI
 use roadwright_geometry::math::sin_cos;
 use roadwright_vehicle::sheet::{Outline, TrailerOutline};
 
-/// Margin around the views and gap between them, points.
+/// Margin around the views, and gap between them, points.
 const MARGIN: f32 = 10.0;
 const GAP: f32 = 26.0;
 /// Maximum height of the picture, points.
@@ -27,7 +27,7 @@ const TURNS: usize = 5;
 /// Attitude of a vehicle.
 #[derive(Debug, Clone, Default)]
 struct Stance {
-    /// Pitch: angle by which its front is raised, rad. Likewise roll for its left side.
+    /// Angle by which the front is raised, rad. `roll` is the angle by which the left side is raised.
     pitch: f64,
     roll: f64,
     /// Compression of each spring from rest, m.
@@ -68,7 +68,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench) {
     let wide = ui.available_width();
     // A leaning hull is slightly higher than an upright one.
     let room = (wide - 2.0 * MARGIN - GAP) as f64;
-    // Both views share one scale in points per metre: the smaller of those that fit the width and the height.
+    // Both views have the same scale in points per metre, which is the smaller one of those that fit the
+    // width and the height.
     let scale =
         (room / (length + width)).min((HEIGHT - WORDS - 2.0 * MARGIN) as f64 / (1.15 * top));
     let high = (1.15 * top * scale) as f32 + WORDS + 2.0 * MARGIN;
@@ -93,7 +94,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench) {
     let ground = rect.bottom() - WORDS - MARGIN;
     let whole = ((length + width) * scale) as f32 + GAP;
     let start = rect.left() + 0.5 * (rect.width() - whole).max(0.0);
-    // Position of the vehicle's origin: its rearmost point, which is below 0, is at the left edge.
+    // Position of the vehicle's origin. Its rearmost point, which is below 0, is at the left edge.
     let side = start - (ahead[0] * scale) as f32;
     // The centre of the rear view, which is symmetric.
     let rear = start + (length * scale) as f32 + GAP + (0.5 * width * scale) as f32;
@@ -120,33 +121,33 @@ struct Views<'a> {
     outline: &'a Outline,
     stance: &'a Stance,
     is_live: bool,
-    /// Points per metre.
+    /// Scale of the views, points per metre.
     scale: f64,
     /// Screen height of the ground.
     ground: f32,
 }
 
 impl Views<'_> {
-    /// The height about which the hull turns, m: its centre of mass, or its middle.
+    /// Height of the point about which the hull rotates, m: its centre of mass, or its middle.
     fn pivot(&self) -> f64 {
         let [low, high] = self.outline.heights;
         self.outline.centre.unwrap_or(0.5 * (low + high))
     }
 
-    /// A screen position from a lateral offset and a height in metres, of a vehicle turned by an angle that
-    /// raises its right side.
+    /// Returns the screen position of a point given by its lateral offset and height in metres, on a vehicle
+    /// rotated by an angle that raises its right side.
     fn place(&self, middle: f32, angle: f64, beside: f64, height: f64) -> Pos2 {
         let (sin, cos) = sin_cos(angle);
         let above = height - self.pivot();
         let (x, z) = (
-            // A rotation about the pivot, counter-clockwise for a positive angle, which raises the right
-            // side.
+            // A rotation about the pivot. It is counter-clockwise for a positive angle, which raises the
+            // right side.
             beside * cos - above * sin,
             beside * sin + above * cos + self.pivot(),
         );
         pos2(
             middle + (x * self.scale) as f32,
-            // Heights grow upwards, screen coordinates downwards.
+            // Heights grow upwards, but screen coordinates grow downwards.
             self.ground - (z * self.scale) as f32,
         )
     }
@@ -156,7 +157,7 @@ impl Views<'_> {
     }
 
     fn ground(&self, rect: Rect) {
-        // On the track the ground is where wheels touch it.
+        // On the track, the ground is where the wheels touch it.
         if !self.is_live {
             let y = self.ground;
             let ends = [pos2(rect.left(), y), pos2(rect.right(), y)];
@@ -184,7 +185,7 @@ impl Views<'_> {
         let angle = self.stance.pitch;
         self.hull(middle, angle, self.outline.half[0]);
         for (number, [x, y, z]) in self.outline.wheels.iter().enumerate() {
-            // Wheels of the right side hide the others.
+            // The wheels of the right side hide the others.
             if *y > 0.0 && self.outline.wheels.len() > 3 {
                 continue;
             }
@@ -202,7 +203,8 @@ impl Views<'_> {
         }
     }
 
-    /// A trailer in line, level on the ground whatever the hull does, because it is kinematic.
+    /// Draws a trailer in line with the vehicle. It stays level whatever the hull does, because it is
+    /// kinematic.
     fn trailer(&self, middle: f32, trailer: &TrailerOutline) {
         let at = |x: f64, z: f64| {
             pos2(
@@ -236,7 +238,7 @@ impl Views<'_> {
     }
 
     fn rear(&self, middle: f32) {
-        // Seen from behind, left is left, so the sign of the roll is reversed.
+        // Seen from behind, left is still left, so the sign of the roll is reversed.
         let angle = -self.stance.roll;
         self.hull(middle, angle, self.outline.half[1]);
         let half = (0.5 * TYRE * self.outline.radius * self.scale) as f32;
@@ -245,7 +247,7 @@ impl Views<'_> {
         let rearmost = rearmost.fold(f64::INFINITY, f64::min);
         let mut hubs = Vec::new();
         for (number, [x, y, z]) in self.outline.wheels.iter().enumerate() {
-            // The rear axle only; wheels of one axle may differ by rounding.
+            // Only the rear axle is drawn; wheels of the same axle may differ by rounding.
             if *x > rearmost + 0.05 {
                 continue;
             }
@@ -259,7 +261,7 @@ impl Views<'_> {
                 egui::StrokeKind::Inside,
             );
             self.contact(number, hub, radius);
-            // Slightly inside the wheel, which would hide it.
+            // Drawn slightly inside the wheel, which would otherwise hide it.
             self.spring(middle, angle, -y * 0.8, number);
             hubs.push(hub);
         }
@@ -270,7 +272,7 @@ impl Views<'_> {
         self.centre(middle, angle);
     }
 
-    /// The ground below a moving wheel: red while the wheel is in the air.
+    /// Draws the ground below a moving wheel, in red while the wheel is in the air.
     fn contact(&self, wheel: usize, hub: Pos2, radius: f32) {
         let Some(load) = self.stance.loads.get(wheel) else {
             return;
@@ -286,7 +288,7 @@ impl Views<'_> {
             .line_segment([below - half, below + half], Stroke::new(2.0, color));
     }
 
-    /// A spring from the hub to the hull, shorter when compressed.
+    /// Draws a spring from the hub to the hull, shorter when it is compressed.
     fn spring(&self, middle: f32, angle: f64, beside: f64, wheel: usize) {
         if !self.outline.is_sprung {
             return;
@@ -311,7 +313,7 @@ impl Views<'_> {
         self.painter.add(line);
     }
 
-    /// The centre of mass: a disc with two dark quarters.
+    /// Draws the centre of mass as a disc with two dark quarters.
     fn centre(&self, middle: f32, angle: f64) {
         let Some(height) = self.outline.centre else {
             return;
@@ -341,7 +343,7 @@ impl Views<'_> {
             );
         };
         let [length, width] = self.outline.half.map(|half| 2.0 * half);
-        // From afar there is no room for two.
+        // At a small scale there is no room for both texts.
         let (side_text, rear_text) = if self.is_live {
             let (pitch, roll) = (
                 self.stance.pitch.to_degrees(),

@@ -17,7 +17,7 @@ struct Report<'a> {
     errors: usize,
     warnings: usize,
     findings: &'a [Finding],
-    /// Reason why a run would not start.
+    /// Reasons why a run would not start.
     refused: &'a [String],
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Returns why a run of a scenario would not start, for example because of unknown modules or parameters.
+/// Returns the reasons why a run of a scenario would not start, such as unknown modules or parameters.
 fn refusals(
     path: &Path,
     scenario: &Scenario,

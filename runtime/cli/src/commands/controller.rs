@@ -76,7 +76,7 @@ fn list(json: bool) -> anyhow::Result<()> {
 }
 
 fn show(name: &str, json: bool) -> anyhow::Result<()> {
-    // Parts of the fuzzy drivers first; their names contain a dot, which no built-in module has.
+    // Parts of the fuzzy drivers come first. Their names contain a dot, unlike those of built-in modules.
     if let Some(controller) = fuzzy::controller(name) {
         return if json {
             print_json(&fuzzy_document(controller))
@@ -117,7 +117,7 @@ fn show(name: &str, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the description of a parameter, with the meaning of its numbers.
+/// Returns the description of a parameter, including the meaning of its values.
 fn meaning(p: &ParameterInfo) -> String {
     let ParameterKind::Choice(words) = p.kind else {
         return p.doc.to_owned();
@@ -234,7 +234,8 @@ fn evaluate(eval: &Eval) -> anyhow::Result<()> {
             .map(|row| document(controller, row.0, row.1, &infer(row)))
             .collect();
         return match documents.as_slice() {
-            // A table gives a list even with a single row, so that programs only have to handle one form.
+            // A table gives a list even if it has a single row, so that programs have to handle only one
+            // form.
             [one] if eval.csv.is_none() => print_json(one),
             all => print_json(&all),
         };
@@ -260,7 +261,7 @@ fn inputs_of(inputs: &[String]) -> anyhow::Result<(f64, f64)> {
             .with_context(|| format!("--input {input}: \"{value}\" is not a number"))?;
         match name.trim() {
             "distance" if distance.is_none() => distance = Some(value),
-            // Tables use the size of the angle only, not its side.
+            // Tables use only the magnitude of the angle, not its side.
             "angle" if angle.is_none() => angle = Some(value.abs()),
             name @ ("distance" | "angle") => bail!("the input {name} is given twice"),
             other => bail!("no input is called \"{other}\"; expected distance (m) or angle (rad)"),

@@ -30,7 +30,7 @@ pub(crate) fn edit_or_run() -> anyhow::Result<Outcome> {
     main_job()
 }
 
-/// Returns why there is no display. Only X11 and Wayland can be detected by the environment.
+/// Returns the reason why there is no display. Only X11 and Wayland can be detected from the environment.
 fn no_display() -> Option<&'static str> {
     if !cfg!(all(unix, not(target_os = "macos"))) {
         return None;

@@ -34,7 +34,7 @@ pub(crate) fn import(arguments: &Import) -> anyhow::Result<Outcome> {
         outputs.prints("the summary (--quiet leaves it out)");
     }
     let place = outputs.file("--out", &arguments.out, Kind::Scenario)?;
-    // Before reading the map, which may be a whole country.
+    // Checked before the map is read, which may be that of a whole country.
     outputs.try_out(&place)?;
     let elements = read_file(&arguments.file).with_context(cannot)?;
     let (scenario, summary) = build(&elements, &options).with_context(cannot)?;
@@ -63,7 +63,7 @@ fn geo_box(values: &[f64]) -> anyhow::Result<GeoBox> {
     let &[west, south, east, north] = values else {
         bail!("--box needs four numbers: WEST,SOUTH,EAST,NORTH");
     };
-    // The west of a box across the 180° meridian is in the eastern hemisphere.
+    // If a box crosses the 180° meridian, its west is in the eastern hemisphere.
     let across = west > east && west > 0.0 && east < 0.0;
     let on_earth = west.abs() <= 180.0 && east.abs() <= 180.0 && south >= -90.0 && north <= 90.0;
     if !((west < east || across) && south < north && on_earth) {
@@ -126,7 +126,7 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
 fn text(summary: &ImportSummary) -> String {
     let mut text = format!(
         "ways             {}\nroads            {}, {:.2} km\nlanes            {}, {:.2} km\n\
-         junctions        {}\nsignals          {}, of {} junctions and crossings\nsigns            {}\ncrossings        {}\nrestrictions     {}, {} by way of ways\nturn lanes       {}\nlane changes     {} lanes with lines\nbuildings        {}\nland             {} areas\ntraffic          {}-hand\ncountry          {}\n",
+         junctions        {}\nsignals          {}, of {} junctions and crossings\nsigns            {}\ncrossings        {}\nrestrictions     {}, {} via ways\nturn lanes       {}\nlane changes     {} lanes with lines\nbuildings        {}\nland             {} areas\ntraffic          {}-hand\ncountry          {}\n",
         summary.ways,
         summary.roads,
         summary.road_km,

@@ -21,21 +21,22 @@ struct Report {
     /// All nodes that it represents.
     nodes: Vec<u32>,
     control: Control,
-    /// Whether the control was set by the user or by imported data.
+    /// Whether the user or imported data have set the control.
     decided: bool,
     arms: Vec<Arm>,
-    /// Ring of a mini roundabout that connections follow.
+    /// Ring of a mini roundabout, which connections follow.
     #[serde(skip_serializing_if = "Option::is_none")]
     ring: Option<RingReport>,
     /// Pedestrian crossings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     crossings: Vec<CrossingReport>,
-    /// Present only in the report on a single junction.
+    /// Connections. Present only in the report on a single junction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     paths: Vec<Path>,
     #[serde(skip_serializing_if = "Option::is_none")]
     signals: Option<SignalReport>,
-    /// Maximum wait while the lanes beyond drain, s. Present only in the report on a single junction.
+    /// Maximum waiting time while the lanes beyond the junction drain, s. Present only in the report on a
+    /// single junction.
     #[serde(skip_serializing_if = "Option::is_none")]
     bound: Option<f64>,
 }
@@ -47,24 +48,24 @@ struct Arm {
     sign: &'static str,
     /// Position of the stop line, m along the road.
     stop_line: f64,
-    /// Whether a car can wait there. If not, because another junction is too close behind, there is no stop
-    /// line, and the signals and signs of that junction apply to both.
+    /// Whether a car can wait between the stop line and the previous junction. If not, there is no stop line,
+    /// and the signals and signs of that junction apply to both.
     has_room: bool,
     /// Lanes that end there.
     lanes: Vec<i8>,
-    /// Lanes whose stop line is set back because buses turn there.
+    /// Lanes whose stop line is set back to leave room for turning buses.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     set_back: Vec<SetBack>,
 }
 
-/// Set-back of a lane's stop line, m.
+/// Lane with a stop line that is set back, and by how much, m.
 #[derive(Serialize)]
 struct SetBack {
     lane: i8,
     by: f64,
 }
 
-/// Ring of a mini roundabout, m.
+/// Ring of a mini roundabout; lengths in metres.
 #[derive(Serialize)]
 struct RingReport {
     /// Centre.
@@ -103,11 +104,11 @@ struct Path {
     turn: Turn,
     /// Length, m.
     length: f64,
-    /// Minimum time gap before another vehicle, s.
+    /// Minimum time gap that a vehicle needs before another one, s.
     critical_gap: f64,
-    /// Conflicting connections, by index in the list.
+    /// Connections that conflict with this one, by index in the list.
     meets: Vec<Met>,
-    /// Connections from the same lane.
+    /// Other connections from the same lane.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     diverges: Vec<ConnectionIndex>,
 }
@@ -124,7 +125,7 @@ struct Met {
     /// `merge`, `cross` or `graze`.
     kind: &'static str,
     gives_way: bool,
-    /// Start of the conflict on this connection, m.
+    /// Start of the conflict, m along this connection.
     from: f64,
     to: f64,
 }
@@ -137,7 +138,7 @@ struct SignalReport {
     controller: Option<String>,
     /// Nodes of all junctions with the same programme.
     nodes: Vec<u32>,
-    /// Cycle and offset, s; for fixed times.
+    /// Cycle and offset of fixed-time control, s.
     cycle: f64,
     offset: f64,
     stages: Vec<StageReport>,
@@ -147,17 +148,17 @@ struct SignalReport {
 struct StageReport {
     /// Connections with green, by index in the list.
     green: Vec<usize>,
-    /// Those of them that give way to the others, regardless of the rules.
+    /// Those of them that yield to the others, whatever the rules of the junction are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     permitted: Vec<usize>,
-    /// Fixed time, s; `min` and `max` apply to actuated control.
+    /// Green of fixed-time control, s; `min` and `max` are for actuated control.
     time: f64,
     min: f64,
     max: f64,
     /// Amber before the next stage, s.
     amber: f64,
     all_red: f64,
-    /// Final part of `all_red` that is shown with amber, s.
+    /// Final part of `all_red`, in which red and amber are shown together, s.
     #[serde(skip_serializing_if = "is_zero")]
     red_amber: f64,
 }
@@ -167,7 +168,7 @@ fn is_zero(value: &f64) -> bool {
 }
 
 impl StageReport {
-    /// Describes red with amber.
+    /// Describes whether red and amber are shown together before green.
     fn shows_red_amber(&self) -> String {
         match self.red_amber {
             0.0 => String::new(),
@@ -195,7 +196,7 @@ pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
         return Ok(Outcome::Fine);
     };
-    // By node: a junction may have several nodes, and each of them finds it.
+    // Looked up by node, because a junction may have several nodes and each of them should find it.
     let index = layout.junction_of.get(&NodeId(node)).with_context(|| {
         format!(
             "there is no node {node} in {}; omit the node to list all junctions",
@@ -204,7 +205,7 @@ pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
     })?;
     let junction = &layout.junctions[*index];
     let signals = signals(&scenario, &layout, *index);
-    // Lists of connections are converted back to a table, because crossings need each stage and connection.
+    // Lists of connections are converted back to a table, because crossings need it by stage and connection.
     let greens = signals.as_ref().map_or(Vec::new(), |signals| {
         let paths = 0..junction.paths.len();
         let is_green =
@@ -339,7 +340,7 @@ impl Report {
             for SetBack { lane, by } in &arm.set_back {
                 writeln!(
                     out,
-                    "    that of lane {lane} lies {by:.2} m before it: buses turn"
+                    "    the stop line of lane {lane} is {by:.2} m farther back, for turning buses"
                 )?;
             }
         }
@@ -383,7 +384,7 @@ impl Report {
         if let Some(bound) = self.bound {
             writeln!(
                 out,
-                "  waits end within {bound:.0} s while the lanes beyond drain"
+                "  no wait exceeds {bound:.0} s while the lanes beyond drain"
             )?;
         }
         Ok(())
@@ -401,13 +402,13 @@ fn entering_lanes(scenario: &Scenario, end: &ArmEnd) -> Vec<i8> {
     lanes.iter().map(|lane| lane.id).collect()
 }
 
-/// Returns the crossings of a junction; `greens` states for each stage which connections have green.
+/// Returns the crossings of a junction. `greens` contains for each stage which connections have green.
 fn crossings(junction: &Junction, greens: &[Vec<bool>]) -> Vec<CrossingReport> {
     let report = |crossing: &Crossing| {
         let stages = junction.walk_stages(crossing, greens);
         let rules = junction.control == Control::Signals && junction.plan.mode.rules();
-        // Signals that are flashing or off control nothing, and a crossing for which no stage has room is a
-        // zebra. In the list of all junctions stages are not computed, so the signals count.
+        // Signals that are flashing or off control nothing, and a crossing that gets no stage is a zebra. In
+        // the list of all junctions, stages are not computed, so any signals count.
         let is_zebra = !rules || (!greens.is_empty() && stages == 0);
         CrossingReport {
             road: crossing.road.0,
@@ -419,7 +420,7 @@ fn crossings(junction: &Junction, greens: &[Vec<bool>]) -> Vec<CrossingReport> {
             length: crossing.length,
             width: crossing.width,
             islands: crossing.islands.len(),
-            // One bit per stage, at most 32.
+            // The mask has one bit per stage, and there are at most 32 stages.
             stages: (0..32).filter(|stage| stages & (1 << stage) != 0).collect(),
             people: crossing.people,
         }
@@ -450,16 +451,16 @@ impl CrossingReport {
             write!(out, ", pedestrians walk in stages {:?}", self.stages)?;
         }
         if let Some(people) = self.people {
-            write!(out, ", {people} people/h and side")?;
+            write!(out, ", {people} people/h per side")?;
         }
         writeln!(out)
     }
 }
 
-/// Returns the signals of a junction, including adjacent ones with the same programme.
+/// Returns the signals of a junction, including adjacent junctions with the same programme.
 fn signals(scenario: &Scenario, layout: &Layout, junction: usize) -> Option<SignalReport> {
     let junctions = layout.junctions.iter();
-    // Of all junctions, because a shared programme is known only after all have been examined.
+    // Computed for all junctions, because only then is it known which of them share a programme.
     let conflicts: Vec<_> = junctions.map(|junction| Conflicts::of(junction)).collect();
     let own = |i: usize| Signals::of(&layout.junctions[i], &conflicts[i]);
     let plans = signal_plans(scenario.network(), layout, own, |i| &conflicts[i]);

@@ -11,11 +11,11 @@ use roadwright_simulation::{Ending, RunOptions, Session, World, builtin_modules}
 use std::io::Write;
 use std::path::Path;
 
-/// The scenario, built in so that the program needs no files to demonstrate itself.
+/// The scenario, built in so that the program needs no files for a demonstration.
 const OLD_TOWN: &str = include_str!("../../../../scenarios/old-town.scenario.json");
-/// Path of the picture.
+/// File name of the picture.
 const PICTURE: &str = "old-town.png";
-/// Time of the picture, s, when most vehicles are driving.
+/// Simulated time of the picture, s, when most vehicles are driving.
 const PICTURE_TIME: f64 = 60.0;
 
 pub(super) fn main_job() -> anyhow::Result<Outcome> {
@@ -39,7 +39,7 @@ pub(super) fn main_job() -> anyhow::Result<Outcome> {
     outputs.write(&place, &png)?;
     outputs.commit()?;
     let taken = session.world().time();
-    // The same session continues, so that the picture belongs to the printed summary.
+    // The same session continues, so that the picture shows the run that the summary describes.
     let late = run(&mut session, scenario.settings().duration.get())?;
     early.absorb(late);
     write!(out, "\n{}", table(&early))?;

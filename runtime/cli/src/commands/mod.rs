@@ -1,4 +1,4 @@
-//! One file per command.
+//! The commands, one per file.
 
 mod bench;
 mod check;
@@ -63,8 +63,8 @@ fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     write_json(&mut terminal::out(), value)
 }
 
-// Flushed here, because an error at program exit would be lost, and a truncated document mistaken for a
-// complete one.
+// Flushed here, because an error at program exit would be lost, and an incomplete document would be mistaken
+// for a complete one.
 fn write_json(out: &mut dyn Write, value: &impl Serialize) -> anyhow::Result<()> {
     serde_json::to_writer_pretty(&mut *out, value).map_err(std::io::Error::from)?;
     writeln!(out)?;
@@ -72,7 +72,7 @@ fn write_json(out: &mut dyn Write, value: &impl Serialize) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Reserves standard output for a document: output of plugins goes to standard error from now on.
+/// Reserves standard output for a document, so that from now on the output of plugins goes to standard error.
 fn keep_stdout() -> anyhow::Result<Box<dyn Write>> {
     Ok(terminal::keep_stdout()?)
 }
@@ -115,7 +115,7 @@ fn load_for(path: &Path, simulate: &Simulate) -> anyhow::Result<Scenario> {
         .filter_map(|setting| signal_controller(setting));
     if let Some(module) = chosen.next() {
         if chosen.next().is_some() {
-            // One of two would be lost silently.
+            // Otherwise one of them would be ignored without a message.
             bail!("--use {}= is given twice", ModuleKind::SignalController);
         }
         let edit = signals::controlled_by(&scenario, module);
@@ -132,8 +132,8 @@ fn signal_controller(setting: &str) -> Option<&str> {
     (slot == ModuleKind::SignalController.name()).then_some(module)
 }
 
-/// Returns the modules that `--use` puts into slots of stacks. Signal controllers belong to no stack and are
-/// left out.
+/// Returns the modules that `--use` puts into the slots of stacks. Signal controllers are left out, because
+/// they belong to no stack.
 fn module_overrides(settings: &[String]) -> anyhow::Result<ModuleOverrides> {
     let mut modules = ModuleOverrides::default();
     for setting in settings {
@@ -191,8 +191,8 @@ fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
         verify: simulate.verify,
         populate_stack: Some(simulate.stack.clone()),
         modules,
-        // An agent without a goal or a place ends the command; only scenarios that are being drawn skip such
-        // agents.
+        // An agent without a goal or a place makes the command fail; such agents are skipped only when a
+        // scenario is drawn.
         lenient: false,
     })
 }

@@ -104,12 +104,12 @@ fn found(is_fine: bool) -> Outcome {
     }
 }
 
-/// Returns the modules available here, without loading a plugin.
+/// Returns the modules that are available here, without loading any plugin.
 fn available(flags: &ExtensionFlags, scenario: Option<&Path>) -> Available {
     let options = extensions::options(flags, scenario);
     let folders = options.scripts.clone();
     let host = Host::open(HostOptions {
-        // Inspected for ids and hashes; none of their code runs.
+        // They are inspected for ids and hashes, but their code is not run.
         wanted: Wanted::Ids(BTreeSet::new()),
         ..options
     });
@@ -139,7 +139,7 @@ fn lack_as_json(lack: &Lack) -> serde_json::Value {
     json!({ "need": lack.need, "here": lack.other })
 }
 
-/// Whether a path is that of a bundle, for hints.
+/// Whether a path is that of a bundle; used for hints.
 pub(crate) fn is_bundle(path: &Path) -> bool {
     path.to_string_lossy().ends_with(ENDING)
 }

@@ -1,4 +1,4 @@
-//! Line figures, with or without error bars, as a picture (SVG) and as a table (CSV).
+//! Line figures with or without error bars, written as a picture (SVG) and as a table (CSV).
 
 mod picture;
 
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Beginning of the table of a figure.
 const TABLE_BEGINS: &str = "line,x";
 
-/// A figure, whose name becomes that of its files.
+/// A figure. Its files have its name.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Figure {
     pub(crate) name: String,
@@ -25,7 +25,7 @@ pub(crate) struct Figure {
     pub(crate) marks: Vec<Mark>,
 }
 
-/// A line of a figure; lines with the same label share a colour and a legend entry.
+/// A line of a figure. Lines with the same label share a colour and a legend entry.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Line {
     pub(crate) label: String,
@@ -34,7 +34,7 @@ pub(crate) struct Line {
     pub(crate) points: Vec<Point>,
 }
 
-/// A point, with an error bar of one standard error to either side if it is a mean.
+/// A point of a line. If it is a mean, its error bar extends one standard error to either side.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Point {
     pub(crate) x: f64,
@@ -43,8 +43,8 @@ pub(crate) struct Point {
 }
 
 impl Figure {
-    /// Writes picture and table into a folder that was requested by the option `asks`. Returns the path of
-    /// the picture.
+    /// Writes picture and table into a folder, which the option `asks` has named. Returns the path of the
+    /// picture.
     pub(crate) fn write(
         &self,
         outputs: &mut Outputs,
@@ -62,7 +62,7 @@ impl Figure {
 
     fn csv(&self) -> anyhow::Result<String> {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        // A figure without points shows means that have no error yet.
+        // The figure has no points if its means have no standard error yet.
         let is_empty = self.lines.iter().all(|line| line.points.is_empty());
         let has_errors = is_empty || self.lines.iter().any(Line::has_errors);
         if has_errors {

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Quiet time after a change before a build starts.
+/// Time without changes before a build starts.
 // Editors save several files at once, and one file in several steps; a build for each would be wasted.
 const QUIET: Duration = Duration::from_millis(200);
 
@@ -47,7 +47,7 @@ pub(crate) fn plugin(verb: &PluginVerb) -> anyhow::Result<Outcome> {
 }
 
 fn list(flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
-    // As in a run with the same flags: builds without permission are not run.
+    // As in a run with the same flags, builds without permission are not run.
     let host = Host::open(extensions::options(flags, None));
     let (files, events) = (host.files(), host.events());
     if as_json {
@@ -151,14 +151,14 @@ fn check(file: &Path, picture: Option<&Path>, as_json: bool) -> anyhow::Result<O
                 None => ("ok  ", &line.note),
                 Some(problem) => ("FAIL", problem),
             };
-            // The pipe is closed: the reader has seen enough.
+            // If the pipe is closed, the reader needs no more lines.
             let _ = writeln!(terminal::out(), "{mark} {:<22} {text}", line.name);
         }
         report.push(line.clone());
     };
     let helper = extensions::helper();
     let checked = check_plugin(file, &helper, &mut tell);
-    // A plugin that crashes, leaks or is too slow in the examination is not tested on a road.
+    // A plugin that crashes, leaks or is too slow in the examination does not get a test drive.
     let drives = if checked.can_be_asked {
         let drives = smoke_drive::try_out(file, &helper)?;
         drives.lines().iter().for_each(&mut tell);
@@ -222,7 +222,8 @@ fn dev(folder: &Path, into: &Path, once: bool) -> anyhow::Result<Outcome> {
         };
     }
     if let Err(error) = first {
-        // Errors that cannot be fixed by editing end the command; the others wait for the next save.
+        // Errors that cannot be fixed by editing end the command. After other errors it waits for the next
+        // save.
         match error {
             AuthorError::Build(_) | AuthorError::Probe(_) => say!("{}", brief(&error)),
             other => return Err(other.into()),
@@ -232,10 +233,10 @@ fn dev(folder: &Path, into: &Path, once: bool) -> anyhow::Result<Outcome> {
     let (send, changes) = channel();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         let Ok(event) = event else { return };
-        // The build reads all sources itself, and would trigger itself again.
+        // The build itself reads all sources, and must not trigger another build.
         let is_read = matches!(event.kind, notify::EventKind::Access(_));
         if !is_read && event.paths.iter().any(|path| is_source(path)) {
-            // The receiver is gone once the loop below has ended.
+            // The receiver no longer exists after the loop below has ended.
             let _ = send.send(());
         }
     })?;
@@ -250,7 +251,7 @@ fn dev(folder: &Path, into: &Path, once: bool) -> anyhow::Result<Outcome> {
         match changes.recv_timeout(QUIET) {
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => break,
-            // Further changes are collected; then one build is made for all.
+            // Further changes are collected, so that a single build covers all of them.
             Ok(()) => while changes.recv_timeout(QUIET).is_ok() {},
         }
         if let Err(error) = build_and_deliver(folder, into) {
@@ -260,7 +261,7 @@ fn dev(folder: &Path, into: &Path, once: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Describes an error without the output of the tools, which has been printed already.
+/// Describes an error in one line, without the output of the tools, which has already been printed.
 fn brief(error: &AuthorError) -> String {
     match error {
         AuthorError::Build(_) => "the build failed".to_owned(),

@@ -14,7 +14,7 @@ use roadwright_scenario::Scenario;
 use roadwright_simulation::{Ending, ModuleFailure, Snapshot, World};
 use std::collections::BTreeMap;
 
-/// Maximum number of frames of a film, and of pixels in all frames.
+/// Maximum number of frames of a film, and maximum number of pixels in all frames.
 const MOST_FRAMES: f64 = 2000.0;
 const MOST_PIXELS: f64 = 2e9;
 
@@ -45,7 +45,7 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     let mut outputs = Outputs::of(inputs.extensions(&flags.extensions, Some(&arguments.file)));
     let kind = arguments.until.map_or(Kind::Picture, |_| Kind::Film);
     let place = outputs.file("--out", &arguments.out, kind)?;
-    // Before a run that may take long.
+    // Checked before the run, which may take long.
     outputs.try_out(&place)?;
     let drawn = match arguments.until {
         Some(until) => film(arguments, &scenario, picture, until)?,
@@ -65,11 +65,11 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
 /// A picture or film of a scenario or of a run.
 struct Drawn {
     bytes: Vec<u8>,
-    /// Modules that failed in the run, by id: the built-in module drove in their place.
+    /// Modules that failed in the run, by id. The built-in module drove in their place.
     failures: BTreeMap<String, ModuleFailure>,
 }
 
-/// Draws the scenario, or a run at one moment.
+/// Draws the scenario, or a moment of a run.
 fn still(arguments: &Render, scenario: &Scenario, mut picture: Picture) -> anyhow::Result<Drawn> {
     let simulated = arguments.at.is_some() || arguments.simulate.populate > 0;
     let flags = &arguments.simulate;
@@ -105,7 +105,7 @@ fn still(arguments: &Render, scenario: &Scenario, mut picture: Picture) -> anyho
     Ok(Drawn { bytes, failures })
 }
 
-/// Films a run: one frame every few steps, at the speed of the run.
+/// Films a run, with one frame every few steps.
 fn film(
     arguments: &Render,
     scenario: &Scenario,
@@ -153,7 +153,7 @@ fn film(
     })
 }
 
-/// Adds the obstacles that the bodies of a picture may hit, if it shows bodies.
+/// Adds the obstacles that vehicles may hit to a picture that shows rigid bodies.
 fn add_stills(picture: &mut Picture, world: &World, snapshot: &Snapshot) {
     if picture.bodies {
         picture.stills = bodies::stills(world.ground(), snapshot);

@@ -1,4 +1,4 @@
-//! Verification by sample: the part of a file that is run again, and what the rest could hide.
+//! Verification by sample, which runs a part of a file again and states what the rest could hide.
 
 use crate::progress;
 use anyhow::bail;
@@ -7,20 +7,20 @@ use roadwright_training::experiment::{draw, enough_rows, escape_chance, tenth};
 use serde::Serialize;
 use std::io::Write;
 
-/// Duration within which a file is run again completely, s.
+/// Time in which a whole file is verified if possible, s.
 const PATIENCE: f64 = 30.0;
 
 /// Options for the size of the sample.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SampleFlags {
-    /// Run everything again, however long it takes
+    /// Run everything again, regardless of the time that takes
     #[arg(long)]
     pub(crate) all: bool,
     /// Repeat the draw of an earlier verification [default: drawn by the system, and printed]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Number to run again [default: all if possible within 30 s, otherwise as many as 30 s allow, and at
-    /// least enough that a forged tenth is missed with a probability of at most 5 %]
+    /// Number to run again [default: all if possible within 30 s; otherwise as many as possible in that time,
+    /// but enough that a forged tenth is missed with a probability of at most 5 %]
     #[arg(long, value_name = "N", conflicts_with = "all", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rows: Option<u64>,
 }
@@ -34,31 +34,31 @@ pub(crate) struct Sampling {
     pub(crate) run_again: usize,
     /// Total number of items.
     pub(crate) of: usize,
-    /// Probability that a single forged item was not in the sample, 0 to 1.
+    /// Probability that a single forged item is not in the sample, 0 to 1.
     pub(crate) single_escapes: f64,
-    /// Probability that none of a forged tenth was in the sample, 0 to 1.
+    /// Probability that the sample misses all forged items if a tenth are forged, 0 to 1.
     pub(crate) tenth_escapes: f64,
-    /// Estimated time to run all items again, s, from the first ones.
+    /// Time that running all items again would take, s, estimated from the first items.
     #[serde(skip)]
     estimate: f64,
 }
 
-/// Population of a sample.
+/// The items from which a sample is drawn, and how they are run.
 pub(crate) struct Plan {
     /// Number of items.
     pub(crate) count: usize,
     /// Number of concurrent runs.
     pub(crate) at_once: usize,
-    /// Whether progress is hidden.
+    /// Whether to hide the progress.
     pub(crate) is_quiet: bool,
 }
 
-/// Reruns the items with these numbers and returns whether to continue.
+/// Runs the items with these numbers again. Returns whether to continue.
 type RunAgain<'a> = dyn FnMut(&[usize]) -> anyhow::Result<bool> + 'a;
 
 impl Plan {
-    /// Draws the sample and runs it, the first items to estimate the time for all. Returns the numbers of the
-    /// items that were run, in ascending order.
+    /// Draws the sample and runs it. The first items are used to estimate the time for all. Returns the
+    /// numbers of the items that were run, in ascending order.
     pub(crate) fn work_through(
         &self,
         flags: &SampleFlags,
@@ -115,9 +115,9 @@ impl Plan {
 }
 
 impl Sampling {
-    /// Prints what was run again, why not more, and what the rest could hide.
+    /// Prints how many items were run again, why not more, and what the rest could hide.
     ///
-    /// `things` names the items, such as rows.
+    /// `things` is the name of the items, such as "rows".
     pub(crate) fn print(
         &self,
         out: &mut dyn Write,
@@ -142,14 +142,14 @@ impl Sampling {
         )?;
         writeln!(
             out,
-            "a single forged one is missed with a probability of {}, a forged tenth with {}",
+            "probability of missing a single forged one: {}; a forged tenth: {}",
             percent(*single_escapes),
             percent(*tenth_escapes)
         )
     }
 }
 
-/// Formats a probability in percent, small ones as a power of ten.
+/// Formats a probability in percent. Small ones are written as a power of ten.
 fn percent(chance: f64) -> String {
     let percent = 100.0 * chance;
     if chance == 0.0 || percent >= 0.1 {
@@ -229,11 +229,7 @@ mod tests {
         let mut text = Vec::new();
         sampling.print(&mut text, "x", "rows").unwrap();
         let text = String::from_utf8(text).unwrap();
-        for expected in [
-            "--seed 1",
-            "a single forged one is missed",
-            "a forged tenth",
-        ] {
+        for expected in ["--seed 1", "a single forged one: ", "a forged tenth"] {
             assert!(text.contains(expected), "{text}");
         }
     }

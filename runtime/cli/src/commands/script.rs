@@ -20,9 +20,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of printed characters of a statement's line.
+/// Maximum number of characters printed of a line.
 const MOST_SHOWN: usize = 120;
-/// Maximum number of words of a list in a message.
+/// Maximum number of words that a message lists.
 const MOST_WORDS: usize = 20;
 
 pub(crate) fn script(verb: &ScriptVerb) -> anyhow::Result<Outcome> {
@@ -69,14 +69,14 @@ pub(crate) fn script(verb: &ScriptVerb) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Reads a script's name and text.
+/// Reads a script and returns its name and text.
 fn read(file: &Path) -> anyhow::Result<(String, String)> {
     let name = file.display().to_string();
     let text = read_text(file, LONGEST_SCRIPT).with_context(|| format!("cannot read {name}"))?;
     Ok((name, text))
 }
 
-/// Returns the mistake in a script, as a document.
+/// Returns the error of a script as a document.
 fn mistake(name: &str, error: &ScriptError) -> serde_json::Value {
     json!({
         "file": name,
@@ -124,7 +124,7 @@ fn run_one(arguments: &RunOne) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Returns the requested agent.
+/// Returns the agent for which the handler is called.
 fn subject(arguments: &RunOne) -> anyhow::Result<Subject> {
     let id = arguments.agent;
     let Some(file) = &arguments.scenario else {
@@ -222,7 +222,7 @@ fn print_steps(out: &mut impl Write, text: &str, steps: &[ScriptStep]) -> std::i
         }
         let line = step.line.checked_sub(1).and_then(|at| lines.get(at));
         let line = line.map_or("", |line| line.trim());
-        // A script can be one line of 256 KiB.
+        // A single line of a script can have up to 256 KiB.
         let line: String = line.chars().take(MOST_SHOWN).collect();
         let inside = "  ".repeat(step.depth.saturating_sub(1));
         writeln!(out, "{:>5}:{:<5} {inside}{line}", step.line, step.column)?;
@@ -303,8 +303,8 @@ fn folder_of(file: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Returns the vehicle types, stacks and places that a script may name: those of the given scenario,
-/// otherwise of all scenarios near the script.
+/// Returns the vehicle types, stacks and places that a script may name. They come from the given scenario, or
+/// else from all scenarios near the script.
 fn scenario_names(script: &Path, scenario: Option<&Path>) -> anyhow::Result<ScenarioNames> {
     if let Some(file) = scenario {
         return Ok(ScenarioNames::of(&load(file)?));
@@ -338,15 +338,15 @@ fn warnings_of(
 ) -> anyhow::Result<Vec<ScriptError>> {
     let folder = folder_of(file);
     let mut flags = flags.clone();
-    // Scripts beside this one are available to it, wherever they are.
+    // Scripts in the same folder are available to this one.
     flags.scripts.push(folder.to_owned());
-    // All modules, because a script may choose any.
+    // All modules are opened, because a script may choose any of them.
     let host = extensions::open_untold(&flags, None, Wanted::All)?;
     let registry = host.registry();
     let ending = |path: &PathBuf| path.extension().is_some_and(|e| e == SCRIPT_ENDING);
     let paths = std::fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
     let mut paths: Vec<PathBuf> = paths.filter(ending).collect();
-    // Folders are listed in any order, but warnings must be the same everywhere.
+    // Files are listed in any order, but the warnings must always have the same order.
     paths.sort();
     let texts = paths
         .iter()

@@ -1,4 +1,4 @@
-//! Signatures of published files: a hash shows that a file is intact, a signature shows its author.
+//! Signatures of published files. A hash shows that a file is intact; a signature also shows its author.
 //!
 //! They are compatible with minisign, whose tools can also make keys and check signatures.
 
@@ -73,12 +73,12 @@ pub(super) fn sign(arguments: &Sign) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Returns the path of the public key, beside the secret key.
+/// Returns the path of the public key that belongs to a secret key, beside it.
 fn public_half(key: &Path) -> PathBuf {
     with_ending(key, "pub")
 }
 
-/// Makes a key pair, which is written with the other results of the command.
+/// Creates a key pair, which is written with the other results of the command.
 fn make_key(path: &Path, outputs: &mut Outputs) -> anyhow::Result<SecretKey> {
     let public = public_half(path);
     for path in [path, &public] {
@@ -97,7 +97,7 @@ fn make_key(path: &Path, outputs: &mut Outputs) -> anyhow::Result<SecretKey> {
     Ok(sk)
 }
 
-/// Refuses to sign anything but results and records of trainings.
+/// Refuses to sign files other than results and records of trainings.
 fn check_kind(path: &Path, data: &[u8]) -> anyhow::Result<()> {
     #[derive(serde::Deserialize)]
     struct Head {
@@ -114,7 +114,7 @@ fn check_kind(path: &Path, data: &[u8]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Creates files that only their owner can read from their first byte on, for as long as it lives.
+/// While this value exists, new files can only be read by their owner, from their first byte on.
 struct OwnFilesOnly {
     #[cfg(unix)]
     before: rustix::fs::Mode,
@@ -128,7 +128,7 @@ impl OwnFilesOnly {
         }
     }
 
-    /// Creates files with the usual permissions again, and gives these to files that are published.
+    /// Restores the usual permissions for new files, and gives them to the published files.
     fn end(self, published: &[PathBuf]) -> anyhow::Result<()> {
         #[cfg(unix)]
         {
@@ -150,14 +150,14 @@ fn secret_key(path: &Path) -> anyhow::Result<SecretKey> {
     let key = || SecretKeyBox::from_string(&text);
     match key().and_then(SecretKeyBox::into_unencrypted_secret_key) {
         Ok(key) => Ok(key),
-        // A key with a password asks for it.
+        // The user is asked for the password of a key that has one.
         Err(_) => key()
             .and_then(|key| key.into_secret_key(None))
             .with_context(at),
     }
 }
 
-/// Checks the signature of a file against a public key. Returns the flaw, or `None` for a valid signature.
+/// Checks the signature of a file against a public key. Returns the fault, or `None` for a valid signature.
 ///
 /// # Errors
 /// If the file, its signature or the key cannot be read.

@@ -51,10 +51,10 @@ pub(crate) enum VehicleVerb {
         /// Print one JSON document and nothing else
         #[arg(long)]
         json: bool,
-        /// Kind of its wheels at level rigid, regardless of the file
+        /// Wheel model at level rigid, instead of that in the file
         #[arg(long)]
         wheels: Option<WheelArgument>,
-        /// Draw each manoeuvre into this folder, as picture and table
+        /// Plot each manoeuvre into this folder, as picture and table
         #[arg(long, value_name = "DIR")]
         plots: Option<PathBuf>,
     },
@@ -64,7 +64,7 @@ pub(crate) enum VehicleVerb {
 pub(crate) enum WheelArgument {
     /// Rays along the springs
     Ray,
-    /// Spheres with their own mass
+    /// Spheres with mass
     Sphere,
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn vehicle(verb: &VehicleVerb) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Finds a shipped vehicle by name, or reads a vehicle file. Keys of the built-in vehicle types, with
+/// Finds a shipped vehicle by name, or reads a vehicle file. Keys of the built-in vehicle types, which have
 /// underscores instead of hyphens (`willys_mb`), are accepted as well.
 fn find(name: &str) -> anyhow::Result<VehicleFile> {
     let hyphenated = name.replace('_', "-");
@@ -180,8 +180,8 @@ fn show(name: &str, json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Writes a table of the gears. A gear is left at the shift to the next one; reverse and the top gear have no
-/// shift and reach the engine's limit.
+/// Writes a table of the gears. Each gear is used up to the speed of the shift to the next one; reverse and
+/// the top gear have no such shift and reach the engine's limit.
 fn write_gears(out: &mut dyn Write, train: &DriveTrain) -> std::io::Result<()> {
     let limit = train.curve.limit_rpm();
     writeln!(out, "\ngear     ratio   up to m/s   at rpm   N from rest")?;

@@ -1,4 +1,4 @@
-//! Endings of file names, which reveal mistakes such as a picture called `town.scenario.json`.
+//! Endings of file names. They reveal mistakes, such as a picture called `town.scenario.json`.
 
 use anyhow::bail;
 use std::path::Path;
@@ -37,7 +37,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The kind with an article, for messages.
+    /// Returns the kind with an article, for messages.
     fn name(self) -> &'static str {
         match self {
             Self::Table => "a table (CSV)",
@@ -57,7 +57,7 @@ impl Kind {
         }
     }
 
-    /// The usual ending.
+    /// Returns the usual ending of this kind.
     fn usual(self) -> &'static str {
         match self {
             Self::Table => ".csv",
@@ -77,9 +77,9 @@ impl Kind {
     }
 }
 
-/// Endings with a meaning, the kind of file they mean, and the results that may have them. If two endings
-/// fit a name, the longer one counts and is therefore listed first. A name without an ending, or with an
-/// ending that is not listed, fits all results.
+/// Known endings, the kind of file that each stands for, and the results that may have it. If two endings fit
+/// a name, the longer one counts, so it must be listed first. A name without a listed ending fits all
+/// results.
 const ENDINGS: &[(&str, &str, &[Kind])] = &[
     (".scenario.json", "a scenario", &[Kind::Scenario]),
     (".vehicle.json", "a vehicle", &[]),
@@ -95,7 +95,7 @@ const ENDINGS: &[(&str, &str, &[Kind])] = &[
         &[Kind::Scenario, Kind::Results, Kind::Record, Kind::Document],
     ),
     (".csv", "a table", &[Kind::Table]),
-    (".tsv", "a table with tabulators", &[]),
+    (".tsv", "a table with tabs", &[]),
     (".txt", "a text", &[Kind::Table, Kind::Report, Kind::Cells]),
     (".md", "a text", &[Kind::Report]),
     (".png", "a picture (PNG)", &[Kind::Picture]),
@@ -137,7 +137,7 @@ pub(super) fn check(asks: &str, path: &Path, kind: Kind) -> anyhow::Result<()> {
     let name = path.file_name().unwrap_or_default();
     let name = name.to_string_lossy().to_lowercase();
     let mut known = ENDINGS.iter();
-    // A name that consists only of the ending has none: it is a hidden file.
+    // A name that consists only of an ending belongs to a hidden file and has no ending.
     let fits = |ending: &str| name.len() > ending.len() && name.ends_with(ending);
     match known.find(|(ending, ..)| fits(ending)) {
         Some((ending, what, kinds)) if !kinds.contains(&kind) => bail!(

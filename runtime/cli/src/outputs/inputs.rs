@@ -5,7 +5,7 @@ use crate::extensions;
 use roadwright_scenario::Scenario;
 use std::path::{Path, PathBuf};
 
-/// The files that a command reads.
+/// Set of files that a command reads.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     /// A description of each file, with an article, and its path.
@@ -13,12 +13,12 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// The inputs of a command that reads no files.
+    /// Returns the inputs of a command that reads no files.
     pub(crate) fn none() -> Self {
         Self::default()
     }
 
-    /// Adds a file. `what` says what it is, such as "the saved world".
+    /// Adds a file. `what` describes it, for example as "the saved world".
     pub(crate) fn file(mut self, what: &str, path: &Path) -> Self {
         self.files.push((what.to_owned(), path.to_owned()));
         self
@@ -60,7 +60,7 @@ impl Inputs {
     }
 }
 
-/// Files in folders that have one of the given endings. Folders that cannot be read are skipped.
+/// Returns the files in some folders that have one of the given endings. Unreadable folders are skipped.
 fn below(folders: &[PathBuf], endings: &[&str]) -> Vec<PathBuf> {
     let entries = folders.iter().flat_map(std::fs::read_dir);
     let paths = entries.flatten().flatten().map(|entry| entry.path());

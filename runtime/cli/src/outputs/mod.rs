@@ -1,11 +1,11 @@
 //! The module through which all commands write their results.
 //!
-//! A command first names its inputs ([`Inputs`]) and claims a place for each result ([`Outputs::file`]).
-//! Only then does it open and write files ([`Outputs::open`], [`Outputs::write`]). To protect files from a
-//! mistyped name, a claim is refused if the place is that of an input or of another result, or if its ending
-//! belongs to another kind of file. All files get their final names at [`Outputs::commit`]; if the program
-//! ends earlier, the results of an earlier run remain unchanged. Checkpoints, from which a command resumes,
-//! are the exception: each one replaces the previous one at once ([`Checkpoint::write`]).
+//! A command first lists its inputs ([`Inputs`]) and claims a path for each result ([`Outputs::file`]). Only
+//! then does it open and write files ([`Outputs::open`], [`Outputs::write`]). To protect files from mistyped
+//! names, a claim is refused if the path belongs to an input or to another result, or if its ending is that
+//! of another kind of file. All files get their final names at [`Outputs::commit`]; if the program ends
+//! earlier, the results of an earlier run remain unchanged. Checkpoints, from which a command resumes, are
+//! the exception: each one replaces the previous one at once ([`Checkpoint::write`]).
 
 mod endings;
 mod inputs;
@@ -28,16 +28,16 @@ pub(crate) struct Outputs {
     complete: Vec<Complete>,
 }
 
-/// A place that is claimed by one result.
+/// A path that is claimed for a result.
 struct Claim {
-    /// The option that asks for it, such as `--trace`.
+    /// The option that requests the result, such as `--trace`.
     asks: String,
     identity: Identity,
-    /// Whether several results may share the place, such as a device.
+    /// Whether several results may share the path, as on a device.
     is_shared: bool,
 }
 
-/// A checked place for a result.
+/// A checked path for a result.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     path: PathBuf,
@@ -49,13 +49,13 @@ impl Place {
         &self.path
     }
 
-    /// Whether a file is created there; otherwise the bytes go to a pipe or a device.
+    /// Whether writing creates a file at this path. Otherwise the bytes go to a pipe or a device.
     pub(crate) fn is_file(&self) -> bool {
         self.target == Target::File
     }
 }
 
-/// A result that is rewritten repeatedly, so that the command can resume from it.
+/// A file that is rewritten repeatedly, so that the command can resume from it.
 #[derive(Debug, Clone)]
 pub(crate) struct Checkpoint(PathBuf);
 
@@ -71,7 +71,7 @@ impl Checkpoint {
 }
 
 impl Outputs {
-    /// The results of a command that reads these inputs.
+    /// Creates the outputs of a command with the given inputs.
     pub(crate) fn of(inputs: Inputs) -> Self {
         let known = inputs.files().into_iter();
         Self {
@@ -86,7 +86,7 @@ impl Outputs {
     /// Reserves standard output for the command itself, so that no other result can be written there.
     /// `what` names what is printed and how to turn it off.
     pub(crate) fn prints(&mut self, what: &str) {
-        // Standard output may be redirected to a file, which then counts as one of the results.
+        // Standard output may be redirected to a file, which then counts as a result.
         let opened = Standard::Output.open();
         let metadata = opened.and_then(|file| file.metadata());
         let own = metadata.map_or(Identity::standard(Standard::Output), |metadata| {
@@ -99,10 +99,10 @@ impl Outputs {
         });
     }
 
-    /// Claims a place for a result of a kind: a file, a pipe, a device or a standard stream.
+    /// Claims a path for a result of some kind. The path may be a file, a pipe, a device or a standard stream.
     ///
     /// # Errors
-    /// If it is an input or the place of another result, or has the ending of another kind.
+    /// If the path is an input or belongs to another result, or has the ending of another kind.
     pub(crate) fn file(&mut self, asks: &str, path: &Path, kind: Kind) -> anyhow::Result<Place> {
         let target = Target::of(path).with_context(|| cannot_write(path))?;
         if target == Target::File {
@@ -111,7 +111,7 @@ impl Outputs {
         let is_shared = target == Target::Stream(Stream::Device);
         let identity = Identity::of(path);
         if target == Target::File && identity.path() != path {
-            // The target of a link.
+            // Checks the target of a link.
             endings::check(asks, identity.path(), kind)?;
         }
         if let Some((what, _)) = self.inputs.iter().find(|(_, input)| input.is(&identity)) {
@@ -137,8 +137,8 @@ impl Outputs {
         Ok(Place { path, target })
     }
 
-    /// Claims a place for a table whose name the command chooses, such as one beside another result. An
-    /// existing file is replaced only if it is such a table, that is, if it begins with these columns.
+    /// Claims a path for a table whose name the command chooses, such as a table beside another result. An
+    /// existing file is replaced only if it is a table that begins with these columns.
     ///
     /// # Errors
     /// As [`Self::file`], and if the existing file is not such a table.
@@ -180,12 +180,12 @@ impl Outputs {
         Ok(Checkpoint(place.path))
     }
 
-    /// Checks whether a file can be written to a place, for results that are written at the end.
+    /// Checks that a file can be written to a path, for results that are written at the end.
     ///
     /// # Errors
     /// If it cannot be written.
     pub(crate) fn try_out(&self, place: &Place) -> anyhow::Result<()> {
-        // A pipe is not opened, because its reader would take the closing for the end of the data.
+        // A pipe is not opened, because its reader would take closing it for the end of the data.
         if place.is_file() {
             drop(self.open(place)?);
         }
@@ -195,7 +195,7 @@ impl Outputs {
     /// Claims a folder for results and creates it if it is missing.
     ///
     /// # Errors
-    /// If something else has this name, or the folder cannot be created.
+    /// If a file has this name, or the folder cannot be created.
     pub(crate) fn folder(&self, asks: &str, path: &Path) -> anyhow::Result<()> {
         let identity = Identity::of(path);
         let claimed = self
@@ -215,7 +215,7 @@ impl Outputs {
         made.with_context(|| format!("{asks}: cannot create the folder {}", path.display()))
     }
 
-    /// Opens a result that is written in parts. [`Self::keep`] adds it.
+    /// Opens a result that is written in parts. When it is complete, [`Self::keep`] adds it.
     ///
     /// # Errors
     /// If the folder is missing or cannot be written to.
@@ -223,7 +223,7 @@ impl Outputs {
         Output::open(&place.path).with_context(|| cannot_write(&place.path))
     }
 
-    /// Adds a result that is completely written. It gets its final name at [`Self::commit`].
+    /// Adds a result that has been written completely. It gets its final name at [`Self::commit`].
     ///
     /// # Errors
     /// If it could not be written completely.
@@ -245,8 +245,8 @@ impl Outputs {
         self.keep(output)
     }
 
-    /// Gives all results their final names. Call it when the work is done and before anything is printed
-    /// about it, because a closed terminal must not cost results.
+    /// Gives all results their final names. Call this when the work is done and before its results are
+    /// printed, so that nothing is lost if the terminal is closed.
     ///
     /// # Errors
     /// If a file cannot be moved to its place. The other files are still moved.

@@ -1,4 +1,4 @@
-//! The file that a path refers to, after links, `..` and relative names are resolved.
+//! The file to which a path refers after links, `..` and relative names are resolved.
 
 use roadwright_files::{Standard, Stream, Target};
 use std::fs::Metadata;
@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 pub(super) struct Identity {
     /// The path without links and `..`, as far as it exists.
     path: PathBuf,
-    /// Number by which the system knows the file under all its names; `None` for a new file.
+    /// Number that the system gives to the file under all its names; `None` for a new file.
     number: Option<Number>,
     standard: Option<Standard>,
 }
 
-/// Numbers of the disk and the file.
+/// The numbers of a disk and of a file on it.
 type Number = (u64, u64);
 
 impl Identity {
@@ -29,7 +29,7 @@ impl Identity {
         }
     }
 
-    /// A standard stream, whatever it leads to.
+    /// Returns the identity of a standard stream, wherever it leads.
     pub(super) fn standard(standard: Standard) -> Self {
         Self {
             path: PathBuf::new(),
@@ -38,10 +38,10 @@ impl Identity {
         }
     }
 
-    /// Standard output, which may be redirected to a file.
+    /// Returns the identity of standard output, which may be redirected to a file.
     pub(super) fn of_standard_output(metadata: &Metadata) -> Self {
         Self {
-            // Terminals and devices can be shared.
+            // Terminals and devices can be shared between results.
             number: metadata.is_file().then(|| number_of(metadata)).flatten(),
             ..Self::standard(Standard::Output)
         }
@@ -71,10 +71,10 @@ fn number_of(_: &Metadata) -> Option<Number> {
     None
 }
 
-/// Limit on chains of links, the usual one of operating systems.
+/// Maximum length of a chain of links, as usual in operating systems.
 const DEEPEST: u8 = 40;
 
-/// A path without links and `..`, as far as it exists.
+/// Resolves links and `..` in a path, as far as the path exists.
 fn whole(path: &Path, depth: u8) -> PathBuf {
     if let Ok(known) = path.canonicalize() {
         return known;

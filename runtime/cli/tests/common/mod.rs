@@ -1,9 +1,9 @@
-//! The program as authors of plugins and scripts call it.
+//! Runs the program as authors of plugins and scripts do.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The folder of the whole project.
+/// The root folder of the project.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -19,14 +19,14 @@ pub(crate) fn roadwright(folder: &Path, words: &[&str]) -> Output {
     command(folder, words).output().unwrap()
 }
 
-/// The program with arguments, to be run in a folder.
+/// Returns the command that runs the program with arguments in a folder.
 pub(crate) fn command(folder: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_roadwright"));
     command
         .args(words)
         .current_dir(folder)
-        // No access to the user's own folders or the network. New projects need nothing but cargo, whose home
-        // is empty.
+        // The folders of the user and the network are not accessible. New projects need only cargo, whose
+        // home is empty.
         .env("HOME", folder)
         .env("CARGO_HOME", folder.join("cargo-home"))
         .envs(toolchain_home())

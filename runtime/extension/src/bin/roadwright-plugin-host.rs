@@ -1,4 +1,4 @@
-//! Child process of plugin hosts other than the program `roadwright` itself.
+//! Child process for plugin hosts in programs other than `roadwright` itself.
 
 fn main() {
     let arguments: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();

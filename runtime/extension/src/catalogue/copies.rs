@@ -1,18 +1,18 @@
-//! Private copies of libraries; the copies are loaded instead of the originals.
+//! Private copies of libraries, which are loaded instead of the originals.
 //!
-//! The author's file is overwritten by the next build. A library mapped into this process would change
-//! underneath it, and the loader returns the old library for a path that it knows.
+//! The next build overwrites the author's file. A library that is mapped into this process would change while
+//! it is used, and the loader returns the old library for a path that it knows.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A folder of copies that is removed when it is dropped.
+/// A folder of copies, which is removed when this value is dropped.
 pub(super) struct Copies {
     folder: PathBuf,
 }
 
 impl Copies {
-    /// Creates a folder beside those of other hosts, and removes the folders of processes that have ended.
+    /// Creates a folder beside those of other hosts. Removes the folders of processes that have ended.
     pub(super) fn new(all: &Path, name: &str) -> Self {
         sweep(all);
         Self {
@@ -44,11 +44,11 @@ fn sweep(folder: &Path) {
     for entry in entries {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        // Names begin with the process id. If another process has the id now, the copies stay until that
-        // process ends as well.
+        // Names begin with the process id. If a new process has the same id, the copies stay until it ends as
+        // well.
         let process = name.split('-').next().unwrap_or_default();
         let alive = Path::new("/proc").join(process).exists();
-        // Without /proc nothing is known, so copies older than a day are removed.
+        // Without /proc, living processes are unknown, so copies older than a day are removed.
         let old = entry
             .metadata()
             .and_then(|meta| meta.modified())
@@ -66,8 +66,8 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// Writes a private copy from memory instead of copying the file, because copying would count as a change of
-/// the watched file on some systems.
+/// Writes a private copy from memory. Copying the file would count as a change of the watched file on some
+/// systems.
 fn write(bytes: &[u8], copy: &Path) -> std::io::Result<()> {
     if let Some(folder) = copy.parent() {
         std::fs::create_dir_all(folder)?;

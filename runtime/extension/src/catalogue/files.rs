@@ -1,5 +1,4 @@
-//! Files in watched folders, from the first sign of a change until they have settled: the common part of
-//! plugins and scripts.
+//! Files in watched folders, from the first change until they have settled. Used for plugins and scripts.
 
 use super::settling::{Settling, Stamp};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +16,7 @@ pub(crate) enum Take {
 /// Files in the watched folders.
 pub(crate) struct Files {
     folders: Vec<PathBuf>,
-    /// Maximum depth of a file below its folder; 0 means directly in it.
+    /// Maximum depth of a file below its folder, where 0 means directly in it.
     depth: usize,
     /// State of the files when they were last read.
     looked: BTreeMap<PathBuf, Option<Stamp>>,
@@ -34,7 +33,7 @@ impl Files {
         }
     }
 
-    /// Returns the folder of a file and the rank of that folder; lower ranks take precedence.
+    /// Returns the folder of a file and the rank of that folder. Folders with lower ranks take precedence.
     pub(crate) fn folder_of(&self, path: &Path) -> Option<(usize, &Path)> {
         let lies_in = |folder: &Path| match self.depth {
             0 => path.parent() == Some(folder),
@@ -44,12 +43,12 @@ impl Files {
         folders.find(|(_, folder)| lies_in(folder))
     }
 
-    /// Returns the rank of a file's folder; the largest rank if it is in none of them.
+    /// Returns the rank of a file's folder, or the largest rank if the file is in none of them.
     pub(crate) fn rank(&self, path: &Path) -> usize {
         self.folder_of(path).map_or(usize::MAX, |(rank, _)| rank)
     }
 
-    /// Lists the files that exist now and satisfy `is_meant`, by folder and name.
+    /// Lists the existing files that satisfy `is_meant`, by folder and name.
     pub(crate) fn list(&self, is_meant: fn(&Path) -> bool) -> Vec<PathBuf> {
         let mut found = Vec::new();
         for folder in &self.folders {
@@ -63,12 +62,12 @@ impl Files {
         self.looked.get(path) != Some(&Stamp::of(path))
     }
 
-    /// Notes that a file has changed, which starts its settling.
+    /// Records that a file has changed, which restarts its settling.
     pub(crate) fn note_change(&mut self, path: &Path, now: Instant) {
         self.settling(path, now);
     }
 
-    /// Notes that a file has changed and was closed, so that it need not settle for long.
+    /// Records that a file has changed and was closed, so that it settles sooner.
     pub(crate) fn note_closed(&mut self, path: &Path, now: Instant) {
         self.settling(path, now).note_closed();
     }
@@ -78,25 +77,25 @@ impl Files {
         settling.or_insert_with(|| Settling::new(path, now))
     }
 
-    /// Notes that a file was read in the given state.
+    /// Records the state in which a file was read.
     pub(crate) fn note_looked(&mut self, path: &Path, stamp: Option<Stamp>) {
         self.settling.remove(path);
         self.looked.insert(path.to_owned(), stamp);
     }
 
-    /// Notes that a file is incomplete. Returns whether it continues to settle.
+    /// Records that a file is incomplete. Returns whether it continues to settle.
     pub(crate) fn note_incomplete(&mut self, path: &Path, now: Instant) -> bool {
         let settling = self.settling.get_mut(path);
         settling.is_some_and(|settling| !settling.note_incomplete(now))
     }
 
-    /// Notes that a file is gone.
+    /// Records that a file no longer exists.
     pub(crate) fn forget(&mut self, path: &Path) {
         self.settling.remove(path);
         self.looked.remove(path);
     }
 
-    /// Returns the files that have settled, and those that have disappeared.
+    /// Returns two lists: files that have settled, and files that have disappeared.
     pub(crate) fn take_settled(&mut self, now: Instant) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let (mut settled, mut gone) = (Vec::new(), Vec::new());
         for (path, settling) in &mut self.settling {
@@ -114,7 +113,7 @@ impl Files {
 }
 
 /// Lists the files of a folder and its subfolders. Links to folders are not followed, because they may lead
-/// anywhere, including back here.
+/// anywhere, including back to this folder.
 fn list(folder: &Path, depth: usize, is_meant: fn(&Path) -> bool, found: &mut Vec<PathBuf>) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let paths: BTreeSet<PathBuf> = entries.map(|entry| entry.path()).collect();

@@ -1,11 +1,11 @@
-//! Contents of the plugin and script folders: the files, their builds, and permission to run them.
+//! Contents of the plugin and script folders, with their builds and the permission to run them.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `files.rs` | files from the first sign of a change until they have settled, for both |
-//! | `settling.rs` | when a file has settled |
+//! | `files.rs` | files of both kinds, from the first change until they have settled |
+//! | `settling.rs` | detection of files that have settled |
 //! | `trust.rs` | which builds may run and which are loaded |
-//! | `copies.rs` | private copies of libraries, which are loaded |
+//! | `copies.rs` | private copies of libraries, from which they are loaded |
 //! | `plugins.rs` | from a settled library to an active build |
 //! | `registry.rs` | the available modules |
 //! | `rows.rs` | rows of the tables for users |
@@ -48,7 +48,7 @@ use std::time::Duration;
 
 /// Time that the thread waits for events before it checks the settling files.
 const TICK: Duration = Duration::from_millis(15);
-/// Interval at which all folders are scanned, because events can get lost.
+/// Interval at which all folders are scanned, because events can be lost.
 const SCAN: Duration = Duration::from_secs(5);
 
 /// A known library.
@@ -73,7 +73,7 @@ pub(crate) struct Catalogue {
     pub(crate) scripts: Scripts,
     pub(crate) events: Arc<Events>,
     pub(crate) quarantine: Arc<Quarantine>,
-    /// Keeps the file for the last words of this process open.
+    /// Keeps the file open to which the last words of this process are written.
     _noted: Option<Noted>,
     helper: Arc<Vec<OsString>>,
     revision: AtomicU64,
@@ -83,7 +83,7 @@ pub(crate) struct Catalogue {
 }
 
 impl Catalogue {
-    /// Opens the catalogue and scans all folders once.
+    /// Opens the catalogue and scans all folders.
     pub(crate) fn open(options: HostOptions) -> Self {
         // A process may have several hosts, consecutively or at the same time.
         static HOSTS: AtomicU64 = AtomicU64::new(0);
@@ -114,7 +114,7 @@ impl Catalogue {
             options,
         };
         all.scan(Take::AtOnce);
-        // After the scan, which reads the scripts in the folders.
+        // Checked after the scan, which reads the scripts in the folders.
         if all.scripts_want_all() {
             all.want(Wanted::All);
         }
@@ -129,13 +129,13 @@ impl Catalogue {
         locked(&self.plugins)
     }
 
-    /// Revision of the available modules and their parameters; changes whenever they do.
+    /// Revision number of the available modules and their parameters, which changes whenever they do.
     pub(crate) fn revision(&self) -> u64 {
         // Both only grow, so their sum changes if either does.
         self.revision.load(Ordering::Acquire) + self.scripts.revision()
     }
 
-    /// Asks the watching thread to end.
+    /// Requests the watching thread to end.
     pub(crate) fn end(&self) {
         self.ending.store(true, Ordering::Relaxed);
     }
@@ -144,7 +144,7 @@ impl Catalogue {
     pub(crate) fn watch(&self) {
         let folders = [&self.options.plugins[..], &self.options.scripts[..]].concat();
         let watch = Watch::new(&folders);
-        // Changes before the watch began cause no event.
+        // Changes before the watch began have caused no event.
         self.scan(Take::WhenSettled);
         let mut scanned = native_now();
         while !self.ending.load(Ordering::Relaxed) {
@@ -190,7 +190,7 @@ impl Catalogue {
         });
     }
 
-    /// Calls `act` for all kinds of a module.
+    /// Calls `act` for each kind of module that the module with this id provides.
     pub(crate) fn for_module(&self, id: &str, mut act: impl FnMut(&PluginEntry)) {
         let cells: Vec<Arc<PluginEntry>> = {
             let plugins = self.plugins();

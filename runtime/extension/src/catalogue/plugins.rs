@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// Number of generations after which a restart is recommended, because libraries stay loaded.
+/// Number of generations after which a restart is recommended, because libraries stay loaded until then.
 pub const MANY_GENERATIONS: u32 = 256;
 
 /// Whether a file name is that of a library.
@@ -31,7 +31,7 @@ impl Catalogue {
             let known: Vec<PathBuf> = plugins.known.keys().cloned().collect();
             (plugins.files.list(is_library), known)
         };
-        // Files that are gone make room for files that they shadowed, and for files that were moved.
+        // Files that no longer exist make room for files that they shadowed, and for files that were moved.
         for path in known.iter().filter(|path| !found.contains(path)) {
             self.note_gone(path);
         }
@@ -80,7 +80,7 @@ impl Catalogue {
     }
 
     fn note_gone(&self, path: &Path) {
-        // Another file may have replaced it in the meantime; that is a change, and settles.
+        // Another file may have replaced it meanwhile. That is a change, after which the file has to settle.
         if path.exists() {
             return;
         }
@@ -106,13 +106,13 @@ impl Catalogue {
         }
     }
 
-    /// Considers a settled file, and activates its build if it is sound.
+    /// Considers a settled file and activates its build if it is valid.
     fn consider(&self, path: &Path, now: Instant) {
-        // Taken before reading: if the file changes in between, the stamp is outdated and the file is
-        // considered again.
+        // Taken before reading, so that the file is considered again if it changes in between.
         let stamp = Stamp::of(path);
         let looked = inspect(path);
-        // Without watching there is no later attempt, so an incomplete file is an error at once.
+        // If folders are not watched there is no later attempt, so an incomplete file is an error
+        // immediately.
         if let Err(error) = &looked
             && self.options.watch
             && error.may_be_incomplete()
@@ -153,7 +153,7 @@ impl Catalogue {
         FileState::Rejected(text)
     }
 
-    /// Whether one of the wanted modules is a script that may choose modules not named elsewhere.
+    /// Whether a wanted module is a script that may choose modules which are not named elsewhere.
     pub(super) fn scripts_want_all(&self) -> bool {
         let wanted = self.plugins().wanted.clone();
         let Wanted::Ids(ids) = wanted else {
@@ -166,14 +166,14 @@ impl Catalogue {
         })
     }
 
-    /// Loads the modules that are newly wanted.
+    /// Loads the modules that have become wanted.
     pub(super) fn want(&self, wanted: Wanted) {
         self.plugins().wanted = wanted;
         self.reconsider(|file| file.state == FileState::Idle);
     }
 
     fn accept(&self, path: &Path, inspected: &Inspected, bytes: Vec<u8>) -> FileState {
-        // None of its code runs before `load`; all earlier questions are answered from its bytes.
+        // None of its code runs before `load`. Everything before that is read from its bytes.
         let (info, hash) = (&inspected.info, &inspected.hash);
         if !self.plugins().wanted.has(&info.id) {
             return FileState::Idle;
@@ -196,12 +196,12 @@ impl Catalogue {
             return FileState::Active;
         }
         let is_isolated = self.is_isolated(id);
-        // In a separate process it cannot end the program, so late ends do not count.
+        // In a separate process the plugin cannot end the program, so endings caused by `exit` do not count.
         let late = self.quarantine.late_end(hash).filter(|_| !is_isolated);
         let why = late.as_ref().filter(|end| end.keeps_out);
         let why = why.map(|end| end.text.clone());
         if let Some(mut why) = self.quarantine.reason(hash).or(why) {
-            // A build that failed during a run is held with its bare fault.
+            // A build that failed during a run is quarantined with the plain fault.
             if !why.contains(RETRY) {
                 why = format!("{why}. {}", remedy(id));
             }
@@ -238,7 +238,7 @@ impl Catalogue {
         is_so || self.options.isolated.contains(id)
     }
 
-    /// Returns the file that provides the module already and takes precedence.
+    /// Returns a file that already provides the module and takes precedence.
     fn shadowing(&self, path: &Path, id: &str) -> Option<PathBuf> {
         let plugins = self.plugins();
         let rank = |path: &Path| plugins.files.rank(path);
@@ -250,7 +250,7 @@ impl Catalogue {
             );
             same && counts && other.as_path() != path
         });
-        // Within one folder the name decides, not the time of writing.
+        // Within a folder the name decides, and not the time of writing.
         let first = others.find(|(other, _)| (rank(other), other.as_path()) < (rank(path), path));
         first.map(|(other, _)| other.clone())
     }
@@ -314,13 +314,14 @@ impl Catalogue {
         crate::native::probe::probe(&self.helper, &generation.copy)?;
         for cell in &cells {
             cell.set_info(info);
-            // Loaded now instead of between two steps; in isolated mode not at all.
+            // Loaded now, and not between two steps; not loaded at all in isolated mode.
             let is_isolated = cell.state().wish.is_isolated;
             let parameters = crate::native::parameters_of(cell, &generation, is_isolated)
                 .map_err(|fault| fault.message)?;
             cell.set_parameters(parameters);
         }
-        // Only after all kinds have answered: a build is published for all of them or for none.
+        // Published only after all kinds have been created, so that a build is published for all of them or
+        // for none.
         for cell in &cells {
             cell.publish(generation.clone());
         }

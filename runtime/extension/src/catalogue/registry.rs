@@ -27,8 +27,8 @@ impl Catalogue {
     where
         Native<K>: IntoLogic<K::Logic>,
     {
-        // A module that may not run or is in quarantine is not available to new runs. Runs that already use
-        // it continue with its fallback.
+        // A module that may not run or is quarantined is not available to new runs. Runs that already use it
+        // continue with its fallback.
         if !cell.has_been_active() {
             return;
         }
@@ -60,7 +60,7 @@ impl Catalogue {
     }
 }
 
-/// Converts the one type that serves all kinds into the logic of a kind.
+/// Converts the common type of all kinds into the logic of a kind.
 pub(crate) trait IntoLogic<L: Choosable + ?Sized> {
     fn into_logic(self) -> Box<L>;
 }

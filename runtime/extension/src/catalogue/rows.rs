@@ -1,4 +1,4 @@
-//! Rows of the tables of files and modules, for users.
+//! Rows of the tables of files and modules that users see.
 
 use crate::native::PluginInfo;
 use roadwright_agent::ParameterInfo;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileState {
-    /// The file is being written.
+    /// The file is still being written.
     Settling,
     /// The build is active.
     Active,
@@ -21,7 +21,7 @@ pub enum FileState {
     Shadowed(PathBuf),
     /// The file cannot be used, for this reason.
     Rejected(String),
-    /// The file is gone; its build keeps running until it is stopped.
+    /// The file no longer exists; its build keeps running until it is stopped.
     Orphaned,
 }
 
@@ -44,7 +44,7 @@ pub struct FileRow {
 pub enum Health {
     /// Working.
     Good,
-    /// Working with problems: faults, slowness, or a missing file.
+    /// Working with problems, such as faults, slowness, or a missing file.
     Uneasy,
     /// Faulted; the built-in module answers instead.
     Faulted,
@@ -81,7 +81,7 @@ pub struct ModuleRow {
     pub mean_us: f64,
     /// 99th percentile of the time per agent, us.
     pub p99_us: f64,
-    /// Mean time per call, whatever the number of agents, us.
+    /// Mean time per call for any number of agents, us.
     pub call_us: f64,
     /// Calls so far.
     pub calls: u64,

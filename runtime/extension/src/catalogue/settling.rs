@@ -1,22 +1,22 @@
-//! Detection of the moment when a file that is being written has settled.
+//! Detection of when a file that is being written has settled.
 //!
-//! Compilers write libraries in several steps, and editors write scripts through temporary files. Reading in
-//! between would see half a file and reject it.
+//! Compilers write libraries in several steps, and editors write scripts through temporary files. A file that
+//! is read in between is incomplete and would be rejected.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Time for which a file must stay unchanged.
-// With a shorter time, a linker that pauses between two writes is caught in the middle. With a longer one,
-// authors wait for their own changes.
+// With a shorter time, a linker that pauses between two writes would leave an incomplete file. With a longer
+// time, authors would have to wait for their own changes.
 const REST: Duration = Duration::from_millis(150);
-/// Like `REST`, but for a file that was closed by its writer or moved into place.
+/// Time for which a file must stay unchanged after it was closed by its writer or moved into place.
 // Not zero, because a tool may close a file and reopen it to continue.
 const CLOSED_REST: Duration = Duration::from_millis(30);
 /// Time after which an incomplete file is an error.
 pub(crate) const INCOMPLETE: Duration = Duration::from_secs(10);
 
-/// Identifies the state of a file.
+/// Properties that distinguish two states of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     size: u64,
@@ -45,7 +45,7 @@ impl Stamp {
 pub(crate) struct Settling {
     stamp: Option<Stamp>,
     since: Instant,
-    /// Time since which the file has been incomplete.
+    /// Time since when the file has been incomplete.
     incomplete_since: Option<Instant>,
     next_try: Instant,
     wait: Duration,
@@ -64,12 +64,12 @@ impl Settling {
         }
     }
 
-    /// Notes that the writer has closed the file, or that it was moved into place.
+    /// Records that the writer has closed the file, or that it was moved into place.
     pub(crate) fn note_closed(&mut self) {
         self.is_closed = true;
     }
 
-    /// Whether the file has settled; called repeatedly.
+    /// Returns whether the file has settled. Called repeatedly.
     pub(crate) fn is_at_rest(&mut self, path: &Path, now: Instant) -> bool {
         let stamp = Stamp::of(path);
         if stamp != self.stamp {
@@ -85,8 +85,8 @@ impl Settling {
         stamp.is_some() && now.duration_since(self.since) >= rest && now >= self.next_try
     }
 
-    /// Notes that the settled file is incomplete; further attempts become rarer. Returns whether that is an
-    /// error now.
+    /// Records that the settled file is incomplete, and increases the interval between attempts. Returns
+    /// whether that is now an error.
     pub(crate) fn note_incomplete(&mut self, now: Instant) -> bool {
         let since = *self.incomplete_since.get_or_insert(now);
         // A copy over a slow network takes seconds, and each attempt reads the whole file.

@@ -1,15 +1,15 @@
-//! Permission of builds to run, and the choice of builds to load.
+//! Permission of builds to run, and which plugins are loaded.
 
 use std::collections::BTreeSet;
 
 /// Builds that may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// All of them.
+    /// All builds.
     All,
     /// Builds with these hashes, or with hashes that begin with them (at least 8 digits).
-    // Hashes instead of paths or ids, because permission is given for particular bytes. A replaced file, or
-    // another file that claims to be the same plugin, has none.
+    // Hashes are used instead of paths or ids, because permission is given for particular bytes. A file that
+    // replaces another one, or claims to be the same plugin, has no permission.
     Hashes(BTreeSet<String>),
 }
 
@@ -27,21 +27,21 @@ impl Trust {
             Self::All => true,
             Self::Hashes(hashes) => hashes
                 .iter()
-                // Fewer digits would match by chance, and an empty string every build.
+                // Fewer digits would match by chance, and an empty string would match every build.
                 .any(|allowed| allowed.len() >= 8 && hash.starts_with(allowed.as_str())),
         }
     }
 }
 
-/// Plugins to load. Of the others only the description in their files is known; none of their code runs, not
-/// even in a trial.
+/// Which plugins are loaded. Of the others only the description in their files is read, and none of their
+/// code runs, not even in a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Wanted {
     /// All plugins that may run.
     #[default]
     All,
-    /// Plugins with these ids. If one of the ids is a script that can choose modules for its agents
-    /// (`use_module`), or could after an edit because folders are watched, all plugins that may run are
+    /// Plugins with these ids. If an id belongs to a script that can choose modules for its agents
+    /// (`use_module`), or could do so after an edit because folders are watched, all plugins that may run are
     /// loaded.
     Ids(BTreeSet<String>),
 }

@@ -1,4 +1,4 @@
-//! Backends that can answer batches: a library in this process, or in another one.
+//! Backends that can answer batches, which are libraries in this process or in another one.
 
 use super::roads::FlatRoads;
 use crate::lock::locked;
@@ -43,8 +43,8 @@ pub(crate) struct Fault {
     pub(crate) message: String,
     /// Whether the instance is unusable from now on.
     pub(crate) is_fatal: bool,
-    /// Whether the fault depends on the machine: a process died, or a time limit was exceeded. The same run
-    /// may then see it at another time, or not at all.
+    /// Whether the fault depends on the machine, because a process died or a time limit was exceeded. The
+    /// same run may then have it at another time, or not at all.
     pub(crate) depends_on_machine: bool,
 }
 
@@ -58,7 +58,7 @@ impl Fault {
         }
     }
 
-    /// Creates a fault like [`Fault::fatal`] that depends on the machine.
+    /// Creates a fault that depends on the machine, after which the instance is unusable.
     pub(crate) fn of_process(message: String) -> Self {
         Self {
             depends_on_machine: true,
@@ -67,7 +67,7 @@ impl Fault {
     }
 }
 
-/// State of an instance, with its schema number.
+/// Saved state of an instance, with its schema number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct State {
     pub(crate) schema: u32,
@@ -84,11 +84,11 @@ pub(crate) trait Backend: Send + Sync {
     fn parameters(&self) -> &'static [ParameterInfo];
     /// Sets a parameter.
     fn set_parameter(&self, index: usize, value: f64) -> Result<(), Fault>;
-    /// Lookahead to the waypoint.
+    /// Distance and time at which the plugin wants its waypoint ahead, if it states them.
     fn lookahead(&self) -> Option<Lookahead>;
-    /// Whether it is a controller with pedals, which receives their rows.
+    /// Whether the plugin is a controller with pedals and receives their rows.
     fn by_pedals(&self) -> bool;
-    /// Returns the state; `None` if it keeps none.
+    /// Returns the state; `None` if the plugin keeps no state.
     fn save(&self) -> Option<State>;
     /// Restores state.
     fn load(&self, state: &State) -> Result<(), String>;
@@ -156,12 +156,11 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().map(plain).collect()
 }
 
-/// Returns the text with static lifetime; equal texts are stored once.
+/// Returns the text with static lifetime. Equal texts are stored only once.
 pub(crate) fn intern(text: &str) -> &'static str {
     static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    // Never freed, because module descriptions are `'static`, as those of the built-ins are part of the
-    // program. A build that is loaded again has the same texts, so the memory is bounded by the texts of
-    // different builds.
+    // Never freed, because descriptions of modules are `'static` like those of built-in modules. A build that
+    // is loaded again has the same texts, so the memory is limited by the texts of different builds.
     let mut known = locked(&KNOWN);
     if let Some(known) = known.get(text) {
         return known;
@@ -171,7 +170,7 @@ pub(crate) fn intern(text: &str) -> &'static str {
     kept
 }
 
-/// Returns the descriptions with static lifetime; equal lists are stored once.
+/// Returns the descriptions with static lifetime. Equal lists are stored only once.
 pub(crate) fn intern_parameters(infos: Vec<ParameterInfo>) -> &'static [ParameterInfo] {
     static KNOWN: Mutex<Vec<&'static [ParameterInfo]>> = Mutex::new(Vec::new());
     let mut known = locked(&KNOWN);
@@ -190,15 +189,15 @@ pub(crate) fn parameter_info(raw: &RwParamInfo) -> ParameterInfo {
     let kind = match raw.kind {
         PARAM_INTEGER => ParameterKind::Integer,
         PARAM_BOOL => ParameterKind::Choice(&["off", "on"]),
-        // A choice with fewer than two words is shown as a number, because there is nothing to choose.
+        // A choice with fewer than two words is shown as a number, because there is nothing to choose from.
         PARAM_CHOICE if words.len() > 1 => ParameterKind::Choice(intern_words(words)),
         _ => ParameterKind::Number,
     };
     let (min, max) = match kind {
-        // The value of a choice is the index of its word, whatever range the plugin states.
+        // The value of a choice is the index of its word, regardless of the range that the plugin states.
         ParameterKind::Choice(words) => (0.0, words.len() as f64 - 1.0),
         _ if raw.min.is_finite() && raw.max.is_finite() && raw.min <= raw.max => (raw.min, raw.max),
-        // Wide but finite, because sliders and genes need limits.
+        // The range is wide but finite, because sliders and genes need limits.
         _ => (-1e9, 1e9),
     };
     let default = if raw.default.is_finite() {

@@ -3,18 +3,18 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Set when the calls in progress have been abandoned.
+/// Bit that is set when the calls in progress have been abandoned.
 const GIVEN_UP: u64 = 1;
 /// Increment for one more call in progress.
 const ONE: u64 = 1 << 1;
 /// Bits that count calls.
-// 15 bits, which leaves 48 for a time in ms: enough for 8,900 years.
+// 15 bits leave 48 for a time in ms, which is enough for 8,900 years.
 const COUNT: u64 = 0x7fff << 1;
-/// Shift of the time at which the first of the calls began, ms.
+/// Shift of the time (ms) at which the first of the calls in progress began.
 const SINCE: u32 = 16;
 
-/// The calls of a library in progress. They are stored in one number, so that a call that returns just now is
-/// either abandoned or used, never both.
+/// The calls of a library in progress. They are stored in a single number, so that a call that is just
+/// returning is either abandoned or used, never both.
 #[derive(Default)]
 pub(crate) struct Calls(AtomicU64);
 
@@ -22,7 +22,7 @@ pub(crate) struct Calls(AtomicU64);
 pub(crate) struct Call<'a>(&'a Calls);
 
 impl Calls {
-    /// Begins a call at a time in ms. Returns `None` while abandoned calls have not returned, because
+    /// Begins a call at a time in ms. Returns `None` if abandoned calls have not returned yet, because
     /// `cancelled` must not return 1 to a new call.
     pub(crate) fn begin(&self, now: u64) -> Option<Call<'_>> {
         let begun = self
@@ -30,9 +30,10 @@ impl Calls {
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |calls| {
                 match calls & COUNT {
                     _ if calls & GIVEN_UP != 0 => None,
-                    // The first call sets the time; calls that join it are measured from there as well.
+                    // The first call sets the time. The duration of calls that join it is measured from there
+                    // as well.
                     0 => Some(now << SINCE | ONE),
-                    // All 15 bits are used: one more call would overflow into the time.
+                    // The count uses all 15 bits, so another call would overflow into the time.
                     COUNT => None,
                     _ => Some(calls + ONE),
                 }
@@ -45,8 +46,8 @@ impl Calls {
         self.0.load(Ordering::Acquire) & GIVEN_UP != 0
     }
 
-    /// Abandons calls that began at or before a time in ms. Returns whether there were any that had not been
-    /// abandoned yet.
+    /// Abandons the calls if the first of them began at or before a time in ms. Returns whether there were
+    /// any that had not been abandoned yet.
     pub(crate) fn give_up(&self, begun_by: u64) -> bool {
         let given_up = self
             .0
@@ -74,7 +75,7 @@ impl Call<'_> {
     /// Ends the call. Returns whether its answer counts.
     pub(crate) fn end(self) -> bool {
         let counts = self.0.end_one();
-        // Otherwise `drop` would end it a second time.
+        // Otherwise `drop` would end the call a second time.
         std::mem::forget(self);
         counts
     }
@@ -109,7 +110,7 @@ mod tests {
         let (first, second) = (calls.begin(10).unwrap(), calls.begin(20).unwrap());
         assert!(calls.give_up(10));
         assert!(!second.end());
-        // Another call would receive the cancellation of the first.
+        // Otherwise the new call would receive the cancellation of the first one.
         assert!(calls.begin(30).is_none() && calls.are_given_up());
         drop(first);
         let third = calls.begin(40).unwrap();

@@ -1,4 +1,4 @@
-//! Shared state of a module from a library: its active version and its health.
+//! State of a module from a library that runs share: its active version and its health.
 
 use super::backend::intern;
 use super::inspect::PluginInfo;
@@ -16,27 +16,27 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
-/// Maximum number of builds that can be rolled back to.
+/// Maximum number of earlier builds to which the user can roll back.
 const MOST_PREVIOUS: usize = 8;
 
-/// One accepted build of a module.
+/// An accepted build of a module.
 pub(crate) struct Generation {
     /// Number of earlier builds of this module in this process.
     pub(crate) number: u32,
     pub(crate) info: PluginInfo,
     pub(crate) module: ModuleInfo,
-    /// Build to name if the program ends inside it.
+    /// The build that is named if the program ends inside it.
     pub(crate) who: &'static Who,
     pub(crate) hash: String,
-    /// File that it came from.
+    /// File from which the build was copied.
     pub(crate) path: PathBuf,
-    /// Private copy of the file, removed with the generation.
+    /// Private copy of the file, which is removed with the generation.
     pub(crate) copy: PathBuf,
     pub(crate) library: OnceLock<Result<Arc<Library>, LoadError>>,
     pub(crate) pool: Arc<LibraryPool>,
 }
 
-/// The loaded libraries. The same build is loaded only once, because none is ever unloaded.
+/// The loaded libraries. The same build is loaded only once, because libraries are never unloaded.
 #[derive(Default)]
 pub(crate) struct LibraryPool(Mutex<Loaded>);
 
@@ -54,8 +54,8 @@ impl LibraryPool {
         hash: &str,
         copy: &Path,
     ) -> Result<Arc<Library>, LoadError> {
-        // Locked during loading: two runs that need the same build at once must share one library, because
-        // its statics and its log exist once per library.
+        // Locked during loading. Two runs that need the same build at the same time must share a library,
+        // because its static variables and its log exist once per library.
         let mut loaded = locked(&self.0);
         if let Some(library) = loaded.by_hash.get(hash) {
             return Ok(library.clone());
@@ -67,17 +67,18 @@ impl LibraryPool {
         Ok(library)
     }
 
-    /// Forgets a faulted build, because its statics must not be used again.
+    /// Removes a faulted build, because its static variables must not be used again.
     fn forget(&self, hash: &str) {
         let mut loaded = locked(&self.0);
-        // The context stays listed, because runs that still use the library may have a call to abandon.
+        // The context stays listed, because runs that still use the library may have calls to abandon.
         loaded.by_hash.remove(hash);
     }
 
-    /// Abandons all calls that have taken at least `patience` ms, and reports their modules before any of
-    /// them continues.
+    /// Abandons all calls that have taken at least `patience` ms. Reports their modules before any of them
+    /// continues.
     pub(crate) fn give_up(&self, patience: u64, mut tell: impl FnMut(&'static str)) {
-        // 0 in the program's first seconds, when no call has begun yet, because times begin at 1.
+        // This is 0 in the first seconds of the program, before which no call can have begun, because times
+        // begin at 1.
         let begun_by = milliseconds().saturating_sub(patience);
         let loaded = locked(&self.0);
         for (module, context) in &loaded.contexts {
@@ -90,7 +91,7 @@ impl LibraryPool {
 }
 
 impl Generation {
-    /// Returns the library, loaded into this process on first use.
+    /// Returns the library, which is loaded into this process when it is first used.
     pub(crate) fn library(&self) -> Result<Arc<Library>, LoadError> {
         let load = || {
             let library = self.pool.load(self.module.id, &self.hash, &self.copy)?;
@@ -108,8 +109,8 @@ impl Generation {
 
 impl Drop for Generation {
     fn drop(&mut self) {
-        // A loaded library stays mapped if the system allows its file to be removed. Otherwise the file is
-        // removed at the next start.
+        // If the system allows the file of a loaded library to be removed, the library stays mapped.
+        // Otherwise the file is removed at the next start.
         let _ = std::fs::remove_file(&self.copy);
     }
 }
@@ -126,12 +127,12 @@ pub(crate) struct Wish {
 #[derive(Default)]
 pub(crate) struct PluginEntryState {
     pub(crate) wish: Wish,
-    /// Previously active builds, the newest last.
+    /// Builds that were active before, the newest last.
     pub(crate) previous: Vec<Arc<Generation>>,
     pub(crate) is_disabled: bool,
     /// Number of builds so far.
     pub(crate) builds: u32,
-    /// Description in the newest file.
+    /// Description from the newest file.
     info: Option<PluginInfo>,
     parameters: &'static [ParameterInfo],
     has_been_active: bool,
@@ -149,30 +150,30 @@ pub(crate) struct PluginEntry {
     pub(crate) kind: ModuleKind,
     state: Mutex<PluginEntryState>,
     version: AtomicU64,
-    /// Start of the running call, in milliseconds since the program's first call; 0 outside calls.
+    /// Start of the call in progress, in milliseconds since the program's first call; 0 outside calls.
     entered: AtomicU64,
     /// Number of concurrent calls.
     running: AtomicU32,
     hang_reported: AtomicBool,
     pub(crate) events: Arc<Events>,
     pub(crate) quarantine: Arc<Quarantine>,
-    /// Command that starts the child of an isolated module.
+    /// Command that starts the child process of an isolated module.
     pub(crate) helper: Arc<Vec<std::ffi::OsString>>,
-    /// Memory limit of such a child, MiB.
+    /// Memory limit of an isolated process, MiB.
     pub(crate) isolated_memory: u64,
 }
 
-/// Guard of a running call.
+/// Guard of a call in progress.
 pub(crate) struct Call<'a> {
     cell: &'a PluginEntry,
-    /// Module that the thread was in before.
+    /// Module in which the thread was before the call.
     before: Option<&'static Who>,
 }
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
         last_words::enter(self.before);
-        // The last of the concurrent calls.
+        // This is the last of the concurrent calls.
         if self.cell.running.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.cell.entered.store(0, Ordering::Relaxed);
             self.cell.hang_reported.store(false, Ordering::Relaxed);
@@ -190,13 +191,13 @@ pub(super) fn milliseconds() -> u64 {
     base().elapsed().as_millis() as u64 + 1
 }
 
-/// Formats a time as date and time of day in UTC, for users.
+/// Formats a time as a date and time of day in UTC.
 pub(super) fn wall_clock(time: std::time::SystemTime) -> String {
     let since = time
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap_or_default();
     let (days, minutes) = (since.as_secs() / 86_400, since.as_secs() / 60 % 1440);
-    // The calendar starts on 1 March of the year 0, so that leap days come last.
+    // The calendar starts on 1 March of the year 0, so that leap days are at the ends of years.
     let days = days + 719_468;
     // The calendar repeats every 400 years, which have 146,097 days.
     let (era, day) = (days / 146_097, days % 146_097);
@@ -204,7 +205,7 @@ pub(super) fn wall_clock(time: std::time::SystemTime) -> String {
     // days), but one at the end of the era.
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
-    // From March on, five months have 153 days: 31, 30, 31, 30 and 31.
+    // From March on, every five months have 153 days: 31, 30, 31, 30 and 31.
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
     let (month, next) = if month < 10 {
@@ -216,8 +217,8 @@ pub(super) fn wall_clock(time: std::time::SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
 }
 
-/// Reads the wall clock. It serves health badges, the watchdog and settling files; no result of a run depends
-/// on it.
+/// Reads the wall clock. It is used for health badges, the watchdog and settling files, and never affects the
+/// result of a run.
 #[expect(
     clippy::disallowed_methods,
     reason = "plugins are timed, watched and reloaded in wall time; no result depends on it"
@@ -240,7 +241,7 @@ impl PluginEntry {
             kind,
             state: Mutex::default(),
             version: AtomicU64::new(1),
-            // Outside the state and its lock, because it is written in each call and read by the watchdog.
+            // Stored outside the state and its lock, because each call writes it and the watchdog reads it.
             entered: AtomicU64::new(0),
             running: AtomicU32::new(0),
             hang_reported: AtomicBool::new(false),
@@ -255,14 +256,14 @@ impl PluginEntry {
         locked(&self.state)
     }
 
-    /// A number that changes with the wish, so that runs can compare it once per step without a lock.
+    /// A number that changes whenever the wish does, so that runs can compare it in each step without a lock.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
 
     fn touch(&self) {
-        // Last, after the state was written and unlocked, so that a run that sees the new number reads the
-        // new wish.
+        // Changed last, after the state has been written and unlocked, so that a run that sees the new number
+        // reads the new wish.
         self.version.fetch_add(1, Ordering::Release);
     }
 
@@ -275,7 +276,7 @@ impl PluginEntry {
         state.wish.clone()
     }
 
-    /// Publishes a newer build, which takes over between the next two steps of every run.
+    /// Publishes a newer build, which every run adopts between its next two steps.
     pub(crate) fn publish(&self, generation: Arc<Generation>) {
         let mut state = self.state();
         state.builds = state.builds.max(generation.number);
@@ -284,7 +285,7 @@ impl PluginEntry {
         if let Some(old) = state.wish.generation.replace(generation) {
             state.previous.push(old);
             if state.previous.len() > MOST_PREVIOUS {
-                // Its copy of the file is removed as soon as no run uses it.
+                // Its copy of the file is removed as soon as no run uses it any more.
                 state.previous.remove(0);
             }
         }
@@ -328,7 +329,7 @@ impl PluginEntry {
         library.map_or(Vec::new(), |library| library.context.log.take_untold())
     }
 
-    /// Returns its row in the table; `file` is the file that provides it.
+    /// Returns the row of the module in the table; `file` is the file that provides it.
     pub(crate) fn row(&self, file: Option<(PathBuf, FileState)>) -> ModuleRow {
         let state = self.state();
         let (mean_us, p99_us) = state.times.mean_and_p99();
@@ -339,7 +340,7 @@ impl PluginEntry {
             _ => None,
         };
         let needs_permission = file == Some(FileState::NeedsPermission);
-        // The order matters: a module that was never allowed to run has no build, but is not at fault.
+        // The order matters. A module that was never allowed to run has no build, but that is not a fault.
         let lamp = if state.is_disabled || (needs_permission && active.is_none()) {
             Health::Off
         } else if active.is_none() {
@@ -389,8 +390,8 @@ impl PluginEntry {
         }
     }
 
-    /// Quarantines a build and falls back to the newest earlier build that is not quarantined, else to
-    /// the built-in module. Returns the build now in use.
+    /// Quarantines a build and falls back to the newest earlier build that is not quarantined, or else to the
+    /// built-in module. Returns the build that is then in use.
     pub(crate) fn withdraw(&self, hash: &str, why: &str) -> Option<Arc<Generation>> {
         self.quarantine.add(hash, why);
         let mut state = self.state();
@@ -403,7 +404,7 @@ impl PluginEntry {
             .is_some_and(|active| active.hash == hash);
         if is_active {
             if let Some(active) = state.wish.generation.take() {
-                // It is not kept among the previous builds, so that it cannot be rolled back to.
+                // The build is not kept among the previous ones, so that the user cannot roll back to it.
                 active.pool.forget(hash);
             }
             while let Some(before) = state.previous.pop() {
@@ -425,7 +426,7 @@ impl PluginEntry {
         let Some(before) = state.previous.pop() else {
             return false;
         };
-        // The abandoned build is dropped, so that rolling back again goes one build further.
+        // The abandoned build is dropped, so that rolling back again returns to the build before.
         state.wish.generation = Some(before);
         drop(state);
         self.touch();
@@ -447,7 +448,7 @@ impl PluginEntry {
         self.touch();
     }
 
-    /// Records a fault in the table, and as an event unless it is one of many.
+    /// Records a fault in the table. Also reports it as an event, unless there are many.
     pub(crate) fn note_fault(&self, message: &str) {
         let mut state = self.state();
         state.faults += 1;
@@ -459,7 +460,7 @@ impl PluginEntry {
         }
     }
 
-    /// Writes the input that led to an invalid answer beside the quarantine's marks. Returns its path.
+    /// Writes the input that led to an invalid answer beside the marks of the quarantine. Returns the path.
     pub(crate) fn save_input(
         &self,
         message: &str,
@@ -487,19 +488,19 @@ impl PluginEntry {
 
     /// Marks the beginning of a call to a build.
     pub(crate) fn enter(&self, generation: &Generation, is_isolated: bool) -> Call<'_> {
-        // The start of the first of several concurrent calls counts for all of them, because it may be the
-        // late one.
+        // The start of the first of several concurrent calls counts for all of them, because that call may be
+        // the one that hangs.
         if self.running.fetch_add(1, Ordering::Relaxed) == 0 {
             self.entered.store(milliseconds(), Ordering::Relaxed);
         }
         Call {
             cell: self,
-            // An isolated module cannot end this process.
+            // An isolated module cannot end this process, so it is not recorded.
             before: last_words::enter((!is_isolated).then_some(generation.who)),
         }
     }
 
-    /// Returns the duration of the running call, ms, if it exceeds `patience`. Isolated modules get an
+    /// Returns the duration of the call in progress, ms, if it exceeds `patience`. Isolated modules get an
     /// additional second, because they have their own time limit.
     pub(crate) fn hangs_for(&self, patience: u64) -> Option<u64> {
         let entered = self.entered.load(Ordering::Relaxed);
@@ -523,7 +524,7 @@ impl PluginEntry {
 
     /// Records the duration of a call.
     pub(crate) fn note_time(&self, rows: usize, seconds: f64, fallback: u64) {
-        // Called in every batch, and a sample is not worth waiting for another thread.
+        // Called in every batch, so it does not wait for another thread to release the lock.
         let Ok(mut state) = self.state.try_lock() else {
             return;
         };

@@ -1,5 +1,5 @@
-//! Records of plugins that ended the whole program: written by a signal handler to a file that was opened in
-//! advance, and read at the next start.
+//! Records of plugins that ended the whole program. A signal handler writes them to a file that was opened in
+//! advance, and the next start reads them.
 
 use super::cell::wall_clock;
 use roadwright_files::{MEBIBYTE, read_text};
@@ -15,22 +15,22 @@ const OPEN: &str = "open";
 /// File with earlier ends, one per line.
 const KNOWN: &str = "known";
 
-/// A build that has ended the program.
+/// A build that ended the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct End {
     pub(crate) module: String,
-    /// How it ended the program last: a signal, or `exit`.
+    /// How the build last ended the program: a signal, or `exit`.
     pub(crate) how: String,
     /// Date and time of the last end, UTC.
     pub(crate) when: String,
-    /// Number of ends.
+    /// Number of times that it ended the program.
     pub(crate) count: u32,
 }
 
 /// Earlier ends, by hash of the build.
 pub(crate) type Ends = BTreeMap<String, End>;
 
-/// A process that ended without a record.
+/// A process that ended without leaving a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SilentEnd {
     /// Ids of the plugins that were loaded.
@@ -48,14 +48,14 @@ pub(crate) struct PastEnds {
     pub(crate) silent: Vec<SilentEnd>,
 }
 
-/// A file for the last words of this process; removed if it stays empty.
+/// The file for the last words of this process, which is removed if it stays empty.
 pub(crate) struct LastWords {
     pub(crate) file: File,
     path: PathBuf,
 }
 
 impl LastWords {
-    /// Opens the file of a process in a folder. If that fails, nothing is recorded.
+    /// Creates the file of a process in a folder. If that fails, nothing is recorded.
     pub(crate) fn open(folder: &Path, name: &str) -> Option<Self> {
         // Opened in advance, because a signal handler must not allocate, which opening a file does.
         std::fs::create_dir_all(folder).ok()?;
@@ -68,7 +68,7 @@ impl LastWords {
 
 impl Drop for LastWords {
     fn drop(&mut self) {
-        // Unlocked explicitly, because a child that is being started holds a copy of the file, and with it
+        // Unlocked explicitly, because a child process that is starting has a copy of the file, and with it
         // the lock, until it executes its own program.
         let _ = self.file.unlock();
         let said = read_note(&self.path);
@@ -78,10 +78,10 @@ impl Drop for LastWords {
     }
 }
 
-/// Maximum size of a note that is read, in bytes; an end takes one line.
+/// Maximum size of a note in bytes. A line is enough to describe how a program ended.
 const LARGEST: u64 = 16 * MEBIBYTE;
 
-/// Returns the text of a note; empty if it cannot be read.
+/// Returns the text of a note, or an empty text if it cannot be read.
 fn read_note(path: &Path) -> String {
     read_text(path, LARGEST).unwrap_or_default()
 }
@@ -91,7 +91,7 @@ fn is_loading(line: &str) -> bool {
     line.rsplit(' ').next() == Some(LOADED)
 }
 
-/// Returns the process whose file lists only loaded builds.
+/// Returns the process if its file lists only loaded builds.
 fn silent_end(said: &str, when: String) -> Option<SilentEnd> {
     let modules = said.lines().filter_map(|line| line.split(' ').nth(1));
     let mut modules: Vec<String> = modules.map(str::to_owned).collect();
@@ -103,7 +103,7 @@ fn silent_end(said: &str, when: String) -> Option<SilentEnd> {
     })
 }
 
-/// Reads the notes that dead processes have left in a folder, and records them for later starts.
+/// Reads the notes that dead processes have left in a folder, and stores them for later starts.
 pub(crate) fn read(folder: &Path) -> PastEnds {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -120,11 +120,11 @@ pub(crate) fn read(folder: &Path) -> PastEnds {
         let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else {
             continue;
         };
-        // Locked: the process is alive.
+        // If the file is locked, the process is alive.
         if file.try_lock().is_err() {
             continue;
         }
-        // The handler could not ask for the time, so the modification time of the file is used.
+        // The handler could not query the time, so the modification time of the file is used.
         let said = read_note(path);
         let when = file.metadata().and_then(|meta| meta.modified());
         let when = when.map_or(String::new(), wall_clock);
@@ -141,7 +141,7 @@ pub(crate) fn read(folder: &Path) -> PastEnds {
     }
 }
 
-/// Forgets a build.
+/// Removes a build from the records.
 pub(crate) fn forget(folder: &Path, hash: &str) {
     let lines = read_note(&folder.join(KNOWN));
     let others = lines.lines().filter(|line| !line.starts_with(hash));
@@ -151,7 +151,7 @@ pub(crate) fn forget(folder: &Path, hash: &str) {
     );
 }
 
-/// Writes the earlier ends. If that fails, they count only for this start.
+/// Writes the records of earlier ends. If that fails, they are only known until the next start.
 fn write(folder: &Path, lines: &str) {
     let path = folder.join(KNOWN);
     if lines.is_empty() {

@@ -1,15 +1,15 @@
 //! The floating-point mode of a thread. Plugins built with `-ffast-math` change it when they are loaded, and
-//! denormal numbers then become zero in the host.
+//! denormal numbers in the host would then become zero.
 #![expect(
     unsafe_code,
     reason = "the control register cannot be accessed otherwise; it is read and restored"
 )]
 
-/// Bits of the mode, without the sticky flags of past operations.
+/// Bits that form the mode, without the sticky flags of past operations.
 #[cfg(target_arch = "x86_64")]
 const MODE: u32 = 0xffc0;
 
-/// Reads the mode of this thread.
+/// Returns the floating-point mode of this thread.
 #[cfg(target_arch = "x86_64")]
 fn read() -> u64 {
     let mut register = 0u32;
@@ -57,7 +57,7 @@ pub(crate) fn guarded<T>(f: impl FnOnce() -> T) -> (T, bool) {
     let before = read();
     let result = f();
     let changed = read() != before;
-    // Restored even if the plugin wants the change, because other modules in the same thread would compute
+    // Restored even if the plugin wants the change; otherwise other modules in the same thread would compute
     // different bits than without this plugin.
     if changed {
         write(before);

@@ -22,14 +22,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Maximum number of listed parameters.
-// Counts come from the plugin, and a garbage value must not fill the memory.
+// The count comes from the plugin, so an invalid value must not fill the memory.
 const MOST_PARAMETERS: u32 = 256;
 /// Maximum size of saved state, in bytes.
 const MOST_STATE: usize = 256 << 20;
 /// Maximum length of an error text, in bytes.
 const ERROR_TEXT: usize = 4096;
 
-/// Answers a batch with pedals.
+/// Function that answers a batch of controllers with pedals.
 type Press = unsafe extern "C" fn(*mut RwInstance, *mut RwBatch, *const c_void, u32) -> i32;
 
 /// An instance of a plugin in this process.
@@ -37,11 +37,11 @@ pub(crate) struct InProcess {
     library: Arc<Library>,
     raw: *mut RwInstance,
     parameters: &'static [ParameterInfo],
-    /// Function for controllers with pedals.
+    /// Function that answers batches of controllers with pedals, if the plugin has it.
     press: Option<Press>,
     /// The plugin's number of each listed parameter.
     numbers: Vec<u32>,
-    /// Whether a call was abandoned. It may be half done, so the instance is not called any more.
+    /// Whether a call was abandoned. It may be half done, so the instance must not be called any more.
     is_lost: AtomicBool,
 }
 
@@ -62,14 +62,14 @@ impl InProcess {
         let (status, _) = floating_point::guarded(|| unsafe {
             create(library.host(), kind_bit(kind), &raw mut raw)
         });
-        // The instance is left alone, because the call was abandoned and may be half done.
+        // The instance is not destroyed, because the abandoned call may be half done.
         if !call.end() {
             return Err(given_up());
         }
         if status < 0 || raw.is_null() {
             let message = last_error(&library, std::ptr::null_mut());
-            // Fatal even if the plugin reports less, or OK with a null pointer, because there is no instance
-            // to call.
+            // Fatal even if the plugin reports a lesser fault, or OK with a null pointer, because there is no
+            // instance to call.
             return Err(fault(status.min(E_FATAL), "create", message));
         }
         let mut instance = Self {
@@ -113,7 +113,7 @@ impl InProcess {
             // Zeroed above, so that fields that the plugin does not fill are empty instead of random.
             // SAFETY: `raw` is a place for one description.
             let status = unsafe { info(self.raw, number, &raw mut raw) };
-            // Skipped parameters shift our numbers; `numbers` maps ours to the plugin's.
+            // Parameters that are skipped shift our numbers; `numbers` maps ours to the plugin's.
             if status >= 0 && raw.key[0] != 0 && is_shown(&raw) {
                 infos.push(parameter_info(&raw));
                 self.numbers.push(number);
@@ -122,7 +122,7 @@ impl InProcess {
         self.parameters = intern_parameters(infos);
     }
 
-    /// Makes a call whose answer counts only if the host has not abandoned it meanwhile.
+    /// Makes a call. Its answer counts only if the host has not abandoned the call meanwhile.
     fn within<T>(&self, call: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
         let calls = &self.library.context.calls;
         let begun = (!self.is_lost())
@@ -134,7 +134,7 @@ impl InProcess {
         });
         answer.unwrap_or_else(|| {
             self.is_lost.store(true, Ordering::Relaxed);
-            // Waits until the timeout is reported, so that the fault is not taken for an ordinary one.
+            // Waits until the timeout has been reported, so that the fault is not taken for an ordinary one.
             drop(locked(&self.library.context.telling));
             Err(given_up())
         })
@@ -154,7 +154,7 @@ impl InProcess {
     }
 }
 
-/// Whether the controller of a library drives by pedals.
+/// Whether the controller of a library uses pedals.
 pub(crate) fn drives_by_pedals(api: &RwApi) -> bool {
     find_press(api).is_some()
 }
@@ -206,7 +206,7 @@ fn last_error(library: &Library, instance: *mut RwInstance) -> String {
     printable(String::from_utf8_lossy(&buffer).trim_end_matches('\0'))
 }
 
-/// Receives a chunk of state.
+/// Receives a part of the state from the plugin.
 unsafe extern "C" fn receive(ctx: *mut c_void, bytes: *const u8, length: u64) -> i32 {
     // SAFETY: the context is the vector that was passed, and the plugin passes that many bytes.
     unsafe {
@@ -225,7 +225,7 @@ unsafe extern "C" fn receive(ctx: *mut c_void, bytes: *const u8, length: u64) ->
 }
 
 impl InProcess {
-    /// Returns the value of a parameter as the plugin reports it; `None` if it does not.
+    /// Returns the value of a parameter as the plugin reports it; `None` if it does not report values.
     #[expect(unsafe_code, reason = "speaks the binary interface")]
     pub(crate) fn get_parameter(&self, index: usize) -> Option<f64> {
         let (get, &number) = (self.library.api.param_get?, self.numbers.get(index)?);
@@ -282,7 +282,7 @@ impl Backend for InProcess {
             Ok(floating_point::guarded(|| unsafe {
                 match ask {
                     Ask::Step(step) => step(self.raw, &raw mut raw),
-                    // A vehicle's capabilities are in the same row, after the controller's input.
+                    // The properties of the vehicle are in the same row, after the controller's input.
                     Ask::Press(press) => {
                         let drives = raw.inputs.wrapping_byte_add(size_of::<ControllerInput>());
                         let stride = raw.input_stride;
@@ -291,9 +291,10 @@ impl Backend for InProcess {
                 }
             }))
         });
-        // Rows of an abandoned call are not used, whatever it has written.
+        // Rows of an abandoned call are not used, regardless of what it has written.
         let (status, changed) = answer.inspect_err(|_| batch.status.fill(ROW_NOT_WRITTEN))?;
-        // Not limited by the capacity in `raw`, because the plugin can overwrite it.
+        // Limited by the length of our buffer and not by the capacity in `raw`, which the plugin can
+        // overwrite.
         batch.route_length = raw.route_length.min(batch.route.len() as u32);
         self.result(status, "step")?;
         Ok(changed)
@@ -368,7 +369,7 @@ impl Backend for InProcess {
             return Err("it cannot restore state".into());
         };
         let (bytes, length) = (state.bytes.as_ptr(), state.bytes.len() as u64);
-        // Two kinds of failure: an abandoned call, and a plugin that rejects this state.
+        // There are two kinds of failure: the call is abandoned, or the plugin rejects this state.
         // SAFETY: that many bytes are there.
         let status = self.within(|| Ok(unsafe { load(self.raw, bytes, length, state.schema) }));
         let status = status.map_err(|fault| fault.message)?;
@@ -383,7 +384,7 @@ impl Backend for InProcess {
     }
 }
 
-/// Function that answers batches.
+/// The function that answers a batch.
 #[derive(Clone, Copy)]
 enum Ask {
     /// `step` of all kinds.

@@ -1,8 +1,8 @@
 //! Description of a plugin, read from its file without running any of it.
 //!
-//! Loading a library runs its initialisers before anything can be asked. The description is therefore plain
-//! data under a known symbol and is read from the file: identity, target platform and interface version are
-//! available for files that are not allowed to run.
+//! Loading a library runs its initialisers before any query is possible. The description is therefore plain
+//! data under a known symbol, which is read from the file. So identity, target platform and interface version
+//! are available even for files that are not allowed to run.
 
 use super::backend::printable;
 use super::library::kind_bit;
@@ -58,7 +58,7 @@ impl PluginInfo {
     }
 }
 
-/// A file that looks like a valid plugin.
+/// A file that appears to be a valid plugin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Inspected {
     /// Description of the plugin.
@@ -128,7 +128,7 @@ impl InspectError {
 /// If it is not a valid plugin for this computer and this host.
 pub fn inspect(path: &Path) -> Result<(Inspected, Vec<u8>), InspectError> {
     let read = |error: std::io::Error| InspectError::Read(error.to_string());
-    // The bytes are returned as well, so that the inspected and hashed bytes are those that are copied and
+    // The bytes are returned as well, so that the inspected and hashed bytes are the ones that are copied and
     // loaded, even if the file changes meanwhile.
     let bytes = roadwright_files::read(path, MAX_SIZE).map_err(read)?;
     Ok((inspect_bytes(&bytes)?, bytes))
@@ -172,7 +172,7 @@ pub fn inspect_bytes(bytes: &[u8]) -> Result<Inspected, InspectError> {
     })
 }
 
-/// Exports of PE files are not symbols, so the export table is searched.
+/// Address of a symbol in the export table, because exports of PE files are not symbols.
 fn exported_by_table(file: &File<'_>, name: &str) -> Option<u64> {
     let exports = file.exports().ok()?;
     let found = exports.iter().find(|e| e.name() == name.as_bytes())?;
@@ -186,7 +186,7 @@ fn check_elf_extent(bytes: &[u8]) -> Result<(), InspectError> {
     }
     let short = |what: &str| InspectError::Truncated(format!("{what} beyond its end"));
     let Ok(elf) = ElfFile64::<object::Endianness>::parse(bytes) else {
-        // Of another class (32 bits), which `check_platform` reports, or damaged.
+        // The file has another class (32 bits), which `check_platform` reports, or it is damaged.
         return match File::parse(bytes) {
             Ok(_) => Ok(()),
             Err(error) => Err(InspectError::Truncated(error.to_string())),
@@ -207,8 +207,8 @@ fn check_elf_extent(bytes: &[u8]) -> Result<(), InspectError> {
     if end.is_none_or(|end| end > length) {
         return Err(short("section table"));
     }
-    // The loader maps segments without checking the length of the file, and dies at the first access beyond
-    // it.
+    // The loader maps segments without checking the length of the file, and the process dies at the first
+    // access beyond it.
     for segment in elf.elf_program_headers() {
         let end = segment
             .p_offset
@@ -229,8 +229,8 @@ fn check_elf_extent(bytes: &[u8]) -> Result<(), InspectError> {
             return Err(short("section"));
         }
     }
-    // Every library that can be loaded has it, stripped or not. If it is missing, the table of section names
-    // cannot be read.
+    // Every library that can be loaded has this section, even if it is stripped. If it is missing, the table
+    // of section names cannot be read.
     if sections > 0 && elf.section_by_name(".dynsym").is_none() {
         return Err(InspectError::Truncated(
             "the section names are missing".into(),
@@ -315,13 +315,13 @@ fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
         let bytes = field(at, 8).try_into();
         u64::from_le_bytes(bytes.expect("eight bytes"))
     };
-    // The version is checked before size and rows. Both differ in another version, and the remedy is to
-    // rebuild the plugin.
+    // The version is checked before size and rows. Both differ between versions, and then the plugin has to
+    // be rebuilt.
     if field(0, 8) != MAGIC {
         return Err(bad("it does not begin with RWPLUG1"));
     }
-    // A plugin may use features of a later minor version and still run without them; it states the minimum
-    // that it needs.
+    // A plugin may use features of a later minor version and still run without them. It states the minimum
+    // version that it needs.
     let (major, minor, least) = (u16_at(12), u16_at(14), u16_at(16));
     if major != ABI_MAJOR {
         return Err(InspectError::Major { found: major });
@@ -332,7 +332,8 @@ fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
     if (u32_at(8) as usize) < size_of::<RwPluginInfo>() {
         return Err(bad("it is shorter than in ABI 1.0"));
     }
-    // The same version with other fields: built with a modified copy of the header.
+    // The version is the same but the fields differ, so the plugin was built with a modified copy of the
+    // header.
     if u64_at(32) != ROW_SCHEMA {
         return Err(bad("its rows have other fields"));
     }

@@ -1,5 +1,5 @@
-//! An instance of a plugin in a separate process, with rows in shared memory and calls over a socket. A crash
-//! or an endless loop there costs only the answers for its agents.
+//! An instance of a plugin in a separate process, with rows in shared memory and calls over a socket. After a
+//! crash or an endless loop there, only the answers for its agents are missing.
 //!
 //! ```text
 //!      this process                        the child
@@ -10,8 +10,8 @@
 //! ```
 //!
 //! A batch of 1,024 rows has up to 300 KB, which a socket would copy into the system and out of it. The
-//! socket orders the accesses to the memory and adds what memory lacks: reading with a time limit, which
-//! detects a hang, and an end of file, which reports a crash at once.
+//! socket synchronises access to the memory. It also detects hangs, because it can be read with a time limit,
+//! and reports a crash immediately by an end of file.
 
 use super::backend::{
     Backend, Batch, Fault, MOST_ROUTE, MOST_ROWS, State, bytes_of, bytes_of_mut, intern_parameters,
@@ -34,13 +34,13 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// Time for a child to notice and report that a call was abandoned, before it is killed.
+/// Time for a child to notice and report an abandoned call before the child is killed.
 const GRACE: Duration = Duration::from_millis(500);
-/// Time limit for the start, which is longer because the library's initialisers run.
+/// Time limit for starting a child. It is longer, because the library's initialisers run.
 const START_PATIENCE: Duration = Duration::from_secs(10);
 
 struct Link {
-    /// Module that the timeout event names.
+    /// Module named in the event about a timeout.
     module: &'static str,
     events: Arc<Events>,
     child: Child,
@@ -51,7 +51,7 @@ struct Link {
     /// Version of the roads that the child has.
     roads: u64,
     is_dead: bool,
-    /// Current time limit of an answer.
+    /// Time limit that is set for answers.
     patience: Duration,
 }
 
@@ -95,8 +95,8 @@ impl Isolated {
                 Fault::of_process(format!("cannot {what} an isolated module: {error}"))
             }
         };
-        // A file instead of anonymous memory, because the child is another program, which opens it by its
-        // path.
+        // A file is used instead of anonymous memory, because the child is another program, which opens it by
+        // its path.
         let folder = generation.copy.parent().unwrap_or(&generation.copy);
         std::fs::create_dir_all(folder).map_err(io("prepare"))?;
         let library = &generation.copy;
@@ -116,7 +116,7 @@ impl Isolated {
             .arg(&memory_path)
             .arg(cell.isolated_memory.to_string())
             .stdin(Stdio::from(theirs))
-            // Its output has no reader: a pipe would fill up and block the child.
+            // Its output is discarded, because a pipe without a reader would fill up and block the child.
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -138,8 +138,8 @@ impl Isolated {
             by_pedals: false,
         };
         let started = isolated.call_within(&Call::Start, START_PATIENCE);
-        // Both sides have mapped it, or the child has failed. Without a name nothing is left behind, however
-        // the two processes end.
+        // By now both sides have mapped the memory, or the child has failed. The file is removed, so that
+        // nothing is left behind however the two processes end.
         let _ = std::fs::remove_file(&memory_path);
         match started? {
             Reply::Started {
@@ -171,7 +171,7 @@ impl Isolated {
     }
 }
 
-/// Converts a fault that the child has reported: its plugin failed, but the process is alive.
+/// Converts a fault that the child has reported. The plugin failed, but the process is alive.
 fn said(message: String, is_fatal: bool) -> Fault {
     Fault {
         message,
@@ -231,9 +231,9 @@ impl Link {
         }
     }
 
-    /// Sets the time limit of an answer, if it is different.
+    /// Sets the time limit for answers if it has changed.
     fn be_patient(&mut self, patience: Duration) -> std::io::Result<()> {
-        // Saves a system call in each step.
+        // Comparing first saves a system call in each step.
         if self.patience != patience {
             self.socket.set_read_timeout(Some(patience))?;
             self.patience = patience;
@@ -241,7 +241,7 @@ impl Link {
         Ok(())
     }
 
-    /// Makes the child answer the batch in shared memory.
+    /// Lets the child answer the batch in shared memory.
     fn step(&mut self) -> Result<(), Fault> {
         if self.is_dead {
             return Err(Fault::of_process("the isolated process has ended".into()));
@@ -265,9 +265,9 @@ impl Link {
             return self.end_late(patience);
         }
         self.is_dead = true;
-        // The socket is closed: the child has died or is about to; otherwise it is killed. It is not killed
-        // at once, because its status would then be SIGKILL instead of the cause of death. The loop waits for
-        // 0.1 s at most, because a step of the run waits for it.
+        // The socket is closed, so the child has died or is about to die; otherwise it is killed. It is not
+        // killed immediately, because its status would then be SIGKILL instead of the cause of death. The
+        // loop waits for at most 0.1 s, because a step of the run waits for it.
         for _ in 0..50 {
             if !matches!(self.child.try_wait(), Ok(None)) {
                 break;
@@ -290,7 +290,7 @@ impl Link {
         }
     }
 
-    /// Returns a note for a crash of a child that used much of its permitted memory.
+    /// Returns a note about memory for a crash of a child that had used much of its permitted memory.
     fn memory_hint(&self) -> String {
         let at = Layout::new().used;
         let used = u64::from_le_bytes(std::array::from_fn(|byte| self.memory[at + byte]));
@@ -341,8 +341,8 @@ impl Link {
             points: roads.points.len(),
             bytes,
         };
-        // A longer time limit than for other calls, because large networks are megabytes of JSON that are
-        // sent once.
+        // The time limit is longer than for other calls, because large networks are megabytes of JSON that
+        // are sent once.
         self.call(&call, START_PATIENCE)?;
         self.roads = roads.version;
         Ok(())
@@ -353,7 +353,8 @@ impl Backend for Isolated {
     fn step(&self, batch: &mut Batch<'_>) -> Result<bool, Fault> {
         let count = batch.rows();
         debug_assert!(count <= MOST_ROWS && batch.inputs.len() <= ROW * MOST_ROWS);
-        // One call at a time, because there is one shared memory and one child, whatever the plugin declares.
+        // Only one call at a time, whatever the plugin declares, because there is one shared memory and one
+        // child.
         let mut link = self.link();
         if let Some(roads) = batch.roads {
             link.send_roads(roads)?;
@@ -367,7 +368,8 @@ impl Backend for Isolated {
         put(memory, layout.indices, bytes_of(batch.step.indices));
         put(memory, layout.seeds, bytes_of(batch.seeds));
         put(memory, layout.inputs, batch.inputs);
-        // Outputs as well, because with `CAP_WANTS_DEFAULTS` they contain the built-in module's answers.
+        // Outputs are copied as well, because with `CAP_WANTS_DEFAULTS` they contain the built-in module's
+        // answers.
         put(memory, layout.outputs, batch.outputs);
         put(memory, layout.status, batch.status);
         put(memory, layout.delays, bytes_of(batch.delays));
@@ -455,7 +457,7 @@ impl Backend for Isolated {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // It may hang, so it is killed together with the processes that it has started.
+        // The child may hang, so it is killed together with the processes that it has started.
         end_group(&self.child);
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -12,11 +12,11 @@ use roadwright_plugin_api::{
     SignalMovement, SignalOutput, SignalStage,
 };
 
-/// Largest plausible acceleration, m/s^2, and largest plausible steering angle, rad.
+/// Largest plausible acceleration, m/s^2. The next constant is the largest plausible steering angle, rad.
 const MOST_ACCELERATION: f64 = 50.0;
-// Slightly more than a right angle; 50 m/s^2 is about five times gravity.
+// Slightly more than a right angle. The acceleration of 50 m/s^2 is about five times gravity.
 const MOST_STEERING: f64 = 1.6;
-/// Flaws of a steering angle.
+/// Descriptions of invalid steering angles.
 const STEERING_FLAWS: [&str; 3] = [
     "NaN steering",
     "infinite steering",
@@ -29,13 +29,13 @@ pub(crate) trait Kind: Send + Sync + 'static {
     type Input: Row + Numbers;
     type Output: Row;
     const KIND: ModuleKind = <Self::Logic as Choosable>::KIND;
-    /// Built-in module that answers if a plugin does not.
+    /// Id of the built-in module that answers if a plugin does not.
     const FALLBACK: &'static str;
 
     /// Whether the rows are those of controllers with pedals.
     const BY_PEDALS: bool = false;
 
-    /// Number of slots that exist permanently, independent of agents.
+    /// Number of slots that always exist, independent of agents.
     const ALWAYS: u32 = 0;
 
     /// Time per agent up to which a call does not count as slow, us.
@@ -44,7 +44,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
     /// Returns what is wrong with an answer.
     fn flaw(output: &Self::Output) -> Option<&'static str>;
 
-    /// Returns a neutral row for testing a plugin without agents.
+    /// Returns a neutral row, with which a plugin is tested without agents.
     fn neutral() -> Self::Input;
 
     /// Answers with the built-in module.
@@ -55,7 +55,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
         outputs: &mut [Self::Output],
     );
 
-    /// Takes the route of an answer out of the buffer, and resets the start in the answer.
+    /// Takes the route of an answer out of the buffer and resets its start in the answer.
     fn take_route(_: &mut Self::Output, _: &[u32]) -> Vec<u32> {
         Vec::new()
     }
@@ -64,12 +64,12 @@ pub(crate) trait Kind: Send + Sync + 'static {
     fn fallback(builtin: &Registry) -> Option<Module<Self::Logic>> {
         let entries = builtin.of::<Self::Logic>();
         let entry = entries.iter().find(|e| e.info.id == Self::FALLBACK);
-        // A registry may lack it; any other module is then better than none.
+        // If the registry lacks this module, any other one is better than none.
         entry.or(entries.first()).map(|entry| entry.make())
     }
 }
 
-/// A row as names and numbers, for reports.
+/// A row as named numbers, for reports.
 pub(crate) trait Numbers {
     /// Returns the fields.
     fn numbers(&self) -> Vec<(&'static str, f64)>;
@@ -118,7 +118,7 @@ fn number_flaw(value: f64, most: f64, flaws: [&'static str; 3]) -> Option<&'stat
     }
 }
 
-/// Controllers.
+/// Kind of controllers.
 pub(crate) struct AsController;
 
 impl Kind for AsController {
@@ -130,7 +130,7 @@ impl Kind for AsController {
 
     #[inline]
     fn flaw(output: &ControllerOutput) -> Option<&'static str> {
-        // One comparison per field for valid rows; NaN fails it.
+        // A valid row needs only one comparison per field, and NaN fails it.
         if output.acceleration.abs() <= MOST_ACCELERATION && output.steering.abs() <= MOST_STEERING
         {
             return None;
@@ -172,10 +172,10 @@ impl Kind for AsController {
     }
 }
 
-/// Controllers with pedals.
+/// Kind of controllers with pedals.
 pub(crate) struct AsPedals;
 
-/// A car without an engine, for controllers with pedals when no vehicle is given.
+/// A car without an engine, with which controllers with pedals are called if no vehicle is given.
 pub(crate) const SOME_CAR: DriveInput = DriveInput {
     full_throttle: 2.0,
     coasting: 0.0,
@@ -191,7 +191,7 @@ pub(crate) const SOME_CAR: DriveInput = DriveInput {
     gear: 0.0,
     gears: 0.0,
 };
-/// Tolerance for rounding of pedal positions above 1.
+/// Tolerance for pedal positions that exceed 1 because of rounding.
 const ROUNDING: f64 = 1e-9;
 /// Maximum number of gears.
 const MOST_GEARS: f64 = 100.0;
@@ -237,7 +237,7 @@ impl Kind for AsPedals {
     }
 }
 
-/// Fitnesses.
+/// Kind of fitnesses.
 pub(crate) struct AsFitness;
 
 impl Kind for AsFitness {
@@ -277,7 +277,7 @@ impl Kind for AsFitness {
     }
 }
 
-/// Planners; their routes are checked when they are taken.
+/// Kind of planners. Their routes are checked when they are taken.
 pub(crate) struct AsPlanner;
 
 impl Kind for AsPlanner {
@@ -306,11 +306,11 @@ impl Kind for AsPlanner {
     }
 
     fn take_route(output: &mut PlannerOutput, route: &[u32]) -> Vec<u32> {
-        // Both numbers come from the plugin. A sum that overflows, or a range outside the buffer, gives no
-        // route.
+        // Both numbers come from the plugin. If their sum overflows, or the range is outside the buffer,
+        // there is no route.
         let end = output.start.saturating_add(output.count) as usize;
         let lanelets = route.get(output.start as usize..end).unwrap_or_default();
-        // From here on the route is a separate list that does not depend on its place in the buffer.
+        // From here on the route is a separate list, independent of its place in the buffer.
         output.start = 0;
         lanelets.to_vec()
     }
@@ -321,7 +321,7 @@ impl Kind for AsPlanner {
         _: &[PlannerInput],
         outputs: &mut [PlannerOutput],
     ) {
-        // Planners fall back route by route, because a route is more than its row.
+        // Planners fall back for each route separately, because the row does not contain the route.
         outputs.fill(PlannerOutput::default());
     }
 }
@@ -329,7 +329,7 @@ impl Kind for AsPlanner {
 // All stages of a plan fit in a row.
 const _: () = assert!(SIGNAL_STAGES == roadwright_scenario::MAX_STAGES);
 
-/// Signal controllers; non-existent stages are detected where the answers are used.
+/// Kind of signal controllers. Stages that do not exist are detected where the answers are used.
 pub(crate) struct AsSignals;
 
 impl Kind for AsSignals {
@@ -338,7 +338,7 @@ impl Kind for AsSignals {
     type Output = SignalOutput;
     const FALLBACK: &'static str = "actuated";
     const BUDGET_US: f64 = 100.0;
-    /// Each programme has its own instance, in which it has the first slot.
+    /// Each programme has its own instance, in which it uses the first slot.
     const ALWAYS: u32 = 1;
 
     fn flaw(output: &SignalOutput) -> Option<&'static str> {
@@ -375,7 +375,7 @@ impl Kind for AsSignals {
         _: &[SignalInput],
         outputs: &mut [SignalOutput],
     ) {
-        // The fallback needs more than a row contains, so it is asked where the row is created.
+        // The fallback needs more data than the row contains, so it is called where the row is created.
         outputs.fill(SignalOutput::default());
     }
 

@@ -1,5 +1,5 @@
-//! Reports which plugin has ended the whole program, by `exit` or by a crash. The program then ends with a
-//! non-zero exit code.
+//! Reports which plugin has ended the whole program, by `exit` or by a crash, and makes the program end with
+//! a non-zero exit code.
 
 use super::ends::LastWords;
 use std::cell::Cell;
@@ -8,19 +8,19 @@ use std::sync::Once;
 #[cfg(unix)]
 use std::sync::atomic::Ordering;
 
-/// A build, as named in messages and records.
+/// A build as it is named in messages and records.
 pub(crate) struct Who {
     pub(crate) module: &'static str,
     pub(crate) hash: &'static str,
 }
 
 thread_local! {
-    /// The build that this thread is inside. Without a destructor, so that it can be read while the program
-    /// ends and in a signal handler.
+    /// The build that this thread is running. It has no destructor, so that it can be read in a signal
+    /// handler and while the program ends.
     static RUNNING: Cell<Option<&'static Who>> = const { Cell::new(None) };
 }
 
-/// Records that a build was loaded into this process, in case the process vanishes silently.
+/// Records that a build was loaded into this process, in case the process ends silently.
 pub(super) fn note_loaded(who: &Who) {
     #[cfg(unix)]
     unix::note(who, super::ends::LOADED);
@@ -28,12 +28,12 @@ pub(super) fn note_loaded(who: &Who) {
     let _ = who;
 }
 
-/// Records that the thread enters a build. Returns the one that it was in before.
+/// Records that the thread enters a build. Returns the build in which it was before.
 pub(super) fn enter(who: Option<&'static Who>) -> Option<&'static Who> {
     RUNNING.replace(who)
 }
 
-/// The file for last words during the life of this object. It is opened in advance, because a signal handler
+/// The file for last words, as long as this object exists. It is opened in advance, because a signal handler
 /// must not open files.
 pub(crate) struct Noted {
     #[cfg(unix)]
@@ -41,7 +41,7 @@ pub(crate) struct Noted {
 }
 
 impl Noted {
-    /// Redirects last words to the given file until a newer file replaces it.
+    /// Makes last words go to this file, until a newer file replaces it.
     #[cfg(unix)]
     pub(crate) fn new(words: LastWords) -> Self {
         use std::os::fd::AsRawFd;
@@ -59,9 +59,9 @@ impl Noted {
 impl Drop for Noted {
     fn drop(&mut self) {
         use std::os::fd::AsRawFd;
-        // Before `words` closes the file, because its descriptor may be reused for another file.
+        // Done before `words` closes the file, because the file descriptor may be reused for another file.
         let own = self.words.file.as_raw_fd();
-        // Unless a newer file has replaced it.
+        // The file may have been replaced by a newer one.
         let _ =
             unix::FILE.compare_exchange(own, unix::NOWHERE, Ordering::AcqRel, Ordering::Relaxed);
     }
@@ -83,9 +83,9 @@ mod unix {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicI32, Ordering};
 
-    /// Marks that there is no file.
+    /// Descriptor that means that there is no file.
     pub(super) const NOWHERE: i32 = -1;
-    /// File descriptor for records that the next start reads.
+    /// File descriptor to which records for the next start are written.
     pub(super) static FILE: AtomicI32 = AtomicI32::new(NOWHERE);
 
     /// Signals of crashes, with their names.
@@ -99,7 +99,7 @@ mod unix {
     /// Exit code of a program that was ended by a plugin.
     const ENDED: i32 = 2;
 
-    /// Previous handler of each signal.
+    /// Handlers that were installed before, for each signal.
     static BEFORE: [OnceLock<libc::sigaction>; CRASHES.len()] =
         [const { OnceLock::new() }; CRASHES.len()];
 
@@ -129,7 +129,7 @@ mod unix {
         RUNNING.try_with(std::cell::Cell::get).ok().flatten()
     }
 
-    /// Writes with async-signal-safe functions only.
+    /// Writes texts, using only functions that are safe in signal handlers.
     #[expect(unsafe_code, reason = "writes to the descriptor itself")]
     fn write(to: i32, parts: &[&str]) {
         for part in parts {
@@ -140,7 +140,7 @@ mod unix {
         }
     }
 
-    /// Records for the next start how a build has ended the program, or that it was loaded.
+    /// Records for the next start that a build was loaded, or how it ended the program.
     pub(super) fn note(who: &Who, how: &str) {
         let file = FILE.load(Ordering::Acquire);
         if file != NOWHERE {
@@ -169,8 +169,8 @@ mod unix {
                     " to run it in a separate process.\n",
                 ],
             );
-            // Not the plugin's own exit code, because a run that it ended with `exit(0)` is not a success.
-            // SAFETY: ends the process at once.
+            // The plugin's own exit code is not used, because a run that it ended with `exit(0)` is not a
+            // success. SAFETY: ends the process at once.
             unsafe { libc::_exit(ENDED) }
         }
     }

@@ -1,4 +1,4 @@
-//! A loaded library: a copy of the file that is never unloaded.
+//! A loaded library, which is loaded from a copy of the file and never unloaded.
 
 use super::backend::printable;
 use super::calls::Calls;
@@ -17,7 +17,7 @@ use std::sync::Mutex;
 use thiserror::Error;
 
 /// Maximum number of log lines that are kept.
-// A plugin can log in every step, so its log would fill the memory without a limit.
+// A plugin can log in every step, so without a limit its log would fill the memory.
 const LOG_LINES: usize = 200;
 /// Maximum length of a log line, bytes.
 const LOG_LINE: usize = 2000;
@@ -55,7 +55,7 @@ pub(crate) struct LibraryLog(Mutex<Lines>);
 #[derive(Default)]
 struct Lines {
     all: VecDeque<String>,
-    /// Number of the last lines that have not been reported.
+    /// Number of lines at the end that have not been reported yet.
     untold: usize,
 }
 
@@ -69,7 +69,7 @@ impl LibraryLog {
             .get(level as usize)
             .unwrap_or(&"info");
         lines.all.push_back(format!("{level}: {text}"));
-        // Lines that were dropped before they were read are not reported.
+        // Lines that were dropped before they could be reported do not count.
         lines.untold = (lines.untold + 1).min(LOG_LINES);
     }
 
@@ -86,16 +86,16 @@ impl LibraryLog {
     }
 }
 
-/// Context of the host's functions; never freed.
+/// Context of the host's functions, which is never freed.
 #[derive(Default)]
 pub(crate) struct Context {
     pub(crate) log: LibraryLog,
     pub(crate) calls: Calls,
-    /// Locked while calls are abandoned and reported; a call that returns meanwhile waits for it.
+    /// Locked while calls are abandoned and reported. A call that returns meanwhile waits for it.
     pub(crate) telling: Mutex<()>,
 }
 
-/// Structure of the host that instances receive; never freed.
+/// Structure of the host that is passed to instances and never freed.
 struct HostSide {
     raw: RwHost,
 }
@@ -113,13 +113,13 @@ pub(crate) struct Library {
     pub(crate) api: RwApi,
     host: &'static HostSide,
     pub(crate) context: &'static Context,
-    /// Whether loading has changed the floating-point mode.
+    /// Whether loading the library changed the floating-point mode.
     pub(crate) changed_mode: bool,
 }
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Returns a text that a plugin passes.
+/// Returns a text that a plugin has passed.
 ///
 /// # Safety
 /// `length` bytes must be readable at `text`, or it must be null.
@@ -128,7 +128,7 @@ unsafe fn text_of<'a>(text: *const c_char, length: u64) -> std::borrow::Cow<'a, 
     if text.is_null() {
         return "".into();
     }
-    // Truncated before it is read, because the length is not trusted.
+    // Truncated before it is read, because the length cannot be trusted.
     let length = (length as usize).min(LOG_LINE);
     // SAFETY: guaranteed by the caller.
     String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) })
@@ -174,13 +174,14 @@ impl Library {
         });
         let library =
             opened.map_err(|error| LoadError::Loader(loader_text(&whole_text(&error))))?;
-        // Libraries with thread-local destructors or their own threads cannot be unloaded safely, so none
-        // ever is.
+        // Libraries with thread-local destructors or with threads cannot be unloaded safely, so libraries are
+        // never unloaded.
         let library: &'static libloading::Library = Box::leak(Box::new(library));
         // SAFETY: the symbol has this type in every plugin of this major version.
         let main = unsafe { library.get::<RwMain>(MAIN_SYMBOL.as_bytes()) };
         let main = main.map_err(|error| LoadError::Loader(whole_text(&error)))?;
-        // Leaked too, because a thread of the library may log at any time, even after its last instance.
+        // Never freed, because a thread of the library may log at any time, even after its last instance was
+        // destroyed.
         let context: &'static Context = Box::leak(Box::default());
         let host: &'static HostSide = Box::leak(Box::new(HostSide {
             raw: RwHost {
@@ -195,7 +196,7 @@ impl Library {
                 get_extension: Some(get_extension),
             },
         }));
-        // A plugin of an older minor version fills in less; functions that it does not know stay null.
+        // A plugin of an older minor version fills in only a part; functions that it does not know stay null.
         let mut api = EMPTY;
         // SAFETY: the host structure is never freed, and the table has the stated size.
         let status = unsafe { main(&raw const host.raw, &raw mut api) };
@@ -239,7 +240,7 @@ fn check_required(api: &RwApi) -> Result<(), LoadError> {
     let required = [
         (api.create.is_some(), "create"),
         (api.destroy.is_some(), "destroy"),
-        // A controller with pedals may lack `step`.
+        // A controller with pedals may have no `step`.
         (api.step.is_some() || drives_by_pedals(api), "step"),
     ];
     match required.iter().find(|(is_offered, _)| !is_offered) {
@@ -248,8 +249,8 @@ fn check_required(api: &RwApi) -> Result<(), LoadError> {
     }
 }
 
-/// Opens a library and resolves all its symbols at once, so that a missing symbol is an error now instead of
-/// ending the process at its first call.
+/// Opens a library and resolves all its symbols immediately, so that a missing symbol is an error now and
+/// does not end the process at its first call.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "loads foreign code")]
 unsafe fn open_now(path: &Path) -> Result<libloading::Library, libloading::Error> {
@@ -265,7 +266,7 @@ unsafe fn open_now(path: &Path) -> Result<libloading::Library, libloading::Error
     unsafe { libloading::Library::new(path) }
 }
 
-/// Returns an error with its causes.
+/// Returns the text of an error with its causes.
 fn whole_text(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
@@ -273,7 +274,7 @@ fn whole_text(error: &dyn std::error::Error) -> String {
 
 /// Adds a hint to the loader's message.
 fn loader_text(text: &str) -> String {
-    // Functions of libm that C code often uses; some systems have them in the C library.
+    // Functions of libm that C code often uses, and that some systems have in the C library.
     const MATH: [&str; 8] = ["fmax", "fmin", "sin", "cos", "atan", "atan2", "sqrt", "pow"];
     let missing = text.split("undefined symbol: ").nth(1);
     let missing = missing.map(|rest| rest.split([' ', ',', ')']).next().unwrap_or(rest));
@@ -281,7 +282,8 @@ fn loader_text(text: &str) -> String {
         Some(symbol) if MATH.contains(&symbol) => {
             format!("{text} (\"{symbol}\" is part of the maths library: link with -lm)")
         }
-        // C++ names begin like this in the Itanium ABI, on all systems except Windows.
+        // The names of C++ functions begin like this in the Itanium ABI, which all systems except Windows
+        // use.
         Some(symbol) if symbol.starts_with("_Z") => {
             format!("{text} (\"{symbol}\" is a C++ name: link with the C++ compiler)")
         }

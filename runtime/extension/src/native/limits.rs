@@ -1,5 +1,5 @@
-//! Resource limits of a process that runs a plugin, so that a plugin that consumes memory or writes without
-//! end harms itself and not the machine.
+//! Resource limits of a process that runs a plugin. A plugin that consumes memory or writes without end then
+//! harms only itself and not the machine.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -11,7 +11,7 @@ const FILE: u64 = 1024 * MIB;
 const FILES: u64 = 256;
 
 /// Limits this process permanently: memory to the given MiB of address space, files to 1 GiB each and 256
-/// open at once, and no core dumps. Stricter existing limits are kept.
+/// open files, and no core dumps. Stricter limits that already exist are kept.
 pub(crate) fn limit_this_process(memory: u64) {
     for (resource, most) in [
         (Resource::As, memory.saturating_mul(MIB)),
@@ -25,14 +25,14 @@ pub(crate) fn limit_this_process(memory: u64) {
             current: most,
             maximum: most,
         };
-        // Systems that do not know a limit are left without it.
+        // On systems that do not support a limit, it is ignored.
         let _ = setrlimit(resource, limit);
     }
 }
 
 /// Returns the address space that this process uses now, MiB; 0 if unknown.
 pub(super) fn used_memory() -> u64 {
-    // The second number is the resident part, but the limit above is on the address space.
+    // The second number would be the resident part, but the limit above is on the address space.
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = statm
         .split(' ')

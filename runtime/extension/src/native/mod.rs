@@ -1,13 +1,12 @@
-//! Compiled plugins, in the order of their life: `inspect` reads a file without running it, `probe` tries
-//! it in a child process, `library` loads a copy permanently, `in_process` and `isolated` answer batches,
-//! and `logic` is the module of a run, which checks every row, falls back, restarts and takes over newer
-//! builds.
+//! Compiled plugins. In the order of use, `inspect` reads a file without running it, `probe` tests it in a
+//! child process, `library` loads a copy permanently, `in_process` and `isolated` answer batches, and `logic`
+//! is the module of a run, which checks every row, falls back, restarts and adopts newer builds.
 //!
-//! - Runs share a `Cell` for each module and compare one number a step to notice a new build.
-//! - Rows are not filled with the built-in answer before a plugin is asked, unless it wants that: the
-//!   built-in module replaces missing and invalid rows afterwards, which costs nothing in the normal case.
-//! - A batch is cut at fixed places (64 rows if its steps may run in parallel, else 1,024), so a fault
-//!   affects the same rows with any number of threads.
+//! - Runs share a `Cell` for each module and compare a number in each step to detect a new build.
+//! - Rows are not filled with the built-in answer before a plugin is called, unless it requests that. The
+//!   built-in module replaces missing and invalid rows afterwards, which normally costs nothing.
+//! - A batch is split at fixed places (after 64 rows if steps may run in parallel, otherwise 1,024), so that
+//!   a fault affects the same rows with any number of threads.
 //! - A build is loaded once and never unloaded; a build that has faulted is loaded again.
 //! - A new feature of the binary interface is a named extension. Only a new kind of plugin raises the minor
 //!   version, which its plugins require (`min_host_minor`).
@@ -43,7 +42,7 @@ pub(crate) use serve::serve;
 use backend::Fault;
 use roadwright_agent::ParameterInfo;
 
-/// Asks an instance of a build for its parameters.
+/// Returns the parameters of a build, which an instance of it reports.
 pub(crate) fn parameters_of(
     cell: &PluginEntry,
     generation: &Generation,

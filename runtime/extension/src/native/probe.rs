@@ -1,4 +1,4 @@
-//! Testing a library in a child process before it is loaded into this one.
+//! Tests a library in a child process before it is loaded into this one.
 
 use super::backend::{Backend, Batch, bytes_of, bytes_of_mut};
 use super::in_process::InProcess;
@@ -28,9 +28,9 @@ const ROWS: usize = 8;
 /// Lets a child process load a library and call it once.
 ///
 /// # Errors
-/// Returns how it failed, for users.
+/// If it failed, with a description for users.
 pub(crate) fn probe(helper: &[OsString], library: &Path) -> Result<(), String> {
-    // A word that the library cannot know in time to print it itself.
+    // A word that the library cannot know and therefore cannot print itself.
     let nonce = nonce();
     let child = helper_command(helper, "probe", library, &nonce)
         .ok_or("no helper program for testing plugins is configured")?
@@ -39,9 +39,10 @@ pub(crate) fn probe(helper: &[OsString], library: &Path) -> Result<(), String> {
     let end = format!("{GOOD} {nonce}");
     let (mut phase, mut has_ended) = ("loading".to_owned(), false);
     let ending = wait_for(child, PATIENCE, |line| {
-        // A library may print as well, so only the whole line with the nonce of this trial counts.
+        // The library may print as well, so only a complete line with the nonce of this trial counts.
         has_ended |= line == end;
-        // Announced before each phase, so that the last phase is where a trial hangs.
+        // Each phase is announced before it begins, so the last one announced is the one in which the trial
+        // hangs.
         if let Some(now) = line.strip_prefix(PHASE) {
             now.clone_into(&mut phase);
         }
@@ -54,7 +55,7 @@ pub(crate) fn probe(helper: &[OsString], library: &Path) -> Result<(), String> {
             "Did not finish {phase} within {patience} s. Not loaded."
         ));
     }
-    // Both are required: a library that calls `exit(0)` ends well but has not been tested.
+    // Both are required, because a library that calls `exit(0)` ends with success but has not been tested.
     if ending.status.success() && has_ended {
         return Ok(());
     }
@@ -91,8 +92,8 @@ fn crash_text(status: std::process::ExitStatus) -> String {
 pub(crate) fn helper_program(helper: &[OsString]) -> Option<Command> {
     let (program, arguments) = helper.split_first()?;
     let mut command = Command::new(program);
-    // A plugin's memory is limited by address space. The program's allocator reserves 1 GiB of it at the
-    // start; when asked for 1 KiB it takes its minimum, 32 MiB.
+    // A plugin's memory is limited by address space, of which the program's allocator reserves 1 GiB at the
+    // start. If 1 KiB is requested it uses its minimum, 32 MiB.
     in_a_group(command.args(arguments)).env("MIMALLOC_ARENA_RESERVE", "1");
     Some(command)
 }
@@ -113,14 +114,15 @@ pub(crate) fn helper_command(
     Some(command)
 }
 
-/// Creates a nonce for a child process, which shows that the child has reached its end by itself.
+/// Creates a nonce for a child process, which proves that the child has reached its end by itself.
 pub(crate) fn nonce() -> String {
     use std::hash::{BuildHasher, Hasher};
     let random = std::collections::hash_map::RandomState::new();
     format!("{:016x}", random.build_hasher().finish())
 }
 
-/// The child's side: loads the library, creates an instance of each kind, calls it once and destroys it.
+/// Loads the library, creates an instance of each kind, calls it once and destroys it. Runs in the child
+/// process.
 pub(crate) fn run_trial(library: &Path, nonce: &str) -> i32 {
     match trial(library) {
         Ok(()) => {
@@ -128,7 +130,8 @@ pub(crate) fn run_trial(library: &Path, nonce: &str) -> i32 {
             0
         }
         Err(why) => {
-            // On one line, because the parent searches the library's output for a line with this prefix.
+            // Printed on one line, because the parent searches the library's output for a line with this
+            // prefix.
             complain(&format!("roadwright-probe: {}", why.replace('\n', " ")));
             3
         }
@@ -174,8 +177,8 @@ fn try_rows<K: Kind>(backend: &InProcess) -> Result<(), String> {
         .agents_changed(ROWS as u32, &indices, &[])
         .map_err(|f| failed("agents_changed", f.message))?;
     let roads = two_lanelets();
-    // Plausible numbers, so that a plugin that divides by a speed or a length is not tested with impossible
-    // values.
+    // The numbers are plausible, so that a plugin that divides by a speed or a length is not tested with
+    // impossible values.
     let inputs = vec![K::neutral(); ROWS];
     let mut outputs = vec![K::Output::default(); ROWS];
     let mut status = [0; ROWS];
@@ -211,14 +214,14 @@ fn try_rows<K: Kind>(backend: &InProcess) -> Result<(), String> {
     }
 }
 
-/// Creates the smallest roads that a planner can be asked about.
+/// Creates the smallest road network for which a planner can be called.
 pub(crate) fn two_lanelets() -> FlatRoads {
     let lanelet = |first: u32| RwStrip {
         length: 100.0,
         speed_limit: 13.9,
         width: 3.5,
         first_successor: first,
-        // The first lanelet leads to the second one, which ends.
+        // The first lanelet leads to the second one, which is a dead end.
         successor_count: 1 - first,
         left: roadwright_plugin_api::abi::NO_STRIP,
         right: roadwright_plugin_api::abi::NO_STRIP,

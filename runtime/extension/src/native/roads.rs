@@ -15,12 +15,12 @@ pub(crate) struct FlatRoads {
     pub(crate) lanelets: Vec<RwStrip>,
     pub(crate) successors: Vec<u32>,
     pub(crate) points: Vec<RwPoint>,
-    /// Version; differs if the roads do.
+    /// Version number, which differs if the roads do.
     pub(crate) version: u64,
 }
 
 impl FlatRoads {
-    /// Lays out a graph. O(points).
+    /// Converts a graph. O(points).
     pub(crate) fn new(graph: &LaneGraph) -> Self {
         let mut flat = Self {
             version: graph.identity(),
@@ -104,7 +104,7 @@ pub(crate) fn checked_route<'a>(
         ));
     }
     let count = roads.lanelets.len() as u32;
-    // Checked before the transitions, which look these numbers up.
+    // Checked before the transitions, which use these numbers as indices.
     if let Some(unknown) = lanelets.iter().find(|&&lanelet| lanelet >= count) {
         return Err(format!(
             "planner returned lanelet {unknown}, but there are only {count}"
@@ -112,8 +112,7 @@ pub(crate) fn checked_route<'a>(
     }
     let is_joined = |pair: &[u32]| {
         let from = &roads.lanelets[pair[0] as usize];
-        // A route may change lanes: the next lanelet then lies beside the previous one instead of following
-        // it.
+        // A route may change lanes. The next lanelet then lies beside the previous one.
         let beside = from.left == pair[1] || from.right == pair[1];
         let first = from.first_successor as usize;
         let successors = &roads.successors[first..first + from.successor_count as usize];

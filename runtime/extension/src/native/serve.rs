@@ -1,4 +1,4 @@
-//! The child's side of isolated modules: a process that loads one library and answers calls.
+//! The child's side of isolated modules: a process that loads a library and answers calls.
 
 use super::backend::{
     Backend, Batch, Fault, MOST_ROUTE, MOST_ROWS, Row, State, bytes_of_mut, intern,
@@ -22,11 +22,11 @@ use std::time::Duration;
 
 /// Maximum number of lanelets for an isolated planner.
 pub(crate) const MOST_LANELETS: usize = 1 << 20;
-/// Room for a row of a full batch, bytes: the row of a controller with pedals has two records. Batches of
-/// fewer rows may have longer rows.
+/// Room for a row of a full batch, bytes. The row of a controller with pedals has two records. Rows of
+/// smaller batches may be longer.
 pub(super) const ROW: usize = 2 * roadwright_plugin_api::MAX_RECORD;
 /// Maximum length of a message, bytes.
-// Either side may be broken, so a length that was read is not allocated without a limit.
+// The other side may be faulty, so the memory for a received length is limited.
 const MOST_MESSAGE: usize = 1 << 30;
 
 /// Positions of the arrays of a batch in shared memory, in bytes from its start.
@@ -46,8 +46,8 @@ pub(super) struct Layout {
     pub(super) size: usize,
 }
 
-/// Numbers of a step, as doubles: exact up to 2^53.
-// One type for all, so that the head is a row like the others and needs no separate layout.
+/// Numbers of a step, stored as doubles, which are exact up to 2^53.
+// All have the same type, so that the head is a row like the others and needs no separate layout.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct StepHead {
     pub(super) count: f64,
@@ -59,7 +59,8 @@ pub(super) struct StepHead {
     pub(super) route: f64,
     pub(super) has_roads: f64,
     pub(super) by_pedals: f64,
-    /// Part of the answer: number of lanelets written, and whether the floating-point mode was changed.
+    /// Number of lanelets that were written (part of the answer). The next field states whether the
+    /// floating-point mode was changed.
     pub(super) route_length: f64,
     pub(super) changed_mode: f64,
 }
@@ -101,15 +102,15 @@ impl StepHead {
     }
 }
 
-/// Marks a call or answer in shared memory: one byte wakes the other side.
+/// Byte that announces a call or answer in shared memory and wakes the other side.
 pub(super) const STEP: u8 = b'S';
-/// Marks a message that follows.
+/// Byte that announces a message.
 const MESSAGE: u8 = b'M';
 
 impl Layout {
     pub(super) fn new() -> Self {
-        // Each column has room for the largest call, so that nothing moves between calls. All begin at
-        // multiples of eight bytes, because plugins write their answers in place, as doubles.
+        // Each column has room for the largest call, so that nothing moves between calls. All columns begin
+        // at multiples of eight bytes, because plugins write their answers in place as doubles.
         let ids = 0;
         let seeds = ids + 8 * MOST_ROWS;
         let inputs = seeds + 8 * MOST_ROWS;
@@ -136,7 +137,7 @@ impl Layout {
     }
 }
 
-/// Calls to the child.
+/// Calls that the host sends to the child.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Call {
     Start,
@@ -214,7 +215,7 @@ impl From<&SentParameter> for ParameterInfo {
     }
 }
 
-/// Answers of the child.
+/// Answers that the child sends.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Reply {
     Started {
@@ -238,8 +239,8 @@ pub(super) enum Reply {
     GivenUp,
 }
 
-/// Time limit of a call. It is enforced here, where the call runs, so that a running call sees it in
-/// `cancelled` and an answer in transit is not lost.
+/// Time limit of a call. It is enforced in the child, so that a call in progress learns of it from
+/// `cancelled` and an answer that is being sent is not lost.
 pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 /// Interval at which the duration of a call is checked.
 const LOOK: Duration = Duration::from_millis(20);
@@ -254,7 +255,7 @@ pub(super) fn write_message(to: &mut UnixStream, message: &impl Serialize) -> st
     to.write_all(&bytes)
 }
 
-/// Reads a message; `None` if the other side has put a step into shared memory.
+/// Reads a message; `None` if the other side has written a step to shared memory instead.
 pub(super) fn read_message<T: DeserializeOwned>(
     from: &mut UnixStream,
 ) -> std::io::Result<Option<T>> {
@@ -278,17 +279,17 @@ pub(super) fn read_message<T: DeserializeOwned>(
     Ok(Some(serde_json::from_slice(&body)?))
 }
 
-/// Number of polls of a socket before its reader sleeps: about as long as waking up takes.
+/// Number of times that a socket is polled before its reader sleeps, which takes about as long as waking up.
 const LOOKS: u32 = 120;
 
-/// Polls briefly for a first byte without giving up the core, because an answer arrives sooner than a
+/// Polls briefly for a first byte without releasing the core, because an answer arrives sooner than a
 /// sleeping thread wakes up.
 fn look_before_sleeping(socket: &UnixStream) {
     use rustix::net::{RecvFlags, recv};
     for _ in 0..LOOKS {
         let mut byte = [0u8; 1];
         let flags = RecvFlags::DONTWAIT | RecvFlags::PEEK;
-        // Data is available, or an end or an error that the reader will see.
+        // There are data, or the end of the stream or an error, which the reader will find.
         if !matches!(
             recv(socket, &mut byte, flags),
             Err(rustix::io::Errno::AGAIN)
@@ -306,11 +307,11 @@ struct Server {
     roads: FlatRoads,
 }
 
-/// Loads a library, creates an instance of a kind and answers calls from standard input, which is a socket,
+/// Loads a library, creates an instance of a kind, and answers calls from standard input, which is a socket,
 /// until it is closed.
 ///
 /// # Errors
-/// If there is no such socket or memory.
+/// If standard input is not a socket, or the shared memory does not exist.
 pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Result<()> {
     let mut socket = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     let file = std::fs::File::options()
@@ -318,12 +319,12 @@ pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Resul
         .write(true)
         .open(memory)?;
     let memory = map(&file)?;
-    // Nothing is loaded before the host asks, so that its time limit for starting applies.
+    // Nothing is loaded before the host requests it, so that its time limit for starting applies.
     let started: Option<Call> = read_message(&mut socket)?;
     if !matches!(started, Some(Call::Start)) {
         return Err(Error::new(ErrorKind::InvalidData, "not started"));
     }
-    // Before the library is loaded, because its initialisers may fill the memory.
+    // Started before the library is loaded, because its initialisers may fill the memory.
     watch_memory(map(&file)?);
     let backend = match start(library, kind) {
         Ok(backend) => backend,
@@ -344,7 +345,7 @@ pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Resul
     loop {
         let call: Option<Call> = match read_message(&mut server.socket) {
             Ok(call) => call,
-            // The host has closed its side, or has died; no child outlives it.
+            // The host has closed its side or has died, and a child must not outlive it.
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(()),
             Err(error) => return Err(error),
         };
@@ -358,7 +359,7 @@ pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Resul
                 Err(fault) => failed(fault),
             },
         };
-        // Whatever the answer is, the host must not use it if it came too late.
+        // The host must not use an answer that came too late.
         let reply = if server.backend.is_lost() {
             Reply::GivenUp
         } else {
@@ -378,10 +379,10 @@ fn failed(fault: Fault) -> Reply {
 fn start(library: &Path, kind: &str) -> Result<InProcess, Fault> {
     let fatal = Fault::fatal;
     let kind = ModuleKind::from_name(kind).ok_or_else(|| fatal(format!("no kind {kind}")))?;
-    // A damaged copy would kill this process with SIGBUS; an error names the cause.
+    // A damaged copy would kill this process with SIGBUS, but an error states the cause.
     inspect(library).map_err(|error| fatal(error.to_string()))?;
     let library = Library::open(library).map_err(|error| fatal(error.to_string()))?;
-    // Taken before the instance owns the library: the context is never freed, and the thread below lives as
+    // Read before the instance owns the library. The context is never freed, and the thread below lives as
     // long as the process.
     let context = library.context;
     let instance = InProcess::new(Arc::new(library), kind)?;
@@ -389,7 +390,8 @@ fn start(library: &Path, kind: &str) -> Result<InProcess, Fault> {
     Ok(instance)
 }
 
-// A process that dies of its memory limit cannot report it, so the last value is in shared memory.
+// A process that dies because of its memory limit cannot report that, so the last value is kept in shared
+// memory.
 /// Periodically reports the memory use of this process to the host, for messages about crashes.
 fn watch_memory(mut shared: memmap2::MmapMut) {
     let at = Layout::new().used;
@@ -401,7 +403,7 @@ fn watch_memory(mut shared: memmap2::MmapMut) {
     });
 }
 
-/// Abandons calls that take too long, as long as the process lives.
+/// Abandons calls that take too long, for as long as the process lives.
 fn give_up_late_calls(context: &Context) {
     let patience = PATIENCE.as_millis() as u64;
     loop {
@@ -482,8 +484,7 @@ impl Server {
         let layout = Layout::new();
         let memory = &mut self.memory;
         let mut head = StepHead::read(&memory[layout.head..]);
-        // Copies instead of views: the plugin may overwrite its inputs, and the shared memory is accessed
-        // only here.
+        // Copied, because the plugin may overwrite its inputs and the shared memory is accessed only here.
         let count = (head.count as usize).min(MOST_ROWS);
         let has_roads = head.has_roads > 0.0;
         let ids = rows_from::<u64>(&memory[layout.ids..], count);
@@ -497,7 +498,7 @@ impl Server {
                 0
             },
         );
-        // As doubles, so that rows are aligned as doubles.
+        // Allocated as doubles, so that rows are aligned like doubles.
         let input_bytes = count
             .saturating_mul(head.input_size as usize)
             .min(ROW * MOST_ROWS);
@@ -514,7 +515,7 @@ impl Server {
                 time: head.time,
                 period: head.period,
                 index: head.step as u64,
-                // Not used, because each row has the seed of its agent.
+                // Not used, because each row contains the seed of its agent.
                 seed: 0,
                 indices: &indices,
                 ids: &ids,

@@ -1,4 +1,4 @@
-//! An agent as its script sees it. All requests of a script are collected and take effect after the call.
+//! An agent as its script sees it. All requests of a script are collected, and take effect after the call.
 
 use super::check::unknown_words;
 use super::signal::Signal;
@@ -12,48 +12,49 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Maximum number of entries that an agent can remember, and maximum length of a text.
+/// Maximum number of entries in the memory of an agent, and maximum length of a text.
 const MOST_MEMORY: usize = 64;
 const LONGEST_TEXT: usize = 256;
 /// Maximum number of effects of one call.
 const MOST_EFFECTS: usize = 64;
-/// Search radius that costs one operation, m; the cost grows with the square of the radius.
+/// Search radius that costs an operation, m. The cost grows with the square of the radius.
 const LOOK_PER_OPERATION: f64 = 80.0;
 /// Maximum number of nodes whose signals an agent watches.
 const MOST_SIGNALS: usize = 16;
-/// Maximum number of agents that one search returns.
+/// Maximum number of agents that a search returns.
 const MOST_NEAR: usize = 64;
 /// Cost of creating one [`Other`] for a script, in operations.
 pub(super) const OTHER: u64 = 4;
-/// Maximum length of a name, bytes, and maximum number of places, for suggestions after a typo.
+/// Maximum length of a name, bytes, and maximum number of places, for which suggestions are made after a
+/// typo.
 const LONGEST_NAME: usize = 64;
 const MOST_COMPARED: usize = 1000;
 
-/// Lasting wishes of a script for its agent.
+/// Lasting wishes that a script has for its agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Wants {
-    /// Top speed, m/s.
+    /// Maximum speed, m/s.
     pub(super) desired_speed: f64,
     pub(super) speed_factor: f64,
     pub(super) is_stopped: bool,
-    /// Time at which the agent continues, s.
+    /// Time until which the agent waits, s.
     pub(super) waits_until: f64,
-    /// Direction of the lane to change to when there is a gap: 1 left, -1 right, 0 none.
+    /// Side to which the agent changes lanes when there is a gap: 1 left, -1 right, 0 none.
     pub(super) lane: f64,
-    /// Time until which the agent overtakes, s.
+    /// Time until which the agent tries to overtake, s.
     pub(super) overtakes_until: f64,
     pub(super) follows: Option<u64>,
     pub(super) flees: Option<u64>,
-    /// Lane of its road that the agent keeps to, by OpenDRIVE id.
+    /// Lane of the road that the agent keeps to, by its OpenDRIVE id.
     pub(super) use_lane: Option<i8>,
     /// Minimum deceleration, m/s^2; 0 for none.
     pub(super) braking: f64,
     pub(super) indicator: Indicator,
-    /// Whether the agent drives into junctions without a grant.
+    /// Whether the agent enters junctions without a grant.
     pub(super) ignores_law: bool,
     /// Offset to the left of the lane's centre line, m.
     pub(super) lane_offset: f64,
-    /// Offset to the left, m, and distance, m, of a pull-over that starts as soon as no junction lies within
+    /// Offset to the left and distance of a pull-over, m. It starts as soon as there is no junction within
     /// that distance.
     pub(super) pulls_over: Option<(f64, f64)>,
 }
@@ -126,44 +127,44 @@ impl std::fmt::Display for Wants {
     }
 }
 
-/// Everything about an agent that its script can access.
+/// All data about an agent that its script can access.
 #[derive(Debug, Default)]
 pub(super) struct Content {
     pub(super) id: u64,
     pub(super) time: f64,
-    /// Seed of the random numbers; combined with the count of numbers drawn so far.
+    /// Seed of random numbers, which is combined with the number of values drawn so far.
     pub(super) seed: u64,
     pub(super) drawn: u64,
     pub(super) input: BehaviourInput,
     pub(super) facts: Option<AgentFacts>,
     pub(super) scene: Option<Arc<Surroundings>>,
     pub(super) parameters: Vec<(&'static str, f64)>,
-    /// Kept as long as the agent exists, whatever happens to the script.
+    /// Memory, kept as long as the agent exists, even if the script changes.
     pub(super) memory: BTreeMap<ImmutableString, Dynamic>,
     pub(super) wants: Wants,
     pub(super) effects: Vec<Effect>,
-    /// Whether the agent has been given a destination in this call.
+    /// Whether the agent got a destination during this call.
     pub(super) has_new_goal: bool,
-    /// Whether the agent is invented, with all requested places.
+    /// Whether the agent is invented for a rehearsal, in which any place exists.
     pub(super) is_made_up: bool,
     pub(super) has_started: bool,
-    /// Number of full periods of standing that have been reported.
+    /// Number of complete periods of standing that were reported.
     pub(super) told_blocked: u32,
-    /// Agents that were near at the last call, in order.
+    /// Agents that were near at the last call, sorted by id.
     pub(super) near: Vec<u64>,
-    /// Number of consecutive calls in which the script has faulted.
+    /// Number of consecutive calls in which the script faulted.
     pub(super) faults: u32,
-    /// Number of collisions of the agent.
+    /// Number of collisions in which the agent was involved.
     pub(super) collisions: u32,
-    /// Conditions that have occurred once, and times at which periodic ones last occurred, s.
+    /// Conditions that have occurred once, and times of the last occurrence of periodic ones, s.
     pub(super) once: BTreeSet<String>,
     pub(super) every: BTreeMap<String, f64>,
-    /// Signal stages as last reported: of watched signals by node, and of the signals ahead.
+    /// Stages of signals as last reported, of watched signals by node and of the signals ahead.
     pub(super) stages: BTreeMap<u32, u32>,
     pub(super) stage_ahead: Option<(u32, u32)>,
 }
 
-/// An agent as its script sees it: a handle, so that changes by the script apply to the agent itself.
+/// Handle of an agent for its script, so that changes by the script apply to the agent itself.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Agent(Arc<Mutex<Content>>);
 
@@ -173,13 +174,13 @@ pub(super) struct Other {
     pub(super) facts: AgentFacts,
     pub(super) vehicle: ImmutableString,
     pub(super) stack: ImmutableString,
-    /// Distance from the observing agent, m.
+    /// Distance from the agent that sees it, m.
     pub(super) distance: f64,
-    /// Direction relative to the heading of the observing agent, rad.
+    /// Direction relative to the heading of the agent that sees it, rad.
     pub(super) angle: f64,
 }
 
-/// Memory of an agent, as a script sees it.
+/// Memory of an agent as its script sees it.
 #[derive(Debug, Clone)]
 pub(super) struct Memory(pub(super) Agent);
 
@@ -192,7 +193,7 @@ pub(super) struct Mail {
     pub(super) data: BTreeMap<String, Datum>,
 }
 
-/// A value in an agent's memory.
+/// A value in the memory of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Value {
     Nothing,
@@ -202,7 +203,7 @@ enum Value {
     Text(String),
 }
 
-/// Everything that a script keeps of an agent between calls, as it is saved.
+/// Everything that a script remembers about an agent between calls, in the form in which it is saved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Remembered {
     memory: BTreeMap<String, Value>,
@@ -244,7 +245,7 @@ impl From<Value> for Dynamic {
 }
 
 impl Agent {
-    /// Returns everything that is kept of the agent between calls.
+    /// Returns everything that is remembered about the agent between calls.
     pub(super) fn remembered(&self) -> Remembered {
         let content = self.content();
         let memory = content.memory.iter();
@@ -294,7 +295,8 @@ impl Agent {
         Memory(self.clone())
     }
 
-    /// Requests an effect. Returns whether it was accepted; the number of effects per call is limited.
+    /// Requests an effect. Returns whether it was accepted, because the number of effects per call is
+    /// limited.
     pub(super) fn ask(&self, effect: Effect) -> bool {
         let mut content = self.content();
         let has_room = content.effects.len() < MOST_EFFECTS;
@@ -304,11 +306,11 @@ impl Agent {
         has_room
     }
 
-    /// Returns a random number from 0 to 1, the same in every run with the same seed.
+    /// Returns a random number from 0 to 1, which is the same in every run with the same seed.
     pub(super) fn random(&self) -> f64 {
         let mut content = self.content();
         content.drawn += 1;
-        // 53 bits, as many as a double represents exactly: from 0 to just below 1.
+        // 53 bits are the most that a double represents exactly, which gives numbers from 0 to just below 1.
         (mix64(content.seed ^ mix64(content.drawn)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
@@ -317,7 +319,7 @@ impl Agent {
         content.facts.map_or(DVec2::ZERO, |facts| facts.position)
     }
 
-    /// Returns other agents within a distance, nearest first, and the cost of the search in operations.
+    /// Returns the other agents within a distance, nearest first, and the cost of the search in operations.
     pub(super) fn nearby(&self, radius: f64) -> (Vec<Other>, u64) {
         let content = self.content();
         let (Some(scene), Some(own)) = (&content.scene, content.facts) else {
@@ -335,7 +337,7 @@ impl Agent {
         (others.collect(), work)
     }
 
-    /// Returns another driving agent by its id. Costs [`OTHER`] operations.
+    /// Returns another agent that is driving, by its id. Costs [`OTHER`] operations.
     pub(super) fn find(&self, id: i64) -> Option<Other> {
         let content = self.content();
         let (scene, own) = (content.scene.as_ref()?, content.facts?);
@@ -346,7 +348,7 @@ impl Agent {
     pub(super) fn go_to(&self, x: f64, y: f64) {
         let is_taken = self.ask(Effect::GoTo(DVec2::new(x, y)));
         let mut content = self.content();
-        // A destination ends a chase or a flight: the latest wish counts.
+        // A destination ends a chase or a flight, because the latest wish counts.
         content.has_new_goal |= is_taken;
         content.wants.follows = None;
         content.wants.flees = None;
@@ -373,7 +375,7 @@ impl Agent {
         content.wants.pulls_over = Some((offset, within));
     }
 
-    /// Whether a condition holds for the first time.
+    /// Returns whether a condition holds for the first time.
     pub(super) fn once(&self, name: &str, holds: bool) -> Result<bool, String> {
         let mut content = self.content();
         if !holds || content.once.contains(name) {
@@ -386,7 +388,8 @@ impl Agent {
         Ok(true)
     }
 
-    /// Whether the given number of seconds has passed since this last returned true; true the first time.
+    /// Returns whether the given number of seconds has passed since this last returned true. Returns true the
+    /// first time.
     pub(super) fn every(&self, name: &str, seconds: f64) -> Result<bool, String> {
         let mut content = self.content();
         let now = content.time;
@@ -394,7 +397,7 @@ impl Agent {
         if last.is_none() && content.every.len() == MOST_MEMORY {
             return Err(format!("every: at most {MOST_MEMORY} names are allowed"));
         }
-        // Times have rounding errors. Without the nanosecond a step could come too early by the last digit.
+        // Times have rounding errors. Without the nanosecond, this could be true a step late.
         let is_due = last.is_none_or(|last| now - last >= seconds - 1e-9);
         if is_due {
             content.every.insert(name.to_owned(), now);
@@ -402,7 +405,7 @@ impl Agent {
         Ok(is_due)
     }
 
-    /// Watches signals: the agent is notified of their stages from now on.
+    /// Watches signals, of whose changes of stage the agent is notified from now on.
     pub(super) fn watch(&self, signal: &Signal) -> Result<(), String> {
         let mut content = self.content();
         let is_known = content.stages.contains_key(&signal.node);
@@ -414,7 +417,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Returns the signals whose stage differs from the last report: node and stage.
+    /// Returns the node and stage of signals whose stage has changed since the last report.
     pub(super) fn newly_shown(&self) -> Vec<(u32, u32)> {
         let mut content = self.content();
         let Some(scene) = content.scene.clone() else {
@@ -436,7 +439,7 @@ impl Agent {
             ahead.filter(|(node, stages)| *stages != 0 && !content.stages.contains_key(node));
         let before = content.stage_ahead;
         content.stage_ahead = ahead.and_then(|(node, _)| {
-            // Arriving at other signals is not a change of stage: a change is reported only if the same
+            // Approaching other signals is not a change of stage. A change is reported only if the same
             // signals were ahead before.
             let told = before.filter(|(known, _)| *known == node);
             let now = shown(node).map(|stage| (node, stage));
@@ -446,9 +449,9 @@ impl Agent {
         new
     }
 
-    /// Returns a random position in the middle of a lane; the agent's own position if there are no lanes.
+    /// Returns a random position in the middle of a lane, or the agent's own position if there are no lanes.
     pub(super) fn random_place(&self) -> DVec2 {
-        // Before the lock, which `random` takes itself. Drawn in any case, so that later numbers do not
+        // Drawn before the lock, which `random` takes itself. Always drawn, so that later numbers do not
         // depend on whether there are lanes.
         let share = self.random();
         let content = self.content();
@@ -464,8 +467,8 @@ impl Agent {
         place.unwrap_or_else(|| self.place())
     }
 
-    /// Returns the lowest speed that the road allows within a distance along the route, m/s; a million if the
-    /// route ends before.
+    /// Returns the lowest speed limit within a distance along the route, m/s, or a million if the route ends
+    /// earlier.
     pub(super) fn road_speed_within(&self, distance: f64) -> f64 {
         let content = self.content();
         let Some(facts) = content.facts else {
@@ -478,7 +481,7 @@ impl Agent {
         })
     }
 
-    /// Returns the position of a named place.
+    /// Returns the position of the place with this name.
     pub(super) fn place_named(&self, name: &str) -> Result<NamedPlace, String> {
         let content = self.content();
         if content.is_made_up {
@@ -510,7 +513,7 @@ impl Agent {
             return (Vec::new(), 0);
         };
         let ids = scene.groups.get(group).into_iter().flatten();
-        // Members that do not drive cost work but are not returned.
+        // Members that are not driving are not returned but have to be visited.
         let mut looked_at = 0;
         let others = ids.inspect(|_| looked_at += 1).filter(|id| **id != own.id);
         let others = others.filter_map(|id| scene.with_id(*id));
@@ -561,13 +564,13 @@ impl Other {
 }
 
 impl Memory {
-    /// Returns the value of a name; `()` if there is none.
+    /// Returns the value stored under a name; `()` if there is none.
     pub(super) fn get(&self, name: &str) -> Dynamic {
         let content = self.0.content();
         content.memory.get(name).cloned().unwrap_or(Dynamic::UNIT)
     }
 
-    /// Stores a number, a truth value or a short text under a name; `()` removes it.
+    /// Stores a number, a boolean or a short text under a name. `()` removes the entry.
     pub(super) fn set(&self, name: &str, value: Dynamic) -> Result<(), String> {
         let mut content = self.0.content();
         if value.is_unit() {

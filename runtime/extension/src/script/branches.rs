@@ -1,11 +1,11 @@
 //! Versions of a script with constant `if` conditions, so that each branch can be taken.
 //!
-//! Each condition is replaced by a constant that is padded with blanks over as many lines, so that the positions of
-//! other statements stay the same.
+//! Each condition is replaced by a constant that is padded with blanks and line breaks, so that the positions
+//! of other statements stay the same.
 
 use rhai::{AST, ASTNode, Expr, Position, Stmt, StmtBlock};
 
-/// A decided `if`: the positions of its keyword and its body, and which branch is taken.
+/// An `if` whose branch is decided, with the positions of its keyword and its body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Choice {
     word: Position,
@@ -13,15 +13,15 @@ pub(super) struct Choice {
     takes_body: bool,
 }
 
-/// Returns the decisions that lead into each branch of each `if`: those of the enclosing branches and its
-/// own, in both directions.
+/// Returns the decisions that lead into each branch of each `if`. These are the decisions for the enclosing
+/// branches, and for the `if` itself in both directions.
 pub(super) fn choices(ast: &AST) -> Vec<Vec<Choice>> {
     let mut all: Vec<Vec<Choice>> = Vec::new();
     ast.walk(&mut |path| {
         let Some(ASTNode::Stmt(Stmt::If(flow, word))) = path.last() else {
             return true;
         };
-        // A condition that asks for the type of a value guards against wrong types.
+        // A condition that queries the type of a value guards against wrong types.
         if asks_for_type(&flow.expr) {
             return true;
         }
@@ -39,7 +39,8 @@ pub(super) fn choices(ast: &AST) -> Vec<Vec<Choice>> {
     all
 }
 
-/// Returns the side of an `if` that contains the next node of a path; `None` if the node is in the condition.
+/// Returns the branch of an `if` that contains the next node of a path; `None` if the node is in the
+/// condition.
 fn side(pair: &[ASTNode<'_>]) -> Option<Choice> {
     let [ASTNode::Stmt(Stmt::If(flow, word)), ASTNode::Stmt(inner)] = pair else {
         return None;
@@ -53,7 +54,7 @@ fn side(pair: &[ASTNode<'_>]) -> Option<Choice> {
     })
 }
 
-/// Whether a condition checks the type of a value.
+/// Whether a condition queries the type of a value.
 fn asks_for_type(condition: &Expr) -> bool {
     let mut asks = false;
     condition.walk(&mut Vec::new(), &mut |path: &[ASTNode<'_>]| {
@@ -75,7 +76,7 @@ pub(super) fn with_choices(text: &str, plan: &[Choice]) -> Option<String> {
         text.get(begin..end)?;
         places.push((begin, end, choice.takes_body));
     }
-    // From the end backwards, so that earlier positions stay valid.
+    // Replaced from the end backwards, so that earlier positions stay valid.
     places.sort_unstable();
     let mut decided = text.to_owned();
     for (begin, end, takes_body) in places.into_iter().rev() {
@@ -85,7 +86,7 @@ pub(super) fn with_choices(text: &str, plan: &[Choice]) -> Option<String> {
     Some(decided)
 }
 
-/// Returns a constant as long as a condition, or slightly longer, over as many lines.
+/// Returns a constant that is as long as a condition, or slightly longer, and has as many lines.
 fn decided_condition(condition: &str, takes_body: bool) -> String {
     let word = if takes_body { " true " } else { " false " };
     let blank = |letter: char| if letter == '\n' { '\n' } else { ' ' };
@@ -137,7 +138,7 @@ mod tests {
         let line = |text: &str| text.lines().nth(1).unwrap().to_owned();
         assert!(line(&all[0]).starts_with("  if true "), "{}", all[0]);
         assert_eq!(line(&all[0]).len(), line(text).len());
-        // The innermost branch: into the outer body, past the first condition, into its own body.
+        // The innermost branch: into the outer body, past the first condition, and into its own body.
         let deepest = all.iter().find(|version| {
             let line = version.lines().nth(2).unwrap();
             version.lines().nth(1).unwrap().contains("true")

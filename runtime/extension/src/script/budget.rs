@@ -1,5 +1,6 @@
-//! Budget of a script call. It is counted in operations and never timed, so that a busy machine changes
-//! nothing. Calls whose work grows with the size of their arguments are charged for it.
+//! Budget of a script call. It is counted in operations and never measured in time, so that the result does
+//! not depend on the load of the machine. Calls whose work grows with the size of their arguments are charged
+//! for it.
 
 use super::agent::Other;
 use super::compile::STANDARD;
@@ -14,34 +15,34 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 
 /// Maximum number of operations per call.
-// About a millisecond for a slow call. With a time limit a busy machine would stop other scripts than an idle
-// one, and the same run would give another result.
+// This is about a millisecond for a slow call. With a time limit, a busy machine would stop other scripts
+// than an idle one, and the same run would give another result.
 pub(super) const OPERATIONS: u64 = 20_000;
-/// Cost in operations of an array element, of a map entry, and number of text bytes per operation, for calls
-/// that process all of them. An operation takes about 0.05 us, a comparison of elements 0.2 us.
+/// Cost in operations of an array element and of a map entry, and number of text bytes per operation, for
+/// calls that process all of them. An operation takes about 0.05 us, and a comparison of elements 0.2 us.
 const ELEMENT: u64 = 4;
 const ENTRY: u64 = 8;
 const BYTES: u64 = 4;
 
 /// Number of operations between two checks of the additional charges.
-// The closure runs for every operation, and most of them cost only a division by a constant.
+// The check runs for every operation, but usually it costs only a division by a constant.
 const LOOK: u64 = 64;
 
 thread_local! {
-    /// Operations charged to the running call in addition to Rhai's own count.
+    /// Operations that were charged to the current call in addition to Rhai's own count.
     static CHARGED: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Resets the count for a new call.
 pub(super) fn begin_call() {
-    // Thread-local, because a call stays on its thread, so no lock is needed.
+    // The counter is thread-local and needs no lock, because a call stays on its thread.
     CHARGED.set(0);
 }
 
-/// Charges the running call for work beyond its one operation.
+/// Charges the current call for work in addition to its single operation.
 ///
 /// # Errors
-/// If the budget is exceeded; a script cannot catch that.
+/// If the budget is exceeded, which a script cannot catch.
 pub(super) fn charge(operations: u64) -> Result<(), Box<EvalAltResult>> {
     let charged = CHARGED.get().saturating_add(operations);
     CHARGED.set(charged);
@@ -51,7 +52,7 @@ pub(super) fn charge(operations: u64) -> Result<(), Box<EvalAltResult>> {
     Ok(())
 }
 
-/// Operations charged to the running call in addition to Rhai's own count.
+/// Operations that were charged to the current call in addition to Rhai's own count.
 #[cfg(test)]
 pub(super) fn charged() -> u64 {
     CHARGED.get()
@@ -61,13 +62,13 @@ pub(super) fn charged() -> u64 {
 pub(super) fn limit(engine: &mut Engine) {
     limit_sizes(engine);
     engine.set_max_operations(OPERATIONS);
-    // Recursion and nesting use up the stack of a thread, which would end the process.
+    // Recursion and nesting use the stack of a thread, and its overflow would end the process.
     engine.set_max_call_levels(16);
     engine.set_max_variables(128);
     engine.set_max_functions(64);
     engine.set_max_modules(16);
     engine.on_progress(|operations| {
-        // Charges are checked when they are made, and together with Rhai's count here at intervals.
+        // Charges are checked when they are made. At intervals their sum with Rhai's count is checked here.
         if operations % LOOK != 0 || operations + CHARGED.get() <= OPERATIONS {
             return None;
         }
@@ -86,7 +87,8 @@ fn limit_sizes(engine: &mut Engine) {
     engine.set_max_map_size(64);
 }
 
-/// Charges library functions whose work grows with their arguments before they are called.
+/// Makes an engine charge for library functions whose work grows with their arguments, before they are
+/// called.
 fn charge_for_sizes(engine: &mut Engine) {
     let (array, map) = (TypeId::of::<Array>(), TypeId::of::<Map>());
     let text = TypeId::of::<ImmutableString>();
@@ -158,7 +160,7 @@ fn charge_for_sizes(engine: &mut Engine) {
             ("insert", vec![array, int, value]),
         ]
     });
-    // Listed type by type, because a function for any type would slow down every look-up.
+    // Registered for each type, because a function for any type would slow down every look-up.
     let all = all.into_iter().map(|(name, types)| (name, types.to_vec()));
     for (name, types) in all.chain(of_values) {
         engine.register_raw_fn(name, &types, move |context, args: &mut Arguments<'_>| {
@@ -171,7 +173,7 @@ fn charge_for_sizes(engine: &mut Engine) {
 /// Returns the work of a call with these arguments, in operations.
 fn size_of_args(name: &str, args: &Arguments<'_>) -> Result<u64, Box<EvalAltResult>> {
     if let ("pad", [_, length, filling]) = (name, args) {
-        // The length counts elements or characters, each of them a copy.
+        // The length is the number of elements or characters, each of which is a copy.
         let length = length.as_int().unwrap_or(0).clamp(0, 1024) as u64;
         return Ok(length * (1 + cost_of_copy(filling)?));
     }
@@ -195,7 +197,7 @@ fn call_unlimited(
     context: &NativeCallContext<'_>,
     args: &mut Arguments<'_>,
 ) -> Result<Dynamic, Box<EvalAltResult>> {
-    // Called by name through the script's engine, the charging function would be found again.
+    // If it were called by name through the script's engine, the charging function would be found again.
     static PLAIN: OnceLock<Engine> = OnceLock::new();
     let plain = PLAIN.get_or_init(|| {
         let mut engine = Engine::new_raw();

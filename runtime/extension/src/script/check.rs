@@ -37,7 +37,7 @@ fn native_functions(engine: &Engine) -> &'static BTreeSet<String> {
             }
         }
         names.extend(KEYWORDS.map(str::to_owned));
-        // It is registered only to be rejected; here it is detected before the script runs.
+        // It is registered only in order to be rejected. Here it is detected before the script runs.
         names.remove("sleep");
         names
     })
@@ -53,7 +53,7 @@ pub(super) fn unknown_names<'a>(
     let own: BTreeSet<&str> = ast.iter_functions().map(|f| f.name).collect();
     let modules: BTreeSet<&String> = modules.collect();
     let mut found: Option<(Position, String)> = None;
-    // The walk does not follow the text order everywhere, but authors expect the first mistake in reading
+    // Nodes are not always visited in the order of the text, but authors expect the first mistake in reading
     // order.
     let mut note = |position: Position, message: String| {
         let is_first = found.as_ref().is_none_or(|(at, _)| {
@@ -114,8 +114,8 @@ pub(super) fn unknown_words<'a>(
 ) -> String {
     let close = known
         .map(|known| (strsim::damerau_levenshtein(known, name), known))
-        // One change in words of at least three letters, two in words of at least six. With more changes
-        // short words would resemble everything.
+        // One change is allowed in words of at least three letters, and two in words of at least six. With
+        // more changes, short words would resemble everything.
         .filter(|(distance, known)| *distance <= 2.min(known.len() / 3))
         .min();
     match close {

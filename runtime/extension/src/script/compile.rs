@@ -1,4 +1,4 @@
-//! Compilation of a script's text into callable functions, or an error with its position.
+//! Compiles the text of a script into functions that can be called, or reports an error with its position.
 
 use super::api::{interface, parameter};
 use super::budget::{OPERATIONS, begin_call, limit};
@@ -29,7 +29,7 @@ pub const LONGEST_SCRIPT: u64 = 256 * 1024;
 /// Fixed seed of Rhai's hashing, so that runs do not differ.
 const HASHING: [u64; 4] = [0x526f_6164, 0x7772_6967, 0x6874_2e31, 0x2e30_0000];
 
-/// Number of characters of a line that an error shows, a little more than a common editor line.
+/// Number of characters of a line that an error shows, which is a little more than a usual line in an editor.
 const SHOWN: usize = 120;
 /// Number of those characters before the position of the error.
 const SHOWN_BEFORE: usize = 80;
@@ -69,7 +69,7 @@ impl std::fmt::Display for ScriptError {
 
 impl ScriptError {
     /// Returns the line, truncated around the column if it is long, and the number of characters before the
-    /// column in the result. A script can be one line of 256 KiB.
+    /// column in the result. A script can be a single line of 256 KiB.
     fn excerpt(&self) -> (String, usize) {
         let column = self.column.saturating_sub(1);
         let length = self.line_text.chars().count();
@@ -86,7 +86,7 @@ impl ScriptError {
         (shown, column - first + before.chars().count())
     }
 
-    /// Returns the same error with the line from another version of the text.
+    /// Returns the same error with its line taken from another version of the text.
     pub(super) fn in_text(self, text: &str) -> Self {
         let at = match (self.line, u16::try_from(self.column)) {
             (0, _) | (_, Err(_)) => return self,
@@ -106,14 +106,14 @@ impl ScriptError {
             line,
             column: position.position().unwrap_or(usize::from(line > 0)),
             message,
-            // One character each for tabs and terminal control characters, so that the caret is below the
+            // Tabs and terminal control characters become one character each, so that the caret is below the
             // column.
             line_text: printable(source.unwrap_or_default()),
         }
     }
 }
 
-/// Parameters that a script declares while its top level runs.
+/// Parameters that a script declares when its top level runs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Parameters(Arc<Mutex<Vec<ParameterInfo>>>);
 
@@ -189,25 +189,26 @@ pub struct Compiled {
     pub(super) handlers: Handlers,
     /// Kind of the script: a behaviour, or a signal controller.
     pub(super) kind: ModuleKind,
-    /// Whether it may look up signals that are not ahead of its agents.
+    /// Whether the script may look up signals that are not ahead of its agents.
     pub(super) looks_at_signals: bool,
-    /// Parameters that it declares.
+    /// Parameters that the script declares.
     pub parameters: &'static [ParameterInfo],
-    /// Its first comment, as a description.
+    /// The first comment of the script, used as a description.
     pub doc: &'static str,
-    /// Hash of its text and of all its imports.
+    /// Hash of the script's text and of all its imports.
     pub hash: String,
-    /// Files that it imports.
+    /// Files that the script imports.
     pub imports: Vec<PathBuf>,
     modules: BTreeMap<String, rhai::Shared<Module>>,
 }
 
-/// Rhai's standard functions: thousands of them, and the same for all engines.
+/// Rhai's standard functions. There are thousands, and all engines share them.
 pub(super) static STANDARD: LazyLock<StandardPackage> = LazyLock::new(StandardPackage::new);
 
-/// Creates an engine with the limits and the API of scripts, and a list that collects their parameters.
+/// Creates an engine with the limits and the API of scripts, and a list in which it collects their
+/// parameters.
 pub(super) fn engine(parameters: Parameters) -> Engine {
-    // Once per process; further calls change nothing.
+    // Takes effect once per process; later calls change nothing.
     let _ = rhai::config::hashing::set_hashing_seed(Some(HASHING));
     let mut engine = Engine::new_raw();
     STANDARD.register_into_engine(&mut engine);
@@ -217,7 +218,7 @@ pub(super) fn engine(parameters: Parameters) -> Engine {
     engine.set_optimization_level(OptimizationLevel::Simple);
     engine.set_module_resolver(DummyModuleResolver::new());
     engine.disable_symbol("eval");
-    // Rhai's own function would block the simulation and is not stopped by any limit.
+    // Rhai's own function would block the simulation, and no limit would stop it.
     engine.register_fn("sleep", |_: i64| no_sleep());
     engine.register_fn("sleep", |_: f64| no_sleep());
     engine.register_global_module(interface());
@@ -232,7 +233,7 @@ fn no_sleep() -> Result<(), Box<EvalAltResult>> {
 /// Compiles a script. `folder` contains its imports.
 ///
 /// # Errors
-/// Returns the first mistake with file, line, column and the line itself.
+/// If the script has a mistake, with the file, line and column of the first one, and the line itself.
 pub fn compile(file: &str, text: &str, folder: Option<&Path>) -> Result<Compiled, ScriptError> {
     let mut compiled = compile_at_depth(file, text, folder, 0)?;
     let error = |message: &str| {
@@ -260,7 +261,7 @@ pub fn compile(file: &str, text: &str, folder: Option<&Path>) -> Result<Compiled
 /// Compiles a script that is known to be complete, without calling its handlers.
 ///
 /// # Errors
-/// Returns the first mistake, as [`compile`].
+/// Same as for [`compile`].
 pub(super) fn compile_unplayed(
     file: &str,
     text: &str,
@@ -277,14 +278,14 @@ fn compile_at_depth(
 ) -> Result<Compiled, ScriptError> {
     let error =
         |position: Position, message: String| ScriptError::at(file, text, position, message);
-    // Texts come from the editor as well, not only from size-limited files.
+    // The text may come from the editor, and not from a file of limited size.
     if text.len() as u64 > LONGEST_SCRIPT {
         let message = format!("scripts may have at most {} KiB", LONGEST_SCRIPT / 1024);
         return Err(error(Position::NONE, message));
     }
     let described = Parameters::default();
-    // Compiled twice. The first time any name is accepted, because the definitions of the top level are known
-    // only after it has run.
+    // The script is compiled twice. The first time any name is accepted, because the definitions of the top
+    // level are known only after it has run.
     let mut first = engine(described.clone());
     if let Some((position, message)) = too_many_parameters(&first, text) {
         return Err(error(position, message));
@@ -300,7 +301,7 @@ fn compile_at_depth(
     for (alias, module) in &modules {
         first.register_static_module(alias, module.clone());
     }
-    // The top level runs once, for constants and parameters, with the budget of one call.
+    // The top level runs once to define constants and parameters, with the budget of one call.
     let top = without_imports(&ast);
     let mut scope = Scope::new();
     begin_call();
@@ -317,8 +318,8 @@ fn compile_at_depth(
         constants.set_var(name, value.clone());
         known.push_constant_dynamic(name, value);
     }
-    // The second time every name must be known.
-    // The parameters go to an unused list, because they were declared in the first run.
+    // The second time, every name must be known. Parameters are collected in an unused list, because the
+    // first run has declared them already.
     let mut engine = engine(Parameters::default());
     engine.register_global_module(constants.into());
     charge_copies(&mut engine, costs);
@@ -364,7 +365,7 @@ pub(super) fn runtime_error(
     error: &EvalAltResult,
 ) -> ScriptError {
     let mut inner = error;
-    // The author needs the position of the failure, not that of the call.
+    // The author needs the position of the failure and not that of the call.
     while let EvalAltResult::ErrorInFunctionCall(_, _, deeper, _) = inner {
         inner = deeper;
     }
@@ -379,7 +380,7 @@ pub(super) fn runtime_error(
         EvalAltResult::ErrorRuntime(value, _) => value.to_string(),
         other => {
             let text = other.to_string();
-            // The position is reported separately.
+            // The position is reported separately, so it is removed from the message.
             let end = text.rfind(" (line ").unwrap_or(text.len());
             with_hint(&text[..end])
         }
@@ -415,8 +416,8 @@ fn with_hint(text: &str) -> String {
     format!("{text}{hint}")
 }
 
-/// Returns the position of the first loop, with preference for loops without a body, because Rhai does not
-/// report a position inside those.
+/// Returns the position of the first loop. Loops without a body are preferred, because Rhai reports no
+/// position inside them.
 fn first_loop(ast: &AST) -> Position {
     let (mut empty, mut any) = (Position::NONE, Position::NONE);
     ast.walk(&mut |path| {
@@ -432,13 +433,13 @@ fn first_loop(ast: &AST) -> Position {
 }
 
 impl Compiled {
-    /// Whether it has a function with this name and number of arguments.
+    /// Whether the script has a function with this name and number of arguments.
     pub(super) fn has(&self, name: &str, arguments: usize) -> bool {
         let mut functions = self.ast.iter_functions();
         functions.any(|f| f.name == name && f.params.len() == arguments)
     }
 
-    /// Returns its text.
+    /// Returns the text of the script.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -477,8 +478,8 @@ fn imports_of(ast: &AST) -> Vec<(Result<String, String>, String, Position)> {
 }
 
 fn without_imports(ast: &AST) -> AST {
-    // Imports are registered with the engine. The statement itself would call the resolver, which knows no
-    // file.
+    // Imports are registered with the engine. The statement itself would call the resolver, which finds no
+    // files.
     let kept = ast.statements().iter();
     let kept = kept.filter(|statement| !matches!(statement, Stmt::Import(..)));
     AST::new(kept.cloned().collect::<Vec<_>>(), ast.shared_lib().clone())
@@ -491,15 +492,15 @@ enum ImportError {
     There(Box<ScriptError>),
 }
 
-/// Imports of a script, direct and indirect.
+/// Direct and indirect imports of a script.
 struct Imported {
     files: Vec<PathBuf>,
     modules: BTreeMap<String, rhai::Shared<Module>>,
-    /// Hash of the script's text and of all imports, because a script changes with its imports.
+    /// Hash of the script's text and of all imports, because a script changes when its imports do.
     hash: String,
 }
 
-/// Compiles the imports of a script; an error has the position of its `import`.
+/// Compiles the imports of a script. Errors have the position of the `import` statement.
 fn import_all(
     ast: &AST,
     folder: Option<&Path>,
@@ -514,7 +515,7 @@ fn import_all(
         let here = |message: String| (position, ImportError::Here(message));
         let name = name.map_err(here)?;
         let (path, imported) = import(&name, folder, depth).map_err(|error| (position, error))?;
-        // Its own imports are registered with its engine, and must be registered with ours.
+        // The imports of an import are registered with its engine and must also be registered with this one.
         let top = without_imports(&imported.ast);
         begin_call();
         let module = Module::eval_ast_as_new(Scope::new(), &top, &imported.engine)
@@ -534,7 +535,7 @@ fn import_all(
     })
 }
 
-/// Compiles a script from the script folder, and from nowhere else.
+/// Compiles a script from the script folder. Other folders are refused.
 fn import(
     name: &str,
     folder: Option<&Path>,
@@ -552,8 +553,8 @@ fn import(
             "imports are nested more than {IMPORT_DEPTH} levels deep"
         ));
     }
-    // A name that begins with a slash passes the test above and leads out of the folder; the last check, on
-    // the real path, catches it.
+    // A name that begins with a slash passes the test above but leads out of the folder. The last check,
+    // which uses the real path, detects that.
     let Some(folder) = folder else {
         return here(format!(
             "\"{name}\": this script has no folder to import from"
@@ -565,7 +566,7 @@ fn import(
         let meta = std::fs::symlink_metadata(path);
         meta.is_ok_and(|meta| meta.file_type().is_symlink())
     };
-    // A link could lead out of the folder, to a file that the user did not mean to expose to a script.
+    // A link could lead out of the folder, to a file that the user did not want scripts to read.
     let folders_above = path.ancestors().take_while(|at| *at != folder);
     if folders_above.into_iter().any(is_link) {
         return here(format!("\"{name}\": links are not followed"));

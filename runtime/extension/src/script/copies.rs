@@ -1,28 +1,29 @@
 //! Cost of copying values.
 //!
-//! Rhai counts reading a variable as one operation, whatever its size, and reading may copy all of it. A
-//! script that repeatedly copies its latest result doubles it with each round. Copies are therefore charged
-//! by size, so that no call can create more than its budget allows.
+//! Rhai counts reading a variable of any size as one operation, but reading may copy all of it. A script that
+//! repeatedly copies its latest result doubles it each time. Copies are therefore charged by size, so that no
+//! call can create more than its budget allows.
 
 use super::budget::charge;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map};
 use std::collections::BTreeMap;
 
-/// Maximum number of arguments that `curry` binds to a function pointer, equal to the limit of parameters.
+/// Maximum number of arguments that `curry` binds to a function pointer, which equals the limit of
+/// parameters.
 const MOST_BOUND: usize = 64;
-/// Maximum nesting depth of values; deeper ones would exhaust the stack when they are copied or dropped.
+/// Maximum nesting depth of values. Copying or dropping deeper values would exhaust the stack.
 const DEEPEST: usize = 64;
-/// Maximum cost of a constant, in operations: the largest array and the largest map together cost less.
+/// Maximum cost of a constant in operations. The largest array and the largest map together cost less.
 const MOST_OF_CONSTANT: u64 = 32;
 
-/// Cost units per operation. Copying a number costs one unit and takes about 3 ns, while an operation takes
-/// 50 ns. A read does not always copy, so it is charged at a quarter.
+/// Number of cost units per operation. Copying a number costs one unit and takes about 3 ns, while an
+/// operation takes 50 ns. A read does not always copy, so it is charged at a quarter.
 const PARTS: u64 = 64;
-/// Units for a text or shared value, which are reference-counted.
+/// Cost units of a text or shared value, which is reference-counted.
 const REFERENCE: u64 = 2;
-/// Units for a map entry in addition to its value.
+/// Cost units of a map entry in addition to its value.
 const ENTRY: u64 = 8;
-/// Units for a value with its own allocation: a host object, an array, or a bound argument.
+/// Cost units of a value with its own allocation, such as a host object, an array, or a bound argument.
 const PLACE: u64 = 16;
 
 /// A value that is too complex to be copied.
@@ -45,7 +46,7 @@ impl From<Excess> for Box<EvalAltResult> {
 }
 
 /// Charges each read of a variable with the cost of copying its value. `constants` contains the costs of
-/// constants outside all scopes.
+/// constants that are outside all scopes.
 pub(super) fn charge_copies(engine: &mut Engine, constants: BTreeMap<String, u64>) {
     #[allow(deprecated, reason = "Rhai's word for an interface that may change")]
     engine.on_var(move |name, _, context| {
@@ -63,7 +64,7 @@ pub(super) fn charge_copies(engine: &mut Engine, constants: BTreeMap<String, u64
 /// Returns the cost of reading a constant of a script, in operations.
 ///
 /// # Errors
-/// If the constant is too large, because each function of the script can read it in each operation.
+/// If the constant is too large, because every function of the script can read it in every operation.
 pub(super) fn cost_of_constant(name: &str, value: &Dynamic) -> Result<u64, Box<EvalAltResult>> {
     let cost = cost_of_copy(value)?;
     if cost > MOST_OF_CONSTANT {
@@ -74,7 +75,7 @@ pub(super) fn cost_of_constant(name: &str, value: &Dynamic) -> Result<u64, Box<E
 
 /// Returns the cost of copying a value, in operations beyond the read itself.
 pub(super) fn cost_of_copy(value: &Dynamic) -> Result<u64, Box<EvalAltResult>> {
-    // A value is locked while a method works on it, and was charged before that.
+    // A value is locked while a method uses it, and has been charged before.
     if value.is_shared() && value.is_locked() {
         return Ok(0);
     }
@@ -99,7 +100,7 @@ fn parts(value: &Dynamic, depth: usize) -> Result<u64, Excess> {
             return Err(Excess::Bound);
         }
         let bound = function.curry().iter().map(|value| match value {
-            // A closure shares its captured values, so only the nesting depth matters.
+            // A closure shares the values that it captures, so only the nesting depth matters.
             shared if shared.is_shared() => {
                 let is_free = !shared.is_locked();
                 if is_free {

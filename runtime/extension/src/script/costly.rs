@@ -1,4 +1,4 @@
-//! Tests with scripts that try to do more than they are charged for. Their cost is counted in copies of
+//! Tests with scripts that try to do more work than they are charged for. Their cost is measured in copies of
 //! values, because time depends on the machine.
 
 use super::budget::{OPERATIONS, begin_call, charged, limit};
@@ -26,13 +26,14 @@ impl Clone for Counted {
     }
 }
 
-/// Maximum number of copies of a call that reads all values from variables: four values per operation, and a
-/// value is copied up to four times while it is passed into a function and returned.
+/// Maximum number of copies in a call that reads all values from variables. That is four values per
+/// operation, each of which is copied up to four times while it is passed into a function and returned.
 const MOST: u64 = 16 * OPERATIONS;
-/// Maximum for a call that copies `this`, for which Rhai has no hook; its value has at most 256 elements.
+/// Maximum number of copies in a call that copies `this`, for which Rhai has no hook. Its value has at most
+/// 256 elements.
 const MOST_OF_THIS: u64 = 256 * OPERATIONS;
 
-/// Prefix of each script: a counted value, a list and a map of it, and a function that binds 60.
+/// Beginning of each script: a counted value, a list and a map of it, and a function that binds 60 arguments.
 const BEFORE: &str = "
     fn same(x) { x }
     fn hold() { let t = this; }
@@ -43,7 +44,7 @@ const BEFORE: &str = "
     let f = Fn(\"same\"); for i in 0..60 { f = f.curry(c); }
 ";
 
-/// Returns the number of copies that a script makes with an engine, and how it ended.
+/// Runs a script in an engine. Returns the number of copies, and how the script ended.
 fn copies(engine: &mut Engine, script: &str) -> (u64, String) {
     engine.register_fn("counted", || Counted);
     begin_call();

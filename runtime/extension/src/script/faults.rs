@@ -1,9 +1,9 @@
-//! Run-time errors of a script in branches that a first call does not take, and in the absence of neighbours
-//! that it reads.
+//! Run-time errors of a script in branches that the first call does not take, and in situations without the
+//! neighbours that it reads.
 //!
-//! Handlers are called in two consistent situations, with other vehicles on the road and without. Then each
-//! branch of each `if` is taken once, whatever its condition says (`branches.rs`). A forced branch may
-//! contradict its condition's guard, so only those errors count that no value of this type could avoid.
+//! Handlers are called in two consistent situations, with and without other vehicles on the road. Then each
+//! branch of each `if` is taken once, regardless of its condition (`branches.rs`). A forced branch may
+//! contradict the guard in its condition, so only errors count that no value of the same type could avoid.
 //! Values that may be missing, such as a leader or an entry of the memory, are searched for in the text
 //! (`missing.rs`).
 
@@ -15,11 +15,10 @@ use super::signal_logic::DECIDE;
 use rhai::{Dynamic, EvalAltResult};
 use std::path::Path;
 
-/// Maximum number of branches that are taken, because a very large script could require thousands of calls.
+/// Maximum number of branches that are taken. A very large script could require thousands of calls.
 const MOST_BRANCHES: usize = 400;
 
-/// Prefixes of messages about a value of the wrong type or an unknown word, which no other condition could
-/// avoid.
+/// Prefixes of messages about values of the wrong type or unknown words, which occur with any condition.
 const CERTAIN: [&str; 2] = ["a number is needed here", "an agent or its id is needed"];
 /// Fragments of such messages.
 const CERTAIN_WITHIN: [&str; 3] = [
@@ -40,7 +39,7 @@ pub fn faults(compiled: &Compiled, folder: Option<&Path>) -> Vec<ScriptError> {
     }
     found.extend(missing(compiled));
     found.sort_by_key(|error| (error.line, error.column));
-    // One position has one mistake; the first one found comes from the most natural call.
+    // A position has one mistake, and the first one found comes from the most natural call.
     found.dedup_by_key(|error| (error.line, error.column));
     found
 }
@@ -68,7 +67,8 @@ fn take_branch(
     }
 }
 
-/// Calls all handlers of a script in order for an agent in a situation, and records the errors that count.
+/// Calls all handlers of a script in order, for an agent in a given situation, and records the errors that
+/// count.
 fn play(
     compiled: &Compiled,
     company: Company,
@@ -111,7 +111,7 @@ fn innermost(error: &EvalAltResult) -> &EvalAltResult {
     }
 }
 
-/// Whether an error is caused by types alone. An error about `()` may be caused by a value that the condition
+/// Whether an error is caused only by types. An error about `()` may be caused by a value that the condition
 /// guards.
 fn is_certain(error: &EvalAltResult) -> bool {
     let about_nothing = error.to_string().contains("()");

@@ -1,4 +1,4 @@
-//! The available scripts: those that ship with the program and those in folders.
+//! The available scripts, which are shipped with the program or found in folders.
 
 use super::compile::{Compiled, LONGEST_SCRIPT, ScriptError, compile};
 use super::logic::ScriptLogic;
@@ -18,13 +18,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Extension of scripts; the id of a script is its path in its folder with the extension.
+/// Extension of scripts. The id of a script is its path in its folder, including the extension.
 pub const SCRIPT_ENDING: &str = "rhai";
-/// Function with which a script chooses modules.
+/// Name of the function with which a script chooses modules.
 const CHOOSES: &str = "use_module";
-/// Maximum depth of scripts in their folder.
+/// Maximum depth of scripts below their folder.
 const DEPTH: usize = 4;
-/// Built-in behaviour below scripts.
+/// Built-in behaviour that scripts modify.
 const BASE: &str = "lane_keeper";
 
 macro_rules! shipped {
@@ -51,8 +51,7 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
     &SHIPPED
 }
 
-/// Adds the shipped scripts to modules: those available without any folder and without a
-/// [`Host`](crate::Host).
+/// Adds the shipped scripts to modules, for programs without script folders or a [`Host`](crate::Host).
 pub fn with_shipped(mut modules: Registry) -> Registry {
     Scripts::new(&[], Arc::default()).enter(&mut modules);
     modules
@@ -71,7 +70,7 @@ struct CellState {
     times: CallTimes,
 }
 
-/// State of a script that runs use: its last valid version.
+/// Shared state of a script with its last valid version, which runs use.
 pub(super) struct ScriptCell {
     pub(super) id: &'static str,
     version: AtomicU64,
@@ -83,11 +82,11 @@ pub(super) struct ScriptCell {
 pub struct ScriptRow {
     /// Script id.
     pub id: String,
-    /// File; `None` if it ships with the program.
+    /// File of the script; `None` if it ships with the program.
     pub path: Option<PathBuf>,
-    /// Text, as last read.
+    /// Text of the script as last read.
     pub text: String,
-    /// Mistake in the text; the previous version then keeps running.
+    /// Mistake in the text. If there is one, the previous version keeps running.
     pub error: Option<ScriptError>,
     /// Number of versions that have been active.
     pub generation: u32,
@@ -149,7 +148,7 @@ impl Scripts {
         for (id, text) in shipped() {
             scripts.take(id, None, (*text).to_owned());
         }
-        // Shipped scripts are not reported as news.
+        // Shipped scripts are not reported as new.
         scripts.events.drain();
         scripts
     }
@@ -167,7 +166,7 @@ impl Scripts {
         is_script(path) && self.id_of(path).is_some()
     }
 
-    /// Returns the id of a file: its path relative to its folder.
+    /// Returns the id of a file, which is its path relative to its folder.
     fn id_of(&self, path: &Path) -> Option<String> {
         let inside = self
             .folders
@@ -178,7 +177,7 @@ impl Scripts {
     }
 
     pub(crate) fn note_change(&self, path: &Path) {
-        // Scripts are small: a half-written one does not compile, and is read again.
+        // Scripts are small, so an incomplete one does not compile and is read again.
         let now = native_now();
         self.catalog().files.note_closed(path, now);
     }
@@ -224,7 +223,7 @@ impl Scripts {
             cells.filter_map(|cell| cell.state().path.clone()).collect()
         };
         match read_text(path, LONGEST_SCRIPT) {
-            // An imported file need not be a behaviour.
+            // An imported file may not be a behaviour.
             Ok(text) if is_library(&text) && !self.catalog().cells.contains_key(&id) => {}
             Ok(text) => self.take(&id, Some(path), text),
             Err(_) if !path.exists() => self.note_gone(&id, path),
@@ -273,15 +272,16 @@ impl Scripts {
         cell.clone()
     }
 
-    /// Compiles a text; if it is valid, runs use it from their next step on.
+    /// Compiles a text. If it is valid, runs use it from their next step on.
     fn take(&self, id: &str, path: Option<&Path>, text: String) {
         let cell = self.cell_of(id);
-        // Of two files with the same id the one in the folder listed first is used, whichever was read last.
+        // Of two files with the same id, the one in the folder listed first is used, even if the other was
+        // read later.
         let rank = |path: Option<&Path>| {
             let place = |f: &PathBuf| path.is_some_and(|path| path.starts_with(f));
             self.folders.iter().position(place).unwrap_or(usize::MAX)
         };
-        // Shipped scripts have no path and rank last, so any file with the same name takes precedence.
+        // Shipped scripts have no path and rank last, so a file with the same name takes precedence.
         if rank(path) > rank(cell.state().path.as_deref()) {
             return;
         }
@@ -289,7 +289,7 @@ impl Scripts {
             let folders = self.folders.iter();
             folders.into_iter().find(|folder| path.starts_with(folder))
         });
-        // Without the lock of the cell, because runs record their faults and times there meanwhile.
+        // Compiled without the lock of the cell, because runs record their faults and times there meanwhile.
         let compiled = compile(id, &text, folder.map(PathBuf::as_path));
         let mut state = cell.state();
         state.path = path.map(Path::to_owned);
@@ -299,7 +299,7 @@ impl Scripts {
                 let same = state.compiled.as_ref().map(|old| old.hash.clone());
                 let is_same = same.as_deref() == Some(compiled.hash.as_str());
                 let had_error = state.error.take().is_some();
-                // Runs have this version already, but the row may show another file or another text.
+                // Runs already have this version, but the row may show another file or another text.
                 if is_same && !had_error {
                     drop(state);
                     self.revision.fetch_add(1, Ordering::Release);
@@ -334,8 +334,8 @@ impl Scripts {
         self.catalog().cells.contains_key(id)
     }
 
-    /// Whether a script or its imports may choose other modules for its agents. Determined from the texts,
-    /// because the names may be computed at run time.
+    /// Whether a script or its imports may choose other modules for its agents. This is derived from the
+    /// texts, because the names may be computed at run time.
     pub(crate) fn chooses_modules(&self, id: &str) -> bool {
         let Some(cell) = self.catalog().cells.get(id).cloned() else {
             return false;
@@ -383,8 +383,8 @@ impl Scripts {
         catalog.cells.values().map(row).collect()
     }
 
-    /// Returns the path to which a script is written: its own file, or one in the first folder, which takes
-    /// precedence over shipped scripts.
+    /// Returns the path to which a script is written. This is its own file, or a file in the first folder,
+    /// which takes precedence over shipped scripts.
     pub fn place_of(&self, id: &str) -> Option<PathBuf> {
         let cell = self.catalog().cells.get(id).cloned();
         let own = cell.and_then(|cell| cell.state().path.clone());
@@ -399,7 +399,7 @@ impl Scripts {
         };
         let cells: Vec<Arc<ScriptCell>> = self.catalog().cells.values().cloned().collect();
         for cell in cells {
-            // Until a text has compiled there is nothing to choose.
+            // As long as no text has compiled, there is nothing to choose.
             let Some(compiled) = cell.current().0 else {
                 continue;
             };
@@ -429,7 +429,7 @@ impl Scripts {
     }
 }
 
-/// Whether a text has neither `behave` nor `decide` and is therefore only imported.
+/// Whether a text has neither `behave` nor `decide` and can therefore only be imported.
 fn is_library(text: &str) -> bool {
     !text.contains("fn behave") && !text.contains("fn decide")
 }

@@ -1,4 +1,4 @@
-//! A behaviour of a run whose answers come from a script.
+//! A behaviour in a run whose answers come from a script.
 
 use super::agent::{Agent, Content, Mail, Other, Remembered, Wants};
 use super::budget::begin_call;
@@ -15,19 +15,21 @@ use roadwright_agent::{
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, NOTHING};
 use std::sync::Arc;
 
-/// Time of standing after which an agent counts as blocked, s; also the interval of further notifications.
+/// Time of standing after which an agent counts as blocked, s. Further notifications follow at the same
+/// interval.
 const BLOCKED: f64 = 10.0;
 /// Distance below which agents count as near, m.
 const NEAR: f64 = 30.0;
-/// Gap to a slower leader below which overtaking begins, m.
+/// Gap to a slower leader below which overtaking starts, m.
 const OVERTAKE_GAP: f64 = 40.0;
-/// Distance to the end of the lane below which the route takes precedence over a script's choice of lane, m.
+/// Distance to the end of the lane below which the route takes precedence over the script's choice of lane,
+/// m.
 const ROUTE_FIRST: f64 = 150.0;
 /// Number of consecutive calls with faults after which a script is disabled for an agent.
 pub(super) const MOST_FAULTS: u32 = 20;
 
-/// A behaviour of a run whose answers come from a script, on top of the built-in behaviour, which provides
-/// everything that the script does not request.
+/// A behaviour in a run whose answers come from a script. It is based on the built-in behaviour, which
+/// provides everything that the script does not request.
 pub(super) struct ScriptLogic {
     version: Version,
     base: Module<dyn Behaviour>,
@@ -36,7 +38,7 @@ pub(super) struct ScriptLogic {
     failures: Failures,
 }
 
-/// Reason for the built-in behaviour when a script has no version that can run.
+/// Reason given if a script has no version that can run, so that the built-in behaviour is used.
 pub(super) const OFF: &str = "the script is off";
 
 impl ScriptLogic {
@@ -53,7 +55,7 @@ impl ScriptLogic {
         self.version.active()
     }
 
-    /// Counts answers that the built-in behaviour gives alone.
+    /// Counts answers that the built-in behaviour gives without the script.
     fn note_failure(&self, answers: u64, agent: u64, reason: &str) {
         let cause = Cause {
             agent,
@@ -84,17 +86,18 @@ pub(super) fn call_for(
     result.map_err(|error| runtime_error(&compiled.file, text, ast, &error))
 }
 
-/// Calls a function of a script and returns its result or the engine's own error.
+/// Calls a function of a script and returns its result, or the error of the engine.
 pub(super) fn evaluate(
     compiled: &Compiled,
     name: &str,
     arguments: impl FuncArgs,
 ) -> Result<rhai::Dynamic, Box<rhai::EvalAltResult>> {
     begin_call();
-    // The top level of the script has run at compile time, and its constants are in a module since then.
+    // The top level of the script ran at compile time, and since then its constants are in a module.
     let options = CallFnOptions::new().eval_ast(false);
     let (engine, ast): (_, &AST) = (&compiled.engine, &compiled.ast);
-    // Empty in each call, because a script keeps its state in `agent.memory`, which is saved with the world.
+    // The scope is empty in each call, because a script keeps its state in `agent.memory`, which is saved
+    // with the world.
     let mut scope = Scope::new();
     engine.call_fn_with_options::<rhai::Dynamic>(options, &mut scope, ast, name, arguments)
 }
@@ -102,7 +105,7 @@ pub(super) fn evaluate(
 /// Calls all handlers that are due for an agent.
 fn run(compiled: &Compiled, agent: &Agent, letters: Vec<Mail>) -> Result<(), ScriptError> {
     let handlers = compiled.handlers;
-    // Set before the calls, so that a failing handler is not called again.
+    // Set before the calls, so that a handler that fails is not called again.
     let begins = !std::mem::replace(&mut agent.content().has_started, true);
     if begins && handlers.start {
         call(compiled, "on_start", (agent.clone(),))?;
@@ -127,7 +130,7 @@ fn run(compiled: &Compiled, agent: &Agent, letters: Vec<Mail>) -> Result<(), Scr
     let has_arrived = agent.content().facts.is_some_and(|f| f.has_arrived);
     let is_done = agent.content().has_new_goal || agent.content().is_held();
     if has_arrived && !is_done {
-        // At the end of a path the remaining destinations follow.
+        // After the end of a path, the remaining destinations follow.
         if agent
             .content()
             .facts
@@ -151,7 +154,7 @@ fn run(compiled: &Compiled, agent: &Agent, letters: Vec<Mail>) -> Result<(), Scr
     call(compiled, "behave", (agent.clone(),))
 }
 
-/// Calls the handler for a message; messages of the host have their own handlers.
+/// Calls the handler for a message. Messages of the host have their own handlers.
 fn deliver(compiled: &Compiled, agent: &Agent, letter: Mail) -> Result<(), ScriptError> {
     let handlers = compiled.handlers;
     match letter.topic.as_str() {
@@ -185,7 +188,7 @@ fn deliver(compiled: &Compiled, agent: &Agent, letter: Mail) -> Result<(), Scrip
 fn newly_near(agent: &Agent) -> Vec<Other> {
     let (now, _) = agent.nearby(NEAR);
     let mut ids: Vec<u64> = now.iter().map(|other| other.facts.id).collect();
-    // By id, for the search below; `nearby` sorts by distance.
+    // Sorted by id for the search below, because `nearby` sorts by distance.
     ids.sort_unstable();
     let before = std::mem::replace(&mut agent.content().near, ids);
     let is_new = |other: &Other| before.binary_search(&other.facts.id).is_err();
@@ -195,7 +198,8 @@ fn newly_near(agent: &Agent) -> Vec<Other> {
 fn is_newly_blocked(agent: &Agent) -> bool {
     let mut content = agent.content();
     let held = content.is_held() || content.facts.is_some_and(|facts| facts.has_arrived);
-    // Whole periods of ten seconds: 9.9 s make 0, 10 s make 1, and each new one calls the handler.
+    // Counts complete periods of ten seconds, so that 9.9 s give 0 and 10 s give 1. Each new period calls the
+    // handler.
     let periods = (content.input.waiting / BLOCKED) as u32;
     let is_new = periods > content.told_blocked && !held;
     content.told_blocked = if held { 0 } else { periods };
@@ -203,8 +207,8 @@ fn is_newly_blocked(agent: &Agent) -> bool {
 }
 
 impl Content {
-    /// Counts consecutive calls with faults. Returns a message once there are too many; the script and its
-    /// wishes are then disabled for this agent.
+    /// Counts consecutive calls with faults. Returns a message when there are too many, and then disables the
+    /// script and its wishes for this agent.
     fn count_faults(&mut self, has_faulted: bool) -> Option<String> {
         if self.faults >= MOST_FAULTS {
             return None;
@@ -219,7 +223,7 @@ impl Content {
         })
     }
 
-    /// Whether the agent stands because the script wants it to.
+    /// Whether the agent stands because the script requests it.
     fn is_held(&self) -> bool {
         let wants = &self.wants;
         wants.is_stopped || self.time < wants.waits_until || wants.braking > 0.0
@@ -235,7 +239,7 @@ impl Content {
             output.top_speed.min(wants.desired_speed)
         };
         if wants.braking > 0.0 {
-            // Not through `ask`, because a lasting wish is due in each call, however many effects the call
+            // Added without `ask`, because a lasting wish applies to each call, however many effects the call
             // has requested.
             self.effects.push(Effect::Brake(wants.braking));
         }
@@ -250,15 +254,15 @@ impl Content {
         if let Some(id) = wants.flees {
             self.effects.push(Effect::Flee(id));
         }
-        // A script must not make its agent miss a turn: near the end of the lane the route decides.
+        // A script must not make its agent miss a turn, so the route decides near the end of the lane.
         let is_early = self.input.lane_remaining > ROUTE_FIRST;
         let side = match wants.use_lane.filter(|_| is_early) {
-            // There is still time for the route's lane change.
+            // There is still time for the lane change of the route.
             Some(lane) => {
                 output.lane_change = 0.0;
                 side_of(self.facts.map_or(0, |facts| facts.lane), lane)
             }
-            // The route takes precedence.
+            // The lane change of the route takes precedence.
             None if output.lane_change != 0.0 || self.input.lane_change_needed != 0.0 => return,
             None if self.time < wants.overtakes_until => self.overtaking_side(),
             None => wants.lane,
@@ -274,12 +278,12 @@ impl Content {
     }
 
     /// Requests the pull-over in each call until it has begun, because the world refuses it while a junction
-    /// lies within its distance.
+    /// is within its distance.
     fn pull_over(&mut self) {
         let Some((offset, within)) = self.wants.pulls_over else {
             return;
         };
-        // An agent off the lanes has no remaining lane.
+        // An agent outside the lanes has no remaining lane.
         let is_off_lanes = self.input.lane_remaining >= NOTHING;
         if is_off_lanes && !self.has_new_goal {
             self.wants.pulls_over = None;
@@ -292,16 +296,16 @@ impl Content {
             comes_back: false,
         });
         if is_off_lanes {
-            // Requested off the lanes; the world reports that there is no lane.
+            // The request was made outside the lanes, so the world reports that there is no lane.
             self.wants.pulls_over = None;
         }
     }
 
-    /// Returns the free side while a slower leader is close.
+    /// Returns the side on which there is room while a slower leader is close.
     fn overtaking_side(&self) -> f64 {
         let input = &self.input;
         let wished = input.road_speed.min(self.wants.desired_speed);
-        // At least 1 m/s slower, because overtaking a leader at about the desired speed gains nothing.
+        // The leader must be at least 1 m/s slower, because overtaking it gains nothing otherwise.
         let is_slow = input.leader_gap < OVERTAKE_GAP && input.leader_speed < wished - 1.0;
         match (is_slow, input.lane_left > 0.0, input.lane_right > 0.0) {
             (true, true, _) => 1.0,
@@ -348,7 +352,7 @@ impl Logic for ScriptLogic {
     ) -> Option<Swap> {
         self.agents
             .resize_with(moment.capacity as usize, Agent::default);
-        // Its index will be reused by another agent, which must not inherit its state.
+        // The index will be reused for another agent, which must not inherit the state.
         for &index in moment.removed {
             self.agents[index as usize] = Agent::default();
         }
@@ -372,8 +376,8 @@ impl Behaviour for ScriptLogic {
         effects: &mut Effects,
     ) {
         let (base, values) = (&self.base.logic, &self.base.parameters);
-        // First for all rows: what a script does not request stays as the built-in behaviour decided, and a
-        // failing script leaves a valid answer.
+        // The built-in behaviour decides first for all rows. What a script does not request stays as it is,
+        // and a script that fails leaves a valid answer.
         base.step(values, step, scene, inputs, outputs, effects);
         let Some(compiled) = self.active() else {
             let answers = step.ids.len() as u64;
@@ -440,15 +444,15 @@ impl Behaviour for ScriptLogic {
     }
 }
 
-/// Returns the side of a lane in the driving direction: lanes with negative ids run along the road and are
-/// counted to the right, those with positive ids run back.
+/// Returns the side on which a lane lies in the driving direction. Lanes with negative ids run along the road
+/// and are counted to the right, and those with positive ids run in the opposite direction.
 fn side_of(own: i8, wanted: i8) -> f64 {
-    // Beyond the reference line traffic is oncoming.
+    // Beyond the reference line, traffic is oncoming.
     if own == 0 || own.signum() != wanted.signum() {
         return 0.0;
     }
-    // From lane -1 to -2: one step down, to the right. From lane 2 to 1: one step down too, but the lane runs
-    // back, and the reference line is to its left.
+    // From lane -1 to -2 is one step down, to the right. From lane 2 to 1 is also one step down, but the lane
+    // runs in the opposite direction, and the reference line is to its left.
     let steps = i16::from(wanted) - i16::from(own);
     f64::from(if own < 0 {
         steps.signum()
@@ -457,7 +461,7 @@ fn side_of(own: i8, wanted: i8) -> f64 {
     })
 }
 
-/// Removes agents that have arrived, in the absence of a script.
+/// Removes agents that have arrived if there is no script that can run.
 fn leave_all(scene: Option<&Arc<Surroundings>>, step: &Step<'_>, effects: &mut Effects) {
     for &index in step.indices {
         let facts = scene.and_then(|scene| scene.with_index(index));

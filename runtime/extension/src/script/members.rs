@@ -1,5 +1,5 @@
-//! Checks a script's use of its arguments before it runs: unknown members, read-only properties, handlers
-//! with wrong parameters, unknown words.
+//! Checks before a script runs how it uses its arguments. Detects unknown members, read-only properties,
+//! handlers with wrong parameters, and unknown words.
 //!
 //! Types are propagated from the parameters of handlers through variables, loops and calls of the script's
 //! own functions. Unknown types are not reported.
@@ -21,7 +21,7 @@ enum Type {
 }
 
 impl Type {
-    /// Name as an owner of API items.
+    /// Name of the type as an owner of API items.
     fn owner(self) -> Option<&'static str> {
         match self {
             Self::Agent => Some("agent"),
@@ -42,20 +42,20 @@ struct Function {
     parameters: Vec<String>,
     from: Position,
     to: Position,
-    /// Known types of its variables; `None` for variables with several types.
+    /// Known types of its variables; `None` for a variable with several types.
     types: BTreeMap<String, Option<Type>>,
 }
 
-/// A mistake with its position.
+/// A mistake and its position.
 type Mistake = (Position, String);
 
 struct Checker<'a> {
     functions: Vec<Function>,
     parameters: &'a [ParameterInfo],
     found: Vec<Mistake>,
-    /// Whether a variable that also receives an unknown value counts as unknown.
+    /// Whether a variable that may also have an unknown value counts as unknown.
     is_strict: bool,
-    /// Whether mistakes are recorded, or types only.
+    /// Whether mistakes are recorded, and not only types.
     is_last: bool,
 }
 
@@ -88,8 +88,8 @@ pub(super) fn mistakes(ast: &AST, parameters: &[ParameterInfo]) -> Option<Mistak
         true
     });
     checker.type_handlers(&called);
-    // Propagated through nested calls, as deep as scripts go; then ambiguous types are dropped; then mistakes
-    // are recorded.
+    // Types are propagated through nested calls, as deep as scripts usually have. Then ambiguous types are
+    // dropped, and finally mistakes are recorded.
     for pass in 0..6 {
         checker.is_strict = pass >= 4;
         checker.is_last = pass == 5;
@@ -193,7 +193,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Passes known types to a called function of the script.
+    /// Passes known types on to a function of the script that is called.
     fn pass_types(&mut self, call: &FnCallExpr) {
         if call.op_token.is_some() || !call.namespace.is_empty() {
             return;
@@ -251,7 +251,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks the first member of a chain; the following ones are checked by its result type.
+    /// Checks the first member of a chain. The following ones are checked with its result type.
     fn look_at_member(&mut self, owner: Type, member: &Expr) {
         let Some(name) = owner.owner() else { return };
         let of_owner = || api().iter().filter(|item| item.owner == name);
@@ -325,8 +325,8 @@ fn note_type(
     found: Option<Type>,
     is_strict: bool,
 ) {
-    // In the first passes unknown may mean not known yet, and known types stay. Strict passes treat it as
-    // another type, so nothing is reported about the variable.
+    // In the first passes unknown may mean not known yet, so known types are kept. Strict passes treat it as
+    // another type, so that nothing is reported about the variable.
     match (types.get(name), found) {
         (None, Some(found)) => {
             types.insert(name.to_owned(), Some(found));

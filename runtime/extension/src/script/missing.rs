@@ -1,4 +1,4 @@
-//! Values that may be missing but are used without a check.
+//! Detection of values that may be missing but are used without a check.
 
 use super::compile::{Compiled, ScriptError};
 use rhai::{ASTFlags, ASTNode, BinaryExpr, Expr, Position, Stmt};
@@ -10,10 +10,10 @@ const MAYBE: [(&str, &str); 3] = [
     ("follower", "no vehicle follows"),
     ("find", "no agent with this id drives"),
 ];
-/// Numbers that also tell a script whether there is a leader.
+/// Numbers that can also tell a script whether there is a leader.
 const OF_LEADER: [&str; 2] = ["leader_gap", "leader_speed"];
 
-/// Returns the uses of values that may be missing without an earlier check in the script.
+/// Returns the uses of values that may be missing if the script does not check them before.
 pub(super) fn missing(compiled: &Compiled) -> Vec<ScriptError> {
     let mut finder = Finder::default();
     compiled.ast.walk(&mut |path| {
@@ -56,9 +56,9 @@ fn order(at: Position) -> (Option<usize>, Option<usize>) {
 
 #[derive(Default)]
 struct Finder {
-    /// Members of values that may be missing, with the positions of their uses.
+    /// Uses of values that may be missing, each with the member and its position.
     used: Vec<(&'static str, Position)>,
-    /// Expressions compared with (), and numbers about the leader, with their positions.
+    /// Expressions that are compared with (), and numbers about the leader, with their positions.
     asked: Vec<(String, Position)>,
     /// Names in the memory that are set.
     remembered: BTreeSet<String>,
@@ -93,7 +93,7 @@ impl Finder {
                 self.note_variable(&parts.1);
             }
             ASTNode::Stmt(Stmt::Var(parts, _, at)) => {
-                // A variable that holds the value is compared by its own name, which is not tracked here.
+                // A variable that holds the value is compared under its own name, which is not tracked here.
                 if let Some((name, _)) = last_member(&parts.1) {
                     self.asked.push((name, *at));
                 }
@@ -102,7 +102,8 @@ impl Finder {
         }
     }
 
-    /// Checks `agent.leader.speed`: a member of a value that may be missing. `?.` checks by itself.
+    /// Checks the use of a member of a value that may be missing, such as `agent.leader.speed`. `?.` checks
+    /// by itself.
     fn look_at_member(&mut self, parts: &BinaryExpr, flags: ASTFlags, at: Position) {
         if flags.contains(ASTFlags::NEGATED) {
             return;
@@ -134,7 +135,7 @@ impl Finder {
     }
 }
 
-/// Part of a memory that an assignment sets.
+/// The part of a memory that an assignment sets.
 enum Remembered {
     Name(String, Position),
     Any,

@@ -1,4 +1,4 @@
-//! Behaviours as Rhai scripts: compiled, limited, documented, reloaded.
+//! Behaviours written as Rhai scripts, which are compiled, limited, documented and reloaded.
 
 mod agent;
 mod api;

@@ -1,5 +1,5 @@
-//! Calls of a script's handlers without effect: before agents depend on them, and for authors who want to see
-//! what a handler does.
+//! Calls of a script's handlers without any effect. They test a script before agents depend on it, and show
+//! authors what a handler does.
 
 use super::agent::{Agent, Mail, Other, Remembered};
 use super::api::{ApiKind, api};
@@ -17,24 +17,25 @@ use std::sync::Arc;
 /// Maximum distance of the other agent that handlers receive, m.
 const NEAREST: f64 = 500.0;
 
-/// Result of one call of a handler.
+/// Result of calling a handler.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rehearsal {
-    /// Effects requested beyond its wishes, in order.
+    /// Effects that were requested apart from wishes, in order.
     pub effects: Vec<Effect>,
-    /// Memory of the agent afterwards, by name.
+    /// Memory of the agent after the call, by name.
     pub memory: Vec<(String, String)>,
-    /// Wishes afterwards, as text.
+    /// Wishes after the call, as text.
     pub wishes: String,
 }
 
-/// Subject of a handler call.
+/// The agent for which a handler is called.
 #[derive(Debug, Clone)]
 pub enum Subject {
-    /// An invented agent with an id: it drives at 8 m/s on a free road, with another agent 10 m ahead.
+    /// An invented agent with the given id, which drives at 8 m/s on a free road with another agent 10 m
+    /// ahead.
     MadeUp(u64),
-    /// An agent of a run in its present state. Its memory is that of its own behaviour if that is the script
-    /// with this id.
+    /// An agent of a run in its present state. It keeps its memory if its behaviour is the script with this
+    /// id.
     Driving {
         /// Input that its behaviour would receive.
         view: Box<BehaviourView>,
@@ -43,7 +44,7 @@ pub enum Subject {
     },
 }
 
-/// Traffic around a generated agent.
+/// Other vehicles around an invented agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Company {
     /// A vehicle 10 m ahead, from rear axle to rear axle, and one 10 m behind.
@@ -52,7 +53,7 @@ pub(super) enum Company {
     Nobody,
 }
 
-/// An agent, another agent for handlers, and a message.
+/// The objects that handlers receive: an agent, another agent, and a message.
 pub(super) struct Stage {
     agent: Agent,
     other: Option<Other>,
@@ -70,7 +71,7 @@ impl Stage {
         Self::with(agent, &scene)
     }
 
-    /// Generates an agent in a situation in which all perceptions are consistent.
+    /// Invents an agent in a situation in which all perceptions are consistent.
     pub(super) fn in_company(compiled: &Compiled, company: Company) -> Self {
         let parameters = compiled.parameters.iter();
         let parameters: Vec<_> = parameters.map(|info| (info.key, info.default)).collect();
@@ -115,7 +116,8 @@ impl Stage {
             "on_message" => evaluate(compiled, event, (agent, self.letter.clone())),
             "on_near" | "on_collision" => evaluate(compiled, event, (agent, other())),
             "on_stage" => evaluate(compiled, event, (agent, 1_i64, 0_i64)),
-            // Invented in any case, because the subject from a run is an agent and not the signals of a node.
+            // Signals are always invented, because the subject from a run is an agent and not the signals of
+            // a node.
             DECIDE => {
                 let signal = Signal::decided(made_up_signals(), agent);
                 evaluate(compiled, event, (signal,))
@@ -124,13 +126,14 @@ impl Stage {
         }
     }
 
-    /// Whether the host would call a handler here: on an empty road no other agent comes near.
+    /// Whether the host would call a handler in this situation. On an empty road, for example, no other agent
+    /// comes near.
     pub(super) fn may_be_called(&self, event: &str) -> bool {
         event != "on_near" || self.other.is_some()
     }
 }
 
-/// Returns the leader, or otherwise the nearest agent.
+/// Returns the leader, or else the nearest agent.
 fn somebody_else(scene: &Surroundings, own: &AgentFacts) -> Option<Other> {
     let leader = own.leader.and_then(|id| scene.with_id(id));
     let nearest = || {
@@ -142,22 +145,23 @@ fn somebody_else(scene: &Surroundings, own: &AgentFacts) -> Option<Other> {
         .map(|other| Other::new(scene, own, other))
 }
 
-/// Creates an agent from a run.
+/// Prepares an agent of a run.
 fn driving(
     view: &BehaviourView,
     script: &str,
     parameters: &[(&'static str, f64)],
 ) -> (Agent, Arc<Surroundings>) {
     let (behaviour, state) = &view.behaviour;
-    // The memory of another script would be misread under names that only happen to be the same.
+    // The memory of another script would be misread if names happen to be the same.
     let state = state.as_deref().filter(|_| behaviour == script);
     let kept: Vec<Remembered> = state
-        // An unreadable state counts as none, and the rehearsal starts with a new agent.
+        // An unreadable state is ignored, and the rehearsal starts with a new agent.
         .and_then(|state| postcard::from_bytes(state).ok())
         .unwrap_or_default();
-    // Stored by agent index, as the behaviour of the run saves it.
+    // Indexed by agent, as the behaviour of the run saves it.
     let kept = kept.into_iter().nth(view.index as usize);
-    // The saved state also records whether the agent has started; `on_start` is then not called again.
+    // The saved state also records whether the agent has started, in which case `on_start` is not called
+    // again.
     let agent = kept.map_or_else(Agent::default, Agent::with_memory);
     let step = Step {
         time: view.time,
@@ -182,7 +186,7 @@ fn driving(
     (agent, scene)
 }
 
-/// Generates an agent whose perception of its leader agrees with the vehicles in the scene.
+/// Invents an agent whose perception of its leader agrees with the vehicles in the scene.
 fn in_company(company: Company, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Surroundings>) {
     let (agent, scene) = made_up(1, parameters);
     let own = scene.with_id(1).copied();
@@ -232,7 +236,7 @@ fn in_company(company: Company, parameters: &[(&'static str, f64)]) -> (Agent, A
     (fresh, scene)
 }
 
-/// Creates an agent on a free road, and another one 10 m ahead of it.
+/// Invents an agent on a free road, and another one 10 m ahead of it.
 pub(super) fn made_up(id: u64, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Surroundings>) {
     let leader = id.wrapping_add(1);
     let facts = |id: u64, index: u32, x: f64| AgentFacts {
@@ -257,7 +261,7 @@ pub(super) fn made_up(id: u64, parameters: &[(&'static str, f64)]) -> (Agent, Ar
         goal: Some(DVec2::new(200.0, 0.0)),
         has_arrived: false,
         has_more_goals: false,
-        // The second agent is the leader of the first, and has no leader itself.
+        // The second agent is the leader of the first one and has no leader itself.
         leader: (id != leader).then_some(leader),
         follower: None,
     };
@@ -318,8 +322,8 @@ impl Compiled {
     }
 }
 
-/// Returns the handlers of a script in the order in which they are tried, beginning with the start of the
-/// agent.
+/// Returns the handlers of a script in the order in which they are tried, starting with that for the start of
+/// the agent.
 pub(super) fn handlers(compiled: &Compiled) -> Vec<&'static str> {
     let (first, rest): (Vec<_>, Vec<_>) = compiled
         .handlers()
@@ -328,18 +332,18 @@ pub(super) fn handlers(compiled: &Compiled) -> Vec<&'static str> {
     first.into_iter().chain(rest).collect()
 }
 
-/// Calls every handler of a script once.
+/// Calls each handler of a script once.
 pub(super) fn try_out(compiled: &Compiled) -> Result<(), ScriptError> {
     let stage = Stage::new(compiled, &Subject::MadeUp(1));
     let mut order = handlers(compiled).into_iter();
     order.try_for_each(|event| stage.call(compiled, event))
 }
 
-/// Calls one handler of a script for an agent, preceded by `on_start` for a new agent. Requested effects are
+/// Calls a handler of a script for an agent. For a new agent, `on_start` is called first. Requested effects are
 /// not applied.
 ///
 /// # Errors
-/// Returns the mistake in the script, or that it has no such handler.
+/// If the script has a mistake, or no such handler.
 pub fn rehearse(
     compiled: &Compiled,
     event: &str,

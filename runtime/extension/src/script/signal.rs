@@ -1,4 +1,4 @@
-//! Signals as a script sees them: aspects, waiting traffic, and requests of agents.
+//! Signals as a script sees them, with aspects, waiting traffic, and requests of agents.
 
 use super::agent::{Agent, Memory};
 use roadwright_agent::{Demand, Effect, SignalFacts, StageFacts};
@@ -6,16 +6,16 @@ use roadwright_scenario::RoadId;
 use roadwright_scenario::junction::{Light, StageTimes, Turn};
 use std::sync::Arc;
 
-/// Maximum hold of a stage, s; the host enforces it too.
+/// Longest time for which a stage can be held, s. The host enforces it too.
 pub(super) const LONGEST_HOLD: f64 = 120.0;
 
 /// Signals as a script sees them.
 #[derive(Debug, Clone)]
 pub(super) struct Signal {
     pub(super) facts: Arc<SignalFacts>,
-    /// Node by which the agent has looked them up.
+    /// Node by which the agent has looked the signals up.
     pub(super) node: u32,
-    /// The observing agent; for a signal controller, the object that keeps its memory.
+    /// The agent that looks at the signals. For a signal controller, the object that keeps its memory.
     pub(super) own: Agent,
     /// Whether the script controls the signals.
     pub(super) decides: bool,
@@ -32,7 +32,7 @@ impl Signal {
         }
     }
 
-    /// Returns the view of an agent on the signals of a node.
+    /// Returns the signals of a node as an agent sees them.
     pub(super) fn seen_by(agent: &Agent, node: i64) -> Result<Self, String> {
         let content = agent.content();
         let number = u32::try_from(node).ok();

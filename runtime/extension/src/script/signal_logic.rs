@@ -1,4 +1,4 @@
-//! A signal controller of a run whose answers come from a script.
+//! A signal controller in a run whose answers come from a script.
 
 use super::agent::{Agent, Remembered};
 use super::folder::ScriptCell;
@@ -13,13 +13,13 @@ use roadwright_agent::{
 };
 use std::sync::Arc;
 
-/// Handler of scripts that control signals.
+/// Name of the handler of scripts that control signals.
 pub(super) const DECIDE: &str = "decide";
 
 /// A script that controls the signals of one programme.
 pub(super) struct SignalScript {
     version: Version,
-    /// Keeps the memory of the script.
+    /// Object that keeps the memory of the script.
     own: Agent,
     failures: Failures,
 }
@@ -46,7 +46,7 @@ impl SignalScript {
         }
         content.time = facts.time;
         content.parameters = values(parameters);
-        // The script takes this lock when it reads its memory.
+        // Released, because the script takes this lock when it reads its memory.
         drop(content);
         let signal = Signal::decided(facts.clone(), self.own.clone());
         let answer = call_for(compiled, DECIDE, (signal.clone(),));
@@ -125,7 +125,7 @@ impl SignalController for SignalScript {
         }
         let faults = &mut self.own.content().faults;
         *faults = if answer.is_err() {
-            // A disabled script returns an error each time, so the count stays the same.
+            // A disabled script returns an error each time, so the count is limited.
             (*faults + 1).min(MOST_FAULTS)
         } else {
             0

@@ -1,5 +1,5 @@
-//! Stepping through a handler: it runs once, and each statement is recorded with the values at that moment.
-//! The user can then step forwards and backwards.
+//! Stepping through a handler. It runs once, and each statement is recorded with the values at that moment,
+//! so that the user can step forwards and backwards.
 
 use super::agent::{Agent, Mail, Other};
 use super::compile::{Compiled, ScriptError, compile};
@@ -12,21 +12,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// Maximum number of recorded statements; the rest of the handler runs unrecorded.
+/// Maximum number of recorded statements. The rest of the handler runs without recording.
 const MOST_STEPS: usize = 2_000;
 /// Maximum length of a value, in characters.
 const LONGEST_VALUE: usize = 120;
 
-/// A statement that a handler has reached, before it is executed.
+/// A statement that a handler has reached and not yet executed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ScriptStep {
     /// Line, from 1.
     pub line: usize,
     /// Column, from 1.
     pub column: usize,
-    /// Call depth; 1 in the handler itself.
+    /// Call depth, which is 1 in the handler itself.
     pub depth: usize,
-    /// Variables by name, as texts.
+    /// Values of variables as text, by name.
     pub values: BTreeMap<String, String>,
     /// Memory of the agent, by name.
     pub memory: BTreeMap<String, String>,
@@ -34,7 +34,7 @@ pub struct ScriptStep {
     pub wishes: String,
 }
 
-/// A handler from its first statement to its end.
+/// The recorded run of a handler.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Steps {
     /// Executed statements in order, at most 2,000.
@@ -47,7 +47,7 @@ pub struct Steps {
 #[derive(Clone, Default)]
 struct Recorder {
     steps: Arc<Mutex<Vec<ScriptStep>>>,
-    /// Positions of the expressions that are statements, because Rhai reports them like any other expression.
+    /// Positions of the expressions that are statements. Rhai reports them like any other expression.
     expressions: Arc<BTreeSet<(usize, usize)>>,
 }
 
@@ -56,7 +56,7 @@ impl Recorder {
     fn of(compiled: &mut Compiled) -> Self {
         let mut expressions = BTreeSet::new();
         compiled.ast.walk(&mut |path| {
-            // Only these, because other statements are reported as statements.
+            // Only expressions are listed, because other statements are reported as such.
             if let Some(ASTNode::Stmt(Stmt::Expr(expression))) = path.last() {
                 let at = expression.position();
                 expressions.extend(at.line().zip(at.position()));
@@ -87,7 +87,7 @@ impl Recorder {
     ) -> DebuggerCommand {
         let mut steps = locked(&self.steps);
         if steps.len() == MOST_STEPS {
-            // Rhai does not stop from here on, because there are no breakpoints.
+            // From here on Rhai does not stop any more, because there are no breakpoints.
             return DebuggerCommand::Continue;
         }
         let (Some(line), Some(column)) = (at.line(), at.position()) else {
@@ -134,8 +134,8 @@ impl ScriptStep {
                     step.memory = memory
                         .map(|(key, value)| (key.to_string(), shown(value)))
                         .collect();
-                    // The agent is shared with the handler, so its memory and wishes are copied as text at
-                    // once.
+                    // Memory and wishes are copied as text immediately, because the handler continues to
+                    // change the agent.
                     step.wishes = content.wants.to_string();
                 }
                 None => {
@@ -163,10 +163,10 @@ fn shown(value: &Dynamic) -> String {
     format!("{cut}...")
 }
 
-/// Runs one handler of a script and records each statement.
+/// Runs a handler of a script and records each statement.
 ///
 /// # Errors
-/// Returns the mistake in the script; errors in the handler are part of its steps.
+/// If the script has a mistake. Errors in the handler are part of the recorded steps.
 pub fn step_through(
     file: &str,
     text: &str,
@@ -174,7 +174,7 @@ pub fn step_through(
     event: &str,
     subject: &Subject,
 ) -> Result<Steps, ScriptError> {
-    // Compiled separately, because the recorder is part of the engine and slows down each statement.
+    // Compiled separately, because the recorder belongs to the engine and slows down every statement.
     let mut compiled = compile(file, text, folder)?;
     let recorder = Recorder::of(&mut compiled);
     let outcome = rehearse(&compiled, event, subject);

@@ -7,16 +7,16 @@ const MOST_PARAMETERS: usize = 64;
 
 /// Returns the first function or closure with too many parameters, with its position and a message.
 ///
-/// Rhai compares each parameter with all previous ones: 10,000 of them take seconds to parse, and a script of
+/// Rhai compares each parameter with all previous ones. Parsing 10,000 of them takes seconds, and a script of
 /// maximum size can have more.
 pub(super) fn too_many_parameters(engine: &Engine, text: &str) -> Option<(Position, String)> {
     let mut tokens = Tokens::new(engine, &text);
-    // Whether a `|` at this position is an operator between two values; otherwise it begins a closure.
+    // Whether a `|` here would be an operator between two values. Otherwise it begins a closure.
     let mut after_value = false;
     let mut next = tokens.next();
     while let Some((token, at)) = next {
         let (name, at, end, excused) = match token {
-            // The first parenthesis after `fn` opens the list, also in `fn "type".name(...)`.
+            // The first parenthesis after `fn` opens the list, as in `fn "type".name(...)`.
             Token::Fn => {
                 let (name, at) = name_of(&mut tokens)?;
                 (format!("fn {name}"), at, Token::RightParen, false)
@@ -74,7 +74,7 @@ fn count_parameters(tokens: &mut Tokens<'_>) -> (usize, Option<(Token, Position)
     }
 }
 
-/// Whether a value can end with a token. A closing brace ends a block far more often.
+/// Whether a token can be the end of a value. A closing brace usually ends a block instead.
 fn is_value(token: &Token) -> bool {
     matches!(
         token,
@@ -92,13 +92,13 @@ fn is_value(token: &Token) -> bool {
 }
 
 /// The tokens of a script. Within `` `text ${code} text` `` the tokenizer does not detect the end of the
-/// code. The parser tells it, and here the count of braces does.
+/// code, of which the parser informs it. Here it is detected by counting braces.
 struct Tokens<'a> {
     inner: TokenIterator<'a>,
     control: TokenizerControl,
     /// Number of open braces.
     depth: usize,
-    /// Brace depth at the beginning of the code in each enclosing text.
+    /// For each enclosing text, the brace depth at the beginning of its code.
     texts: Vec<usize>,
 }
 
@@ -128,7 +128,7 @@ impl Iterator for Tokens<'_> {
                 self.depth = self.depth.saturating_sub(1);
                 if self.texts.last() == Some(&self.depth) {
                     self.texts.pop();
-                    // The brace has closed the code; characters of the text follow.
+                    // The brace has closed the code, so characters of the text follow.
                     self.control.borrow_mut().is_within_text = true;
                 }
             }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The version of a script that a module of a run uses.
 pub(super) struct Version {
     pub(super) cell: Arc<ScriptCell>,
-    /// Kind of the module; a version of another kind is not used.
+    /// Kind of the module. A version of another kind is not used.
     kind: ModuleKind,
     compiled: Option<Arc<Compiled>>,
     seen: u64,
@@ -28,7 +28,7 @@ impl Version {
         }
     }
 
-    /// Returns the script, unless it is disabled or has changed its kind.
+    /// Returns the script; `None` if it is disabled or has become a script of another kind.
     pub(super) fn active(&self) -> Option<&Arc<Compiled>> {
         let compiled = self.compiled.as_ref();
         compiled.filter(|compiled| !self.is_disabled && compiled.kind == self.kind)
@@ -40,7 +40,7 @@ impl Version {
         active.map_or(String::new(), |c| format!("{} script", &c.hash[..8]))
     }
 
-    /// Takes the newest version if it differs; parameters keep their values.
+    /// Adopts the newest version if it differs. Parameters keep their values.
     pub(super) fn take_newest(
         &mut self,
         parameters: &mut ParameterSet,
@@ -49,13 +49,13 @@ impl Version {
         if self.cell.version() == self.seen {
             return None;
         }
-        // The number is read first: if a version arrives in between, the next boundary checks again and finds
+        // The number is read first. If a version arrives in between, the next boundary checks again and finds
         // nothing new.
         self.seen = self.cell.version();
         let (compiled, is_disabled) = self.cell.current();
         let hash = |c: &Option<Arc<Compiled>>| c.as_ref().map_or(String::new(), |c| c.hash.clone());
         let (from, to) = (hash(&self.compiled), hash(&compiled));
-        // The number also changes with a text that does not compile; the previous version then keeps running.
+        // The number also changes if a text does not compile. The previous version then keeps running.
         if from == to && self.is_disabled == is_disabled {
             return None;
         }
@@ -63,8 +63,8 @@ impl Version {
         if let Some(active) = self.active() {
             let old = std::mem::replace(parameters, ParameterSet::new(active.parameters));
             for info in old.infos() {
-                // A value that was only the old default follows the new default, as do parameters that were
-                // removed or are now out of range.
+                // If the value was the old default, it becomes the new default. The same applies to values
+                // that are now out of range.
                 if let Some(value) = old.get(info.key).filter(|v| *v != info.default) {
                     let _ = parameters.set(info.key, value);
                 }

@@ -1,4 +1,4 @@
-//! Warnings about a script that runs but is probably wrong: unknown words, and implausible numbers.
+//! Warnings about scripts that run but are probably wrong, because of unknown words or implausible numbers.
 
 use super::check::unknown_words;
 use super::compile::{Compiled, ScriptError};
@@ -8,11 +8,11 @@ use roadwright_scenario::Scenario;
 use roadwright_scenario::junction::Light;
 use std::collections::BTreeSet;
 
-/// Numeric arguments with a range: function, index of the argument, range, and unit.
+/// Numeric arguments that have a range: function, index of the argument, range, and unit.
 const RANGES: [(&str, usize, f64, f64, &str); 10] = [
     // The longest time for which a green can be held.
     ("hold", 1, 0.0, 120.0, "seconds"),
-    // A day; larger values are probably in milliseconds.
+    // A day. Larger values are probably in milliseconds.
     ("wait", 0, 0.0, 86_400.0, "seconds"),
     ("brake", 0, 0.0, 20.0, "m/s^2"),
     ("every", 1, 0.0, 86_400.0, "seconds"),
@@ -31,24 +31,24 @@ const RANGES: [(&str, usize, f64, f64, &str); 10] = [
     ("pass", 0, -20.0, 20.0, "m"),
 ];
 
-/// Numeric settings with a range.
+/// Numeric settings that have a range.
 const SETTINGS: [(&str, f64, f64, &str); 3] = [
     ("speed_factor", 0.0, 2.0, "a factor on the allowed speed"),
     ("desired_speed", 0.0, 100.0, "m/s; 100 m/s are 360 km/h"),
     ("lane_offset", -5.0, 5.0, "m; no lane is wider than 10 m"),
 ];
-/// Desired speed that means that the behaviour has no wish.
+/// Desired speed which means that the behaviour has no wish.
 const NO_WISH: f64 = 1_000_000.0;
 
-/// Context of a script.
+/// The environment in which a script is checked.
 pub struct Surroundings<'a> {
     /// Modules that a script can choose.
     pub registry: &'a Registry,
-    /// Ids of plugins that may not run yet, so that nothing else is known about them.
+    /// Ids of plugins that may not run yet, about which nothing else is known.
     pub plugins: &'a [String],
     /// Texts of the other scripts in its folder, whose messages it can receive.
     pub others: &'a [String],
-    /// Names in the scenario that the script is written for; `None` if the scenario is not known.
+    /// Names in the scenario for which the script is written; `None` if the scenario is not known.
     pub scenario: Option<&'a ScenarioNames>,
 }
 
@@ -84,7 +84,7 @@ impl ScenarioNames {
         }
     }
 
-    /// Returns the names of both.
+    /// Returns the names in either.
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
         self.vehicles.extend(other.vehicles);
@@ -106,7 +106,7 @@ pub fn warnings(compiled: &Compiled, surroundings: &Surroundings<'_>) -> Vec<Scr
         lights: BTreeSet::new(),
         found: Vec::new(),
         heard: Vec::new(),
-        // `honk` sends it without a topic in the text.
+        // `honk` sends this topic, although it does not appear in the text.
         sent: Some(BTreeSet::from([super::api::HORN.to_owned()])),
     };
     compiled.ast.walk(&mut |path| {
@@ -120,7 +120,7 @@ pub fn warnings(compiled: &Compiled, surroundings: &Surroundings<'_>) -> Vec<Scr
     }
     finder.look_at_topics();
     let mut found = finder.found;
-    // Topics were checked last, but the author reads from top to bottom.
+    // Topics were checked last, but authors read from top to bottom.
     found.sort_by_key(|(at, _)| (at.line(), at.position()));
     let warning = |(at, text)| ScriptError::at(&compiled.file, &compiled.text, at, text);
     found.into_iter().map(warning).collect()
@@ -133,7 +133,7 @@ struct Finder<'a> {
     /// Variables that hold the aspect of a signal.
     lights: BTreeSet<String>,
     found: Vec<(Position, String)>,
-    /// Topics that messages are compared with.
+    /// Topics with which messages are compared.
     heard: Vec<(Position, String)>,
     /// Topics that are sent; `None` if that cannot be known.
     sent: Option<BTreeSet<String>>,
@@ -156,7 +156,7 @@ impl Finder<'_> {
                 }
             }
             ASTNode::Stmt(Stmt::Assignment(parts)) => {
-                // Only literal numbers; computed values are known at run time, and are clamped there.
+                // Only literal numbers are checked. Computed values are known at run time and clamped then.
                 if let (Expr::Dot(target, ..), Some(value)) = (&parts.1.lhs, number(&parts.1.rhs))
                     && let Expr::Property(property, at) = &target.rhs
                 {
@@ -236,7 +236,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Checks `agent.signal == "yellow"`, `other.vehicle == "carr"`.
+    /// Checks comparisons with names, such as `agent.signal == "yellow"` or `other.vehicle == "carr"`.
     fn look_at_name(&mut self, call: &FnCallExpr, at: Position) {
         if !matches!(call.name.as_str(), "==" | "!=") {
             return;
@@ -290,7 +290,7 @@ impl Finder<'_> {
         let infos = self.registry.infos(kind);
         let all = || infos.iter().flat_map(|(_, parameters)| *parameters);
         let named: Vec<&ParameterInfo> = all().filter(|info| info.key == key).collect();
-        // A plugin that is not loaded may have it.
+        // A plugin that is not loaded may have the parameter.
         if named.is_empty() && !self.plugins.is_empty() {
             return;
         }
@@ -302,19 +302,20 @@ impl Finder<'_> {
             return;
         }
         let Some(value) = value else { return };
-        // Several modules may have a parameter with this key; one that accepts the value is enough.
+        // Several modules may have a parameter with this key, and it is enough if one of them accepts the
+        // value.
         if !named
             .iter()
             .any(|info| (info.min..=info.max).contains(&value))
         {
-            // The range of the first one, for the message; all of them would have rejected it.
+            // The message has the range of the first module. All of them would have rejected the value.
             let range = named[0];
             let text = format!("{key} = {value} is not in {} to {}", range.min, range.max);
             self.found.push((at, text));
         }
     }
 
-    /// Checks `message.topic == "name"`.
+    /// Checks comparisons with topics, such as `message.topic == "name"`.
     fn look_at_comparison(&mut self, call: &FnCallExpr, at: Position) {
         if !matches!(call.name.as_str(), "==" | "!=") {
             return;
@@ -332,9 +333,9 @@ impl Finder<'_> {
 
     /// Records the topics that another script sends.
     fn note_sent_by(&mut self, text: &str) {
-        // An engine without our functions suffices, because none of them is looked up when a text is parsed.
+        // An engine without our functions is enough, because parsing a text does not look them up.
         let Ok(ast) = rhai::Engine::new_raw().compile(text) else {
-            // A script with mistakes may send anything once it is corrected.
+            // A script with errors may send anything after they are corrected.
             self.sent = None;
             return;
         };
@@ -374,7 +375,7 @@ impl Finder<'_> {
     }
 }
 
-/// Returns the last member of a chain: `signal` for `agent.signal`.
+/// Returns the last member of a chain, such as `signal` for `agent.signal`.
 fn member(expression: &Expr) -> Option<&str> {
     match expression {
         Expr::Dot(parts, ..) => member(&parts.rhs),

@@ -1,4 +1,4 @@
-//! Shared test code for the host: libraries, hosts, worlds.
+//! Shared test code for hosts: libraries, hosts, and worlds.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -53,7 +53,7 @@ pub fn compile(source: &Path, library: &Path, flags: &[&str]) -> Option<()> {
     Some(())
 }
 
-/// A small plugin in C whose behaviour is chosen by definitions, see `tests/c/probe.c`.
+/// Compiles a small plugin in C whose behaviour depends on definitions, see `tests/c/probe.c`.
 pub fn c_plugin(folder: &Path, name: &str, definitions: &[&str], flags: &[&str]) -> PathBuf {
     let source = root().join("runtime/extension/tests/c/probe.c");
     let library = folder.join(name).with_extension("so");
@@ -71,7 +71,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Trusts everything and watches nothing.
+    /// Creates a host that trusts all plugins and does not watch folders.
     pub fn new() -> Self {
         Self::with(|_| ())
     }
@@ -86,7 +86,7 @@ impl Bench {
         bench
     }
 
-    /// Opens a host on the same folders, as after a restart.
+    /// Opens another host on the same folders, as after a restart.
     pub fn open(&mut self, change: impl FnOnce(&mut HostOptions)) {
         self.host = None;
         let mut options = HostOptions {
@@ -117,7 +117,7 @@ impl Bench {
         self.folder.path().join("scripts")
     }
 
-    /// Writes a file into the plugin folder at once, and lets the host scan.
+    /// Writes a file into the plugin folder and lets the host scan it immediately.
     pub fn put(&self, name: &str, bytes: &[u8]) {
         let temporary = self.plugins().join(".new");
         std::fs::write(&temporary, bytes).unwrap();
@@ -134,14 +134,14 @@ impl Bench {
         self.host().rescan();
     }
 
-    /// All events so far as one text.
+    /// All events so far in one text.
     pub fn said(&self) -> String {
         let events = self.host().events();
         let line = |event: &Event| format!("{}: {}\n", event.module, event.text);
         events.iter().map(line).collect()
     }
 
-    /// A world whose stacks use the given module.
+    /// Creates a world whose stacks use the given module.
     pub fn world(
         &self,
         scenario: &Scenario,
@@ -154,14 +154,14 @@ impl Bench {
         World::new(scenario, &self.host().registry(), &options).unwrap()
     }
 
-    /// The row of a module.
+    /// Row of a module in the table.
     pub fn row(&self, id: &str) -> roadwright_extension::ModuleRow {
         let rows = self.host().modules();
         rows.into_iter().find(|row| row.id == id).unwrap()
     }
 }
 
-/// One module in all stacks.
+/// Overrides that put a module into all stacks.
 pub fn only(slot: Slot, module: &str) -> ModuleOverrides {
     let mut modules = ModuleOverrides::default();
     modules.set(slot, vec![module.into()]).unwrap();

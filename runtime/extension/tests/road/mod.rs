@@ -1,4 +1,4 @@
-//! A straight road with cars driven by a script, for tests.
+//! A straight road with cars that a script drives, for tests.
 
 use crate::common::{Bench, run};
 use crate::modules;
@@ -10,8 +10,8 @@ use roadwright_scenario::{
 };
 use roadwright_simulation::{RunOptions, Status, VehicleRecord, World};
 
-/// A straight road of 1,000 m to the east with two lanes each way, and cars on its right lane, 20 m
-/// apart, the first at 100 m, driven by a script with a controller.
+/// A straight road of 1,000 m to the east with two lanes in each direction. On its right lane are cars, 20 m
+/// apart and the first at 100 m, which are driven by a script with a controller.
 pub(crate) struct Road {
     pub(crate) bench: Bench,
     pub(crate) scenario: Scenario,
@@ -73,7 +73,7 @@ impl Road {
         World::new(scenario, &registry, &RunOptions::default()).unwrap()
     }
 
-    /// Changes the scenario and restarts.
+    /// Changes the scenario and restarts the run.
     pub(crate) fn edit(&mut self, edits: impl IntoIterator<Item = Edit>) {
         for edit in edits {
             self.scenario.apply(edit).unwrap();

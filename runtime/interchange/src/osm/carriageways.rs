@@ -1,8 +1,8 @@
 //! Dual carriageways whose lines are closer together than their lanes are wide.
 //!
 //! A one-way street is centred on its line. Where two of them diverge from a two-way road, and along narrow
-//! medians, lanes of opposite directions would overlap. There each carriageway stays on its own side of the
-//! middle between both lines.
+//! medians, lanes of opposite directions would overlap. In such places, each carriageway stays on its own
+//! side of the middle between the two lines.
 //!
 //! ```text
 //!                      .--------------------
@@ -26,21 +26,21 @@ use std::f64::consts::PI;
 const GAP: f64 = 0.2;
 /// Tolerance for the directions of opposite carriageways, radians.
 const OPPOSITE: f64 = 20.0 * PI / 180.0;
-/// Distance between points of a line at which the distance is checked, m.
+/// Distance between the points of a line at which its distance from others is checked, m.
 const STEP: f64 = 8.0;
-/// Distance before or beyond a line within which a point still counts as beside it, m.
+/// Distance before or beyond a line up to which a point still counts as beside it, m.
 const BEYOND: f64 = 2.0;
-/// Overlap up to which lines of opposite directions count as being on the wrong side by chance, m.
+/// Overlap up to which lines of opposite directions are assumed to be on the wrong sides by mistake, m.
 const CROSSED: f64 = 0.5;
-/// Rate at which lanes move aside, m per metre.
+/// Lateral shift of lanes per metre along the road, m.
 const SLOPE: f64 = 0.1;
-/// Smallest shift of lanes, m.
+/// Minimum shift of lanes, m.
 const LEAST: f64 = 0.02;
-/// Distance between lines from which they are never too close, m.
+/// Distance between lines beyond which they are never too close, m.
 const REACH: f64 = 32.0;
 
 /// Moves lanes aside where carriageways of opposite directions are too close. Returns the indices of the
-/// roads whose lanes moved. `counts` returns whether a road is considered.
+/// roads whose lanes were moved. `counts` returns whether a road is considered.
 pub(super) fn part(
     roads: &mut [Road],
     side: DrivingSide,
@@ -73,19 +73,20 @@ pub(super) fn part(
 struct Carriageway {
     /// Index of its road.
     road: usize,
-    /// Points at which its lanes may move aside: distance along its line, m, and pose.
+    /// Points at which its lanes may move aside, each with the distance along the line (m) and the pose.
     knots: Vec<(f64, Pose)>,
-    /// Current position of its lanes, m to the left of its line.
+    /// Present position of its lanes, m to the left of the line.
     offset: f64,
     /// Distance from its line to the edge of its lanes on the side of oncoming traffic, m.
     inner: f64,
-    /// 1 if oncoming traffic is on its left, -1 if on its right.
+    /// 1 if oncoming traffic is on the left, -1 if it is on the right.
     sign: f64,
     layer: i8,
 }
 
 impl Carriageway {
-    /// Returns the carriageway of a one-way road in its own direction with a constant width.
+    /// Returns the carriageway of a one-way road in its driving direction; `None` if its width is not
+    /// constant.
     fn of(index: usize, road: &Road, side: DrivingSide) -> Option<Self> {
         let [section] = &road.lane_sections[..] else {
             return None;
@@ -108,8 +109,8 @@ impl Carriageway {
         })
     }
 
-    /// Shift of its lanes away from oncoming traffic at each knot, m. `wanted` returns the shift that is
-    /// needed at a pose; before and behind it the shift decreases gradually.
+    /// Returns the shift of the lanes away from oncoming traffic at each knot, m. `wanted` returns the shift
+    /// that is needed at a pose. Before and after that, the shift decreases gradually.
     fn aside(&self, wanted: impl Fn(Pose) -> f64) -> Vec<(f64, f64)> {
         let knots = self.knots.iter();
         let mut aside: Vec<(f64, f64)> = knots.map(|&(s, pose)| (s, wanted(pose))).collect();
@@ -118,12 +119,12 @@ impl Carriageway {
         aside
     }
 
-    /// Shift that its lanes at a pose need away from another carriageway at pose `there`, m; 0 if that is far
-    /// enough away, or has another direction.
+    /// Returns the shift that the lanes at a pose need to be clear of another carriageway at pose `there`, m.
+    /// It is 0 if the other carriageway is far enough away or has another direction.
     fn apart_from(&self, other: &Self, there: Pose, pose: Pose) -> f64 {
         let turned = wrap_angle(there.heading - pose.heading).abs();
         let place = there.to_local(pose.position);
-        // Seen from there as well, oncoming traffic is on that side.
+        // Oncoming traffic is on that side, also when seen from there.
         let distance = place.y * self.sign;
         let is_beside = place.x.abs() <= BEYOND && distance >= -CROSSED;
         if other.layer != self.layer || PI - turned > OPPOSITE || !is_beside {
@@ -134,7 +135,7 @@ impl Carriageway {
         own.clamp(0.0, lack.max(0.0))
     }
 
-    /// Position of the lanes after moving aside: smooth cubic pieces through all knots.
+    /// Position of the lanes after moving aside, as smooth cubic pieces through all knots.
     fn offsets(&self, aside: &[(f64, f64)]) -> Vec<Poly3> {
         let at = |i: usize| (aside[i].0, self.offset - self.sign * aside[i].1);
         let last = aside.len() - 1;
@@ -156,7 +157,7 @@ impl Carriageway {
             }
         };
         let mut pieces: Vec<Poly3> = (0..last).map(piece).collect();
-        // Of consecutive constant pieces of one value the first suffices.
+        // Of consecutive constant pieces with the same value, the first is enough.
         let is_at = |poly: &Poly3, a: f64| poly.rebased(poly.s.get()) == Poly3::constant(a);
         pieces
             .dedup_by(|next, before| is_at(next, before.a.get()) && is_at(before, before.a.get()));
@@ -164,14 +165,14 @@ impl Carriageway {
     }
 }
 
-/// Points along a road, at most `STEP` apart: distance, m, and pose.
+/// Returns points along a road that are at most `STEP` apart, each with the distance (m) and the pose.
 fn knots(road: &Road) -> Vec<(f64, Pose)> {
     let count = (road.length() / STEP).ceil().max(1.0) as usize;
     let along = (0..=count).map(|i| road.length() * i as f64 / count as f64);
     along.map(|s| (s, road.reference_line.pose(s))).collect()
 }
 
-/// Raises the shift after a point to what `SLOPE` leaves of it.
+/// Limits how fast the shift decreases after a point to `SLOPE`.
 fn ease<'a>(places: impl Iterator<Item = &'a mut (f64, f64)>) {
     let mut before: Option<(f64, f64)> = None;
     for place in places {
@@ -182,9 +183,9 @@ fn ease<'a>(places: impl Iterator<Item = &'a mut (f64, f64)>) {
     }
 }
 
-/// Nearest pose of a line to a point, starting from a distance along it, m.
+/// Returns the pose on a line that is nearest to a point, searching from a given distance along the line, m.
 fn foot(line: &ReferenceLine, near: f64, place: DVec2) -> Pose {
-    // On a straight line the first step is exact; the others follow bends.
+    // On a straight line the first iteration is exact, and the others follow bends.
     let nearer = |s: f64, _| (s + line.pose(s).to_local(place).x).clamp(0.0, line.length());
     line.pose((0..3).fold(near, nearer))
 }
@@ -192,7 +193,7 @@ fn foot(line: &ReferenceLine, near: f64, place: DVec2) -> Pose {
 /// The knots of all carriageways, indexed by position.
 struct Knots {
     grid: GridIndex,
-    /// The carriageway of each knot, and the distance along it, m.
+    /// The carriageway of each knot, and the distance of the knot along it, m.
     along: Vec<(usize, f64)>,
 }
 
@@ -207,14 +208,14 @@ impl Knots {
         Self { grid, along }
     }
 
-    /// Distance of the nearest knot along each other carriageway, m, among those near a position on one.
+    /// Returns for each other carriageway near a position the distance of its nearest knot along it, m.
     fn beside(&self, own: usize, place: DVec2) -> BTreeMap<usize, f64> {
         let mut nearest: BTreeMap<usize, (f64, u32)> = BTreeMap::new();
         self.grid.for_each_within(place, REACH, |id, position| {
             let (number, _) = self.along[id as usize];
             let found = ((position - place).length_squared(), id);
             let best = nearest.entry(number).or_insert(found);
-            // Of two equally near ones the first along the line.
+            // Of two that are equally near, the first one along the line is used.
             if found < *best {
                 *best = found;
             }

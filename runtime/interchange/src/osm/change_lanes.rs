@@ -8,8 +8,8 @@
 use super::elements::Tags;
 use roadwright_scenario::{CrossSection, DrivingSide, Lane, LaneChange, LaneSection, LaneType};
 
-/// Permitted changes from each lane of a way, from left to right as its drivers see them; empty if all may be
-/// left to either side.
+/// Permitted changes from each lane of a way, from left to right as seen by drivers. A list is empty if
+/// changes to either side are permitted from all lanes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ChangeLanes {
     /// Lanes in the direction of the road that the way becomes.
@@ -18,7 +18,7 @@ pub(super) struct ChangeLanes {
     against: Vec<LaneChange>,
 }
 
-/// Returns the lane changes that tags permit in a section, and why some of them were left out.
+/// Returns the lane changes that tags permit in a section, and the reason why some were left out.
 pub(super) fn read(tags: &Tags, section: &CrossSection) -> (ChangeLanes, Option<&'static str>) {
     let drivable = |lanes: &[(LaneType, f64)]| {
         let all = lanes.iter();
@@ -26,8 +26,9 @@ pub(super) fn read(tags: &Tags, section: &CrossSection) -> (ChangeLanes, Option<
     };
     let (along, against) = (drivable(&section.forward), drivable(&section.backward));
     let mut wrong = None;
-    // Tags for a direction override general ones. A one-way road has its driving direction, whatever the
-    // order of the way's nodes. `change:lanes` without a direction is only clear on one.
+    // Tags for a direction override general ones. The direction of a one-way road is its driving direction,
+    // whatever the order of the way's nodes. Without a direction, `change:lanes` is only unambiguous on such
+    // a road.
     let keys: [&[&str]; 2] = match against {
         0 => [
             &[
@@ -45,8 +46,8 @@ pub(super) fn read(tags: &Tags, section: &CrossSection) -> (ChangeLanes, Option<
     (ChangeLanes { along, against }, wrong)
 }
 
-/// Permitted lane changes from each of the `lanes` of one direction. `of_each` are the keys whose value lists
-/// the lanes, `of_all` the keys whose value applies to all lanes.
+/// Returns the permitted changes from each of the `lanes` in one direction. The values of the keys `of_each`
+/// list the lanes, and the values of the keys `of_all` apply to all lanes.
 fn changes(
     tags: &Tags,
     [of_each, of_all]: [&[&str]; 2],
@@ -74,7 +75,7 @@ fn changes(
     values.into_iter().map(&mut change).collect()
 }
 
-/// The lane changes that a value permits.
+/// Returns the lane changes that a value permits.
 fn change_of(value: &str) -> Option<LaneChange> {
     Some(match value.trim() {
         "" | "yes" | "none" => LaneChange::Both,

@@ -1,4 +1,4 @@
-//! Clipping of ways to the box, and data across the antimeridian.
+//! Clips ways to the box, and handles data that cross the antimeridian.
 
 use super::elements::{Elements, OsmNode, Sign, Way};
 use super::{GeoBox, Warnings};
@@ -7,8 +7,8 @@ use roadwright_geometry::polygon;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Converts data on both sides of the antimeridian (Fiji, Chukotka) so that the western part continues beyond
-/// 180 degrees and neighbours have similar longitudes; other data are unchanged.
+/// Converts data on both sides of the antimeridian (Fiji, Chukotka), so that the western part continues
+/// beyond 180 degrees and neighbours have similar longitudes. Other data stay unchanged.
 pub(super) fn away_from_antimeridian(
     elements: &Elements,
     clip: Option<GeoBox>,
@@ -28,10 +28,10 @@ pub(super) fn away_from_antimeridian(
         high - low
     };
     let across = match clip {
-        // A box determines on which side of the world it lies.
+        // The box determines whether the data cross the antimeridian.
         Some(area) => area.west > area.east,
-        // Two nodes on Fiji at 179.9 and -179.9 span 359.8 degrees; continued beyond 180, they are at 179.9
-        // and 180.1 and span 0.2.
+        // Two nodes on Fiji at 179.9 and -179.9 are 359.8 degrees apart. If the numbers continue beyond 180,
+        // they are at 179.9 and 180.1, which are 0.2 apart.
         None => {
             let as_they_are = span(&|v| v);
             as_they_are > 180.0 && span(&east_of) < as_they_are
@@ -58,8 +58,8 @@ pub(super) struct Clipper<'a> {
     area: Option<GeoBox>,
     /// All nodes in use, old and new.
     pub(super) places: BTreeMap<i64, OsmNode>,
-    /// Id of the last created node. Editors give new nodes negative ids, so ids that are created here count
-    /// down from the smallest one in the data.
+    /// Id of the node that was created last. Editors give new nodes negative ids, so ids that are created
+    /// here count down from the smallest one in the data.
     last_made: i64,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Clipper<'a> {
         }
     }
 
-    /// The stretches of a way whose nodes are in the data and in the box, cut at the box's edge.
+    /// Returns the stretches of a way whose nodes are in the data and in the box, cut at the edge of the box.
     pub(super) fn runs_of(&mut self, way: &Way, warnings: &mut Warnings) -> Vec<Vec<i64>> {
         let runs = self.split(way);
         let object = || format!("way {}", way.id);
@@ -90,7 +90,7 @@ impl<'a> Clipper<'a> {
             .iter()
             .any(|id| !self.elements.nodes.contains_key(id))
         {
-            // The nodes beyond the edge of an extract are often left out.
+            // Extracts often leave out the nodes beyond their edge.
             warnings.add("ways with nodes that are missing in the data", object());
         }
         runs
@@ -111,15 +111,15 @@ impl<'a> Clipper<'a> {
             let node = self.elements.nodes.get(id);
             let inside = node.is_some_and(|node| self.area.is_none_or(|area| area.contains(node)));
             if let Some(node) = node.filter(|_| inside) {
-                // The first node inside after one that is known and outside.
+                // The first node inside the box after a known node outside.
                 if let (true, Some(before)) = (current.is_empty(), previous) {
                     current.extend(self.edge_node(node, before));
                 }
                 self.places.insert(*id, *node);
                 current.push(*id);
             } else {
-                // The last one inside before such a node. A missing node has no position, so the run ends at
-                // the last known node.
+                // The last node inside the box before such a node. A missing node has no position, so the run
+                // ends at the last known node.
                 if let (false, Some(before), Some(after)) = (current.is_empty(), previous, node) {
                     current.extend(self.edge_node(before, after));
                 }
@@ -162,7 +162,7 @@ fn crosses_unseen(elements: &Elements, way: &Way, area: GeoBox) -> bool {
     })
 }
 
-/// The point between an inner and an outer node at which the box ends.
+/// Returns the point between a node inside and one outside at which the box ends.
 fn edge_point(inside: &OsmNode, outside: &OsmNode, area: GeoBox) -> OsmNode {
     let share = |from: f64, to: f64, low: f64, high: f64| {
         if to < low {
@@ -173,8 +173,8 @@ fn edge_point(inside: &OsmNode, outside: &OsmNode, area: GeoBox) -> OsmNode {
             1.0
         }
     };
-    // The way leaves the box where it first crosses a side: the smaller share of the two axes.
-    // Straight in degrees is straight enough: nodes are close together.
+    // The way leaves the box where it first crosses a side, which is at the smaller share of the two axes.
+    // Lines that are straight in degrees are good enough, because nodes are close together.
     let t = share(inside.latitude, outside.latitude, area.south, area.north).min(share(
         inside.longitude,
         outside.longitude,

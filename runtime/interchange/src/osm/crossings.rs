@@ -1,8 +1,8 @@
-//! Pedestrian crossings: the arm and junction that each belongs to.
+//! Assigns pedestrian crossings to arms of junctions.
 //!
 //! ```text
 //!    ---X---[junction]       A crossing within 25 m of a junction along an arm belongs to that arm. Elsewhere
-//!                            the way is cut there, and the crossing becomes a node of its own.
+//!                            the way is cut there, and the crossing becomes a separate node.
 //! ```
 
 use super::elements::OsmNode;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Distance along the way within which a crossing belongs to a junction's arm, m.
 const REACH: f64 = 25.0;
-/// Shortest piece of road that a cut at a crossing may leave, m.
+/// Minimum length of the pieces of road that a cut at a crossing may leave, m.
 const LEAST_PIECE: f64 = 15.0;
 
 /// Whether there is a marked pedestrian crossing at a node.
@@ -22,7 +22,7 @@ fn is_crossing(node: &OsmNode) -> bool {
 }
 
 /// Returns the crossings on drivable ways that belong to no junction, at which ways have to be cut. `cuts`
-/// are the nodes at which ways are cut already.
+/// are the nodes at which ways are already cut.
 pub(super) fn alone(
     runs: &[Piece],
     places: &BTreeMap<i64, OsmNode>,
@@ -57,9 +57,9 @@ pub(super) fn alone(
 #[derive(Default)]
 pub(super) struct Crossings {
     pub(super) over: BTreeMap<i64, BTreeSet<RoadId>>,
-    /// Crossings in the data that are over an arm.
+    /// Number of crossings in the data that are over an arm.
     pub(super) count: usize,
-    /// Crossings on drivable ways that are near no junction.
+    /// Number of crossings on drivable ways that are not near a junction.
     pub(super) unassigned: usize,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn place_crossings(
                 continue;
             };
             assigned.insert(*node);
-            // At a node that only joins two roads, both mean the same strip.
+            // At a node that only joins two roads, crossings over either of them are the same.
             let over = crossings.over.entry(junction).or_default();
             if ends[&junction] > 2 || over.is_empty() {
                 over.insert(road_id(index));
@@ -100,8 +100,8 @@ pub(super) fn place_crossings(
     crossings
 }
 
-/// The node of the graph that a crossing at position `i` of a piece belongs to: the nearer end at which roads
-/// meet, within reach. The arm of a crossing on the junction itself is unknown.
+/// Returns the node of the graph to which a crossing at position `i` of a piece belongs. This is the nearer
+/// end at which roads meet, within reach. For a crossing on the junction itself the arm is unknown.
 fn junction_of(
     piece: &Piece,
     i: usize,

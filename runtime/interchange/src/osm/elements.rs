@@ -1,4 +1,4 @@
-//! Plain OSM elements.
+//! OSM elements in plain form.
 
 use super::land;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ pub struct OsmNode {
     pub latitude: f64,
     /// Degrees east.
     pub longitude: f64,
-    /// The signals or sign there.
+    /// The signals or the sign at the node.
     pub sign: Sign,
 }
 
@@ -22,27 +22,28 @@ pub struct OsmNode {
 pub struct Sign {
     /// Kind of sign.
     pub kind: Option<SignKind>,
-    /// Whether it applies to traffic along the way (`forward`) or against it, if stated.
+    /// Whether the sign applies to traffic along the way (`forward`) or against it; `None` if not stated.
     pub direction: Option<bool>,
-    /// Whether traffic goes round a mini roundabout clockwise, if stated.
+    /// Whether traffic passes a mini roundabout clockwise; `None` if not stated.
     pub clockwise: Option<bool>,
-    /// Whether it applies to all approaches (`stop=all`).
+    /// Whether the sign applies to all approaches (`stop=all`).
     pub is_for_all: bool,
-    /// Tags of a pedestrian crossing there.
+    /// Tags of a pedestrian crossing at the node.
     pub crossing: CrossingTags,
 }
 
 /// Tags of a node about a pedestrian crossing (Key:crossing on the wiki).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CrossingTags {
-    /// `highway=crossing`, or `crossing` with a value on a node with signals or a sign.
+    /// Whether there is a crossing: `highway=crossing`, or `crossing` with a value on a node with signals or
+    /// a sign.
     pub is_there: bool,
-    /// `crossing=no`, `unmarked` or `informal`, or `crossing:markings=no`: there are no markings, and
-    /// pedestrians wait for a gap as anywhere.
+    /// Whether there are no markings, so that pedestrians wait for a gap: `crossing=no`, `unmarked` or
+    /// `informal`, or `crossing:markings=no`.
     pub is_unmarked: bool,
 }
 
-/// A kind of sign, by `highway` of a node.
+/// Kind of sign, from the `highway` tag of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignKind {
     /// `traffic_signals`.
@@ -116,21 +117,21 @@ pub struct Relation {
     pub tags: Tags,
 }
 
-/// Contents of an OSM file that matter to roads and land.
+/// Contents of an OSM file that are relevant for roads and land.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Elements {
     /// Nodes by id.
     pub nodes: BTreeMap<i64, OsmNode>,
     /// Ways with a `highway` tag, in the order of the file.
     pub ways: Vec<Way>,
-    /// Tram tracks that are no roads themselves, in the order of the file.
+    /// Tram tracks that are not roads, in the order of the file.
     pub trams: Vec<Way>,
     /// Turn restrictions, in the order of the file.
     pub restrictions: Vec<Relation>,
-    /// Other ways, in the order of the file, with the tags that matter to land: outlines of buildings, parks
-    /// and waters, and parts of multipolygons.
+    /// Other ways with tags that are relevant for land, in the order of the file. These are outlines of
+    /// buildings, parks and waters, and parts of multipolygons.
     pub areas: Vec<Way>,
-    /// Areas made of several ways, in the order of the file.
+    /// Areas that consist of several ways, in the order of the file.
     pub multipolygons: Vec<Relation>,
 }
 
@@ -148,7 +149,7 @@ impl Elements {
         self.nodes.insert(id, node);
     }
 
-    /// Adds a way: a road or path, a tram track, or a possible outline of an area.
+    /// Adds a way, which is a road or path, a tram track, or possibly the outline of an area.
     pub(crate) fn add_way(&mut self, mut way: Way) {
         if way.tags.contains_key("highway") {
             self.ways.push(way);
@@ -156,7 +157,7 @@ impl Elements {
             self.trams.push(way);
         } else {
             // Most ways of an extract are buildings, and most of their tags are addresses. A way without
-            // relevant tags may still be part of a multipolygon, which files list later.
+            // relevant tags may still be part of a multipolygon, which comes later in the file.
             way.tags.retain(|key, _| land::matters(key));
             self.areas.push(way);
         }

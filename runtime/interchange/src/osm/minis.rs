@@ -1,6 +1,6 @@
 //! Mini roundabouts mapped as a single node (Tag:highway=mini_roundabout on the wiki).
 //!
-//! If the data draw a ring, such a node on it adds nothing.
+//! If the data also contain the ring, such a node on it has no effect.
 
 use super::Warnings;
 use super::elements::{OsmNode, SignKind};
@@ -8,8 +8,8 @@ use super::roads::Piece;
 use roadwright_scenario::DrivingSide;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns the nodes of the graph that are mini roundabouts: at least three roads meet there, none of which
-/// is the ring of another one. Adds a warning for the others on drivable ways.
+/// Returns the nodes of the graph that are mini roundabouts. At least three roads meet there, none of which
+/// is the ring of another roundabout. Adds a warning for all others on drivable ways.
 pub(super) fn place(
     pieces: &[Piece],
     places: &BTreeMap<i64, OsmNode>,
@@ -44,7 +44,7 @@ pub(super) fn place(
                 object(),
             );
         } else {
-            // Traffic passes the island on the side of the opposite driving side.
+            // Traffic passes the island in the direction for the opposite driving side.
             if sign.clockwise == Some(side == DrivingSide::Right) {
                 warnings.add(
                     "mini roundabouts whose direction contradicts the driving side",

@@ -1,7 +1,7 @@
 //! OpenStreetMap import.
 //!
-//! [`read`] turns XML or PBF bytes into plain elements, [`import`] turns those into a scenario.
-//! Nothing is dropped silently: the summary lists what was left out and why.
+//! [`read`] converts XML or PBF bytes to plain elements, and [`import`] converts these to a scenario. Nothing
+//! is dropped silently, because the summary lists what was left out and why.
 
 mod carriageways;
 mod change_lanes;
@@ -49,27 +49,27 @@ pub enum ImportError {
         /// The error that the system reported.
         error: std::io::Error,
     },
-    /// Neither OSM XML nor PBF.
+    /// The file is neither OSM XML nor PBF.
     #[error("not OpenStreetMap data: {0}. Expected .osm XML (starting with <osm>) or .osm.pbf")]
     Foreign(String),
-    /// OSM data that are damaged or cut off.
+    /// The OSM data are damaged or cut off.
     #[error("damaged OpenStreetMap data{}: {what}", place(*.line))]
     Damaged {
-        /// Line from 1; 0 if unknown.
+        /// Line number from 1; 0 if it is not known.
         line: usize,
         /// The problem.
         what: String,
     },
-    /// OSM data that require an unsupported feature.
+    /// The OSM data require a feature that is not supported.
     #[error(
         "the file needs {0}, which is not supported. Convert it, for instance by \
          osmium cat --output-format=pbf"
     )]
     Unsupported(String),
-    /// No drivable way.
+    /// There is no drivable way.
     #[error("no road for motor vehicles found{0}")]
     NoRoads(&'static str),
-    /// Geometry that cannot be built (coordinates out of range).
+    /// The geometry of a way cannot be built, because coordinates are out of range.
     #[error("way {way}: {error}")]
     Geometry {
         /// Id of the way.
@@ -116,33 +116,32 @@ impl GeoBox {
 pub struct ImportOptions {
     /// Name of the scenario.
     pub name: String,
-    /// Box to which the import is limited; roads are cut at its edge.
+    /// Box to which the import is limited. Roads are cut at its edge.
     pub clip: Option<GeoBox>,
     /// Driving side; `None` for that of the country.
     pub driving_side: Option<DrivingSide>,
-    /// Country whose traffic law applies, as its code in ISO 3166-1 alpha-2; `None` for the one that contains
-    /// the middle of the data.
+    /// Country whose traffic law applies, as its code in ISO 3166-1 alpha-2; `None` for the country that
+    /// contains the middle of the data.
     pub country: Option<String>,
     /// Whether to import only roads and their equipment, without buildings, parks and waters.
     pub roads_only: bool,
 }
 
-/// A kind of objects that were left out or changed, with their number.
+/// Objects of a kind that were left out or changed, with their number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportWarning {
-    /// The objects, and the reason.
+    /// The kind of objects, and the reason.
     pub reason: String,
     /// Number of cases.
     pub count: usize,
-    /// The first few, as OSM ids such as `way 123`; for merged junctions, ids of the scenario.
+    /// The first few objects, as OSM ids such as `way 123`; for merged junctions, as ids in the scenario.
     pub examples: Vec<String>,
-    /// Position of each example, m, as far as known: of the node itself, or of the first node of a way or
+    /// Position of each example, m, if it is known. It is that of the node, or of the first node of a way or
     /// relation.
     pub places: Vec<Option<DVec2>>,
 }
 
-/// Maximum number of examples, because a city has thousands of footpaths and a few ids are enough to look one
-/// up.
+/// Maximum number of examples. A city has thousands of footpaths, and a few ids are enough to look some up.
 const EXAMPLES: usize = 5;
 
 /// Collects warnings by reason.
@@ -150,7 +149,7 @@ const EXAMPLES: usize = 5;
 pub(crate) struct Warnings(BTreeMap<String, (usize, Vec<String>)>);
 
 impl Warnings {
-    /// Counts one case; `object` is an OSM id such as `way 123`.
+    /// Counts an object, given as an OSM id such as `way 123`.
     pub(crate) fn add(&mut self, reason: impl Into<String>, object: String) {
         let (count, examples) = self.0.entry(reason.into()).or_default();
         *count += 1;
@@ -177,7 +176,7 @@ impl Warnings {
     }
 }
 
-/// The first node of an element named as in `way 123`.
+/// Returns the first node of an element that is named as in `way 123`.
 fn first_node<'a>(elements: &'a Elements, object: &str) -> Option<&'a OsmNode> {
     let (kind, id) = object.split_once(' ')?;
     let id: i64 = id.split(' ').next()?.parse().ok()?;
@@ -211,13 +210,13 @@ fn first_node<'a>(elements: &'a Elements, object: &str) -> Option<&'a OsmNode> {
 /// Result of an import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportSummary {
-    /// Number of drivable ways (inside the box, if any).
+    /// Number of drivable ways, inside the box if there is one.
     pub ways: usize,
-    /// Number of roads made from them; ways are cut where they meet.
+    /// Number of roads created from them. Ways are cut where they meet.
     pub roads: usize,
     /// Number of places where three or more road ends meet.
     pub junctions: usize,
-    /// Number of drivable lanes, one per road, direction and lane.
+    /// Number of drivable lanes, where each lane counts once per road and direction.
     pub lanes: usize,
     /// Total length of the reference lines, km.
     pub road_km: f64,
@@ -227,7 +226,7 @@ pub struct ImportSummary {
     pub signals: usize,
     /// Number of junctions and crossings with signals.
     pub controllers: usize,
-    /// Number of signals on drivable ways that are on no road of the scenario.
+    /// Number of signals on drivable ways that could not be assigned to a road of the scenario.
     pub signals_unassigned: usize,
     /// Number of stop and give-way signs at junctions.
     pub signs: usize,
@@ -241,15 +240,16 @@ pub struct ImportSummary {
     pub restrictions: usize,
     /// Number of lanes with arrows.
     pub turn_lanes: usize,
-    /// Number of imported turn restrictions via ways.
+    /// Number of imported turn restrictions that include via ways.
     pub via_restrictions: usize,
-    /// Number of lanes with a line that must not be crossed from them.
+    /// Number of lanes with a line that vehicles must not cross from them.
     pub lane_changes: usize,
-    /// Number of buildings, as fixed obstacles; a building with a road through it may count several times.
+    /// Number of buildings, which are fixed obstacles. A building with a road through it may count several
+    /// times.
     pub buildings: usize,
-    /// Number of areas of land: parks, waters and other uses of the ground.
+    /// Number of areas of land, such as parks, waters and other land uses.
     pub land: usize,
-    /// Number and length, km, of roads by access; only those that occur.
+    /// Number of roads and their length, km, for each kind of access that occurs.
     pub access: BTreeMap<RoadAccess, (usize, f64)>,
     /// Driving side.
     pub driving_side: DrivingSide,
@@ -259,13 +259,13 @@ pub struct ImportSummary {
     pub warnings: Vec<ImportWarning>,
 }
 
-/// Largest OSM file that is read, bytes: enough for a region, not a continent.
+/// Maximum size of an OSM file, bytes. This is enough for a region but not for a continent.
 const LARGEST: u64 = 2048 * roadwright_files::MEBIBYTE;
 
-/// Reads the elements of an .osm or .osm.pbf file, distinguished by content.
+/// Reads the elements of an .osm or .osm.pbf file. The format is detected by the content.
 ///
 /// # Errors
-/// If the file cannot be read, is no OSM data, or is damaged.
+/// If the file cannot be read, contains no OSM data, or is damaged.
 pub fn read_file(path: &Path) -> Result<Elements, ImportError> {
     let bytes = roadwright_files::read(path, LARGEST).map_err(|error| ImportError::Io {
         path: path.to_owned(),
@@ -277,11 +277,11 @@ pub fn read_file(path: &Path) -> Result<Elements, ImportError> {
 /// Reads the elements of OSM XML or PBF bytes.
 ///
 /// # Errors
-/// If the bytes are no OSM data, or damaged.
+/// If the bytes are not OSM data, or are damaged.
 pub fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
-    // By content instead of by name, because files are renamed and piped. Whitespace and a byte order mark
-    // may precede the first tag of an XML file. A PBF file starts with a length of four bytes, then the name
-    // of its first blob.
+    // Detected by content and not by name, because files are renamed and piped. Whitespace and a byte order
+    // mark may precede the first tag of an XML file. A PBF file starts with a length of four bytes and the
+    // name of its first blob.
     let text_start = bytes
         .iter()
         .position(|b| !b.is_ascii_whitespace() && !b"\xEF\xBB\xBF".contains(b));
@@ -303,10 +303,10 @@ fn contains(bytes: &[u8], needle: &[u8]) -> bool {
     bytes.windows(needle.len()).any(|window| window == needle)
 }
 
-/// Makes a scenario from OSM elements.
+/// Creates a scenario from OSM elements.
 ///
-/// Every way for motor vehicles becomes one or more roads, cut where ways meet and at signals away from
-/// junctions. Node ids and road ids count up in the order of the data.
+/// Every way for motor vehicles becomes one or more roads, which are cut where ways meet and at signals away
+/// from junctions. Node ids and road ids increase in the order of the data.
 ///
 /// # Errors
 /// If there is no drivable road, or coordinates are out of range.
@@ -348,8 +348,8 @@ pub fn import(
     Ok((scenario, summary))
 }
 
-/// A warning about junctions of several nodes that are very close to each other. Examples are nodes of the
-/// scenario, because the data have no element for a junction.
+/// Returns a warning about junctions that consist of several nodes very close to each other. Examples are
+/// nodes of the scenario, because the data have no element for a junction.
 fn merged(layout: &Layout) -> Option<ImportWarning> {
     let junctions = layout.junctions.iter();
     let merged = junctions.filter(|junction| junction.nodes.len() > 1 && junction.is_crossing());
@@ -363,7 +363,7 @@ fn merged(layout: &Layout) -> Option<ImportWarning> {
     })
 }
 
-/// The part of a summary that follows from the scenario; the rest is empty.
+/// Fills in the part of a summary that follows from the scenario, and leaves the rest empty.
 fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSummary {
     let side = scenario.about().driving_side;
     let network = scenario.network();
@@ -383,7 +383,8 @@ fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSu
             .filter(|lane| lane.lane_change != LaneChange::Both)
             .count()
     };
-    // Without the connections inside junctions, whose number depends on the layout instead of the data.
+    // The connections inside junctions are left out, because their number depends on the layout and not on
+    // the data.
     let lane_pieces = graph
         .lanelets()
         .iter()
@@ -416,7 +417,7 @@ fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSu
     }
 }
 
-/// Number and length, km, of roads by access.
+/// Returns the number of roads and their length, km, by access.
 fn by_access(network: &RoadNetwork) -> BTreeMap<RoadAccess, (usize, f64)> {
     let mut roads: BTreeMap<RoadAccess, (usize, f64)> = BTreeMap::new();
     for (_, road) in network.roads() {

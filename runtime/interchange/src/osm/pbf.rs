@@ -1,8 +1,8 @@
 //! OSM PBF.
 //!
 //! A file is a sequence of blobs, each a header and a block of elements, usually compressed with zlib. A
-//! library reads the wire format. The fields are interpreted here, so that everything is bounded while it is
-//! read, because a file of half a megabyte can claim 600 million nodes. Format:
+//! library reads the wire format. The fields are interpreted here, so that everything is limited while it is
+//! read, because a file of half a megabyte can claim to contain 600 million nodes. Format:
 //! <https://wiki.openstreetmap.org/wiki/PBF_Format>.
 
 use super::ImportError;
@@ -10,23 +10,23 @@ use super::elements::{Elements, Relation, Sign, Tags, Way};
 use protobuf::CodedInputStream;
 use std::io::Read;
 
-/// Largest header of a blob and largest unpacked blob, bytes; these are the format's own limits.
+/// Maximum size of the header of a blob and of an unpacked blob, bytes. These are the limits of the format.
 const MAX_HEADER: usize = 64 * 1024;
 const MAX_BLOCK: u64 = 32 * 1024 * 1024;
 
-/// Features that a file may require of its reader. Other features change the meaning of elements.
+/// Features that a file may require from its reader. Other features change the meaning of elements.
 const KNOWN_FEATURES: [&str; 2] = ["OsmSchema-V0.6", "DenseNodes"];
 
-/// Number of elements, references and tags that any file may contain; larger files two for each of their
-/// bytes. In real data a node takes at least three bytes.
+/// Number of elements, references and tags that any file may contain. Larger files may contain two for each
+/// of their bytes. In real data a node takes at least three bytes.
 const MIN_BUDGET: u64 = 2_000_000;
 
 /// Reads OSM PBF.
 pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
     let mut reader = PbfReader {
         elements: Elements::default(),
-        // zlib compresses zeros a thousandfold, and a dense node of zeros takes three bytes unpacked. Without
-        // a budget a file of 0.5 MB could fill the memory with nodes.
+        // zlib compresses zeros a thousandfold, and a dense node of zeros takes three bytes when unpacked.
+        // Without a limit, a file of 0.5 MB could fill the memory with nodes.
         left: MIN_BUDGET.max(2 * bytes.len() as u64),
     };
     let mut rest = bytes;
@@ -44,14 +44,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
         match header.kind.as_str() {
             "OSMHeader" => check_features(&unpacked(blob)?)?,
             "OSMData" => reader.block(&unpacked(blob)?)?,
-            // The format allows blobs of other types to be skipped.
+            // The format permits skipping blobs of other types.
             _ => {}
         }
     }
     Ok(reader.elements)
 }
 
-/// An error about damaged data, from the library's error or our own message.
+/// Returns an error about damaged data, with the library's message or our own.
 fn damaged(what: impl ToString) -> ImportError {
     ImportError::Damaged {
         line: 0,
@@ -67,7 +67,7 @@ fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], ImportError> 
     Ok(head)
 }
 
-/// The value of one field of a message.
+/// The value of a field of a message.
 enum Value<'a> {
     Number(u64),
     Bytes(&'a [u8]),
@@ -93,8 +93,8 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Decodes the signed numbers of protobuf, which are folded so that small negative ones stay short: 0, 1, 2,
-/// 3, 4 stand for 0, -1, 1, -2, 2.
+/// Decodes the signed numbers of protobuf. They are stored so that small negative numbers stay short: 0, 1,
+/// 2, 3, 4 stand for 0, -1, 1, -2, 2.
 fn zigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
@@ -106,8 +106,8 @@ fn for_each_field<'a>(
 ) -> Result<(), ImportError> {
     let mut stream = CodedInputStream::from_bytes(message);
     while let Some(tag) = stream.read_raw_tag_or_eof().map_err(damaged)? {
-        // A tag is the field's number and its wire type: 0 varint, 1 eight bytes, 2 length and
-        // bytes, 5 four bytes. Types 3 and 4 (groups) are long out of use.
+        // A tag consists of the field's number and its wire type: 0 varint, 1 eight bytes, 2 length and
+        // bytes, 5 four bytes. Types 3 and 4 (groups) are obsolete.
         let value = match tag & 7 {
             0 => Value::Number(stream.read_raw_varint64().map_err(damaged)?),
             1 => Value::Number(stream.read_fixed64().map_err(damaged)?),
@@ -126,7 +126,7 @@ fn for_each_field<'a>(
     Ok(())
 }
 
-/// The numbers of a packed list; a broken one ends the list with an error.
+/// Returns the numbers of a packed list. A damaged list ends with an error.
 fn packed(bytes: &[u8]) -> impl Iterator<Item = Result<u64, ImportError>> {
     let mut stream = CodedInputStream::from_bytes(bytes);
     std::iter::from_fn(move || match stream.eof() {
@@ -140,11 +140,12 @@ fn packed(bytes: &[u8]) -> impl Iterator<Item = Result<u64, ImportError>> {
     })
 }
 
-/// The values of a list that is stored as differences between entries.
+/// Returns the values of a list that is stored as differences between entries.
 fn deltas(bytes: &[u8]) -> impl Iterator<Item = Result<i64, ImportError>> {
     packed(bytes).scan(0_i64, |sum, item| {
-        // Neighbours in a file are neighbours on the map and in the numbering, so differences are short: the
-        // ids 1000, 1001, 1005 are written as 1000, 1, 4. Damaged data may overflow; they then wrap.
+        // Neighbours in a file are usually neighbours on the map and in the numbering, so differences are
+        // short: the ids 1000, 1001, 1005 are written as 1000, 1, 4. In damaged data the sum may overflow,
+        // and then it wraps.
         Some(item.map(|value| {
             *sum = sum.wrapping_add(zigzag(value));
             *sum
@@ -173,7 +174,7 @@ impl BlobHeader {
     }
 }
 
-/// The content of a blob, unpacked.
+/// Returns the unpacked contents of a blob.
 fn unpacked(blob: &[u8]) -> Result<Vec<u8>, ImportError> {
     let mut content = None;
     for_each_field(blob, |field, value| {
@@ -195,7 +196,7 @@ fn unpacked(blob: &[u8]) -> Result<Vec<u8>, ImportError> {
 
 fn inflated(packed: &[u8]) -> Result<Vec<u8>, ImportError> {
     let mut content = Vec::new();
-    // One byte more than allowed, to distinguish a full block from one that is too large.
+    // Reads one byte more than allowed, to distinguish a full block from one that is too large.
     let mut decoder = flate2::read::ZlibDecoder::new(packed).take(MAX_BLOCK + 1);
     decoder.read_to_end(&mut content).map_err(damaged)?;
     if content.len() as u64 > MAX_BLOCK {
@@ -208,8 +209,8 @@ fn inflated(packed: &[u8]) -> Result<Vec<u8>, ImportError> {
 fn check_features(header: &[u8]) -> Result<(), ImportError> {
     for_each_field(header, |field, value| {
         // Field 4 lists required features. "HistoricalInformation" includes deleted versions among the
-        // elements; read as if current, they would bring back demolished streets. Optional features (field 5)
-        // can be ignored.
+        // elements. If they were read like present ones, demolished streets would reappear. Optional features
+        // (field 5) can be ignored.
         if field != 4 {
             return Ok(());
         }
@@ -223,7 +224,7 @@ fn check_features(header: &[u8]) -> Result<(), ImportError> {
     })
 }
 
-/// Values that a block states once for all its elements.
+/// Values that a block contains once for all its elements.
 struct Block<'a> {
     strings: Vec<&'a [u8]>,
     /// Nanodegrees per unit of a coordinate.
@@ -249,7 +250,7 @@ impl<'a> Block<'a> {
 
 struct PbfReader {
     elements: Elements,
-    /// Number of further elements, references and tags that are accepted.
+    /// Number of elements, references and tags that may still be read.
     left: u64,
 }
 
@@ -264,7 +265,7 @@ impl PbfReader {
     fn block(&mut self, message: &[u8]) -> Result<(), ImportError> {
         let mut block = Block {
             strings: Vec::new(),
-            // The defaults of the format, because fields with these values are not written.
+            // Defaults of the format, because fields with these values are not written.
             granularity: 100,
             latitude_offset: 0,
             longitude_offset: 0,
@@ -329,9 +330,8 @@ impl PbfReader {
             }
             Ok(())
         })?;
-        // Three parallel lists of differences, and one list of tags for all nodes: key, value, key,
-        // value, 0, key, value, 0, ... with a 0 after each node. A list that is empty means no tags
-        // at all.
+        // There are three parallel lists of differences, and a list of tags for all nodes: key, value, key,
+        // value, 0, key, value, 0, ... with a 0 after each node. If it is empty, no node has tags.
         let mut tags = packed(tags);
         let places = deltas(latitudes).zip(deltas(longitudes));
         for (id, (latitude, longitude)) in deltas(ids).zip(places) {
@@ -341,7 +341,7 @@ impl PbfReader {
         Ok(())
     }
 
-    /// Reads the key-value pairs of a node up to their end mark, and returns its sign.
+    /// Reads the key-value pairs of a node up to the end mark, and returns its sign.
     fn dense_tags(
         &mut self,
         block: &Block<'_>,
@@ -440,7 +440,7 @@ struct TagLists<'a> {
 }
 
 impl<'a> TagLists<'a> {
-    /// Fields 2 and 3 are the tags of all elements that are not dense.
+    /// Reads fields 2 and 3, which are the tags of all elements except dense nodes.
     fn field(&mut self, field: u32, value: &Value<'a>) -> Result<(), ImportError> {
         match field {
             2 => self.keys = value.bytes()?,

@@ -7,7 +7,7 @@ use roadwright_geometry::math::{asin, atan2, atanh, cos, cosh, sin, sinh, tan};
 /// Mean radius of the Earth, m (IUGG).
 const EARTH_RADIUS: f64 = 6_371_008.8;
 
-/// Transverse Mercator on the sphere around a centre: true to scale within 5e-6 over 20 km.
+/// Transverse Mercator projection of a sphere around a centre, true to scale within 5e-6 over 20 km.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LocalProjection {
     latitude: f64,
@@ -15,7 +15,7 @@ pub struct LocalProjection {
 }
 
 impl LocalProjection {
-    /// Makes a projection around a position in degrees.
+    /// Creates a projection around a position in degrees.
     pub fn new(latitude_deg: f64, longitude_deg: f64) -> Self {
         Self {
             latitude: latitude_deg.to_radians(),
@@ -23,14 +23,14 @@ impl LocalProjection {
         }
     }
 
-    /// Metres east and north of the centre.
+    /// Converts degrees to metres east and north of the centre.
     pub fn to_world(&self, latitude_deg: f64, longitude_deg: f64) -> DVec2 {
         let (latitude, east) = (
             latitude_deg.to_radians(),
             longitude_deg.to_radians() - self.longitude,
         );
-        // The clamp keeps positions a quarter of the globe away finite; they are rejected later as outside
-        // the world.
+        // The clamp keeps positions a quarter of the globe away finite. They are rejected later, because they
+        // lie outside the world.
         let x = atanh((cos(latitude) * sin(east)).clamp(-0.999_999, 0.999_999));
         let y = atan2(tan(latitude), cos(east)) - self.latitude;
         EARTH_RADIUS * DVec2::new(x, y)
@@ -53,8 +53,8 @@ pub fn great_circle_distance(a: &OsmNode, b: &OsmNode) -> f64 {
     let (phi_a, phi_b) = (a.latitude.to_radians(), b.latitude.to_radians());
     let half_phi = 0.5 * (phi_b - phi_a);
     let half_lambda = 0.5 * (b.longitude - a.longitude).to_radians();
-    // Haversine, because the plain cosine formula loses all digits for neighbours: at 1 m the cosine differs
-    // from 1 by 1e-14.
+    // Uses the haversine, because the plain cosine formula loses all digits for near points: at 1 m the
+    // cosine differs from 1 by 1e-14.
     let h = sin(half_phi) * sin(half_phi)
         + cos(phi_a) * cos(phi_b) * sin(half_lambda) * sin(half_lambda);
     2.0 * EARTH_RADIUS * asin(h.sqrt())

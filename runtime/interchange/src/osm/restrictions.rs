@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 pub(super) struct Found {
     /// Restrictions at a node.
     pub(super) at: BTreeMap<i64, Vec<Restriction>>,
-    /// Via restrictions, by the node where the via roads begin.
+    /// Restrictions with via roads, by the node where the via roads begin.
     pub(super) via: BTreeMap<i64, Vec<ViaRestriction>>,
 }
 
 /// Collects the restrictions that can be imported.
 pub(super) fn collect(elements: &Elements, built: &Built, warnings: &mut Warnings) -> Found {
-    // Relations name ways and a node, but the scenario names roads, so this maps (way, node at an end) to
-    // roads.
+    // Relations refer to ways and a node, but the scenario refers to roads, so this maps (way, node at an
+    // end) to roads.
     let mut ends: BTreeMap<(i64, i64), Vec<RoadId>> = BTreeMap::new();
     for (index, piece) in built.pieces.iter().enumerate() {
         for node in [piece.nodes[0], piece.nodes[piece.nodes.len() - 1]] {
@@ -54,14 +54,14 @@ pub(super) fn collect(elements: &Elements, built: &Built, warnings: &mut Warning
     found
 }
 
-/// Reads a relation as a restriction at a node, or returns why it is left out.
+/// Reads a relation as a restriction at a node, or returns the reason why it is left out.
 fn read(
     relation: &Relation,
     ends: &BTreeMap<(i64, i64), Vec<RoadId>>,
 ) -> Result<(i64, Vec<Restriction>), &'static str> {
     let kind = kind_of(relation)?;
     let via = via_node(relation)?;
-    // A way was cut at its junctions; of its roads, the one that ends at the via node is meant.
+    // Ways are cut at junctions. Of the roads of this way, the one that ends at the via node is meant.
     let roads = |role: &'static str| -> Vec<RoadId> {
         let ways = members(relation, role).filter(|m| m.0 == 'w');
         ways.filter_map(|m| ends.get(&(m.1, via)))
@@ -73,13 +73,13 @@ fn read(
     if from.is_empty() || to.is_empty() {
         return Err("turn restrictions between ways that are not imported or do not meet");
     }
-    // A way that passes the via node has two roads there, and the turn concerns one of them, which
-    // only the angle in the name (no_left_turn) would tell:
+    // A way that passes the via node has two roads there, and the turn concerns only one of them. Only the
+    // angle in the name (no_left_turn) would show which:
     //
     //     from ----> via ----> from        into which `to`, coming from which side?
     //
-    // Forbidding both is wrong. Relation:restriction on the wiki asks mappers to cut ways at the
-    // via node, so such relations are few; they are left out with a warning.
+    // Forbidding both would be wrong. Relation:restriction on the wiki asks mappers to cut ways at the via
+    // node, so there are few such relations. They are left out with a warning.
     if from.len() > 1 || to.len() > 1 {
         return Err("turn restrictions whose ways are not split at the via node");
     }
@@ -91,10 +91,11 @@ fn read(
     Ok((via, vec![restriction]))
 }
 
-/// Whether a turn is prohibited or prescribed; the rest of the value (left turn, U-turn) follows from the
-/// members.
+/// Returns whether a turn is prohibited or prescribed. The rest of the value (left turn, U-turn) follows from
+/// the members.
 pub(super) fn kind_of(relation: &Relation) -> Result<RestrictionKind, &'static str> {
-    // `restriction:hgv` or `restriction:conditional` alone does not apply to all cars at all times.
+    // If there is only `restriction:hgv` or `restriction:conditional`, the restriction does not apply to all
+    // cars at all times.
     let value = relation
         .tags
         .get("restriction")
@@ -107,7 +108,7 @@ pub(super) fn kind_of(relation: &Relation) -> Result<RestrictionKind, &'static s
     }
 }
 
-/// The node at which the turn is made.
+/// Returns the node at which the turn is made.
 fn via_node(relation: &Relation) -> Result<i64, &'static str> {
     let mut vias = members(relation, "via");
     match (vias.next(), vias.next()) {

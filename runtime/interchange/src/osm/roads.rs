@@ -21,29 +21,30 @@ use roadwright_scenario::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-/// Conversion of traced points to a smooth line: the error at a vertex is at most 15 cm.
+/// Options for converting traced points to a smooth line, whose error at a vertex is at most 15 cm.
 const FILLET: FilletOptions = FilletOptions {
     radius: 40.0,
     miss: 0.15,
 };
-/// Turn at a vertex above which it is a corner: the way is cut there, so that the corner gets the radius of a
-/// junction while the reference lines keep the length of the way. Radians.
+/// Change of direction above which a vertex is a corner, rad. The way is cut there, so that the corner gets
+/// the radius of a junction while the reference lines keep the length of the way.
 const SHARP_TURN: f64 = 0.6;
-/// Shortest piece, m.
+/// Minimum length of a piece, m.
 const MIN_LENGTH: f64 = 0.05;
 
-/// A stretch of a drivable way whose nodes are present and inside the box: at first as long as possible (a
-/// run), then cut into the roads of the graph.
+/// A stretch of a drivable way whose nodes are present and inside the box. It is first as long as possible (a
+/// run), and later cut into the roads of the graph.
 pub(super) struct Piece {
     pub(super) way: i64,
     pub(super) style: usize,
-    /// OSM node ids; synthetic ones are negative beyond any in the data.
+    /// OSM node ids. Created nodes have negative ids below all ids in the data.
     pub(super) nodes: Vec<i64>,
     /// Whether its direction is against that of its way.
     pub(super) is_reversed: bool,
     /// Whether its way is tagged as the ring of a roundabout.
     pub(super) is_ring: bool,
-    /// Whether it begins where its run begins, and whether it ends where its run ends.
+    /// Whether the piece begins where its run begins. The next field states whether it ends where its run
+    /// ends.
     pub(super) begins: bool,
     pub(super) ends: bool,
 }
@@ -54,7 +55,7 @@ pub(super) struct Built {
     styles: Vec<WayStyle>,
     places: BTreeMap<i64, OsmNode>,
     signals: Signals,
-    /// Nodes of drivable ways.
+    /// All nodes of drivable ways.
     on_ways: BTreeSet<i64>,
     way_count: usize,
 }
@@ -63,15 +64,15 @@ pub(super) struct Built {
 pub(super) struct Counts {
     pub(super) ways: usize,
     pub(super) signals: usize,
-    /// Junctions and crossings with signals.
+    /// Number of junctions and crossings with signals.
     pub(super) controllers: usize,
-    /// Signals that are on no road of the scenario.
+    /// Number of signals that could not be assigned to a road of the scenario.
     pub(super) signals_unassigned: usize,
-    /// Stop and give-way signs at junctions.
+    /// Number of stop and give-way signs at junctions.
     pub(super) signs: usize,
-    /// Mini roundabouts mapped as a single node.
+    /// Number of mini roundabouts mapped as a single node.
     pub(super) mini_roundabouts: usize,
-    /// Pedestrian crossings over arms, and those at no arm.
+    /// Number of pedestrian crossings over arms, and number of those at no arm.
     pub(super) crossings: usize,
     pub(super) crossings_unassigned: usize,
 }
@@ -94,8 +95,8 @@ pub(super) fn build(
         };
         return Err(ImportError::NoRoads(hint));
     }
-    // Signals come last because they are assigned to junctions, which have to be known. A signal that becomes
-    // a node of its own is another place to cut.
+    // Signals come last, because they are assigned to junctions, which have to be known. A signal that
+    // becomes a separate node is another place at which ways are cut.
     let mut cuts = cut_nodes(&runs);
     cuts.extend(runs.iter().flat_map(|run| sharp_nodes(run, &places)));
     let signals = place_signals(&runs, &places, &mut cuts);
@@ -129,7 +130,7 @@ struct Drivable {
     way_count: usize,
 }
 
-/// The runs of all drivable ways, each in the direction of its future road.
+/// Returns the runs of all drivable ways, each in the direction of its future road.
 fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable {
     let (mut runs, mut styles, mut way_count) = (Vec::new(), Vec::new(), 0);
     let elements = clipper.elements;
@@ -157,7 +158,8 @@ fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable
         let kind = way.tags.get("junction").map(String::as_str);
         let is_ring = matches!(kind, Some("roundabout" | "circular"));
         runs.extend(lists.into_iter().map(|mut nodes| {
-            // Reading the tags has turned `oneway=-1` into a one-way road along its line.
+            // For `oneway=-1`, reading the tags has returned a one-way road along its line, so the nodes are
+            // reversed.
             if reversed {
                 nodes.reverse();
             }
@@ -193,13 +195,14 @@ fn warn_of_signals_off_roads(
     }
 }
 
-/// Nodes at which runs are cut: their ends, and nodes that two runs, or one run twice, pass.
+/// Returns the nodes at which runs are cut. These are the ends of runs, and nodes that two runs pass or that
+/// one run passes twice.
 fn cut_nodes(runs: &[Piece]) -> BTreeSet<i64> {
     let mut seen: BTreeMap<i64, usize> = BTreeMap::new();
     for run in runs {
         let last = run.nodes.len() - 1;
         for (i, &node) in run.nodes.iter().enumerate() {
-            // An end counts as a meeting of its own. Junctions in OpenStreetMap are nodes that ways share;
+            // Ends count as meetings. Junctions in OpenStreetMap are nodes that ways share;
             // lines that only cross in the plane (bridges) share none. A node inside one way and at the end
             // of another counts 1 + 2; one at the ends of two ways counts 4; one that a single way passes
             // counts 1 and is only a vertex.
@@ -212,9 +215,9 @@ fn cut_nodes(runs: &[Piece]) -> BTreeSet<i64> {
         .collect()
 }
 
-/// Inner nodes of a run at which it turns sharply.
+/// Returns the inner nodes of a run at which it turns sharply.
 fn sharp_nodes(run: &Piece, places: &BTreeMap<i64, OsmNode>) -> Vec<i64> {
-    // Any projection near the run is good enough for angles, and the centre of the data is not known yet.
+    // For angles, any projection near the run is good enough, and the centre of the data is not known yet.
     let first = &places[&run.nodes[0]];
     let projection = LocalProjection::new(first.latitude, first.longitude);
     let point = |node: &i64| {
@@ -264,7 +267,7 @@ fn cut_runs(
     pieces
 }
 
-/// Makes one or two roads of the nodes between two cuts, or returns why that is impossible.
+/// Creates one or two roads from the nodes between two cuts, or returns the reason why that is impossible.
 fn stretch<'a>(
     nodes: &'a [i64],
     places: &BTreeMap<i64, OsmNode>,
@@ -279,17 +282,17 @@ fn stretch<'a>(
     } else if !is_loop {
         Ok(vec![nodes])
     } else if nodes.len() > 3 {
-        // A loop would start and end at one junction, so it is cut in the middle. A turning circle a b c d a
-        // at the end of a street becomes the roads a b c and c d a.
+        // A loop would start and end at the same junction, so it is cut in the middle. A turning circle a b c
+        // d a at the end of a street becomes the roads a b c and c d a.
         let middle = nodes.len() / 2;
         Ok(vec![&nodes[..=middle], &nodes[middle..]])
     } else {
-        // Forth and back on the same line.
+        // A line that goes back to its start.
         Err("loops of two points")
     }
 }
 
-/// Leaves out pieces that exceed the number of roads at one of their nodes.
+/// Leaves out pieces at nodes with too many roads.
 fn leave_out_crowded(pieces: &mut Vec<Piece>, warnings: &mut Warnings) {
     let mut ends: BTreeMap<i64, usize> = BTreeMap::new();
     pieces.retain(|piece| {
@@ -312,7 +315,7 @@ fn leave_out_crowded(pieces: &mut Vec<Piece>, warnings: &mut Warnings) {
 }
 
 impl Built {
-    /// Builds the scenario, with the numbers of its objects.
+    /// Builds the scenario, and counts its objects.
     pub(super) fn into_scenario(
         self,
         options: &ImportOptions,
@@ -335,7 +338,7 @@ impl Built {
                 longitude_deg: centre.1.into(),
             }),
         })))?;
-        // Nodes before roads, because the scenario rejects a road without nodes.
+        // Nodes are added before roads, because the scenario rejects a road without nodes.
         let ids = self.node_ids();
         let signs = place_signs(&self.pieces, &self.places);
         let minis = minis::place(&self.pieces, &self.places, &self.on_ways, side, warnings);
@@ -388,7 +391,7 @@ impl Built {
         Ok((scenario, counts))
     }
 
-    /// Middle of the data, degrees (latitude, longitude).
+    /// Returns the middle of the data in degrees (latitude, longitude).
     fn centre(&self) -> (f64, f64) {
         let range = |value: fn(&OsmNode) -> f64| {
             let values = self.places.values().map(value);
@@ -398,7 +401,7 @@ impl Built {
         };
         let (south, north) = range(|node| node.latitude);
         let (west, east) = range(|node| node.longitude);
-        // Rounded, so that the origin is readable and does not change with small changes of the data.
+        // Rounded, so that the origin is readable and stays the same after small changes of the data.
         let rounded = |v: f64| (v * 1e4).round() / 1e4;
         let longitude = rounded(0.5 * (west + east));
         let longitude = if longitude > 180.0 {
@@ -441,8 +444,8 @@ impl Built {
             .iter()
             .map(|&n| self.world(projection, n))
             .collect();
-        // The survey is a polyline. Each inner vertex b becomes an arc of at most 40 m radius that
-        // passes it within 15 cm; ends are met exactly, so that roads meet at their nodes.
+        // The data contain a polyline. Each inner vertex b becomes an arc with a radius of at most 40 m that
+        // passes within 15 cm of it. The ends stay exact, so that roads meet at their nodes.
         //
         //     a --------.  b               A turn of 10 degrees gets a radius of 39 m, one of
         //                ` .               20 degrees 9.7 m.
@@ -469,7 +472,7 @@ impl Built {
     }
 }
 
-/// The id of the road made of a piece.
+/// Returns the id of the road that a piece becomes.
 pub(super) fn road_id(index: usize) -> RoadId {
     RoadId(index as u32 + 1)
 }
@@ -483,24 +486,24 @@ const LEFT_HAND: [&str; 76] = [
     "TO", "TT", "TV", "TZ", "UG", "VC", "VG", "VI", "WS", "ZA", "ZM", "ZW",
 ];
 
-/// The boundaries of all countries. They are included in the program, so that an import needs no server and
-/// gives the same result everywhere. Reading them takes longer than a small import, so it is done once.
+/// Boundaries of all countries. They are part of the program, so that an import needs no server and gives the
+/// same result everywhere. They are read only once, because that takes longer than a small import.
 static BOUNDARIES: LazyLock<Option<CountryBoundaries>> =
     LazyLock::new(|| CountryBoundaries::from_reader(BOUNDARIES_ODBL_360X180).ok());
 
-/// The country that contains a position, by its code in ISO 3166-1 alpha-2; empty at sea.
+/// Returns the ISO 3166-1 alpha-2 code of the country that contains a position; empty at sea.
 fn country_of(latitude: f64, longitude: f64) -> String {
     let (Some(boundaries), Ok(place)) = (&*BOUNDARIES, LatLon::new(latitude, longitude)) else {
         return String::new();
     };
-    // Parts of countries have codes as well, such as "US-NY", and overseas territories both their own and
-    // that of the country; smaller areas come first.
+    // Parts of countries also have codes, such as "US-NY", and overseas territories have both their own code
+    // and that of the country. Smaller areas come first.
     let ids = boundaries.ids(place);
     let country = ids.iter().find(|id| id.len() == 2);
     country.map_or_else(String::new, |id| (*id).to_owned())
 }
 
-/// The driving side of a country; right by default.
+/// Returns the driving side of a country, which is the right side by default.
 fn side_of(country: &str) -> DrivingSide {
     match LEFT_HAND.contains(&country) {
         true => DrivingSide::Left,

@@ -1,4 +1,4 @@
-//! Signals and signs: the junction and road that each applies to.
+//! Assigns signals and signs to junctions and roads.
 //!
 //! ```text
 //!    ---+---S---[junction]      A signal or sign on an approach applies to the junction ahead, in its
@@ -32,10 +32,10 @@ pub(super) fn place_signals(
     let mut counted = BTreeSet::new();
     for run in runs {
         for (i, &node) in run.nodes.iter().enumerate() {
-            // Whether mapped at the stop line of each approach or once on the junction
-            // (Tag:highway=traffic_signals on the wiki allows both), signals control the junction: four stop
-            // lines 15 m before a crossing make one signalled node. Signals without a junction within reach
-            // are at pedestrian crossings.
+            // Signals may be mapped at the stop line of each approach or once on the junction
+            // (Tag:highway=traffic_signals on the wiki allows both), and control the junction in either case.
+            // So four stop lines 15 m before a crossing give one node with signals. Signals without a
+            // junction within reach are at pedestrian crossings.
             if places[&node].sign.kind != Some(SignKind::Signals) {
                 continue;
             }
@@ -52,8 +52,8 @@ pub(super) fn place_signals(
     }
 }
 
-/// The junction that a signal or sign at position `i` of a run applies to, with its distance, m: the one in
-/// its direction, or without one the nearest.
+/// Returns the junction to which a signal or sign at position `i` of a run applies, and its distance, m. This
+/// is the junction in its direction, or the nearest one if it has no direction.
 fn guarded(
     run: &Piece,
     i: usize,
@@ -81,12 +81,13 @@ fn guarded(
     let ahead = || walk(&mut (i + 1..run.nodes.len()));
     let behind = || walk(&mut (0..i).rev());
     match places[&run.nodes[i]].sign.direction {
-        // `forward` is along the way, but the run may have been reversed.
+        // `forward` means along the way, but the run may have been reversed.
         Some(forward) if forward != run.is_reversed => ahead(),
         Some(_) => behind(),
-        // Where a way has been cut both pieces contain the sign, and the piece that continues takes it.
+        // Where a way was cut, both pieces contain the sign, and the piece that continues from there uses it.
         None if i == 0 || i + 1 == run.nodes.len() => ahead(),
-        // At equal distance the junction ahead, because signals stand before what they control.
+        // At equal distances it applies to the junction ahead, because signals stand before what they
+        // control.
         None => [ahead(), behind()]
             .into_iter()
             .flatten()
@@ -97,7 +98,7 @@ fn guarded(
 /// Stop and give-way signs at junctions.
 #[derive(Default)]
 pub(super) struct Signs {
-    /// The control of a junction, and its major roads.
+    /// Control of each junction, and its major roads.
     pub(super) decided: BTreeMap<i64, (Control, Vec<RoadId>)>,
     /// Number of signs that apply to a junction.
     pub(super) count: usize,
@@ -116,7 +117,7 @@ pub(super) fn place_signs(pieces: &[Piece], places: &BTreeMap<i64, OsmNode>) -> 
         }
     }
     let is_crossing = |node: &i64| ends.get(node).is_some_and(|roads| roads.len() > 2);
-    // For each junction the roads with a sign, and whether traffic has to stop on any of them.
+    // The roads with a sign for each junction, and whether traffic has to stop on any of them.
     let mut minors: BTreeMap<i64, (BTreeSet<RoadId>, bool)> = BTreeMap::new();
     let mut counted = BTreeSet::new();
     for (index, piece) in pieces.iter().enumerate() {
@@ -130,8 +131,8 @@ pub(super) fn place_signs(pieces: &[Piece], places: &BTreeMap<i64, OsmNode>) -> 
             let Some((distance, junction)) = guarded(piece, i, places, is_crossing) else {
                 continue;
             };
-            // A sign on the junction itself does not state which approach it applies to, unless it applies to
-            // all.
+            // A sign on the junction itself does not show to which approach it applies, unless it applies to
+            // all of them.
             if distance > 0.0 || sign.is_for_all {
                 let (roads, any_stops) = minors.entry(junction).or_default();
                 if sign.is_for_all {
@@ -153,8 +154,8 @@ pub(super) fn place_signs(pieces: &[Piece], places: &BTreeMap<i64, OsmNode>) -> 
         let control = match (stops, major.is_empty()) {
             (true, true) => Control::AllWayStop,
             (true, false) => Control::Stop,
-            // Entries of a roundabout give way to its ring without a sign, and where all approaches give way
-            // none is major.
+            // Entries of a roundabout give way to the ring without a sign. If all approaches give way, none
+            // is major.
             (false, is_for_all) if is_for_all || on_ring.contains(&junction) => continue,
             (false, _) => Control::Priority,
         };

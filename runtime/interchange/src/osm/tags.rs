@@ -1,6 +1,6 @@
 //! Road properties from the tags of a way.
 //!
-//! Tags have the meaning of the OpenStreetMap wiki, on the page of each key: Key:highway, Key:access,
+//! The meaning of tags is that in the OpenStreetMap wiki, on the page of each key: Key:highway, Key:access,
 //! Key:oneway, Key:lanes, Key:layer, Key:maxspeed, Key:turn.
 
 use super::change_lanes::{self, ChangeLanes};
@@ -8,37 +8,37 @@ use super::elements::Tags;
 use super::turn_lanes::{self, TurnLanes};
 use roadwright_scenario::{CrossSection, LaneType, RoadAccess, RoadClass};
 
-/// The road that a drivable way becomes.
+/// Properties of the road that a drivable way becomes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct WayStyle {
     pub(super) name: String,
     pub(super) class: RoadClass,
     pub(super) layer: i8,
-    /// Access to it; never `No`, because such ways are left out.
+    /// Access to the road. Never `No`, because such ways are left out.
     pub(super) access: RoadAccess,
     /// Speed limit, m/s.
     pub(super) speed_limit: f64,
     pub(super) section: CrossSection,
     /// The arrows on its lanes.
     pub(super) turn_lanes: TurnLanes,
-    /// Whether it has arrows that do not match the number of its lanes.
+    /// Whether the way has arrows that do not match the number of its lanes.
     pub(super) has_wrong_arrows: bool,
     /// Permitted lane changes.
     pub(super) change_lanes: ChangeLanes,
-    /// Reason why some of its lane change tags are ignored, if so.
+    /// Reason why some of its lane change tags are ignored; `None` if all are used.
     pub(super) wrong_changes: Option<&'static str>,
-    /// Whether it is one-way against the order of its nodes.
+    /// Whether the road is one-way against the order of the way's nodes.
     pub(super) reversed: bool,
 }
 
-/// Returns the style of a way, or why motor vehicles do not use it.
+/// Returns the properties of a way, or the reason why motor vehicles do not use it.
 pub(super) fn style(tags: &Tags) -> Result<WayStyle, String> {
     let get = |key: &str| tags.get(key).map(String::as_str);
     let highway = get("highway").unwrap_or_default();
     let Some((class, lane_width)) = class_of(highway) else {
         return Err(format!("highway={highway}: not for motor vehicles"));
     };
-    // The nodes of a square run around it, so as a street it would be a ring of traffic.
+    // The nodes of a square run around it, so a street with these nodes would be a ring.
     if get("area") == Some("yes") {
         return Err("area=yes: an area, not a street".into());
     }
@@ -62,11 +62,11 @@ pub(super) fn style(tags: &Tags) -> Result<WayStyle, String> {
     })
 }
 
-/// Class and usual lane width, m, of the highways that motor vehicles use.
+/// Class and usual lane width (m) of the highways that motor vehicles use.
 fn class_of(highway: &str) -> Option<(RoadClass, f64)> {
     Some(match highway {
-        // Widths are the usual ones of the class: `width` is rarely tagged, and then often means
-        // the whole carriageway with what is parked on it.
+        // Widths are the usual ones for the class, because `width` is rarely tagged, and then often means the
+        // whole carriageway including parked cars.
         "motorway" => (RoadClass::Motorway, 3.5),
         "motorway_link" | "trunk_link" => (RoadClass::Ramp, 3.5),
         "trunk" | "primary" | "primary_link" => (RoadClass::Arterial, 3.25),
@@ -86,15 +86,15 @@ enum Users {
     BusOnly,
 }
 
-/// Returns the motor vehicles that may use a way, and on which trips.
+/// Returns which motor vehicles may use a way, and on which trips.
 fn users(tags: &Tags) -> Result<(Users, RoadAccess), String> {
     let get = |key: &str| tags.get(key).map(String::as_str);
     let bus = ["bus", "psv"]
         .iter()
         .any(|k| matches!(get(k), Some("yes" | "designated" | "official")));
     let busway = matches!(get("highway"), Some("busway" | "bus_guideway"));
-    // Keys form a hierarchy (Key:access): a car is a motor vehicle, a motor vehicle is a vehicle.
-    // The most specific key decides, so access=no with motor_vehicle=yes is open.
+    // Keys form a hierarchy (Key:access): a car is a motor vehicle, which is a vehicle. The most specific key
+    // decides, so that access=no with motor_vehicle=yes is open.
     let general = ["motorcar", "motor_vehicle", "vehicle", "access"]
         .iter()
         .find_map(|k| get(k));
@@ -108,7 +108,8 @@ fn users(tags: &Tags) -> Result<(Users, RoadAccess), String> {
     }
 }
 
-/// The access that a value stands for; of several (`customers;delivery`) the most open one.
+/// Returns the access that a value stands for. Of several values (`customers;delivery`), the most open one is
+/// used.
 fn road_access(value: &str) -> RoadAccess {
     let access = |value: &str| match value.trim() {
         "destination" => RoadAccess::Destination,
@@ -135,8 +136,8 @@ enum Direction {
 
 fn direction(tags: &Tags) -> Direction {
     let get = |key: &str| tags.get(key).map(String::as_str);
-    // `yes`, `no` and `-1` are the values of Key:oneway, the others older spellings. Without the tag,
-    // roundabouts, motorways and their slip roads are assumed to be one-way.
+    // Key:oneway lists `yes`, `no` and `-1`; the others are older spellings. Without the tag, roundabouts,
+    // motorways and their slip roads are assumed to be one-way.
     match get("oneway") {
         Some("yes" | "true" | "1") => Direction::Along,
         Some("-1" | "reverse") => Direction::Against,
@@ -153,7 +154,7 @@ fn direction(tags: &Tags) -> Direction {
     }
 }
 
-/// Lanes from `lanes`, `lanes:forward`, `lanes:backward`, `lanes:psv` and the class.
+/// Returns the lanes according to `lanes`, `lanes:forward`, `lanes:backward`, `lanes:psv` and the class.
 fn section(
     tags: &Tags,
     class: RoadClass,
@@ -173,16 +174,16 @@ fn section(
     section
 }
 
-/// A number of lanes from a tag; `None` if it is missing or absurd.
+/// Reads a number of lanes from a tag; `None` if it is missing or absurd.
 fn count(tags: &Tags, key: &str) -> Option<usize> {
-    // `lanes=2;3` occurs where two stretches were joined, and the first value is as good as any. Halves such
-    // as 1.5 are used for narrow two-way roads and are rounded down.
+    // `lanes=2;3` occurs where two stretches were joined, and either value is acceptable. Fractions such as
+    // 1.5 are used for narrow two-way roads, and are rounded down.
     let value = tags.get(key)?.split(';').next()?.trim();
     let value = value.parse::<f64>().ok()?;
     (1.0..=12.0).contains(&value).then_some(value as usize)
 }
 
-/// Numbers of lanes along and against the way.
+/// Returns the numbers of lanes along and against the way.
 ///
 /// | tags | along | against |
 /// | --- | --- | --- |
@@ -197,8 +198,8 @@ fn lane_counts(tags: &Tags, class: RoadClass, direction: Direction) -> (usize, u
         let usual = if class == RoadClass::Motorway { 2 } else { 1 };
         return (total.or(count("lanes:forward")).unwrap_or(usual), 0);
     }
-    // `lanes` counts both directions together (Key:lanes). A two-way road with lanes=1 is shared by both
-    // directions; the scenario has no such road, so it gets a lane in each direction.
+    // `lanes` counts both directions together (Key:lanes). On a two-way road with lanes=1 both directions
+    // share the lane. The scenario has no such road, so it gets a lane in each direction.
     let all = total.unwrap_or(2).max(2);
     match (count("lanes:forward"), count("lanes:backward")) {
         (Some(f), Some(b)) => (f, b),
@@ -208,10 +209,10 @@ fn lane_counts(tags: &Tags, class: RoadClass, direction: Direction) -> (usize, u
     }
 }
 
-/// Turns lanes into bus lanes according to `lanes:psv` and `lanes:bus`; `lanes` includes them already.
+/// Converts lanes to bus lanes according to `lanes:psv` and `lanes:bus`. `lanes` already includes them.
 fn add_bus_lanes(section: &mut CrossSection, tags: &Tags, direction: Direction) {
     let count = |key| count(tags, key);
-    // Without a direction in the key, a number is only clear on a one-way road.
+    // Without a direction in the key, a number is only unambiguous on a one-way road.
     let any = if direction == Direction::Both {
         None
     } else {
@@ -225,10 +226,10 @@ fn add_bus_lanes(section: &mut CrossSection, tags: &Tags, direction: Direction) 
     reserve_for_buses(&mut section.backward, against);
 }
 
-/// Makes the outermost lanes bus lanes, but leaves one for general traffic.
+/// Makes the outermost lanes bus lanes, but keeps at least one for general traffic.
 fn reserve_for_buses(lanes: &mut [(LaneType, f64)], count: Option<usize>) {
     let count = count.unwrap_or(0).min(lanes.len().saturating_sub(1));
-    // Lanes are listed from the middle outwards, so the last ones lie at the kerb, where stops are.
+    // Lanes are listed from the middle outwards, so the last ones are at the kerb, where bus stops are.
     let first = lanes.len() - count;
     for lane in &mut lanes[first..] {
         lane.0 = LaneType::Bus;
@@ -239,8 +240,8 @@ fn layer(tags: &Tags) -> i8 {
     let get = |key: &str| tags.get(key).map(String::as_str);
     let tagged = get("layer").and_then(|value| value.trim().parse::<f64>().ok());
     let is = |key: &str| get(key).is_some_and(|value| value != "no");
-    // A bridge without a layer is above the ground, so that it is not cut where it crosses the road below. A
-    // passage through a building stays at street level.
+    // A bridge without a layer is put above the ground, so that it is not cut where it crosses the road
+    // below. A passage through a building stays at street level.
     match tagged {
         Some(layer) => layer.clamp(-10.0, 10.0) as i8,
         None if is("bridge") => 1,
@@ -249,7 +250,7 @@ fn layer(tags: &Tags) -> i8 {
     }
 }
 
-/// `maxspeed` in m/s; `None` if it has no number.
+/// Reads `maxspeed` in m/s; `None` if it has no number.
 fn speed_limit(value: Option<&str>) -> Option<f64> {
     // Upper limit for any tagged speed.
     Some(tagged_speed(value?.trim())?.min(100.0))
@@ -262,8 +263,8 @@ fn tagged_speed(value: &str) -> Option<f64> {
             .ok()
             .filter(|v| *v >= 1.0 && *v <= 300.0)
     };
-    // Numbers without a unit are km/h (Key:maxspeed). Names such as IE:urban and `none` have no number, so
-    // the default of the class applies.
+    // Numbers without a unit are in km/h (Key:maxspeed). Values such as IE:urban and `none` have no number,
+    // so the default of the class applies.
     if let Some(mph) = value.strip_suffix("mph") {
         return Some(number(mph)? * 0.44704);
     }

@@ -1,4 +1,4 @@
-//! Tram tracks in streets: trams are not supported, and the import warns about them.
+//! Tram tracks in streets. Trams are not supported, so the import warns about them.
 
 use super::Warnings;
 use super::elements::{Elements, OsmNode};
@@ -9,15 +9,15 @@ use roadwright_geometry::grid_index::GridIndex;
 use std::collections::{BTreeMap, BTreeSet};
 
 const REASON: &str = "tram tracks in streets (the street is imported, the rails are left out)";
-/// Largest distance of tracks from the middle of the street that they share, m: half a street with four
-/// lanes.
+/// Largest distance between tracks and the middle of the street that they share, m, which is half of a street
+/// with four lanes.
 const REACH: f64 = 6.0;
-/// Cosine of the smallest angle of tracks that cross a street, 20 degrees.
+/// Cosine of the angle (20 degrees) above which tracks count as crossing a street.
 const ALONG: f64 = 0.94;
-/// Distance between the points at which streets are searched, m.
+/// Distance between the points of tracks at which streets are searched for, m.
 const SPACING: f64 = 4.0;
 
-/// Warns of each tram track that shares a stretch of street with cars.
+/// Adds a warning for each tram track that shares a stretch of street with cars.
 pub(super) fn warn(
     elements: &Elements,
     runs: &[Piece],
@@ -67,7 +67,7 @@ impl Streets {
         Self { grid, directions }
     }
 
-    /// Whether a line runs along a street somewhere.
+    /// Whether a line follows a street somewhere.
     fn hold(&self, line: &[DVec2]) -> bool {
         along(line).into_iter().any(|(point, direction)| {
             let mut is_in = false;
@@ -79,7 +79,7 @@ impl Streets {
     }
 }
 
-/// Points in the middle of equal parts of each segment, with its direction.
+/// Returns points in the middle of equal parts of each segment, each with its direction.
 fn along(line: &[DVec2]) -> Vec<(DVec2, DVec2)> {
     let pairs = line.windows(2).filter(|pair| pair[0] != pair[1]);
     let parts = pairs.flat_map(|pair| {

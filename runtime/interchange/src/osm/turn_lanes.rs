@@ -5,14 +5,14 @@
 //!                  0      1               2      no value: no arrow
 //! ```
 //!
-//! The arrows of a way apply to the junction at its end, because mappers split ways where arrows begin, and
-//! side streets before that are entered from every lane that allows it.
+//! The arrows of a way apply to the junction at its end, because mappers split ways where arrows begin.
+//! Vehicles may turn into side streets before that from any lane that allows it.
 
 use super::elements::Tags;
 use roadwright_scenario::junction::{Turn, Turns};
 use roadwright_scenario::{CrossSection, DrivingSide, Lane, LaneSection, LaneType};
 
-/// The arrows of a way, from left to right as its drivers see its lanes; an empty list for none.
+/// The arrows of a way, from left to right as drivers see its lanes. A list is empty if there are no arrows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct TurnLanes {
     /// Lanes in the direction of the road that the way becomes.
@@ -21,16 +21,16 @@ pub(super) struct TurnLanes {
     against: Vec<Turns>,
 }
 
-/// Returns the arrows that tags give the lanes of a section, and whether some were left out because they do
-/// not match the number of lanes.
+/// Returns the arrows that tags give to the lanes of a section, and whether some were left out because they
+/// do not match the number of lanes.
 pub(super) fn read(tags: &Tags, section: &CrossSection) -> (TurnLanes, bool) {
     let drivable = |lanes: &[(LaneType, f64)]| {
         let all = lanes.iter();
         all.filter(|(kind, _)| kind.is_drivable()).count()
     };
     let (along, against) = (drivable(&section.forward), drivable(&section.backward));
-    // Without a direction in the key the value is only clear on a one-way road, which has its driving
-    // direction, whatever the order of the way's nodes.
+    // Without a direction in the key, the value is only unambiguous on a one-way road, whose direction is the
+    // driving direction, whatever the order of the way's nodes.
     let one_way = ["turn:lanes", "turn:lanes:forward", "turn:lanes:backward"];
     let (along_keys, against_keys) = if against == 0 {
         (&one_way[..], &[][..])
@@ -53,20 +53,21 @@ pub(super) fn read(tags: &Tags, section: &CrossSection) -> (TurnLanes, bool) {
     (turn_lanes, is_wrong)
 }
 
-/// The turns of one lane: `left;through`. Values that are not turns (`merge_to_left`, `none`) give none.
+/// Returns the turns for a lane, such as `left;through`. Values that are not turns (`merge_to_left`, `none`)
+/// give none.
 fn turns_of(lane: &str) -> Turns {
     let turn = |token: &str| match token.trim() {
         "left" | "slight_left" | "sharp_left" => Some(Turn::Left),
         "through" => Some(Turn::Straight),
         "right" | "slight_right" | "sharp_right" => Some(Turn::Right),
-        // U-turns are not made at a junction that has other exits, so `reverse` is left out.
+        // Vehicles make no U-turns at a junction that has other exits, so `reverse` is left out.
         _ => None,
     };
     lane.split(';').filter_map(turn).collect()
 }
 
 impl TurnLanes {
-    /// Sets the arrows on the lanes of a road, towards the ends of the road that are ends of its way.
+    /// Sets the arrows on the lanes of a road towards those of its ends that are also ends of the way.
     pub(super) fn apply(
         &self,
         section: &mut LaneSection,
@@ -101,7 +102,7 @@ mod tests {
         read(&owned.collect(), section)
     }
 
-    /// The turns of each lane by id, as letters.
+    /// Returns the turns of each lane by id, as letters.
     fn arrows(section: &LaneSection) -> Vec<(i8, String)> {
         let letter = |turn: Turn| turn.name().chars().next();
         let lanes = section.lanes.iter();

@@ -1,5 +1,5 @@
-//! Turn restrictions via ways: a U-turn over the short street between two carriageways consists of two turns,
-//! each of which is permitted on its own.
+//! Turn restrictions with via ways. For example, a U-turn over the short street between two carriageways
+//! consists of two turns, each of which is permitted on its own.
 
 use super::elements::Relation;
 use super::restrictions::{kind_of, members};
@@ -7,10 +7,11 @@ use super::roads::{Built, Piece, road_id};
 use roadwright_scenario::{RoadId, ViaRestriction};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A piece of a way: its road, and the nodes at its ends.
+/// A piece of a way, with its road and the nodes at its ends.
 type RoadPiece = (RoadId, [i64; 2]);
 
-/// Reads a relation as a restriction, with the node where its via ways begin, or returns why it is left out.
+/// Reads a relation as a restriction, with the node where its via ways begin, or returns the reason why it is
+/// left out.
 pub(super) fn read(
     relation: &Relation,
     built: &Built,
@@ -56,7 +57,7 @@ pub(super) fn read(
     Ok((node, rule))
 }
 
-/// The pieces of the ways of a role.
+/// Returns the pieces of the ways with a given role.
 fn runs(relation: &Relation, built: &Built, role: &'static str) -> Vec<RoadPiece> {
     let ways: BTreeSet<i64> = members(relation, role)
         .filter(|member| member.0 == 'w')
@@ -69,7 +70,7 @@ fn runs(relation: &Relation, built: &Built, role: &'static str) -> Vec<RoadPiece
         .collect()
 }
 
-/// The roads from one node to another, as few as possible.
+/// Returns the roads from one node to another, as few as possible.
 fn between(runs: &[RoadPiece], start: i64, end: i64) -> Option<Vec<RoadId>> {
     let mut came_by: BTreeMap<i64, (i64, RoadId)> = BTreeMap::new();
     let mut open = VecDeque::from([start]);

@@ -6,7 +6,7 @@ use quick_xml::Reader;
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 
-/// The element being read.
+/// The element that is being read.
 enum Open {
     Node {
         id: i64,
@@ -39,7 +39,7 @@ impl Open {
     }
 }
 
-/// Reads OSM XML. Attributes that only matter to editing (version, user, ...) may be missing.
+/// Reads OSM XML. Attributes that are only relevant for editing (version, user, ...) may be missing.
 pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         damaged(
@@ -61,8 +61,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
             Ok(Event::End(tag)) => state.end(tag.name().as_ref()),
             Ok(Event::Eof) => break,
             Ok(_) => {}
-            // Before <osm> broken XML means that the file is something else (a web page), after it that the
-            // file is damaged, which calls for different advice.
+            // Before <osm>, invalid XML means that the file is something else (such as a web page). After it,
+            // the file is damaged. The user needs different advice.
             Err(error) if state.in_osm => return Err(damaged(&error.to_string(), line())),
             Err(error) => return Err(ImportError::Foreign(format!("broken XML: {error}"))),
         }
@@ -76,8 +76,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
         return Err(ImportError::Foreign("XML without an <osm> element".into()));
     }
     if !state.closed {
-        // A download that was cut off between two elements is well-formed so far. Without this check half a
-        // city would be imported silently.
+        // A download that was cut off between two elements is well-formed up to there. Without this check,
+        // half of a city would be imported silently.
         let line = line_at(bytes, bytes.len());
         return Err(damaged("the file ends before </osm>: it is cut off", line));
     }
@@ -91,7 +91,7 @@ fn damaged(what: &str, line: usize) -> ImportError {
     }
 }
 
-// Counted only for errors, because lines are not needed otherwise, and counting while reading costs time.
+// Returns the line number of an offset. Only errors need it, and counting while reading would cost time.
 fn line_at(bytes: &[u8], offset: usize) -> usize {
     1 + bytes[..offset.min(bytes.len())]
         .iter()
@@ -134,7 +134,8 @@ impl State {
                     nodes.push(integer(tag, "ref")?);
                 }
             }
-            // node, way, relation: the first letter, as PBF's numbers are converted to as well.
+            // Nodes, ways and relations are stored by their first letter, to which the numbers of PBF are
+            // also converted.
             "member" => {
                 let kind = required(tag, "type")?.chars().next().unwrap_or('?');
                 let (id, role) = (integer(tag, "ref")?, text(tag, "role")?.unwrap_or_default());

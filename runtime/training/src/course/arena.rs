@@ -1,10 +1,10 @@
 //! The course `arena`: from a circle of 300 m to its centre.
 //!
-//! [Gerdelan 2011], section 9.4: a vehicle starts on a circle of 300 m around its goal, at any point and with
-//! any heading. It drives over hills and between trees and buildings of many sizes to the goal among the
-//! three largest buildings. A drive ends within 6 m of the goal or after 3 minutes. The arena itself is the
-//! same for all seeds, as in the source; the position and heading of the start are drawn. The hills are only
-//! visual: no level of dynamics slows down on them yet.
+//! [Gerdelan 2011], section 9.4: a vehicle starts on a circle with a radius of 300 m around its goal, at a
+//! random point and with a random heading. It drives over hills and between trees and buildings of many sizes
+//! to the goal among the three largest buildings. A drive ends within 6 m of the goal or after 3 minutes. As
+//! in the source, the arena itself is the same for all seeds, which only determine the position and heading
+//! of the start. The hills are only visual and slow down no vehicle.
 
 use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind};
@@ -17,9 +17,9 @@ use std::f64::consts::{PI, TAU};
 const RADIUS: f64 = 300.0;
 /// Time limit, s.
 const TIME: f64 = 180.0;
-/// Seed that selects one of the possible arenas.
+/// Seed from which the arena is generated.
 const ARENA: u64 = 94;
-/// Buildings stand in a ring between these distances from the goal, m.
+/// Smallest and largest distance between buildings and the goal, m.
 const INNERMOST: f64 = 45.0;
 const OUTERMOST: f64 = 270.0;
 const BUILDINGS: usize = 60;
@@ -29,8 +29,8 @@ const HILLS: usize = 9;
 pub(super) fn course() -> Course {
     Course {
         name: "arena".into(),
-        doc: "One vehicle drives from anywhere on a circle of 300 m to its middle, between buildings and \
-              trees; it has 3 minutes."
+        doc: "One vehicle drives from a random point on a circle of 300 m radius to its centre, between \
+              buildings and trees; it has 3 minutes."
             .into(),
         vehicle: "willys_mb",
         driver: "fuzzy_driver",
@@ -43,7 +43,7 @@ pub(super) fn course() -> Course {
 pub(super) fn draft(seed: u64) -> Draft {
     let mut draft = Draft::new("arena", seed, TIME);
     draft.apply(Edit::Terrain(Some(Box::new(hills()))));
-    // The hills of the source are visible but slow down no vehicle.
+    // The hills of the source are visible but do not slow down vehicles.
     let settings = draft.scenario.settings();
     draft.apply(Edit::Settings(Settings {
         slopes: false,
@@ -113,12 +113,13 @@ fn trees(draft: &mut Draft) {
 /// A position in the built-up ring, uniform by area.
 fn in_ring(stream: &mut Stream) -> DVec2 {
     let (inner, outer) = (INNERMOST * INNERMOST, OUTERMOST * OUTERMOST);
-    // By the square of the distance, because drawing the distance itself would crowd positions in the middle.
+    // The square of the distance is drawn, because drawing the distance itself would crowd positions in the
+    // middle.
     let distance = stream.next_in(inner, outer).sqrt();
     distance * unit(stream.next_in(-PI, PI))
 }
 
-/// Round hills and hollows on level ground, sampled every 20 m.
+/// Returns round hills and hollows on level ground, sampled every 20 m.
 fn hills() -> HeightField {
     let mut stream = Stream::new(ARENA, "hills", 0);
     let hills: Vec<(DVec2, f64, f64)> = (0..HILLS)

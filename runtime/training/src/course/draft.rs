@@ -1,4 +1,4 @@
-//! A scenario of a course under construction; all changes are edits.
+//! A scenario of a course under construction, which is changed only by edits.
 
 use super::{Course, CourseError, Setup};
 use roadwright_geometry::math::Stream;
@@ -7,13 +7,13 @@ use roadwright_scenario::{
     About, Agent, AgentId, Edit, EditError, Obstacle, Place, Scenario, Settings, Shape, Stack,
 };
 
-/// Time step of courses on open ground, s: that of the controllers, which run at 30 Hz.
+/// Time step of courses on open ground, s. The controllers run at the same 30 Hz.
 const TIME_STEP: f64 = 1.0 / 30.0;
 
-/// A trip of an agent, before its vehicle and driver are known.
+/// A trip of an agent whose vehicle and driver are not assigned yet.
 pub(super) struct Trip {
     pub(super) start: Place,
-    /// Whether the middle of the vehicle starts there instead of its rear axle.
+    /// Whether the start is the position of the vehicle's middle instead of its rear axle.
     pub(super) starts_by_middle: bool,
     pub(super) via: Vec<Place>,
     pub(super) destination: Place,
@@ -30,7 +30,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Makes an empty world with a run duration, s.
+    /// Creates an empty world whose runs have the given duration, s.
     pub(super) fn new(name: &str, seed: u64, duration: f64) -> Self {
         let mut draft = Self::of(Scenario::new(name));
         draft.apply(Edit::About(Box::new(About {
@@ -46,7 +46,7 @@ impl Draft {
         draft
     }
 
-    /// A draft of an existing scenario.
+    /// Creates a draft of an existing scenario.
     pub(super) fn of(scenario: Scenario) -> Self {
         Self {
             scenario,
@@ -65,7 +65,7 @@ impl Draft {
         self.add_obstacle(name, shape, height, None);
     }
 
-    /// Adds an obstacle that can be pushed, of a mass, kg.
+    /// Adds an obstacle with a mass in kg that can be pushed.
     pub(super) fn loose_obstacle(&mut self, name: &str, shape: Shape, height: f64, mass: f64) {
         self.add_obstacle(name, shape, height, Some(mass));
     }
@@ -91,7 +91,8 @@ impl Draft {
         self.apply(Edit::Settings(Settings { seed, ..settings }));
     }
 
-    /// Applies the run settings of a setup to the scenario: for all agents, like the options of a run.
+    /// Applies the run settings of a setup to the scenario. Like the options of a run, they apply to all
+    /// agents.
     pub(super) fn set_run(&mut self, seed: u64, setup: &Setup) {
         let settings = self.scenario.settings();
         let dt = setup.dt.unwrap_or(settings.dt.get());
@@ -102,8 +103,8 @@ impl Draft {
             dynamics,
             ..settings
         }));
-        // Agents and flows may name a level of their own, which would override that of the settings, so it is
-        // removed if the setup names one.
+        // Agents and flows may have a level of their own, which would override that of the settings. It is
+        // removed if the setup has a level.
         if setup.dynamics.is_none() {
             return;
         }
@@ -117,7 +118,7 @@ impl Draft {
         }
     }
 
-    /// Assigns vehicles of a type and drivers to the trips.
+    /// Assigns vehicles of a type and drivers to the trips, and returns the finished scenario.
     pub(super) fn finish(
         mut self,
         course: &Course,
@@ -153,7 +154,7 @@ impl Draft {
         self.sound(course)
     }
 
-    /// Gives all agents and flows vehicles of a type.
+    /// Gives vehicles of a type to all agents and flows.
     pub(super) fn give_vehicle(
         &mut self,
         course: &Course,
@@ -195,11 +196,11 @@ impl Draft {
         self.check(course)
     }
 
-    /// Leaves one plain driver for all agents and flows, so that the rest describes what is driven, whoever
-    /// drives it.
+    /// Replaces all drivers by a plain one, so that the scenario describes only the course and not its
+    /// drivers.
     pub(super) fn forget_drivers(&mut self, course: &Course) -> Result<(), CourseError> {
         let stacks: Vec<_> = self.scenario.stacks().keys().cloned().collect();
-        // All get the same stack first, because a stack in use cannot be deleted.
+        // All agents get this stack first, because a stack in use cannot be deleted.
         let plain = [Stack::default()];
         self.give_drivers(course, 0, &plain)?;
         for key in stacks.into_iter().filter(|key| *key != driver_key(0)) {
@@ -208,7 +209,7 @@ impl Draft {
         self.check(course)
     }
 
-    /// Gives all existing stacks the modules and fitnesses of a setup.
+    /// Puts the modules and fitnesses of a setup into all existing stacks.
     pub(super) fn dress_stacks(
         &mut self,
         course: &Course,
@@ -251,14 +252,14 @@ impl Draft {
         }
     }
 
-    /// Returns the scenario, unless an edit failed.
+    /// Returns the scenario, or the error of the first edit that failed.
     pub(super) fn sound(self, course: &Course) -> Result<Scenario, CourseError> {
         self.check(course)?;
         Ok(self.scenario)
     }
 }
 
-/// A place on open ground, moved back along its heading by a distance, m.
+/// Moves a place on open ground back along its heading by a distance, m.
 fn moved_back(place: Place, distance: f64) -> Place {
     match place {
         Place::Ground(at) => {
@@ -277,19 +278,19 @@ fn driver_key(number: usize) -> String {
     format!("{DRIVER}{number}")
 }
 
-/// Returns the driver that has a stack of this key; 0 for other stacks.
+/// Returns the number of the driver whose stack has this key; 0 for other stacks.
 pub(crate) fn driver_of(stack: &str) -> usize {
     let number = stack.strip_prefix(DRIVER);
     number.and_then(|n| n.parse().ok()).unwrap_or_default()
 }
 
-/// Assigns a driver to each of `agents`. Each driver gets the same number of agents, give or take one, in an
-/// order drawn from the seed.
+/// Assigns a driver to each of `agents`. The numbers of agents per driver differ by at most one, and the
+/// order is drawn from the seed.
 fn deal(seed: u64, agents: usize, drivers: usize) -> Vec<usize> {
-    // Dealt in turn and then shuffled: the counts differ by at most one, and the positions are random.
+    // Dealt in turn and then shuffled, so the numbers differ by at most one and the order is random.
     let mut dealt: Vec<usize> = (0..agents).map(|agent| agent % drivers.max(1)).collect();
     let mut stream = Stream::new(seed, "drivers", 0);
-    // Fisher-Yates shuffle: starting at the end, each element is swapped with one before it or itself.
+    // Fisher-Yates shuffle: from the end, each element is swapped with itself or one before it.
     for place in (1..agents).rev() {
         dealt.swap(place, stream.next_index(place + 1));
     }

@@ -4,28 +4,29 @@ use roadwright_scenario::DynamicsLevel;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Interval of the checks for the end of a drive, s of simulated time.
+/// Interval of simulated time between checks for the end of a drive, s.
 pub(crate) const LOOK: f64 = 0.1;
 
-/// End conditions of the drives of a course. Arriving at the last goal always ends a drive.
+/// End conditions of drives on a course. Arriving at the last goal always ends a drive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ends {
     /// Time after which a drive is over, s.
     pub time: f64,
-    /// Distance after which a drive is complete, m; `None`: it is complete when it arrives.
+    /// Distance after which a drive is complete, m; `None` if it is complete only on arrival.
     pub mileage: Option<f64>,
-    /// A vehicle whose middle is closer to the goal than this has arrived, m; `None` for the default rule.
+    /// Distance between the middle of a vehicle and the goal below which it has arrived, m; `None` for the
+    /// default rule.
     pub goal_radius: Option<f64>,
-    /// Roll of the body to either side beyond which it has tipped over, rad.
+    /// Roll of the body in either direction beyond which it has tipped over, rad.
     pub roll: Option<f64>,
     /// When a vehicle counts as stuck.
     pub stuck: Option<Stuck>,
-    /// Whether touching an obstacle or vehicle counts as being stuck at once, where bodies would pass through
-    /// each other.
+    /// Whether a vehicle that touches an obstacle or another vehicle counts as stuck. Used where bodies would
+    /// pass through each other.
     pub contact: bool,
 }
 
-/// A vehicle is stuck if it is within a distance of its position some time ago.
+/// Rule by which a vehicle is stuck: it is within a distance of its position some time ago.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stuck {
     /// Distance, m.
@@ -38,21 +39,21 @@ pub struct Stuck {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// It arrived at its last goal.
+    /// The vehicle arrived at its last goal.
     Arrived,
-    /// It covered the required distance.
+    /// The vehicle covered the required distance.
     Mileage,
-    /// Its time ran out.
+    /// The time ran out.
     Time,
-    /// It was removed from the road.
+    /// The vehicle was removed from the road.
     Removed,
     /// The vehicle tipped over.
     RolledOver,
-    /// It got stuck.
+    /// The vehicle got stuck.
     Stuck,
-    /// It touched an object that its body would have passed through.
+    /// The vehicle touched an object through which its body would have passed.
     Struck,
-    /// The pole was still upright when time ran out.
+    /// The pole was still upright when the time ran out.
     Held,
     /// The pole fell.
     Fell,
@@ -100,14 +101,14 @@ pub(crate) struct Moment {
     pub(crate) to_goal: f64,
     /// Roll of the body, rad.
     pub(crate) roll: f64,
-    /// Distance from its position one stuck time ago, m; `None` if it has not driven for that long.
+    /// Distance from its position `stuck.time` ago, m; `None` if it has not driven for that long.
     pub(crate) moved: Option<f64>,
-    /// Whether it touches an object that its body would pass through.
+    /// Whether the vehicle touches an object through which its body would pass.
     pub(crate) struck: bool,
 }
 
 impl Moment {
-    /// A vehicle that has just started.
+    /// State of a vehicle that has just started.
     #[cfg(test)]
     const START: Self = Self {
         mileage: 0.0,
@@ -120,7 +121,7 @@ impl Moment {
 }
 
 impl Ends {
-    /// Ends after a time, s, or on arrival.
+    /// Returns conditions that end a drive after a time, s, or on arrival.
     pub(crate) const fn after(time: f64) -> Self {
         Self {
             time,
@@ -132,20 +133,21 @@ impl Ends {
         }
     }
 
-    /// Whether drives can end while their vehicles continue.
+    /// Whether vehicles may continue after their drives have ended.
     pub(crate) fn leaves_vehicles(&self) -> bool {
         self.mileage.is_some() || self.looks_closely()
     }
 
-    /// Whether more than times and distances has to be checked.
+    /// Whether anything but times and distances has to be checked.
     pub(crate) fn looks_closely(&self) -> bool {
         self.goal_radius.is_some() || self.roll.is_some() || self.stuck.is_some() || self.contact
     }
 
     /// Returns how a drive ends at this moment, if it does. Failures are checked in the order of [Gerdelan
-    /// 2011], algorithm 2, so a vehicle that reaches the goal when its time runs out has not arrived.
+    /// 2011], algorithm 2, so a vehicle does not arrive if it reaches the goal at the moment when its time
+    /// runs out.
     pub(crate) fn end_of(&self, moment: &Moment) -> Option<End> {
-        // Reaching the mileage completes a drive, whatever else the same check shows.
+        // Reaching the mileage completes a drive, even if another condition holds at the same check.
         if self
             .mileage
             .is_some_and(|mileage| moment.mileage >= mileage)
@@ -162,7 +164,7 @@ impl Ends {
         if moved.is_some_and(|(stuck, moved)| moved <= stuck.distance) {
             return Some(End::Stuck);
         }
-        // Times are multiples of the step; half the check interval is far from both neighbours.
+        // Times are multiples of the step, so a margin of half the check interval avoids rounding errors.
         if moment.time >= self.time - 0.5 * LOOK {
             return Some(End::Time);
         }
@@ -173,7 +175,7 @@ impl Ends {
     }
 }
 
-/// Whether bodies pass through others at a level of dynamics.
+/// Whether bodies pass through each other at a level of dynamics.
 pub(crate) fn passes_through(level: DynamicsLevel) -> bool {
     match level {
         DynamicsLevel::Lane

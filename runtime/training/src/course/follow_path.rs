@@ -1,8 +1,8 @@
-//! The course `follow-path`: how closely a controller keeps to its lane.
+//! The course `follow-path`, which measures how closely a controller keeps to its lane.
 //!
-//! Two cars drive the road of the shipped scenario `figure-eight`, one in each direction, at 8 m/s in steps of
-//! 10 ms. They start on their lanes, and the first 10 s are not measured; one lap later the drive ends. All
-//! seeds are the same drive.
+//! Two cars drive on the road of the shipped scenario `figure-eight`, one in each direction, at 8 m/s in
+//! steps of 10 ms. They start on their lanes, and the first 10 s are not measured. One lap later the drive
+//! ends. All seeds give the same drive.
 
 use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind};
@@ -11,10 +11,10 @@ use roadwright_scenario::{DynamicsLevel, Edit, Place, RoadId, Settings, file};
 const EIGHT: &str = include_str!("../../../../scenarios/figure-eight.scenario.json");
 /// Speed limit, m/s.
 const SPEED: f64 = 8.0;
-/// Length of a lap along the reference line, m: two straights and two loops. The lanes of a lap are as long,
-/// because the loops turn to opposite sides.
+/// Length of a lap along the reference line, m. It has two straights and two loops. A lap on a lane is as
+/// long, because the loops turn in opposite directions.
 const LAP: f64 = 606.55;
-/// Time before the lap that is measured, s; the fitness `path_error` leaves it out.
+/// Time before the measured lap, s, which the fitness `path_error` leaves out.
 const BEFORE: f64 = 10.0;
 /// Time step, s.
 const TIME_STEP: f64 = 0.01;
@@ -54,7 +54,7 @@ pub(super) fn draft(seed: u64) -> Draft {
     }));
     for lane in [-1, 1] {
         let place = |road: u32, s: f64| Place::lane(RoadId(road), lane, s);
-        // Two laps, so that no vehicle arrives before its time is over.
+        // The route has two laps, so that no vehicle arrives before its time is over.
         let (bridge, below) = (place(3, 40.0), place(1, 40.0));
         draft.trip(Trip {
             start: place(1, 30.0),

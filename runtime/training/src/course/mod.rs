@@ -1,4 +1,4 @@
-//! Courses: scenarios generated from a seed, with end conditions and a rating.
+//! Courses, which are scenarios generated from a seed, with end conditions and a fitness.
 
 mod arena;
 mod draft;
@@ -23,14 +23,14 @@ use roadwright_simulation::{Ground, SimulationError};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// First seed for evaluation: no shipped value was chosen on courses from this seed on. Rules made by hand
-/// were chosen on seeds from 1 on, where experiments breed as well.
+/// First seed for evaluation. No built-in value was chosen on courses from this seed on. Hand-made rules were
+/// chosen on seeds from 1 on, which experiments also use for breeding.
 pub const UNSEEN_SEED: u64 = 300_001;
 
-/// A course: a scenario, its end conditions and its rating.
+/// A course, which consists of a scenario, end conditions and a fitness.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Course {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub name: String,
     /// Description in one sentence.
     pub doc: String,
@@ -56,14 +56,14 @@ enum Kind {
     Pendulum,
     TrailerReverse,
     FollowPath,
-    /// A user's scenario, the same for all seeds except for the random draws of its run.
+    /// A user's scenario, which is the same for all seeds except for random draws during its run.
     Own(Box<Scenario>),
 }
 
 /// Reason why a course cannot be driven.
 #[derive(Debug, Error)]
 pub enum CourseError {
-    /// No course has that name.
+    /// There is no course with this name.
     #[error("no course is called \"{name}\"; there are: {known}")]
     Unknown {
         /// The name.
@@ -71,12 +71,12 @@ pub enum CourseError {
         /// The available names.
         known: String,
     },
-    /// The scenario does not know the vehicle.
+    /// The scenario has no such vehicle type.
     #[error("course {course}: no vehicle type is called \"{vehicle}\"; there are: {known}")]
     NoSuchVehicle {
         /// The course.
         course: String,
-        /// The key asked for.
+        /// The requested key.
         vehicle: String,
         /// The available keys.
         known: String,
@@ -89,7 +89,7 @@ pub enum CourseError {
         /// The problem.
         what: &'static str,
     },
-    /// The scenario of the course cannot be put together.
+    /// The scenario of the course cannot be created.
     #[error("course {course}: {error}")]
     Scenario {
         /// The course.
@@ -121,7 +121,7 @@ pub enum CourseError {
         /// The score.
         score: f64,
     },
-    /// A module failed in a run that was needed.
+    /// A module failed in a run whose result was needed.
     #[error("course {course}, seed {seed}: {reason}; no result")]
     Failed {
         /// The course.
@@ -131,7 +131,7 @@ pub enum CourseError {
         /// The module that failed, the time, and the reason.
         reason: String,
     },
-    /// No agent has driven.
+    /// No agent drove.
     #[error("course {course}, seed {seed}: no agent has driven, so there is nothing to rate")]
     NobodyDrove {
         /// The course.
@@ -142,7 +142,7 @@ pub enum CourseError {
 }
 
 impl Course {
-    /// The built-in courses.
+    /// Returns the built-in courses.
     pub fn all() -> Vec<Self> {
         vec![
             obstacle_stream::course(),
@@ -156,10 +156,10 @@ impl Course {
         ]
     }
 
-    /// Returns a built-in course by its name.
+    /// Returns the built-in course with the given name.
     ///
     /// # Errors
-    /// If there is none of that name.
+    /// If there is no such course.
     pub fn named(name: &str) -> Result<Self, CourseError> {
         let all = Self::all();
         let known: Vec<String> = all.iter().map(|course| course.name.clone()).collect();
@@ -173,14 +173,14 @@ impl Course {
     /// The fitness of courses that have no score of their own.
     pub const GENERAL_FITNESS: &'static str = "crash_and_speed";
 
-    /// Whether its drivers have a destination that they can reach. Otherwise drives end by mileage or time
-    /// only.
+    /// Whether its drivers have a destination that they can reach. If not, drives end only by mileage or
+    /// time.
     pub fn has_arrival(&self) -> bool {
         !matches!(self.kind, Kind::ObstacleStream)
     }
 
-    /// Makes a course of a user's scenario: its agents drive until they arrive or its time runs out. Seeds
-    /// are those of its run, so they change only random draws, such as the vehicles of flows.
+    /// Creates a course from a user's scenario, whose agents drive until they arrive or the time runs out.
+    /// The seed is that of the run, so it changes only random draws, such as the vehicles of flows.
     pub fn own(name: &str, scenario: Scenario) -> Self {
         Self {
             name: name.into(),
@@ -193,8 +193,8 @@ impl Course {
         }
     }
 
-    /// Returns the scenario of a seed, with the vehicles and drivers of a setup. The same arguments give the
-    /// same scenario.
+    /// Returns the scenario for a seed, with the vehicles and drivers of a setup. The same arguments always
+    /// give the same scenario.
     ///
     /// # Errors
     /// If the setup does not fit the course.
@@ -216,11 +216,11 @@ impl Course {
         draft.finish(self, seed, vehicle, &drivers)
     }
 
-    /// Like [`Course::scenario`], including the time step and the level of dynamics of the setup, so that it
+    /// Returns [`Course::scenario`] with the time step and the level of dynamics of the setup, so that it
     /// runs like the course without further options.
     ///
     /// # Errors
-    /// As [`Course::scenario`], and if the course computes its vehicle itself, outside the simulation.
+    /// As [`Course::scenario`], and if the course simulates its vehicle itself.
     pub fn whole_scenario(&self, seed: u64, setup: &Setup) -> Result<Scenario, CourseError> {
         if self.is_manoeuvre() {
             return Err(CourseError::Setup {
@@ -233,7 +233,7 @@ impl Course {
         draft.sound(self)
     }
 
-    /// Rejects other levels of dynamics for a course that computes its vehicle itself.
+    /// Rejects other levels of dynamics for a course that simulates its vehicle itself.
     fn check_dynamics(&self, setup: &Setup) -> Result<(), CourseError> {
         let level = setup.dynamics.unwrap_or(DynamicsLevel::OneTrack);
         if !self.is_manoeuvre() || level == DynamicsLevel::OneTrack {
@@ -246,7 +246,7 @@ impl Course {
         })
     }
 
-    /// The stacks of a setup; the course's own if it has none.
+    /// The stacks of a setup, or the course's own stack if the setup has none.
     fn drivers(&self, setup: &Setup) -> Result<Vec<Stack>, CourseError> {
         let default = [Stack::with_controller(self.driver)];
         let stacks: &[Stack] = if setup.drivers.is_empty() {
@@ -258,23 +258,24 @@ impl Course {
         dressed.collect()
     }
 
-    /// The ground that its runs share, if it is the same for all seeds and setups.
+    /// The ground of its runs, if it is the same for all seeds and setups.
     pub(crate) fn shared_ground(&self) -> Option<Arc<Ground>> {
         matches!(self.kind, Kind::OldTown).then(old_town::ground)
     }
 
-    /// Hash of the course without its drivers: scenario and end conditions; 16 hexadecimal digits. Results of
-    /// two drivers are compared if it is equal.
+    /// Hash of the scenario and end conditions of the course, without its drivers, as 16 hexadecimal digits.
+    /// Results of two drivers can be compared if it is equal.
     ///
     /// # Errors
     /// If its scenario cannot be generated.
     pub fn hash(&self) -> Result<String, CourseError> {
-        // For drawn courses the first drawing, which changes whenever the drawing procedure does.
+        // For generated courses this is the scenario of the first seed, which changes whenever the generator
+        // does.
         let mut draft = Draft::of(match &self.kind {
             Kind::Own(scenario) => (**scenario).clone(),
             _ => self.scenario(0, &Setup::default())?,
         });
-        // Names, texts, seeds and drivers do not make a different course.
+        // Names, texts, seeds and drivers are not part of the course.
         draft.set_seed(0);
         draft.apply(Edit::About(Box::default()));
         draft.forget_drivers(self)?;
@@ -282,25 +283,26 @@ impl Course {
         Ok(crate::experiment::digits(text.as_bytes()))
     }
 
-    /// Whether its drivers head straight for their goals unless a setup says otherwise: the source measures
-    /// controllers without a planner there ([Gerdelan 2011], chapters 8 to 10 and 12).
+    /// Whether its drivers head straight for their goals unless a setup specifies otherwise. This is the case
+    /// for courses on which the source measures controllers without a planner ([Gerdelan 2011], chapters 8 to
+    /// 10 and 12).
     pub(crate) fn is_without_planner(&self) -> bool {
         matches!(self.kind, Kind::ObstacleStream | Kind::Arena | Kind::Forest)
     }
 
-    /// Whether a controller can be compared with others here. Controllers made for a manoeuvre know nothing
-    /// of lanes and goals, so they drive only on their own course.
+    /// Whether a controller can be compared with others on this course. Controllers made for a manoeuvre do
+    /// not use lanes and goals, so they drive only on their own course.
     pub fn is_for(&self, controller: &str) -> bool {
         let special = |course: &Self| course.is_manoeuvre() && course.driver == controller;
         self.driver == controller || !Self::all().iter().any(special)
     }
 
-    /// Whether it is a user's scenario.
+    /// Whether this is a user's scenario.
     pub fn is_own(&self) -> bool {
         matches!(self.kind, Kind::Own(_))
     }
 
-    /// Returns a user's scenario, with other vehicles and drivers if the setup names any.
+    /// Returns a user's scenario, with the vehicles and drivers of the setup if it specifies any.
     fn own_scenario(
         &self,
         scenario: &Scenario,
@@ -312,7 +314,7 @@ impl Course {
         if let Some(vehicle) = &setup.vehicle {
             draft.give_vehicle(self, vehicle)?;
         }
-        // Without drivers in the setup the scenario keeps its own, with the setup's modules and fitnesses.
+        // If the setup has no drivers, the scenario keeps its own, with the setup's modules and fitnesses.
         if setup.drivers.is_empty() {
             draft.dress_stacks(self, setup)?;
         } else {

@@ -1,8 +1,8 @@
-//! The course `obstacle-stream`: endless way-points among obstacles and other vehicles.
+//! The course `obstacle-stream`: an endless series of waypoints among obstacles and other vehicles.
 //!
-//! [Gerdelan 2011], section 10.6: vehicles are scattered over ground with obstacles of many shapes and sizes,
-//! with long walls and rows, and drive to one random way-point after another. A drive is 300 m of mileage or
-//! 60 s. Vehicles that have finished continue, so that the ground stays equally full.
+//! [Gerdelan 2011], section 10.6: vehicles start at random places among obstacles of many shapes and sizes,
+//! including long walls and rows, and drive to one random waypoint after another. A drive is 300 m of mileage
+//! or 60 s. Vehicles whose drive has ended continue to move, so that the density of traffic stays the same.
 
 use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind};
@@ -13,19 +13,19 @@ use std::f64::consts::TAU;
 
 /// Number of agents, as many as the source trains at once.
 const AGENTS: usize = 40;
-/// Half the side of the square of way-points, m.
+/// Half the side of the square that contains the waypoints, m.
 const HALF: f64 = 160.0;
-/// A drive ends after this distance, m, or this time, s.
+/// Distance and time after which a drive ends, m and s.
 const MILEAGE: f64 = 300.0;
 const TIME: f64 = 60.0;
-/// Speed of the fastest vehicle type, m/s; no vehicle reaches its last way-point in time.
+/// Upper bound of the vehicles' speed, m/s. No vehicle may reach its last waypoint in time.
 const FASTEST: f64 = 50.0;
-/// Smallest distance to the next way-point, m.
+/// Minimum distance to the next waypoint, m.
 const LEG: f64 = 60.0;
-/// Smallest distance between starts, m, and of starts and way-points from obstacles.
+/// Minimum distance between starts, and of starts and waypoints from obstacles, m.
 const APART: f64 = 14.0;
 const CLEAR: f64 = 8.0;
-/// Maximum number of tries to draw a position; then the last one is used.
+/// Maximum number of attempts to find a random position. If all fail, the last one is used.
 const DRAWS: usize = 200;
 
 /// Number of each kind of obstacle, and their sizes, m.
@@ -39,8 +39,8 @@ const POST_SPACING: f64 = 9.0;
 pub(super) fn course() -> Course {
     Course {
         name: "obstacle-stream".into(),
-        doc: "40 vehicles drive to endless way-points among boxes, walls, rows of posts and each \
-              other; a drive is 300 m or 60 s."
+        doc: "40 vehicles drive from waypoint to waypoint among boxes, walls, rows of posts and each \
+              other; a drive ends after 300 m or 60 s."
             .into(),
         vehicle: "willys_mb",
         driver: "fuzzy_driver",
@@ -74,13 +74,13 @@ pub(super) fn draft(seed: u64) -> Draft {
     draft
 }
 
-/// The trip of an agent, longer than any vehicle drives in the time.
+/// Returns the trip of an agent, which is too long for any vehicle to complete in the time.
 fn trip(seed: u64, agent: u64, start: DVec2, shapes: &[Shape]) -> Trip {
     let mut stream = Stream::new(seed, "way-points", agent);
     let heading = stream.next_in(-0.5 * TAU, 0.5 * TAU);
     let (mut length, mut here, mut goals) = (0.0, start, Vec::new());
-    // Enough way-points that not even the fastest vehicle reaches the last one, because a drive has to end by
-    // mileage or time.
+    // There are so many waypoints that even the fastest vehicle does not reach the last one, because a drive
+    // has to end by mileage or time.
     while length < FASTEST * TIME {
         let next = clear_place(&mut stream, shapes, |place| (place - here).length() >= LEG);
         length += (next - here).length();
@@ -96,11 +96,11 @@ fn trip(seed: u64, agent: u64, start: DVec2, shapes: &[Shape]) -> Trip {
     }
 }
 
-/// A random position away from all obstacles that passes a test.
+/// Returns a random position that is clear of all obstacles and that `accept` allows.
 fn clear_place(stream: &mut Stream, shapes: &[Shape], accept: impl Fn(DVec2) -> bool) -> DVec2 {
     let mut draw = || DVec2::new(stream.next_in(-HALF, HALF), stream.next_in(-HALF, HALF));
     let is_clear = |place: DVec2| shapes.iter().all(|shape| shape.distance(place) >= CLEAR);
-    // After too many tries the last position is used, because a crowded field must not hang a training.
+    // After too many attempts the last position is used, because training must not hang in a crowded field.
     let mut place = draw();
     for _ in 0..DRAWS {
         if accept(place) && is_clear(place) {
@@ -111,7 +111,7 @@ fn clear_place(stream: &mut Stream, shapes: &[Shape], accept: impl Fn(DVec2) -> 
     place
 }
 
-/// The obstacles.
+/// Returns the obstacles.
 fn shapes(seed: u64) -> Vec<Shape> {
     let mut stream = Stream::new(seed, "obstacles", 0);
     let mut shapes = Vec::new();
@@ -153,7 +153,7 @@ fn a_box(stream: &mut Stream, length: f64, width: f64) -> Shape {
     }
 }
 
-/// A row of posts with gaps wide enough for a vehicle.
+/// Adds a row of posts with gaps wide enough for a vehicle.
 fn row(stream: &mut Stream, shapes: &mut Vec<Shape>) {
     let (first, heading) = (anywhere(stream), stream.next_in(-0.5 * TAU, 0.5 * TAU));
     for post in 0..POSTS_IN_ROW {

@@ -1,7 +1,8 @@
 //! The course `old-town`: random trips through the streets of the scenario of that name.
 //!
-//! Streets, junctions, signs and houses are those of the shipped scenario and the same for all seeds. The
-//! trips are drawn from the seed: places on different lanes, at least 200 m apart and joined by a route.
+//! Streets, junctions, signs and houses are those of the shipped scenario and are the same for all seeds. The
+//! trips depend on the seed. Their ends are on different lanes, at least 200 m apart and connected by a
+//! route.
 
 use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind};
@@ -17,21 +18,21 @@ const TOWN: &str = include_str!("../../../../scenarios/old-town.scenario.json");
 const AGENTS: usize = 60;
 /// Time limit, s; about twice the duration of a trip.
 const TIME: f64 = 180.0;
-/// Smallest straight distance between start and destination, m.
+/// Minimum straight distance between start and destination, m.
 const TRIP: f64 = 200.0;
-/// Smallest distance between starts on one lane, m, and from its ends.
+/// Minimum distance between starts on the same lane, and between starts and the ends of the lane, m.
 const APART: f64 = 18.0;
 const FROM_END: f64 = 12.0;
-/// Smallest length of lanes for starts and destinations, m.
+/// Minimum length of lanes for starts and destinations, m.
 const SHORTEST: f64 = 40.0;
-/// Maximum number of tries to draw a trip.
+/// Maximum number of attempts to find a trip.
 const DRAWS: usize = 10_000;
 
 /// Data that is the same for all seeds.
 struct Town {
     scenario: Scenario,
     ground: Arc<Ground>,
-    /// Lanelets for starts and destinations; all can be reached from each other.
+    /// Lanelets for starts and destinations. Each can be reached from all others.
     lanelets: Vec<LaneletIndex>,
 }
 
@@ -49,7 +50,7 @@ pub(super) fn course() -> Course {
     }
 }
 
-/// The ground of all runs.
+/// Returns the ground of all runs.
 pub(super) fn ground() -> Arc<Ground> {
     town().ground.clone()
 }
@@ -87,7 +88,7 @@ pub(super) fn draft(seed: u64) -> Draft {
     draft
 }
 
-/// The town, made once and shared by all runs.
+/// Returns the town, which is created once and shared by all runs.
 fn town() -> &'static Town {
     static TOWN_ONCE: OnceLock<Town> = OnceLock::new();
     TOWN_ONCE.get_or_init(|| {
@@ -98,7 +99,7 @@ fn town() -> &'static Town {
             gone.expect("no object needs an agent");
         }
         let ground = Ground::new(&scenario);
-        // All streets of the main component can be reached from each other, so every drawn trip has a route.
+        // All streets of the main component can be reached from each other, so every random trip has a route.
         let mut lanelets = ground.graph().main_component();
         lanelets.retain(|&id| is_place(&scenario, ground.graph(), id));
         Town {
@@ -109,7 +110,7 @@ fn town() -> &'static Town {
     })
 }
 
-/// Whether trips begin and end on a lanelet: a long one of a public street.
+/// Whether trips may begin and end on a lanelet, which must be long and belong to a public street.
 fn is_place(scenario: &Scenario, graph: &LaneGraph, id: LaneletIndex) -> bool {
     let lanelet = graph.lanelet(id);
     let road = lanelet
@@ -130,12 +131,12 @@ impl Town {
         self.ground.graph().line(id).position(s)
     }
 
-    /// The place in terms of its road.
+    /// Converts a position on a lanelet to a place on its road.
     fn place(&self, id: LaneletIndex, s: f64) -> Option<Place> {
         let lanelet = self.ground.graph().lanelet(id);
         let (from, to) = lanelet.road_span;
-        // A place is given along its road, because lanelets may have the opposite direction, and be longer or
-        // shorter in bends.
+        // Places are measured along the road. A lanelet may have the opposite direction, and in bends it may
+        // be longer or shorter.
         match lanelet.kind {
             LaneletKind::Lane { road, lane, .. } => Some(Place::lane(
                 road,

@@ -5,7 +5,7 @@ use roadwright_scenario::{DynamicsLevel, ModuleSetting, Slot, Stack};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Vehicles, drivers and ratings of a course. By default those of the course.
+/// Vehicles, drivers and fitnesses that replace those of a course.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setup {
@@ -15,13 +15,13 @@ pub struct Setup {
     pub dynamics: Option<DynamicsLevel>,
     /// Time step, s.
     pub dt: Option<f64>,
-    /// The drivers. If there are fewer than agents, each gets the same number of agents, give or take one,
-    /// assigned at random from the seed.
+    /// The drivers. If there are fewer than agents, they are assigned at random by the seed, and the numbers
+    /// of agents per driver differ by at most one.
     pub drivers: Vec<Stack>,
-    /// Modules that all drivers use instead of their own, by the name of the slot. If a driver already has a
-    /// module, it keeps its parameters.
+    /// Modules that all drivers use instead of their own, by the name of the slot. If a driver already has
+    /// such a module, it keeps its parameters.
     pub modules: BTreeMap<String, Vec<ModuleSetting>>,
-    /// Ratings of drivers; the first one is the fitness of the drive.
+    /// Fitness modules. The first one is the fitness of the drive.
     pub fitness: Option<Vec<ModuleSetting>>,
 }
 
@@ -34,7 +34,7 @@ impl Setup {
         }
     }
 
-    /// Id of the fitness of a drive on a course.
+    /// Id of the first fitness of a drive on a course.
     pub(crate) fn first_fitness(&self, course: &Course) -> String {
         let first = self.fitness.as_ref().and_then(|settings| settings.first());
         first.map_or_else(|| course.fitness.into(), |setting| setting.module.clone())
@@ -51,8 +51,8 @@ impl Setup {
             let slot = Slot::from_name(name)
                 .ok_or_else(|| wrong("its setup names a slot that does not exist"))?;
             let own = stack.settings(slot);
-            // A module that the stack already has keeps its tuning, because a setup selects modules without
-            // resetting them.
+            // A module that the stack already has keeps its parameters, because a setup selects modules
+            // without resetting them.
             let tuned = settings.iter().map(|setting| {
                 let known = own.iter().find(|own| own.module == setting.module);
                 known.unwrap_or(setting).clone()

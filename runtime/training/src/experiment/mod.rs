@@ -1,8 +1,8 @@
-//! Experiments: one measurement over many seeds, until the result is precise enough.
+//! Experiments, which repeat a measurement with many seeds until the result is precise enough.
 //!
-//! Rows depend on the head of an experiment alone, not on the number of threads, on pauses, or on the
+//! Rows depend only on the head of an experiment, and not on the number of threads, on pauses, or on the
 //! machine. They are computed in parallel and processed in the order of seeds. The stopping rule is evaluated
-//! after each row; rows that were computed beyond the end are discarded.
+//! after each row, and rows that were computed beyond the end are discarded.
 
 mod pairs;
 mod paths;
@@ -30,26 +30,26 @@ use thiserror::Error;
 /// Number of runs per thread between two evaluations of the stopping rule.
 const RUNS_A_THREAD: usize = 4;
 
-/// Number of runs after which an experiment gives up if all of them failed.
+/// Number of failed runs after which an experiment gives up if no run has succeeded.
 const GIVE_UP: usize = 30;
 
 /// A measurement that is repeated over seeds.
 pub struct RunSeries<'a> {
     /// The course.
     pub course: &'a Course,
-    /// Vehicles, drivers and ratings.
+    /// Vehicles, drivers and fitnesses.
     pub setup: &'a Setup,
     /// The available modules.
     pub modules: &'a Registry,
-    /// The first seed; the others follow it.
+    /// The first seed. The others are consecutive.
     pub first_seed: u64,
     /// The stopping rule.
     pub stop: Stop,
-    /// The results that a rule about differences compares with; other rules do not need them.
+    /// The results to which a rule about differences compares; other rules do not need them.
     pub against: Option<&'a Results>,
-    /// Level of intervals.
+    /// Confidence level of intervals.
     pub level: f64,
-    /// Number of runs at the same time.
+    /// Number of concurrent runs.
     pub threads: usize,
 }
 
@@ -59,41 +59,41 @@ type Logged = (Measured, Vec<MileageMark>);
 /// Reason why an experiment cannot be carried out.
 #[derive(Debug, Error)]
 pub enum ExperimentError {
-    /// Its course cannot be driven.
+    /// The course cannot be driven.
     #[error(transparent)]
     Course(#[from] CourseError),
-    /// Its stopping rule cannot be used.
+    /// The stopping rule cannot be used.
     #[error(transparent)]
     Stop(#[from] StopError),
-    /// The seeds run out before the runs are complete.
-    #[error("seed {first}: there are not {runs} seeds from there on")]
+    /// The range of seeds ends before all runs are done.
+    #[error("seed {first}: fewer than {runs} seeds remain from there on")]
     Seeds {
         /// The first seed.
         first: u64,
-        /// Runs.
+        /// Number of runs.
         runs: u64,
     },
     /// Threads cannot be started.
     #[error("cannot start {0} threads")]
     Threads(usize),
-    /// The results to compare with have no row for a seed.
+    /// The results for comparison have no row for a seed.
     #[error("seed {0}: the results to compare with have no such row; choose others, or fewer runs")]
     NoPartner(u64),
     /// A module failed in every run.
     #[error("all {runs} runs failed, so there is no result; the first run failed because {reason}")]
     AllFailed {
-        /// Runs that were done.
+        /// Number of runs that were done.
         runs: usize,
         /// Why the first run failed.
         reason: String,
     },
-    /// Rows were made with other external modules, or other builds of them.
+    /// Rows were made with other external modules, or with other builds of them.
     #[error("the results were made {0}")]
     Modules(String),
-    /// The results to continue are those of another experiment.
+    /// The earlier results belong to another experiment.
     #[error("the results are of another experiment: {what} is {theirs} there, but {ours} here")]
     Other {
-        /// The aspect that differs.
+        /// The property that differs.
         what: &'static str,
         /// Its value in the results.
         theirs: String,
@@ -104,7 +104,7 @@ pub enum ExperimentError {
 
 /// An observer that may stop an experiment early.
 pub trait Watcher: Sync {
-    /// Returns whether to continue; called before each run, from any thread.
+    /// Returns whether to continue. Called before each run, from any thread.
     fn goes_on(&self) -> bool {
         true
     }
@@ -112,23 +112,23 @@ pub trait Watcher: Sync {
     /// Reports the rows so far, and the expected total.
     fn progress(&self, _: &Results, _: u64) {}
 
-    /// Whether it wants the mileage logs of runs.
+    /// Whether the watcher needs the mileage logs of runs.
     fn wants_marks(&self) -> bool {
         false
     }
 
-    /// Receives the mileage log of a run by its seed, in the order of seeds.
+    /// Receives the mileage log of a run with its seed, in the order of seeds.
     fn marks(&self, _: u64, _: &[MileageMark]) {}
 }
 
-/// No observer.
+/// A watcher that does nothing.
 impl Watcher for () {}
 
 impl RunSeries<'_> {
     /// Returns the head of the experiment.
     ///
     /// # Errors
-    /// If it cannot be carried out.
+    /// If the experiment cannot be carried out.
     pub fn head(&self) -> Result<Head, ExperimentError> {
         self.stop.check()?;
         if !(self.level > 0.0 && self.level < 1.0) {
@@ -155,7 +155,7 @@ impl RunSeries<'_> {
             ),
             setup: self.setup.clone(),
             modules: Vec::new(),
-            // A missing module is reported by the first run, like any other.
+            // A missing module is reported by the first run, like any other problem of a module.
             lower_is_better: entry.is_none_or(|entry| entry.make().logic.lower_is_better()),
             fitness,
             first_seed: self.first_seed,
@@ -165,11 +165,10 @@ impl RunSeries<'_> {
         })
     }
 
-    /// Runs the experiment to its end, or until the watcher stops it; continues earlier results if there are
-    /// any.
+    /// Runs the experiment to its end, or until the watcher stops it. Earlier results are continued.
     ///
     /// # Errors
-    /// If it cannot be carried out, or the earlier results are of another experiment.
+    /// If the experiment cannot be carried out, or if the earlier results belong to another experiment.
     pub fn run(
         &self,
         earlier: Option<Results>,
@@ -184,13 +183,13 @@ impl RunSeries<'_> {
             same(&results.head, &earlier.head)?;
             same_direction(&results.head, &earlier.head)?;
             results.head.modules.clone_from(&earlier.head.modules);
-            // Before the first run, because a finished experiment has no further run.
+            // Checked before the first run, because a finished experiment has no further run.
             if !earlier.fitnesses().is_empty() {
                 let ours = builds(self.course, self.setup, self.modules, self.first_seed)?;
                 same_modules(&results.head, &ours)?;
             }
-            // Earlier rows pass through the rule again, in order, so that the sums have the same bits as
-            // without a pause, and rows beyond the end are dropped.
+            // Earlier rows pass through the rule again in order, so that the sums have the same bits as
+            // without a pause and rows beyond the end are dropped.
             for row in earlier.rows {
                 if self.push(&mut results, &mut fitness, row) {
                     break;
@@ -217,8 +216,8 @@ impl RunSeries<'_> {
     ) -> Result<(), ExperimentError> {
         while results.stopped.is_none() {
             let done = results.rows.len() as u64;
-            // Each batch waits for its slowest run. Several runs per thread compensate for that; with more,
-            // too many would be discarded when the rule stops in the middle of a batch.
+            // Each batch waits for its slowest run. Several runs per thread compensate for that, but with
+            // more of them too many would be discarded when the rule stops in the middle of a batch.
             let size = (self.threads.max(1) * RUNS_A_THREAD) as u64;
             let next = done..(done + size).min(self.stop.most());
             let wants_marks = watcher.wants_marks();
@@ -231,13 +230,13 @@ impl RunSeries<'_> {
                 })
                 .collect();
             for measured in batch {
-                // Rows after a missing one would not be consecutive.
+                // The rows after a missing one would not be consecutive.
                 let Some((measured, marks)) = measured.transpose()? else {
                     return Ok(());
                 };
                 if measured.row.failed.is_none() {
                     watcher.marks(measured.row.seed, &marks);
-                    // The first run with a result determines the modules of the head.
+                    // The first run that succeeds determines the modules in the head.
                     if fitness.count() == 0 && results.fitnesses().is_empty() {
                         results.head.modules = measured.modules;
                     } else {
@@ -254,7 +253,7 @@ impl RunSeries<'_> {
         Ok(())
     }
 
-    /// Checks that a rule about differences has a partner for each seed that it may reach.
+    /// Checks that a rule about differences has a row for comparison for each seed that it may reach.
     fn check_partners(&self) -> Result<(), ExperimentError> {
         if !self.stop.looks_at_differences() {
             return Ok(());
@@ -266,10 +265,10 @@ impl RunSeries<'_> {
             .map_or(Ok(()), |seed| Err(ExperimentError::NoPartner(seed)))
     }
 
-    /// The row of the results to compare with for a seed.
+    /// Returns the row for comparison for a seed.
     fn partner(&self, seed: u64) -> Option<&RunRow> {
         let other = self.against?;
-        // There is one row per seed, in order, which the reader of results has checked.
+        // There is one row per seed in order, which was checked when the results were read.
         let index = seed.checked_sub(other.head.first_seed)?;
         other.rows.get(usize::try_from(index).ok()?)
     }
@@ -289,9 +288,9 @@ impl RunSeries<'_> {
         results.stopped.is_some()
     }
 
-    /// Passes the next row to the stopping rule. Returns whether and why it stops there.
+    /// Passes the next row to the stopping rule. Returns why it stops there, if it does.
     fn tell(&self, fitness: &mut Moments, row: &RunRow) -> Option<Stopped> {
-        // There is a row to compare with for each seed, which was checked before the first run. It may have
+        // There is a row for comparison for each seed, as checked before the first run, but it may have
         // failed.
         let partner = if self.stop.looks_at_differences() {
             self.partner(row.seed).and_then(|row| row.fitness)
@@ -306,9 +305,10 @@ impl RunSeries<'_> {
     }
 }
 
-/// Fails if an experiment cannot succeed any more.
+/// Fails if no run can be expected to succeed any more.
 fn check_some_succeed(results: &Results) -> Result<(), ExperimentError> {
-    // In the order of seeds, so that the point of giving up does not depend on the number of threads.
+    // Evaluated in the order of seeds, so that the point of giving up does not depend on the number of
+    // threads.
     if results.rows.len() < GIVE_UP {
         return Ok(());
     }
@@ -336,8 +336,8 @@ fn same_modules(head: &Head, modules: &[String]) -> Result<(), ExperimentError> 
     }
 }
 
-/// Compares the external modules that a file was made with, including their builds, with those in use.
-/// Returns the difference as words that follow "made", or `None` if they are the same.
+/// Compares the external modules (with their builds) that a file was made with to those in use. Returns the
+/// difference as words that follow "made", or `None` if they are the same.
 pub(crate) fn other_builds(made_with: &[String], modules: &[String]) -> Option<String> {
     let without = |ours: &[String], theirs: &[String]| -> Vec<String> {
         ours.iter()
@@ -368,9 +368,10 @@ fn same_direction(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
     differ("the better direction", word(theirs), word(ours))
 }
 
-/// Checks that two heads are of the same experiment, except for the builds of modules, which the runs report.
+/// Checks that two heads belong to the same experiment, apart from the builds of modules, which the runs
+/// report.
 fn same(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
-    // Results of earlier versions do not contain it.
+    // Results of earlier versions do not contain the hash.
     let unknown = String::new();
     let ours_if_known = if theirs.course_hash.is_empty() {
         &unknown
@@ -417,7 +418,7 @@ fn same(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-/// A setting of a setup as written in files.
+/// Returns a setting of a setup as it is written in files.
 fn setting(value: &impl Serialize) -> String {
     match serde_json::to_string(value).as_deref() {
         Ok("null") => "not set".into(),

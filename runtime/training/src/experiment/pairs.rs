@@ -1,4 +1,4 @@
-//! Comparison of results in pairs of the same seed.
+//! Comparison of results in pairs with the same seed.
 
 use super::results::{Head, Results};
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("they are of different {what}, {first} and {other}, so they cannot be compared")]
 pub struct Incomparable {
-    /// The aspect that differs.
+    /// The property that differs.
     pub what: &'static str,
     /// Its value in the first results.
     pub first: String,
@@ -20,8 +20,7 @@ pub struct Incomparable {
 /// that differ only in their stacks are the same course.
 ///
 /// # Errors
-/// If they are of different courses, fitnesses or versions, in which case a comparison means nothing,
-/// whatever the drivers are.
+/// If the courses, fitnesses or versions differ, because the comparison would then be meaningless.
 pub fn check_comparable(first: &Head, other: &Head) -> Result<(), Incomparable> {
     let hashes_known = !first.course_hash.is_empty() && !other.course_hash.is_empty();
     let is_same_course = if hashes_known {
@@ -57,11 +56,11 @@ pub fn check_comparable(first: &Head, other: &Head) -> Result<(), Incomparable> 
     Ok(())
 }
 
-/// Returns the fitnesses of both on the seeds on which both have a result, in the order of the others' rows.
+/// Returns pairs of fitnesses for the seeds on which both have a result, in the order of the others' rows.
 /// Failed rows are left out.
 ///
 /// # Errors
-/// If they cannot be compared.
+/// If the results cannot be compared.
 pub fn pairs(first: &Results, other: &Results) -> Result<Vec<(f64, f64)>, Incomparable> {
     check_comparable(&first.head, &other.head)?;
     let by_seed: BTreeMap<u64, f64> = (first.rows.iter())

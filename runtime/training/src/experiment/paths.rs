@@ -1,4 +1,4 @@
-//! Paths of the drives of results, which are driven again for this.
+//! Paths of the drives of results, found by driving again.
 
 use super::results::Results;
 use crate::course::{Course, CourseError};
@@ -11,10 +11,10 @@ use roadwright_simulation::World;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// Smallest distance between the points of a path, m.
+/// Minimum distance between the points of a path, m.
 const SPACING: f64 = 1.0;
 
-/// The path of one drive.
+/// The path of a drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrivePath {
     /// Seed of the run.
@@ -32,9 +32,10 @@ pub struct DrivePath {
 pub struct RunPaths {
     /// The scenario of the first run.
     pub scenario: Scenario,
-    /// Runs that were driven.
+    /// Number of runs that were driven.
     pub runs: usize,
-    /// Runs whose row differs from that of the results, because another version or other modules made them.
+    /// Number of runs whose row differs from that in the results, because those were made by another version
+    /// or with other modules.
     pub differing: usize,
     /// The paths, in the order of seeds and agents.
     pub paths: Vec<DrivePath>,
@@ -49,7 +50,7 @@ pub enum PathsError {
     /// The course cannot be driven.
     #[error(transparent)]
     Course(#[from] CourseError),
-    /// The caller cancelled it.
+    /// The caller cancelled the drives.
     #[error("it was cancelled")]
     GivenUp,
 }
@@ -59,7 +60,7 @@ impl RunPaths {
     /// each run and returns whether to continue.
     ///
     /// # Errors
-    /// If the course is not built in or computes its vehicle itself, or if it was cancelled.
+    /// If the course is not built in or simulates its vehicle itself, or if the caller cancelled the drives.
     pub fn of(
         results: &Results,
         most: usize,
@@ -71,7 +72,8 @@ impl RunPaths {
             return Err(PathsError::Own(head.course.clone()));
         }
         let course = Course::named(&head.course)?;
-        // For the map behind the paths. On a drawn course the obstacles are those of the first seed only.
+        // The scenario is the map behind the paths. On a generated course, its obstacles are those of the
+        // first seed.
         let scenario = course.whole_scenario(head.first_seed, &head.setup)?;
         // A failed run has no drives to show.
         let rows = results.rows.iter().filter(|row| row.failed.is_none());
@@ -171,7 +173,7 @@ mod tests {
             );
             assert!(path.points.len() > 20);
             let steps = path.points.windows(2).map(|pair| pair[0].distance(pair[1]));
-            // A tenth of a second passes between two checks.
+            // The vehicle moves for a tenth of a second between two checks.
             assert!(
                 steps
                     .clone()

@@ -1,4 +1,4 @@
-//! The table of results of an experiment, as a file that is checked when it is read.
+//! The results of an experiment as a file, which is checked when it is read.
 
 use super::stop::{Stop, Stopped};
 use crate::course::Setup;
@@ -8,16 +8,17 @@ use std::fmt::Write;
 use thiserror::Error;
 
 const FORMAT: &str = "roadwright-results";
-/// Version that is written. Files of version 1 had no seal; their hash covers the rows only.
+/// Version of the format that is written. Files of version 1 had no seal, and their hash covers only the
+/// rows.
 const VERSION: u32 = 2;
 
-/// The definition of an experiment: everything that its rows depend on.
+/// The definition of an experiment, on which its rows depend.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
     /// Name of the course, or of the file of a user's scenario.
     pub course: String,
-    /// Hash of the course without its drivers, 16 hexadecimal digits; results are comparable if it is equal.
+    /// Hash of the course without its drivers, 16 hexadecimal digits. Results are comparable if it is equal.
     /// Empty in results of versions that did not write it.
     #[serde(default)]
     pub course_hash: String,
@@ -25,19 +26,19 @@ pub struct Head {
     pub is_own: bool,
     /// Hash of the scenario of the first seed, 16 hexadecimal digits.
     pub scenario_hash: String,
-    /// Vehicles, drivers and ratings.
+    /// Vehicles, drivers and fitnesses.
     pub setup: Setup,
-    /// External modules with their builds; built-in ones are those of the version.
+    /// External modules with their builds. Built-in modules are identified by the version.
     pub modules: Vec<String>,
     /// Id of the fitness.
     pub fitness: String,
-    /// Whether a lower one is better.
+    /// Whether a lower fitness is better.
     pub lower_is_better: bool,
-    /// The first seed; the others follow it.
+    /// The first seed. The others are consecutive.
     pub first_seed: u64,
     /// The stopping rule.
     pub stop: Stop,
-    /// Level of intervals.
+    /// Confidence level of intervals.
     pub level: f64,
     /// Version of the program.
     pub roadwright: String,
@@ -51,13 +52,13 @@ pub struct Results {
     version: u32,
     /// Definition of the experiment.
     pub head: Head,
-    /// The machine that made it; rows do not depend on it.
+    /// The machine that computed the rows, which do not depend on it.
     pub machine: String,
-    /// Reason why it ended; absent while it is not finished.
+    /// Reason why the experiment ended; absent while it is not finished.
     pub stopped: Option<Stopped>,
     /// Hash of all rows, 16 hexadecimal digits.
     pub hash: String,
-    /// Hash of everything else in the file and the rows, 64 hexadecimal digits. Empty in files of version 1.
+    /// Hash of the whole file, including the rows, 64 hexadecimal digits. Empty in files of version 1.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub seal: String,
     /// One row per seed, in order.
@@ -82,29 +83,31 @@ impl std::fmt::Display for FailedRun {
 /// Reason why a file cannot be read as results.
 #[derive(Debug, Error)]
 pub enum ResultsError {
-    /// Its syntax is not that of results. Not a source of the error, because its message would be repeated.
+    /// The syntax is not that of results. The parser's error is not a source of this error, because its
+    /// message would be repeated.
     #[error("cannot be read as results: {0}")]
     Syntax(String),
-    /// It is another kind of file.
+    /// The file is of another kind.
     #[error("this is {0}, not results")]
     Other(&'static str),
-    /// It is a file of an unknown format.
+    /// The file has an unknown format.
     #[error("this is a file of the format \"{0}\", not results")]
     Format(String),
-    /// A newer program wrote it.
+    /// The file was written by a newer program.
     #[error(
         "version {0} is newer than {VERSION}, the newest that this program reads; use a newer program"
     )]
     Newer(u32),
-    /// The version has never existed.
+    /// There has never been such a version.
     #[error("version {0} of the format has never existed: the file was changed")]
     NoVersion(u32),
-    /// It has a seal, which its version does not have.
+    /// The file has a seal, which its version does not have.
     #[error(
         "it has a seal, but files of version 1 have none: its version was changed after it had been written"
     )]
     SealOfLater,
-    /// The stopping rule is invalid. Not a source of the error, because its message would be repeated.
+    /// The stopping rule is invalid. The rule's error is not a source of this error, because its message
+    /// would be repeated.
     #[error("head.stop: {0}")]
     Stop(String),
     /// A row does not fit the others.
@@ -117,7 +120,7 @@ pub enum ResultsError {
         /// The problem.
         what: &'static str,
     },
-    /// The rows were changed after they had been written.
+    /// The rows were changed after they were written.
     #[error("the rows have the hash {found}, but the file states {written}: they were changed")]
     Changed {
         /// The computed hash of the rows.
@@ -125,13 +128,13 @@ pub enum ResultsError {
         /// The hash in the file.
         written: String,
     },
-    /// Something was changed after the file had been written.
+    /// The file was changed after it was written.
     #[error("the seal does not match: something in the file was changed after it had been written")]
     Seal,
 }
 
 impl Results {
-    /// Makes results of existing rows that cover the whole plan.
+    /// Creates results from existing rows that cover the whole plan.
     pub fn of_rows(head: Head, rows: Vec<RunRow>) -> Self {
         let mut results = Self::new(head);
         results.rows = rows;
@@ -140,7 +143,7 @@ impl Results {
         results
     }
 
-    /// Results without rows.
+    /// Creates results without rows.
     pub(super) fn new(head: Head) -> Self {
         Self {
             format: FORMAT.into(),
@@ -154,7 +157,7 @@ impl Results {
         }
     }
 
-    /// Computes the hashes of rows and file, in the current version of the format.
+    /// Computes the hashes of the rows and of the file, in the current version of the format.
     pub(super) fn seal(&mut self) {
         self.version = VERSION;
         self.hash = hash_of(&self.rows);
@@ -162,7 +165,7 @@ impl Results {
     }
 
     /// Hash of everything in the file, 64 hexadecimal digits. Fields that are added to the format must not be
-    /// written when they have their default, otherwise the seals of earlier files would no longer fit.
+    /// written while they have their default; otherwise the seals of earlier files would no longer match.
     fn seal_of(&self) -> String {
         let all = (
             self.version,
@@ -174,17 +177,17 @@ impl Results {
         blake3::hash(json(&all).as_bytes()).to_hex().to_string()
     }
 
-    /// Version of the format in which it was written.
+    /// Version of the format in which the file was written.
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// Whether a hash covers everything in the file. In files of version 1 it covers only the rows.
+    /// Whether a hash covers the whole file. In files of version 1 it covers only the rows.
     pub fn is_sealed(&self) -> bool {
         self.version >= 2
     }
 
-    /// Fitnesses of the rows that did not fail, in the order of seeds.
+    /// Fitnesses of the rows that succeeded, in the order of seeds.
     pub fn fitnesses(&self) -> Vec<f64> {
         self.rows.iter().filter_map(|row| row.fitness).collect()
     }
@@ -201,12 +204,12 @@ impl Results {
         failed.collect()
     }
 
-    /// Reads results, even if their rows do not have the stated hash.
+    /// Reads results, even if their rows do not match the hash.
     ///
     /// # Errors
-    /// The problem with them.
+    /// If they cannot be read, with the problem.
     pub fn parse(text: &str) -> Result<Self, ResultsError> {
-        /// Parsed first, because in another format the rest may not even parse, and the message would be
+        /// Parsed first, because the rest of another format may not even parse, and the message would be
         /// useless.
         #[derive(Deserialize)]
         struct Header {
@@ -252,7 +255,7 @@ impl Results {
             .fold(0usize, |sum, &n| sum.saturating_add(n));
         let complete = row.ends.iter().filter(|(end, _)| end.is_complete());
         let complete = complete.fold(0usize, |sum, (_, &n)| sum.saturating_add(n));
-        // Wrapping, because a file may contain any first seed, and reading it must not panic.
+        // Uses wrapping addition, because a file may contain any first seed, and reading it must not panic.
         if row.seed != self.head.first_seed.wrapping_add(index as u64) {
             Err("its seed does not follow that of the previous row")
         } else if let Some(reason) = &row.failed {
@@ -288,7 +291,7 @@ impl Results {
         Ok(())
     }
 
-    /// Returns the results as a file, with the hashes as they are.
+    /// Returns the results as a file, without changing the hashes.
     pub fn to_text(&self) -> String {
         let mut sealed = self.clone();
         sealed.seal();
@@ -348,12 +351,12 @@ fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("numbers, texts and lists can be written")
 }
 
-/// The hash of rows, 16 hexadecimal digits.
+/// Returns the hash of rows, 16 hexadecimal digits.
 fn hash_of(rows: &[RunRow]) -> String {
     digits(json(&rows).as_bytes())
 }
 
-/// The first 16 hexadecimal digits of the hash of the given bytes.
+/// Returns the first 16 hexadecimal digits of the hash of some bytes.
 pub(crate) fn digits(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..16].to_owned()
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use thiserror::Error;
 
-/// Minimum number of runs for an adaptive rule; with fewer a standard error is unreliable.
+/// Minimum number of runs for an adaptive rule. With fewer runs, the standard error is unreliable.
 pub const MIN_RUNS: u64 = 30;
 /// Maximum number of runs for an adaptive rule.
 pub const MAX_RUNS: u64 = 1000;
@@ -16,12 +16,12 @@ pub const MOST_RUNS: u64 = 1_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Stop {
-    /// A fixed number of runs.
+    /// Stops after a fixed number of runs.
     Runs {
         /// Number of runs.
         runs: u64,
     },
-    /// The standard error of the mean fitness.
+    /// Stops at a standard error of the mean fitness.
     StandardError {
         /// Target, in the unit of the fitness.
         at_most: f64,
@@ -30,7 +30,7 @@ pub enum Stop {
         /// Maximum number of runs.
         max_runs: u64,
     },
-    /// The width of the interval of the mean fitness.
+    /// Stops at a width of the interval of the mean fitness.
     Width {
         /// Target, in the unit of the fitness.
         at_most: f64,
@@ -39,9 +39,9 @@ pub enum Stop {
         /// Maximum number of runs.
         max_runs: u64,
     },
-    /// Whether it is better or worse than other results on the same seeds.
+    /// Stops when the fitness is significantly better or worse than that of other results on the same seeds.
     Difference {
-        /// Hash of the rows to compare with, as a number.
+        /// Hash of the rows for comparison, as a number.
         #[serde(with = "digits")]
         against: u64,
         /// Minimum number of runs.
@@ -51,7 +51,7 @@ pub enum Stop {
     },
 }
 
-/// Writes a hash as 16 hexadecimal digits in files.
+/// Stores a hash in files as 16 hexadecimal digits.
 mod digits {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -130,7 +130,7 @@ impl Stop {
     /// Checks whether the rule can be used.
     ///
     /// # Errors
-    /// The value that is out of range.
+    /// If a value is out of range, with that value.
     pub fn check(&self) -> Result<(), StopError> {
         match *self {
             Self::Runs { runs } => in_range(runs),
@@ -164,8 +164,8 @@ impl Stop {
         }
     }
 
-    /// The number of runs from which the rule looks at intermediate results, so that intervals have to stay
-    /// valid under continuous monitoring; `None` for a fixed number of runs.
+    /// Number of runs from which the rule evaluates intermediate results, for which intervals have to stay
+    /// valid under continuous monitoring. `None` for a fixed number of runs.
     pub fn watches_from(&self) -> Option<u64> {
         match *self {
             Self::Runs { .. } => None,
@@ -175,13 +175,13 @@ impl Stop {
         }
     }
 
-    /// Whether it looks at differences to other results instead of the fitness alone.
+    /// Whether the rule evaluates differences to other results instead of the fitness alone.
     pub fn looks_at_differences(&self) -> bool {
         matches!(self, Self::Difference { .. })
     }
 
-    /// Ratio of the monitored quantity to its target, given the spread so far: the rule stops at 1 or less.
-    /// `None` before it may stop, and for a fixed number of runs.
+    /// Ratio of the monitored quantity to its target, given the spread so far. The rule stops when it is at
+    /// most 1. `None` as long as the rule may not stop, and for a fixed number of runs.
     fn excess(&self, fitness: &Moments, level: f64) -> Option<f64> {
         let (is, at_most, min_runs) = match *self {
             Self::Runs { .. } => return None,
@@ -191,7 +191,7 @@ impl Stop {
             Self::Width {
                 at_most, min_runs, ..
             } => {
-                // Tightest at the first possible stop, because the sequence is not looked at before.
+                // The sequence is tightest at the first possible stop, because it is not evaluated earlier.
                 let sequence = AsymptoticSequence::new(level, min_runs);
                 let interval = sequence.interval(fitness)?;
                 (interval.width(), at_most, min_runs)
@@ -199,11 +199,12 @@ impl Stop {
             Self::Difference { min_runs, .. } => {
                 let sequence = AsymptoticSequence::new(level, min_runs);
                 let interval = sequence.interval(fitness)?;
-                // Below 1 as soon as 0 lies outside the interval; equal results are never told apart.
+                // This is below 1 as soon as 0 lies outside the interval, which never happens for equal
+                // results.
                 let mean = fitness.mean().abs().max(f64::MIN_POSITIVE);
                 let excess = 0.5 * interval.width() / mean;
                 let is_apart = !interval.contains(0.0);
-                // Rounding may put the ratio on the other side of 1 than the interval, which decides.
+                // The interval decides, because rounding may put the ratio on the other side of 1.
                 let excess = if is_apart {
                     excess.min(1.0)
                 } else {
@@ -215,8 +216,8 @@ impl Stop {
         (fitness.count() >= min_runs).then_some(is / at_most)
     }
 
-    /// Whether the runs so far, in the order of seeds, are enough, and why. `done` includes failed runs,
-    /// which have no fitness: they are no observations, but the experiment still ends after its last run.
+    /// Whether the runs so far, in the order of seeds, are enough, and why. `done` includes failed runs. They
+    /// have no fitness and are no observations, but the experiment still ends after its last run.
     pub fn verdict(&self, fitness: &Moments, done: u64, level: f64) -> Option<Stopped> {
         if self
             .excess(fitness, level)
@@ -231,7 +232,7 @@ impl Stop {
     pub fn expected(&self, fitness: &Moments, level: f64) -> u64 {
         let least = self.watches_from().unwrap_or(self.most());
         let needed = match self.excess(fitness, level) {
-            // Errors and widths shrink with the square root of the number.
+            // Errors and widths shrink with the square root of the number of runs.
             Some(excess) => (fitness.count() as f64 * excess * excess).ceil() as u64,
             None => least,
         };
@@ -250,13 +251,13 @@ fn in_range(runs: u64) -> Result<(), StopError> {
     fits.then_some(()).ok_or(StopError::Runs(runs))
 }
 
-/// Reason why an experiment has ended.
+/// Reason why an experiment ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stopped {
-    /// The target was reached.
+    /// The target of the rule was reached.
     Reached,
-    /// All its runs were completed.
+    /// The maximum number of runs was reached.
     Runs,
 }
 

@@ -9,25 +9,25 @@ use crate::statistics::{
 };
 use serde::Serialize;
 
-/// An estimate with its spread.
+/// An estimate with its spread and error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Estimate {
-    /// Mean of the runs.
+    /// Mean over the runs.
     pub mean: f64,
-    /// Standard deviation of the runs (n - 1).
+    /// Standard deviation over the runs (n - 1).
     pub standard_deviation: f64,
     /// Standard error of the mean.
     pub standard_error: f64,
-    /// Interval of the mean, low and high; `None` for a single run.
+    /// Interval of the mean, from low to high; `None` for a single run.
     pub interval: Option<[f64; 2]>,
     /// Method of the interval.
     pub method: Option<Method>,
-    /// Its level.
+    /// Confidence level of the interval.
     pub level: f64,
 }
 
 impl Estimate {
-    /// The mean of the given values, with an interval by Student's t.
+    /// Returns the mean of some values, with an interval by Student's t.
     pub fn of(values: &[f64], level: f64) -> Self {
         let moments = Moments::of(values);
         Self::new(&moments, student_t(&moments, level), level)
@@ -50,25 +50,26 @@ impl Estimate {
 pub struct Summary {
     /// The course.
     pub course: String,
-    /// Runs with a result; each is one seed and one observation.
+    /// Number of runs with a result. Each has a seed and is an observation.
     pub runs: u64,
-    /// Runs without a result because a module failed. The figures here leave them out.
+    /// Number of runs without a result because a module failed. The other figures do not include them.
     pub failed: usize,
-    /// The first seed. The others follow it; `runs` and `failed` together count all seeds that were tried.
+    /// The first seed. The others are consecutive, and `runs` plus `failed` is the number of seeds that were
+    /// tried.
     pub first_seed: u64,
-    /// Drives in all runs.
+    /// Number of drives in all runs.
     pub drives: usize,
-    /// Drives that were completed.
+    /// Number of drives that were completed.
     pub completed: usize,
-    /// Share of the drives of a run that were completed.
+    /// Fraction of the drives of a run that were completed.
     pub completed_share: Estimate,
     /// Id of the fitness.
     pub fitness_module: String,
-    /// Whether a lower one is better.
+    /// Whether a lower fitness is better.
     pub lower_is_better: bool,
     /// Mean fitness of the drives of a run.
     pub fitness: Estimate,
-    /// Mean of the middle half of the runs' fitnesses.
+    /// Mean of the middle half of the fitnesses of runs.
     pub interquartile_mean: f64,
     /// Mean time of the drives of a run, s.
     pub time: f64,
@@ -82,7 +83,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Returns the summary of results; `None` if every row has failed.
+    /// Returns the summary of results; `None` if all rows have failed.
     pub fn of(results: &Results) -> Option<Self> {
         let head = &results.head;
         let rows = results.rows.iter().filter(|row| row.failed.is_none());
@@ -116,7 +117,7 @@ impl Summary {
     }
 }
 
-/// The interval of a mean; valid under monitoring if the experiment was monitored.
+/// Interval of a mean, which remains valid under monitoring if the experiment was monitored.
 fn fitness_interval(moments: &Moments, stop: Stop, level: f64) -> Option<Interval> {
     match stop.watches_from() {
         None => student_t(moments, level),
@@ -124,8 +125,8 @@ fn fitness_interval(moments: &Moments, stop: Stop, level: f64) -> Option<Interva
     }
 }
 
-/// The share of completed drives. Drives of one run are not independent trials, so Wilson's interval is used
-/// only for runs of one drive.
+/// Fraction of completed drives. The drives of a run are not independent trials, so Wilson's interval is used
+/// only for runs with a single drive.
 fn share_estimate(rows: &[&RunRow], stop: Stop, level: f64) -> Estimate {
     let share = |row: &&RunRow| row.completed as f64 / row.drives.max(1) as f64;
     let shares: Vec<f64> = rows.iter().map(share).collect();
@@ -136,7 +137,7 @@ fn share_estimate(rows: &[&RunRow], stop: Stop, level: f64) -> Estimate {
         let completed: usize = rows.iter().map(|row| row.completed).sum();
         wilson(completed as u64, rows.len() as u64, level)
     } else {
-        // Shares lie between 0 and 1, for which a betting sequence is valid under monitoring.
+        // Fractions lie between 0 and 1, for which a betting sequence is valid under monitoring.
         let mut sequence = BettingSequence::new(level);
         shares.iter().for_each(|&share| sequence.push(share));
         Some(sequence.interval())

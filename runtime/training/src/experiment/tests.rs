@@ -4,7 +4,7 @@ use roadwright_scenario::{ModuleSetting, Stack};
 use roadwright_simulation::builtin_modules;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A short course: the arena with a limit of half a minute.
+/// Returns a short course, which is the arena with a time limit of half a minute.
 fn short() -> Course {
     let mut course = Course::named("arena").unwrap();
     course.ends.time = 20.0;
@@ -128,7 +128,7 @@ fn results_of_another_experiment_are_refused() {
     assert!(error.unwrap_err().to_string().contains("the stopping rule"));
 }
 
-/// The numbers of all rows.
+/// Returns the numbers of all rows.
 fn all_of(results: &Results) -> Vec<usize> {
     (0..results.rows.len()).collect()
 }

@@ -1,4 +1,4 @@
-//! Verification of results against their experiment: head, end and rows.
+//! Verification of results: whether their head, end and rows match the experiment.
 
 use super::{ExperimentError, Results, RunSeries, Stop, Watcher};
 use crate::measure::{RunRow, measure};
@@ -6,34 +6,32 @@ use crate::statistics::Moments;
 use rayon::prelude::*;
 use roadwright_geometry::math::Stream;
 
-/// Minimum number of rows to run again, if there are as many.
+/// Minimum number of rows that are run again, if there are as many.
 const LEAST: usize = 5;
 /// Highest probability that a forged tenth of the rows escapes a sample sized by [`enough_rows`].
 const RISK: f64 = 0.05;
 
-/// A row that differs when it is run again.
+/// A row whose result differs when it is run again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
-    /// The row in the file.
+    /// The row as in the file.
     pub written: RunRow,
-    /// The row as run again.
+    /// The row that the new run gave.
     pub found: RunRow,
 }
 
-/// A field of a file that running the rows again does not check.
+/// A field of a file that is not checked by running the rows again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotChecked {
-    /// Its name.
+    /// Name of the field.
     pub field: &'static str,
     /// Reason why it cannot be checked.
     pub why: &'static str,
 }
 
-/// Draws an order of `count` rows with a seed. Its first `n` rows are a sample of `n` rows without
-/// replacement.
+/// Returns a random order of `count` rows. Its first `n` rows are a sample of `n` rows without replacement.
 ///
-/// The seed has to be chosen by the verifier, because a forger who knows it would forge the rows that are not
-/// drawn.
+/// The verifier has to choose the seed, because a forger who knew it would forge rows outside the sample.
 pub fn draw(count: usize, seed: u64) -> Vec<usize> {
     let mut stream = Stream::new(seed, "verify", 0);
     let mut rows: Vec<usize> = (0..count).collect();
@@ -56,20 +54,20 @@ pub fn escape_chance(count: usize, forged: usize, sampled: usize) -> f64 {
     (0..sampled).map(factor).product()
 }
 
-/// A tenth of a number of rows, at least one.
+/// Returns a tenth of a number of rows, but at least one.
 pub fn tenth(count: usize) -> usize {
     count.div_ceil(10)
 }
 
-/// The smallest number of rows of `count`, at least five, from which a forged tenth escapes with a
-/// probability of at most 5 %.
+/// Returns the smallest sample of `count` rows, at least five, that misses a forged tenth with a probability
+/// of at most 5 %.
 pub fn enough_rows(count: usize) -> usize {
     let is_enough = |sampled: &usize| escape_chance(count, tenth(count), *sampled) <= RISK;
     let enough = (LEAST.min(count)..count).find(is_enough);
     enough.unwrap_or(count)
 }
 
-/// The fields of results that running them again does not check.
+/// Returns the fields of results that are not checked by running the rows again.
 pub fn not_checked(results: &Results) -> Vec<NotChecked> {
     let mut fields = vec![
         NotChecked {
@@ -108,11 +106,11 @@ pub fn not_checked(results: &Results) -> Vec<NotChecked> {
 }
 
 impl RunSeries<'_> {
-    /// Compares the head and the end of results with those of this experiment. Returns the errors as
-    /// messages. Runs nothing.
+    /// Compares the head and the end of results with those of this experiment, without running anything.
+    /// Returns the errors as messages.
     ///
     /// # Errors
-    /// If the results are of another experiment, or it cannot be carried out.
+    /// If the results belong to another experiment, or the experiment cannot be carried out.
     pub fn check(&self, results: &Results) -> Result<Vec<String>, ExperimentError> {
         let (ours, theirs) = (self.head()?, &results.head);
         super::same(&ours, theirs)?;
@@ -136,7 +134,7 @@ impl RunSeries<'_> {
         Ok(wrong)
     }
 
-    /// Error at the end of the rows: they end elsewhere than the stopping rule would, or for another reason.
+    /// Returns an error if the rows end elsewhere than the stopping rule would, or for another reason.
     fn check_end(&self, results: &Results) -> Option<String> {
         let rows = &results.rows;
         if rows.is_empty() {
@@ -197,7 +195,7 @@ impl RunSeries<'_> {
     }
 
     /// Runs the given rows of results again and returns the rows that differ in any bit, in the order of
-    /// `rows`. Rows that the watcher stopped are left out.
+    /// `rows`. Rows that were not run because the watcher stopped are left out.
     ///
     /// # Errors
     /// If the rows were made with other builds of modules, or cannot be run.
@@ -229,8 +227,8 @@ impl RunSeries<'_> {
     }
 }
 
-/// Whether a row equals the one in the file. When and how a module fails may depend on the machine, so a
-/// failed run has to fail again, but not with the same message.
+/// Whether a row equals the one in the file. A failed run has to fail again but not with the same message,
+/// because when and how a module fails may depend on the machine.
 fn is_same(written: &RunRow, found: &RunRow) -> bool {
     if written.failed.is_some() {
         return found.failed.is_some();

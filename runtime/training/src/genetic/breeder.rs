@@ -1,9 +1,9 @@
 //! The ask-and-tell interface of breeding: candidates to evaluate, and their results.
 //!
-//! A breeder knows nothing of runs. It is **asked** for the candidates of a generation, the caller evaluates
-//! them anywhere, and the breeder is **told** the results. Its draws come from streams of (seed, generation,
-//! number of the individual), so its only state is its pool and the number of the generation: given the same
-//! results, it asks for the same candidates.
+//! A breeder does not know how candidates are evaluated. The caller asks it for the candidates of a
+//! generation, evaluates them, and tells it the results. Random numbers come from streams of (seed,
+//! generation, number of the individual), so the only state is the pool and the number of the generation.
+//! Given the same results, a breeder proposes the same candidates.
 
 use super::cross_entropy::Learning;
 use super::genes::{Chromosome, Genome};
@@ -18,25 +18,26 @@ use serde::{Deserialize, Serialize};
 pub struct Candidate {
     /// Its genes.
     pub genes: Chromosome,
-    /// The generation and number with which it was bred.
+    /// Generation in which the individual was bred, and its number in that generation.
     pub birth: Birth,
 }
 
-/// Method that makes a generation.
+/// Method that creates generations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// Crossover and mutation of the best.
     #[default]
     Genetic,
-    /// A distribution for each gene, which moves towards the values of the best ([Rubinstein 1999]).
+    /// A distribution for each gene, which moves towards the values of the best individuals ([Rubinstein
+    /// 1999]).
     CrossEntropy,
-    /// Uniform random individuals: a baseline.
+    /// Uniform random individuals, as a baseline.
     Random,
-    /// The best with one gene moved by one level, one gene after another, up and down ([Gerdelan 2011],
-    /// section 9.3): a baseline.
+    /// The best individual with one gene changed by one level, up or down, one gene after another ([Gerdelan
+    /// 2011], section 9.3). A baseline.
     HillClimbing,
-    /// Covariance matrix adaptation ([Hansen 2016]): a baseline.
+    /// Covariance matrix adaptation ([Hansen 2016]), as a baseline.
     CmaEs,
 }
 
@@ -44,55 +45,55 @@ pub enum Method {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Start {
-    /// The values of the stack.
+    /// The values in the stack.
     #[default]
     Stack,
     /// Uniform random values.
     Random,
 }
 
-/// Whether the best are evaluated again in each generation.
+/// Whether the best individuals are evaluated again in each generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Elite {
-    /// They are, on the courses of each generation, so that a lucky individual does not stay.
+    /// They are evaluated again on the courses of each generation, so that a lucky individual does not stay.
     #[default]
     Rerun,
-    /// They are not: the first evaluation stays, as in the source.
+    /// They are not evaluated again. Their first evaluation counts, as in the source.
     Keep,
 }
 
 /// Settings of breeding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
-    /// Method that makes a generation.
+    /// Method that creates generations.
     pub method: Method,
-    /// The operators; methods other than the genetic one use `p` and `n` of them.
+    /// The operators. Methods other than the genetic one use only `p` and `n`.
     pub operators: Operators,
     /// Learning rates of the cross-entropy method.
     pub learning: Learning,
     /// Starting point of training.
     pub start: Start,
-    /// Whether the best are evaluated again.
+    /// Whether the best individuals are evaluated again.
     pub elite: Elite,
-    /// Seed of all draws.
+    /// Seed of all random numbers.
     pub seed: u64,
 }
 
 /// Proposes candidates and learns from their fitness.
 pub trait Breeder: Send + Sync {
-    /// Returns the candidates of the next generation; the same until `tell` is called.
+    /// Returns the candidates of the next generation. They stay the same until `tell` is called.
     fn ask(&mut self) -> Vec<Candidate>;
 
-    /// Takes their fitness, in order: the mean of the scores, lower is better. `None` marks a candidate that
-    /// cannot be judged, which never enters the pool.
+    /// Takes the fitnesses of the candidates in order. Each is a mean of scores, where lower is better.
+    /// `None` marks a candidate that cannot be judged and never enters the pool.
     fn tell(&mut self, fitness: &[Option<f64>]);
 
-    /// The best so far.
+    /// The best individuals so far.
     fn pool(&self) -> &Pool;
 
-    /// The individual that it would choose now: the best of the pool, unless the method has a better-founded
-    /// one. Champions are chosen among these.
+    /// The individual that the breeder would choose now. This is the best of the pool, unless the method has
+    /// a more reliable choice. The champion is chosen among these individuals.
     fn leader(&self) -> Option<Chromosome> {
         self.pool().best().map(|best| best.genes.clone())
     }
@@ -102,11 +103,11 @@ pub trait Breeder: Send + Sync {
         0
     }
 
-    /// Number of generations told so far.
+    /// Number of generations whose results are known.
     fn generation(&self) -> u32;
 }
 
-/// The breeder of all methods without a distribution.
+/// The breeder of all methods that have no distribution.
 #[derive(Debug, Clone)]
 pub struct Nursery<'a> {
     genome: &'a Genome,
@@ -118,7 +119,7 @@ pub struct Nursery<'a> {
 }
 
 impl<'a> Nursery<'a> {
-    /// Makes a breeder at its start.
+    /// Creates a breeder at its start.
     pub fn new(genome: &'a Genome, plan: Plan) -> Self {
         Self {
             genome,
@@ -137,8 +138,8 @@ impl<'a> Nursery<'a> {
     }
 
     fn child(&self, birth: Birth) -> Chromosome {
-        // A stream for each child, by its birth, so that a child depends only on its parents and its number,
-        // and asking twice gives the same children. `tell` relies on it.
+        // Each child has its own stream, identified by its birth, so that it depends only on its parents and
+        // its number. Asking twice therefore gives the same children, on which `tell` relies.
         let mut stream = Stream::new(
             mix64(self.plan.seed ^ mix64(u64::from(birth.generation))),
             "breeding",
@@ -161,15 +162,15 @@ impl<'a> Nursery<'a> {
         }
     }
 
-    /// Returns the best with one gene moved by one level.
+    /// Returns the best individual with one gene changed by one level.
     fn step_of(&self, birth: Birth, stream: &mut Stream) -> Chromosome {
         let mut genes = match (self.pool.best(), self.plan.start) {
             (Some(best), _) => best.genes.clone(),
             (None, Start::Stack) => self.genome.start(),
             (None, Start::Random) => return self.genome.random(stream),
         };
-        // Two changes for each gene, up and down, one after another through all of them and round again.
-        // `climbed` continues where the previous generation ended.
+        // There are two changes for each gene, up and down. They are tried one after another through all
+        // genes, and then again. `climbed` continues where the previous generation ended.
         let change = self.climbed + birth.number as usize;
         let index = change / 2 % genes.len();
         let gene = &self.genome.genes()[index];
@@ -187,8 +188,8 @@ impl<'a> Nursery<'a> {
     }
 }
 
-/// Individuals that are evaluated besides the new ones: the pool again, and in the first generation the
-/// starting values of training.
+/// Returns individuals that are evaluated besides the new ones: those of the pool again, and in the first
+/// generation the initial values of training.
 pub(super) fn elite(genome: &Genome, plan: &Plan, pool: &Pool, generation: u32) -> Vec<Candidate> {
     if generation == 0 {
         let start = (plan.start == Start::Stack).then(|| Candidate {
@@ -227,7 +228,7 @@ impl Breeder for Nursery<'_> {
     }
 
     fn tell(&mut self, fitness: &[Option<f64>]) {
-        // Before the pool changes, so that asking again gives the candidates that the fitnesses belong to.
+        // Asked before the pool changes, because the fitnesses belong to the present candidates.
         let (asked, children) = (self.ask(), self.children());
         self.pool.begin_generation(self.plan.elite);
         for (candidate, fitness) in asked.into_iter().zip(fitness) {

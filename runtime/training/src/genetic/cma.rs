@@ -1,9 +1,10 @@
 //! Covariance matrix adaptation [Hansen 2016] as a baseline, using the crate `cmaes`.
 //!
-//! The crate calls an objective function while it samples. For ask and tell, a generation is sampled by a new
-//! instance of the same seed that is told all earlier generations again, and whose answers to the last one
-//! are discarded. So there is nothing to save, and a training is resumed as with any other breeder. The cost
-//! grows with the square of the number of generations, but 50 of them with 36 genes take milliseconds.
+//! The crate calls an objective function while it samples. For ask and tell, each generation is sampled by a
+//! new instance with the same seed, which first receives the results of all earlier generations again. Its
+//! results for the new generation are discarded. So there is nothing to save, and a training is resumed as
+//! with any other breeder. The cost grows with the square of the number of generations, but 50 generations
+//! with 36 genes take only milliseconds.
 
 use super::breeder::{Breeder, Candidate, Plan, Start, elite};
 use super::genes::{Chromosome, Genome};
@@ -11,12 +12,13 @@ use super::pool::{Birth, Individual, Pool};
 use cmaes::{CMAESOptions, DVector};
 use std::cell::RefCell;
 
-/// Initial standard deviation as a share of the range of a gene, as the tutorial proposes for boxes.
+/// Initial standard deviation as a fraction of the range of a gene, as the tutorial proposes for bounded
+/// ranges.
 const SIGMA: f64 = 0.3;
 
 /// A breeder that samples from a normal distribution and moves it towards the better samples.
 ///
-/// Ranges are scaled to 0 to 1; values outside are clamped, and whole numbers rounded.
+/// Ranges are scaled to 0 to 1. Values outside are clamped, and whole numbers are rounded.
 pub struct CmaEs<'a> {
     genome: &'a Genome,
     plan: Plan,
@@ -26,7 +28,7 @@ pub struct CmaEs<'a> {
 }
 
 impl<'a> CmaEs<'a> {
-    /// Makes a breeder at its start.
+    /// Creates a breeder at its start.
     ///
     /// # Errors
     /// If generations are too small for the method.
@@ -44,8 +46,9 @@ impl<'a> CmaEs<'a> {
 
     /// Returns the samples of the next generation.
     fn sample(&self) -> Vec<Chromosome> {
-        // Instances of one seed ask for the same values in the same order. While answers are available, an
-        // earlier generation is repeated; the first request without one begins the new generation.
+        // Instances with the same seed request the same values in the same order. As long as results are
+        // known, an earlier generation is repeated; the first request without a result begins the new
+        // generation.
         let told = self.told.iter().flatten().copied();
         let answers = RefCell::new(told);
         let samples = RefCell::new(Vec::new());
@@ -62,8 +65,9 @@ impl<'a> CmaEs<'a> {
         let mut state = options
             .build(objective)
             .expect("genes, generations and step were checked");
-        // Its own termination is ignored, because the experiment decides when to stop. One iteration for each
-        // known generation, and one for the new one, whose answers of 0 are discarded with the instance.
+        // The crate's own termination is ignored, because the experiment decides when to stop. There is an
+        // iteration for each known generation and one for the new one, whose results of 0 are discarded with
+        // the instance.
         for _ in 0..=self.told.len() {
             let _ = state.next();
         }
@@ -71,7 +75,7 @@ impl<'a> CmaEs<'a> {
         samples.into_inner()
     }
 
-    /// Mean of the initial distribution, scaled.
+    /// Mean of the initial distribution, scaled to 0 to 1.
     fn begin(&self) -> Vec<f64> {
         let genes = self.genome.genes().iter();
         genes
@@ -104,10 +108,10 @@ impl Breeder for CmaEs<'_> {
     fn tell(&mut self, fitness: &[Option<f64>]) {
         let asked = self.ask();
         self.pool.begin_generation(self.plan.elite);
-        // The elite precedes the samples and is evaluated again only for the pool, because the crate has to
-        // be told all of its own samples in order.
+        // The elite precedes the samples and is only evaluated again for the pool, because the crate needs
+        // the results of exactly its own samples in order.
         let samples = fitness.len().saturating_sub(self.plan.operators.n);
-        // Only the order counts, so unfit candidates are worse than all others.
+        // Only the order of fitnesses matters, so candidates without one are ranked behind all others.
         let worst = fitness.iter().flatten().copied().fold(0.0, f64::max);
         let told = fitness[samples..].iter();
         self.told

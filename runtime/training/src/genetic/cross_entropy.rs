@@ -1,11 +1,11 @@
-//! The cross-entropy method [Rubinstein 1999]: every gene has a distribution over its values, children are
-//! drawn from all of them, and the distributions move towards the values of the best of a generation.
+//! The cross-entropy method [Rubinstein 1999]. Every gene has a distribution over its values, from which
+//! children are drawn, and the distributions move towards the values of the best individuals of a generation.
 //!
-//! On few courses a single individual may be lucky, but hardly a whole generation: its verdict on a value is
-//! a mean over all individuals that have it. So this method learns from many children that drive little,
-//! whereas breeding from a few parents keeps a lucky individual with all genes that it happens to have.
+//! On few courses a single individual may be lucky, but hardly a whole generation, which judges a value by
+//! all individuals that have it. So this method learns from many children that drive little, whereas breeding
+//! from a few parents keeps a lucky individual with all its genes.
 //!
-//! The first of the best counts most: weights fall with the logarithm of the rank, as in [Hansen 2016].
+//! The best individual counts most, because weights fall with the logarithm of the rank, as in [Hansen 2016].
 
 use super::breeder::{Breeder, Candidate, Elite, Plan, Start};
 use super::genes::{Chromosome, Gene, Genome};
@@ -17,10 +17,11 @@ use serde::{Deserialize, Serialize};
 
 /// Maximum number of values of a gene, because each has its own probability.
 const MOST_LEVELS: f64 = 1000.0;
-/// Probability of the stack's value, if training starts from the stack; the rest is uniform.
+/// Initial probability of the stack's value, if training starts from the stack. The rest is distributed
+/// uniformly.
 const TRUST: f64 = 0.5;
 
-/// Rates at which distributions follow the best.
+/// Rates at which the distributions follow the best individuals.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Learning {
@@ -51,7 +52,8 @@ impl Default for Learning {
 }
 
 impl Learning {
-    /// Returns the number of the restart that a generation belongs to, and its number within it, both from 1.
+    /// Returns the number of the search to which a generation belongs, and its number within that search.
+    /// Both start from 1.
     pub fn beginning(self, generation: u32) -> (u32, u32) {
         let before = generation.saturating_sub(1);
         match self.restart {
@@ -63,9 +65,9 @@ impl Learning {
     /// Checks that all values are in their ranges.
     ///
     /// # Errors
-    /// The value that is not, and what was expected.
+    /// If a value is not, with that value and what was expected.
     pub fn validate(&self) -> Result<(), String> {
-        // Written so that NaN is out of range too.
+        // Written so that NaN counts as out of range.
         if !(self.rate > 0.0 && self.rate <= 1.0) {
             let found = self.rate;
             return Err(format!(
@@ -85,7 +87,7 @@ impl Learning {
     }
 }
 
-/// Probabilities of the values of a gene, on its steps from the smallest on; their sum is 1.
+/// Probabilities of the values of a gene, on its steps from the smallest value on. Their sum is 1.
 #[derive(Debug, Clone, PartialEq)]
 struct Distribution(Vec<f64>);
 
@@ -95,7 +97,8 @@ impl Distribution {
         Self(vec![1.0 / count as f64; count])
     }
 
-    /// Half at the initial value, or its nearest step, and half uniform.
+    /// Creates a distribution with half of its probability at the initial value or the nearest step, and the
+    /// rest uniform.
     fn around_start(gene: &Gene) -> Self {
         let mut distribution = Self::uniform(gene);
         distribution.0.iter_mut().for_each(|p| *p *= 1.0 - TRUST);
@@ -106,7 +109,7 @@ impl Distribution {
     fn draw(&self, stream: &mut Stream) -> usize {
         let mut left = stream.next_unit();
         let last = self.0.len() - 1;
-        // The last one takes the rounding error.
+        // The last value absorbs the rounding error.
         for (level, probability) in self.0[..last].iter().enumerate() {
             if left < *probability {
                 return level;
@@ -116,7 +119,7 @@ impl Distribution {
         last
     }
 
-    /// The most probable value; of several the smallest.
+    /// Returns the most probable value, and the smallest one on a tie.
     fn mode(&self) -> usize {
         let mut best = 0;
         for (level, probability) in self.0.iter().enumerate() {
@@ -127,7 +130,7 @@ impl Distribution {
         best
     }
 
-    /// Moves towards the values of the best, each with its weight; the weights add up to 1.
+    /// Moves towards the values of the best individuals. Each has a weight, and the weights add up to 1.
     fn follow(&mut self, best: &[(usize, f64)], learning: Learning) {
         for probability in &mut self.0 {
             *probability *= 1.0 - learning.rate;
@@ -156,11 +159,11 @@ fn level_of(gene: &Gene, value: f64) -> usize {
 }
 
 fn value_of(gene: &Gene, level: usize) -> f64 {
-    // Rounding may lift the last step beyond the end, which would not be a value of the gene.
+    // Rounding may lift the last step above the maximum, which would not be a value of the gene.
     (gene.min + level as f64 * gene.step).min(gene.max)
 }
 
-/// A breeder that draws from a distribution for each gene. The best `p` of a generation move the
+/// A breeder that draws from a distribution for each gene. The best `p` individuals of a generation move the
 /// distributions.
 pub struct CrossEntropy<'a> {
     genome: &'a Genome,
@@ -173,7 +176,7 @@ pub struct CrossEntropy<'a> {
 }
 
 impl<'a> CrossEntropy<'a> {
-    /// Makes a breeder at its start.
+    /// Creates a breeder at its start.
     ///
     /// # Errors
     /// If a gene has too many values.
@@ -198,7 +201,7 @@ impl<'a> CrossEntropy<'a> {
         Ok(breeder)
     }
 
-    /// Starts, or restarts.
+    /// Starts or restarts the search.
     fn begin(&mut self) {
         let begin = match self.plan.start {
             Start::Stack => Distribution::around_start,
@@ -208,7 +211,8 @@ impl<'a> CrossEntropy<'a> {
         self.has_learned = false;
     }
 
-    /// Restarts if it is due. This happens in `ask`, so that until then the finished search leads.
+    /// Restarts the search if a restart is due. This happens in `ask`, so that the finished search leads
+    /// until then.
     fn begin_if_due(&mut self) {
         let (times, number) = self.plan.learning.beginning(self.generation + 1);
         if times > 0 && number == 1 {
@@ -216,7 +220,7 @@ impl<'a> CrossEntropy<'a> {
         }
     }
 
-    /// The most probable individual, once something has been learned.
+    /// The most probable individual; `None` until something has been learned.
     fn mode(&self) -> Option<Chromosome> {
         let is_something = self.has_learned || self.plan.start == Start::Stack;
         let genes = self.genome.genes().iter().zip(&self.distributions);
@@ -227,8 +231,8 @@ impl<'a> CrossEntropy<'a> {
         })
     }
 
-    /// Number of children of the next generation. As long as fewer than p are fit there are `first`, because
-    /// distributions that follow a handful of individuals take over everything that these happen to have.
+    /// Number of children of the next generation. It is `first` as long as fewer than p individuals are fit,
+    /// because distributions that follow a few individuals would adopt all of their values.
     fn children(&self) -> usize {
         let Operators { p, n, first, .. } = self.plan.operators;
         let is_many = self.has_learned && self.pool.members().len() >= p;
@@ -237,7 +241,7 @@ impl<'a> CrossEntropy<'a> {
     }
 
     fn draw(&self, number: u32) -> Chromosome {
-        // A stream for each child, by its birth, as everywhere in breeding.
+        // Each child has its own stream, identified by its birth, as in all breeders.
         let generation = u64::from(self.generation + 1);
         let mut stream = Stream::new(
             mix64(self.plan.seed ^ mix64(generation)),
@@ -250,13 +254,13 @@ impl<'a> CrossEntropy<'a> {
             .collect()
     }
 
-    /// Moves the distributions towards the best of a generation, best first.
+    /// Moves the distributions towards the best individuals of a generation, which are given best first.
     fn learn(&mut self, best: &[Individual]) {
         if best.is_empty() {
             return;
         }
         self.has_learned = true;
-        // Few individuals are less reliable than many: if fewer than p were fit, less is learned from them,
+        // A few individuals are less reliable than many. If fewer than p were fit, less is learned from them,
         // down to half.
         let share = best.len() as f64 / self.plan.operators.p as f64;
         let learning = Learning {
@@ -273,7 +277,7 @@ impl<'a> CrossEntropy<'a> {
     }
 }
 
-/// Weights by rank: log(count + 1/2) - log(rank), normalised to a sum of 1.
+/// Returns weights by rank: log(count + 1/2) - log(rank), normalised to a sum of 1.
 fn weights(count: usize) -> Vec<f64> {
     let most = ln(count as f64 + 0.5);
     let weights: Vec<f64> = (1..=count as u32)
@@ -292,7 +296,7 @@ impl Breeder for CrossEntropy<'_> {
             generation: self.generation + 1,
             number,
         };
-        // The most probable individual is the first of the children.
+        // The first child is the most probable individual.
         let genes = |number: u32| match &mode {
             Some(mode) if number == 0 => mode.clone(),
             _ => self.draw(number),
@@ -306,7 +310,8 @@ impl Breeder for CrossEntropy<'_> {
 
     fn tell(&mut self, fitness: &[Option<f64>]) {
         let asked = self.ask();
-        // The best are those of this generation, because earlier ones are reflected in the distributions.
+        // The best individuals are those of this generation, because the distributions already reflect
+        // earlier ones.
         self.pool.begin_generation(Elite::Rerun);
         for (candidate, fitness) in asked.into_iter().zip(fitness) {
             if let Some(fitness) = *fitness {

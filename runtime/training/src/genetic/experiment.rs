@@ -23,14 +23,14 @@ pub const FORMAT: &str = "roadwright-experiment";
 /// Version of the format.
 pub const VERSION: u32 = 1;
 
-/// Minimum number of drives or test courses for a meaningful result ([Gerdelan 2011], table 10.4).
+/// Number of drives or test courses below which a result is hardly meaningful ([Gerdelan 2011], table 10.4).
 const FEW: usize = 30;
 
-/// Default fitness of experiments on scenarios, and on courses without a score of their own on which drives
-/// can arrive. It counts contacts, time above the speed limit and drives that do not arrive.
+/// Default fitness of experiments on scenarios, and on courses that have no score of their own but on which
+/// vehicles can arrive. It counts contacts, time above the speed limit and drives that do not arrive.
 pub const DEFAULT_FITNESS: &str = "safe_arrival";
 
-/// Largest experiment file that is read, bytes.
+/// Maximum size of an experiment file, bytes.
 pub const LARGEST: u64 = 16 * roadwright_files::MEBIBYTE;
 
 /// An item given by name, or in full as in scenarios.
@@ -237,7 +237,7 @@ impl Experiment {
     /// Reads an experiment from the text of its file.
     ///
     /// # Errors
-    /// If it is invalid: the position, the problem, and what was expected.
+    /// If it is invalid, with the position, the problem, and what was expected.
     pub fn from_text(text: &str) -> Result<Self, TextError> {
         let mut experiment: Self = from_json(text)?;
         match experiment.fault() {
@@ -254,9 +254,9 @@ impl Experiment {
         }
     }
 
-    /// Makes an experiment on a course with a stack, by their names, with defaults for everything else: no
-    /// genes, seeds that do not overlap, and drives and courses by the guideline of [Gerdelan 2011], table
-    /// 10.4.
+    /// Creates an experiment on a course with a stack, given by their names. All other settings are defaults:
+    /// no genes, seeds that do not overlap, and numbers of drives and courses according to [Gerdelan 2011],
+    /// table 10.4.
     pub fn new(course: &str, stack: &str) -> Self {
         let mut experiment = Self {
             format: FORMAT.into(),
@@ -295,8 +295,9 @@ impl Experiment {
         experiment
     }
 
-    /// Sets the default fitness of an experiment without one, unless its course has a score of its own or no
-    /// drive can arrive on it. Records of older versions without a fitness mean that of the course.
+    /// Sets the default fitness of an experiment without one, unless its course has a score of its own or
+    /// vehicles cannot arrive on it. In records of older versions, a missing fitness means that of the
+    /// course.
     fn name_fitness(&mut self) {
         let course = self.course.as_deref();
         let takes_course_fitness = course.is_some_and(|name| {
@@ -309,7 +310,7 @@ impl Experiment {
         }
     }
 
-    /// The text of its file.
+    /// Returns the text of its file.
     pub fn to_text(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("an experiment is plain data");
         text.push('\n');
@@ -353,7 +354,7 @@ impl Experiment {
             let message = format!("{} is out of range: expected 1 to 100000", self.runs);
             return Some(("runs", message));
         }
-        // Written so that NaN is out of range too.
+        // Written so that NaN counts as out of range.
         if !(1.0..=8.0).contains(&self.time_compression) {
             let found = self.time_compression;
             let message = format!("{found} is out of range: expected 1 to 8");
@@ -379,11 +380,11 @@ impl Experiment {
         Some(("seeds", message))
     }
 
-    /// Returns the values that are allowed but of little use: a code and the reason.
+    /// Returns a code and a reason for each value that is allowed but of little use.
     pub fn warnings(&self) -> Vec<(&'static str, String)> {
         let mut found = Vec::new();
         let runs = self.growth.map_or(self.runs, |growth| growth.most);
-        // With this method the verdict on a gene is a mean over many individuals.
+        // With this method, a gene is judged by a mean over many individuals.
         if runs < FEW && self.method != Method::CrossEntropy {
             let why = format!(
                 "runs: with {runs} drives a fitness is mostly luck: the guideline is {FEW}"
@@ -412,10 +413,11 @@ impl Experiment {
         }
     }
 
-    /// Number of runs of each individual of a generation, numbered from 1, given the drives of a run.
+    /// Number of runs of each individual in a generation, given the number of drives in a run. Generations
+    /// are numbered from 1.
     pub fn runs_of(&self, generation: u32, drives: usize) -> usize {
         let first = self.runs;
-        // After a restart the number of drives starts small again.
+        // After a restart the number of drives is small again.
         let generation = match self.method {
             Method::CrossEntropy => self.learning.beginning(generation).1,
             _ => generation,
@@ -429,14 +431,15 @@ impl Experiment {
         wanted.div_ceil(drives.max(1))
     }
 
-    /// Courses of a generation, numbered from 1, given the drives of a run; the same for all its individuals.
+    /// Courses of a generation, given the number of drives in a run. They are the same for all its
+    /// individuals. Generations are numbered from 1.
     pub fn courses_of(&self, generation: u32, drives: usize) -> Vec<u64> {
         let [first, last] = self.seeds.train;
         let range = u128::from(last - first) + 1;
         let count = self.runs_of(generation, drives);
         let earlier = u128::from(generation.saturating_sub(1));
-        // Fresh courses follow those of all earlier generations, and start again at the end of the range. In
-        // 128 bits, because generations times runs may exceed 64.
+        // Fresh courses follow those of all earlier generations, and start again at the end of the range.
+        // Computed in 128 bits, because generations times runs may exceed 64 bits.
         let begin = match (self.courses, self.growth) {
             (Courses::Fixed, _) => 0,
             (Courses::Fresh, None) => earlier * count as u128,
@@ -449,7 +452,7 @@ impl Experiment {
     }
 }
 
-/// The JSON Schema of experiment files.
+/// Returns the JSON Schema of experiment files.
 pub fn schema() -> String {
     let schema = schemars::schema_for!(Experiment);
     let mut text = serde_json::to_string_pretty(&schema).expect("a schema is plain data");
@@ -457,7 +460,7 @@ pub fn schema() -> String {
     text
 }
 
-/// Maximum number of seeds in the ranges on which champions are chosen and judged.
+/// Maximum number of seeds in the ranges on which champions are chosen and evaluated.
 const MOST: u64 = 100_000;
 
 impl Seeds {
@@ -497,7 +500,7 @@ impl Seeds {
     }
 }
 
-/// The line of a key of the outermost object, from 1; 0 if it does not exist.
+/// Returns the line of a key of the outermost object, from 1; 0 if it does not exist.
 fn line_of(text: &str, key: &str) -> usize {
     let quoted = format!("\"{key}\"");
     let place = text.lines().position(|line| {
@@ -535,8 +538,8 @@ mod tests {
         let experiment = Experiment::from_text(TEXT).unwrap();
         assert_eq!(experiment.operators, Operators::default());
         assert_eq!(experiment.plan().elite, Elite::Rerun);
-        // An experiment without a fitness gets one that does not reward speeding, unless no drive can arrive;
-        // an explicit one stays.
+        // An experiment without a fitness gets one that does not reward speeding, unless vehicles cannot
+        // arrive. An explicit fitness stays.
         assert_eq!(experiment.fitness, None);
         let arrives = TEXT.replace("obstacle-stream", "old-town");
         assert_eq!(

@@ -1,8 +1,8 @@
-//! Trade-offs: drivers compared in several measures, and the drivers that no other one dominates (the
-//! Pareto front).
+//! Comparison of drivers by several objectives, and the drivers that no other one dominates (the Pareto
+//! front).
 //!
-//! A fast driver passes closer to obstacles, and a careful one takes longer. Training looks at a single
-//! number; the front shows what it cost.
+//! A fast driver passes closer to obstacles, and a careful one takes longer. Training optimises a single
+//! number, and the front shows what that costs in other objectives.
 
 use super::genes::Chromosome;
 use super::problem::{LEVEL, Problem};
@@ -13,13 +13,13 @@ use crate::statistics::{holm, paired};
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Probability below which a difference is certain rather than chance.
+/// Probability of chance below which a difference counts as certain.
 const DOUBT: f64 = 1.0 - LEVEL;
 
-/// A measure in which drivers are compared.
+/// An objective by which drivers are compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Objective {
-    /// Its name: that of a fitness, `felled` or `roll_margin`.
+    /// Name of the objective: that of a fitness, `felled` or `roll_margin`.
     pub name: String,
     /// Description with its unit.
     pub doc: String,
@@ -32,11 +32,11 @@ pub struct Objective {
 pub struct Driven {
     /// Name of the driver.
     pub name: String,
-    /// Drives in its runs.
+    /// Number of drives in its runs.
     pub drives: usize,
-    /// How many of them were completed.
+    /// Number of these drives that were completed.
     pub completed: usize,
-    /// Values of each objective on each course; all drivers have the same courses in the same order.
+    /// Values of each objective on each course. All drivers have the same courses in the same order.
     pub values: Vec<Vec<f64>>,
 }
 
@@ -45,19 +45,19 @@ pub struct Driven {
 pub struct Standing {
     /// Name of the driver.
     pub name: String,
-    /// Runs, each on a course of its own.
+    /// Number of runs, each on a different course.
     pub runs: usize,
-    /// Drives in these runs.
+    /// Number of drives in these runs.
     pub drives: usize,
-    /// How many of them were completed.
+    /// Number of these drives that were completed.
     pub completed: usize,
     /// Mean of each objective with its interval.
     pub estimates: Vec<Estimate>,
-    /// A driver that is no worse in any mean and better in one; of several the first one. `None` if this
-    /// driver is on the front.
+    /// A driver that is no worse in any mean and better in at least one. If there are several, it is the
+    /// first of them; `None` if this driver is on the front.
     pub beaten_by: Option<String>,
-    /// Whether one of the drivers that beat it is better by more than chance, course by course: p < 0.05 in
-    /// one of the objectives after Holm's correction for all of them.
+    /// Whether a driver that beats this one is better by more than chance, compared course by course: p <
+    /// 0.05 in one of the objectives after Holm's correction for all of them.
     pub is_sure: bool,
 }
 
@@ -66,18 +66,19 @@ pub struct Standing {
 pub struct Front {
     /// The objectives of the comparison.
     pub objectives: Vec<Objective>,
-    /// Drivers on the front first, and within each part the better ones in the first objective.
+    /// The drivers. Those on the front come first, and within each group those that are better in the first
+    /// objective.
     pub drivers: Vec<Standing>,
-    /// Courses that were left out because a module failed on them.
+    /// Number of courses that were left out because a module failed on them.
     pub failed: usize,
 }
 
-/// Treatment of courses on which a module failed.
+/// How to treat courses on which a module failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failed {
-    /// The comparison is refused, because failures are not random.
+    /// Refuses the comparison, because failures are not random.
     Refuse,
-    /// These courses are left out for all drivers.
+    /// Leaves these courses out for all drivers.
     LeaveOut,
 }
 
@@ -118,7 +119,7 @@ impl Front {
     }
 }
 
-/// Values of a driver, with signs such that lower is better.
+/// Returns the values of a driver, with signs chosen so that lower is better.
 fn costs(driver: &Driven, lower_is_better: &[bool]) -> Vec<Vec<f64>> {
     let all = driver.values.iter().zip(lower_is_better);
     let cost = |(values, &lower): (&Vec<f64>, &bool)| {
@@ -134,7 +135,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Whether the first driver is no worse in any mean and better in one.
+/// Whether the first driver is no worse in any mean and better in at least one.
 fn beats(first: &[Vec<f64>], second: &[Vec<f64>]) -> bool {
     let pairs = first.iter().zip(second);
     let differences: Vec<f64> = pairs.map(|(a, b)| mean(a) - mean(b)).collect();
@@ -148,14 +149,14 @@ fn is_sure<'a>(others: impl Iterator<Item = &'a Vec<Vec<f64>>>, own: &[Vec<f64>]
     for other in others {
         for (theirs, own) in other.iter().zip(own) {
             let pairs: Vec<(f64, f64)> = theirs.iter().copied().zip(own.iter().copied()).collect();
-            // A single course is no evidence.
+            // A single course is not enough evidence.
             p.push(paired(&pairs, LEVEL).map_or(1.0, |difference| difference.p));
         }
     }
     holm(&p).into_iter().any(|p| p < DOUBT)
 }
 
-/// Seed and reason of the first run that failed.
+/// Seed of the first run that failed, and the reason.
 fn first_failure(runs: &[Measured]) -> Option<(u64, String)> {
     let mut rows = runs.iter().map(|run| &run.row);
     rows.find_map(|row| Some((row.seed, row.failed.clone()?)))
@@ -163,9 +164,9 @@ fn first_failure(runs: &[Measured]) -> Option<(u64, String)> {
 
 impl Problem {
     /// Drives courses with several sets of genes, on the threads of the current pool, and compares them. The
-    /// measures are the fitness and, where bodies can lean and fell obstacles, the number of felled obstacles
-    /// and how much further the vehicle could have leaned without ending the drive. `note` is called after
-    /// each driver.
+    /// objectives are the fitness and, for bodies that can lean and knock obstacles over, the number of
+    /// felled obstacles and how much further the vehicle could have leaned without ending the drive. `note`
+    /// is called after each driver.
     ///
     /// # Errors
     /// If a course cannot be driven, if a module failed on a course that is not left out, or if modules failed on
@@ -198,7 +199,7 @@ impl Problem {
                     reason,
                 });
             }
-            // Single drives are dropped, because they are not used and there may be many.
+            // Individual drives are dropped, because they are not used and there may be many.
             let rows = runs.into_iter().map(|run| Measured {
                 drives: Vec::new(),
                 ..run
@@ -240,7 +241,7 @@ impl Problem {
             });
             objectives.push(Objective {
                 name: "roll_margin".into(),
-                doc: "how much further it could have leaned before it had tipped over, rad".into(),
+                doc: "how much further it could have leaned before tipping over, rad".into(),
                 lower_is_better: false,
             });
         }

@@ -7,7 +7,8 @@ use roadwright_scenario::{ModuleSetting, Slot, Stack};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// Steps in the range of a number, so that one level of mutation moves it by a twentieth of its range.
+/// Number of steps in the range of a number, so that one level of mutation changes it by a twentieth of its
+/// range.
 const STEPS_OF_NUMBERS: f64 = 20.0;
 
 /// The values of all genes, in the order of their [`Genome`].
@@ -19,23 +20,23 @@ pub type Preset = BTreeMap<String, BTreeMap<String, f64>>;
 /// A parameter that training may change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gene {
-    /// Slot of its module in the stack.
+    /// Slot of the module in the stack.
     pub slot: Slot,
-    /// Id of its module.
+    /// Id of the module.
     pub module: String,
-    /// Key of the parameter there.
+    /// Key of the parameter in the module.
     pub key: &'static str,
     /// Smallest value.
     pub min: f64,
     /// Largest value.
     pub max: f64,
-    /// Change per level of mutation: 1 for whole numbers and words.
+    /// Change per level of mutation. It is 1 for whole numbers and terms.
     pub step: f64,
     /// Whether its values are whole numbers.
     pub is_whole: bool,
-    /// Value before training: the stack's, or else the module's default.
+    /// Value before training: that of the stack, or else the module's default.
     pub start: f64,
-    /// Terms that its values stand for; empty if they are numbers.
+    /// The terms for which its values stand; empty if they are numbers.
     pub words: &'static [&'static str],
     /// The rule of the fuzzy driver that it represents, if it is one.
     pub rule: Option<RulePlace>,
@@ -68,7 +69,7 @@ impl Gene {
         }
     }
 
-    /// Its full name, `module.parameter`.
+    /// Full name of the gene, `module.parameter`.
     pub fn name(&self) -> String {
         format!("{}.{}", self.module, self.key)
     }
@@ -81,24 +82,24 @@ impl Gene {
         }
     }
 
-    /// Draws a uniform value of its range; numbers are drawn among their steps.
+    /// Draws a uniform random value in the range of the gene. Numbers are drawn from its steps.
     pub fn random(&self, stream: &mut Stream) -> f64 {
-        // On the steps of the gene, the same values that mutation leads to, so that the numbers in files are
-        // short.
+        // On the steps of the gene, so that values are the same as those after mutation and the numbers in
+        // files are short.
         let levels = ((self.max - self.min) / self.step).round() as usize + 1;
         let value = self.min + stream.next_index(levels) as f64 * self.step;
-        // Rounding may lift the last step beyond the end, which would not be a value of the gene.
+        // Rounding may lift the last step above the maximum, which would not be a value of the gene.
         value.min(self.max)
     }
 
-    /// The nearest value that the parameter can take.
+    /// Returns the nearest value that the parameter can have.
     pub fn nearest(&self, value: f64) -> f64 {
         let value = if self.is_whole { value.round() } else { value };
         value.clamp(self.min, self.max)
     }
 }
 
-/// Reason why genes cannot be chosen, or a chromosome cannot be read.
+/// Reason why genes cannot be selected, or a chromosome cannot be read.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum GeneError {
     /// A pattern does not have the required form.
@@ -127,21 +128,21 @@ pub enum GeneError {
     /// A range cannot be searched.
     #[error("gene \"{0}\": its range is empty or infinite, so there is nothing to train")]
     Range(String),
-    /// There are no genes.
+    /// No genes were selected.
     #[error("no genes are named, so there is nothing to train")]
     None,
-    /// A chromosome is of another length.
+    /// A chromosome has the wrong length.
     #[error("the chromosome has {found} genes: expected {expected}")]
     Length {
-        /// Genes that were found.
+        /// Number of genes that were found.
         found: usize,
-        /// Genes that are needed.
+        /// Number of genes that are needed.
         expected: usize,
     },
     /// A value cannot be read or is out of range.
     #[error("gene {number} ({name}): \"{found}\" is not a value of {min} to {max}")]
     Value {
-        /// Its number, from 0.
+        /// Number of the gene, from 0.
         number: usize,
         /// Name of the gene.
         name: String,
@@ -163,8 +164,8 @@ pub struct Genome {
 impl Genome {
     /// Returns the genes that patterns select among the parameters of a stack's modules.
     ///
-    /// A pattern is `module.parameter`, `module.*`, or `module.prefix*`. Genes come in the order of slots and
-    /// of the module's own list, whatever the order of the patterns, and only once.
+    /// A pattern is `module.parameter`, `module.*`, or `module.prefix*`. The genes are in the order of slots
+    /// and of the module's own list, independent of the order of the patterns, and none is repeated.
     ///
     /// # Errors
     /// If a pattern selects nothing, or a parameter's range cannot be searched.
@@ -183,7 +184,7 @@ impl Genome {
         Self::new(genes)
     }
 
-    /// Makes a genome of the given genes.
+    /// Creates a genome from the given genes.
     ///
     /// # Errors
     /// If there are none, or a range cannot be searched.
@@ -193,7 +194,7 @@ impl Genome {
         }
         let bad = |gene: &&Gene| {
             let range = gene.max - gene.min;
-            // Written so that NaN is rejected too.
+            // Written so that NaN is rejected as well.
             !(range.is_finite() && range > 0.0)
         };
         match genes.iter().find(bad) {
@@ -207,26 +208,26 @@ impl Genome {
         &self.genes
     }
 
-    /// The values before training.
+    /// Returns the values before training.
     pub fn start(&self) -> Chromosome {
         self.genes.iter().map(|gene| gene.start).collect()
     }
 
-    /// Uniform random values.
+    /// Returns uniform random values.
     pub fn random(&self, stream: &mut Stream) -> Chromosome {
         let genes = self.genes.iter();
         genes.map(|gene| gene.random(stream)).collect()
     }
 
-    /// Whether the value of each gene is one digit.
+    /// Whether the values of all genes are single digits.
     fn is_digits(&self) -> bool {
-        // One digit per gene is how the source prints chromosomes; wider genes need spaces between them.
+        // The source prints chromosomes with one digit per gene; other genes need spaces in between.
         let is_digit = |gene: &Gene| gene.is_whole && gene.min >= 0.0 && gene.max <= 9.0;
         self.genes.iter().all(is_digit)
     }
 
-    /// Returns a chromosome as text: a row of digits if each gene is one ([Gerdelan 2011], table 10.3), else
-    /// numbers with spaces between.
+    /// Returns a chromosome as text. If all genes are single digits it is a row of digits ([Gerdelan 2011],
+    /// table 10.3), otherwise numbers with spaces in between.
     pub fn print(&self, chromosome: &[f64]) -> String {
         let values = chromosome.iter().map(|value| value.to_string());
         let between = if self.is_digits() { "" } else { " " };
@@ -236,7 +237,7 @@ impl Genome {
     /// Reads the output of [`Genome::print`].
     ///
     /// # Errors
-    /// If it has another length, or a value is out of range.
+    /// If the length is wrong, or a value is out of range.
     pub fn read(&self, text: &str) -> Result<Chromosome, GeneError> {
         let parts: Vec<String> = if self.is_digits() {
             text.trim().chars().map(String::from).collect()
@@ -270,7 +271,7 @@ impl Genome {
             .collect()
     }
 
-    /// The values as parameters by module.
+    /// Returns the values as parameters by module.
     pub fn preset(&self, chromosome: &[f64]) -> Preset {
         let mut preset = Preset::new();
         for (gene, &value) in self.genes.iter().zip(chromosome) {
@@ -283,7 +284,7 @@ impl Genome {
     /// Writes the values to the stack from which the genes were chosen.
     pub fn apply(&self, chromosome: &[f64], stack: &mut Stack) {
         for (gene, &value) in self.genes.iter().zip(chromosome) {
-            // A slot may contain a module more than once, such as a fitness with other weights; a gene
+            // A slot may contain a module more than once, such as a fitness with other weights. A gene
             // applies to all of them.
             let settings = stack.settings_mut(gene.slot).iter_mut();
             for setting in settings.filter(|setting| setting.module == gene.module) {
@@ -292,7 +293,7 @@ impl Genome {
         }
     }
 
-    /// Describes the values: first the rule tables in printed form, then the other genes.
+    /// Describes the values, first as rule tables, followed by the other genes.
     pub fn in_words(&self, chromosome: &[f64]) -> String {
         let mut text = String::new();
         for (table, controller) in CHROMOSOME.iter().enumerate() {
@@ -325,7 +326,7 @@ impl Genome {
         text
     }
 
-    /// The rules of a table among the genes, described by their terms.
+    /// Returns the rules of a table that are among the genes, described by their terms.
     fn rules_of<'a>(
         &'a self,
         table: usize,
@@ -339,10 +340,10 @@ impl Genome {
     }
 }
 
-/// Sets values in all modules of a stack that they belong to; its other parameters stay.
+/// Sets values in all modules of a stack to which they belong. Other parameters stay the same.
 ///
 /// # Errors
-/// The first module that the stack does not use.
+/// If the stack does not use a module, with its id.
 pub fn put_preset(preset: &Preset, stack: &mut Stack) -> Result<(), String> {
     for (module, values) in preset {
         let mut found = false;
@@ -362,13 +363,13 @@ pub fn put_preset(preset: &Preset, stack: &mut Stack) -> Result<(), String> {
 }
 
 /// Returns all parameters of a stack's modules as genes, in the order of slots and of the modules' own lists.
-/// A module that is used twice counts once.
+/// Parameters of a module that is used twice are listed only once.
 pub fn parameters(stack: &Stack, registry: &Registry) -> Vec<Gene> {
     let mut all: Vec<Gene> = Vec::new();
     for slot in Slot::ALL {
         let infos = infos(registry, slot.kind());
         for setting in stack.settings(slot) {
-            // Genes are identified by module and parameter, so a repeated module gives its genes only once,
+            // Genes are identified by module and parameter, so a repeated module contributes its genes only
             // at its first position.
             if all.iter().any(|gene| gene.module == setting.module) {
                 continue;
@@ -380,14 +381,14 @@ pub fn parameters(stack: &Stack, registry: &Registry) -> Vec<Gene> {
     all
 }
 
-/// The parameters of the modules of a kind; if two share an id, those of the first.
+/// Returns the parameters of the modules of a kind. If two modules share an id, the first one counts.
 fn infos(
     registry: &Registry,
     kind: ModuleKind,
 ) -> BTreeMap<&'static str, &'static [ParameterInfo]> {
     let mut infos = BTreeMap::new();
     for (info, parameters) in registry.infos(kind) {
-        // The first module with an id wins, as when a world looks up its modules.
+        // The first module with an id is used, as when a world looks up its modules.
         infos.entry(info.id).or_insert(parameters);
     }
     infos
@@ -407,7 +408,7 @@ fn mark(pattern: &str, all: &[Gene], chosen: &mut [bool]) -> Result<(), GeneErro
         .collect();
     if own.is_empty() {
         let mut known: Vec<&str> = all.iter().map(|gene| gene.module.as_str()).collect();
-        // Genes of one module are adjacent, so comparing neighbours is enough.
+        // Genes of a module are adjacent, so comparing neighbours is enough.
         known.dedup();
         return Err(GeneError::NoModule {
             pattern: pattern.into(),
@@ -450,7 +451,7 @@ mod tests {
     fn the_rules_are_a_chromosome_of_36_digits() {
         let genome = genome(&["fuzzy_driver.rule_*"]).unwrap();
         let text = genome.print(&genome.start());
-        // Tables 8.8, 8.7, 8.6, 8.5, row by row.
+        // Tables 8.8, 8.7, 8.6 and 8.5, row by row.
         assert_eq!(text, "012123234145134123431310100010123234");
         assert_eq!(genome.read(&text).unwrap(), genome.start());
         let words = genome.in_words(&genome.start());

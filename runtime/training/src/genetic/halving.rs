@@ -1,11 +1,12 @@
-//! Successive halving: all individuals drive a few courses, the better ones more, and only the best all of
-//! them.
+//! Successive halving, in which all individuals drive a few courses, the better ones more, and only the best
+//! ones all of them.
 //!
-//! After [Jamieson 2016], with a configurable share instead of a half. A bad individual usually shows on one
-//! course, but finding the best one takes many. So runs are spent where it is close: with three rounds and a
-//! share of a third, a generation costs a third of what it costs if all drive all courses.
+//! This follows [Jamieson 2016], with a configurable share instead of a half. A single course is usually
+//! enough to recognise a bad individual, but finding the best one takes many. So most runs are spent on the
+//! best individuals. With three rounds and a share of a third, a generation costs a third of what it would
+//! cost if all individuals drove all courses.
 //!
-//! The pool drives along with the new individuals and is evaluated in the same rounds. All decisions are made
+//! The pool is evaluated together with the new individuals, in the same rounds. All decisions are made
 //! on the same courses in the same order, so the number of threads does not matter.
 
 use super::breeder::Candidate;
@@ -18,12 +19,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Halving {
-    /// Number of rounds, 2 to 10; after the last one all courses have been driven.
+    /// Number of rounds, 2 to 10. After the last one all courses have been driven.
     #[serde(default = "default_rounds")]
     #[schemars(range(min = 2, max = 10))]
     pub rounds: u32,
-    /// Share of the remaining individuals that advances to the next round, 0.05 to 0.95, but at least as many
-    /// as there are parents. Each round drives the same share of the courses of the next one.
+    /// Share of the remaining individuals that advances to the next round, 0.05 to 0.95. At least as many
+    /// individuals advance as there are parents. The courses of a round are this share of those of the next
+    /// one.
     #[serde(default = "default_share")]
     #[schemars(range(min = 0.05, max = 0.95))]
     pub share: f64,
@@ -50,13 +52,13 @@ impl Halving {
     /// Checks that all values are in their ranges.
     ///
     /// # Errors
-    /// The value that is not, and what was expected.
+    /// If a value is not, with that value and what was expected.
     pub fn validate(&self) -> Result<(), String> {
         if !(2..=10).contains(&self.rounds) {
             let found = self.rounds;
             return Err(format!("rounds: {found} is out of range: expected 2 to 10"));
         }
-        // Written so that NaN is out of range too.
+        // Written so that NaN counts as out of range.
         if !(0.05..=0.95).contains(&self.share) {
             let found = self.share;
             return Err(format!(
@@ -66,8 +68,8 @@ impl Halving {
         Ok(())
     }
 
-    /// Number of courses driven by the end of each round, ascending. Rounds for which there are too few
-    /// courses are left out.
+    /// Number of courses driven by the end of each round, ascending. Rounds without an additional course are
+    /// left out.
     fn courses_driven(&self, all: usize) -> Vec<usize> {
         let mut driven = vec![all];
         let mut left = all as f64;
@@ -80,7 +82,7 @@ impl Halving {
         driven
     }
 
-    /// Number of the remaining individuals that advance.
+    /// Number of the remaining individuals that advance to the next round.
     fn go_on(&self, under_way: usize, places: usize) -> usize {
         let share = (under_way as f64 * self.share).ceil() as usize;
         share.max(places).min(under_way)
@@ -88,7 +90,7 @@ impl Halving {
 }
 
 /// Evaluates candidates on courses as [`judge`](super::judge()) does, but only the better ones advance from
-/// round to round, at least the best `places`.
+/// round to round. At least the best `places` advance.
 pub fn halve(
     evaluate: &dyn Evaluate,
     candidates: &[Candidate],
@@ -108,8 +110,8 @@ pub fn halve(
         if end == courses.len() {
             break;
         }
-        // All remaining individuals have driven the same courses, so their sums rank them like their means.
-        // Of equals the older one advances, as it would stay in the pool.
+        // All remaining individuals have driven the same courses, so their sums rank them in the same order
+        // as their means. On a tie the older one advances, as it would stay in the pool.
         let rank = |number: usize| -> (f64, Birth) {
             let scores = runs[number].iter().flatten().map(|run| run.score);
             (scores.sum(), candidates[number].birth)
@@ -138,7 +140,8 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Scores the gene, and on course 1 another value; 13 fails on course 2, 16 stands still.
+    /// An evaluator whose score is the gene, and another value on course 1. The gene 13 fails on course 2,
+    /// and 16 stands still.
     #[derive(Default)]
     struct Counts(AtomicUsize);
 
@@ -235,7 +238,7 @@ mod tests {
         let judged = halve(&counts, &candidates(&[1.0, 2.0]), &[], halving, 1);
         assert!(judged.iter().all(|judged| judged.fitness().is_none()));
         assert!(halve(&counts, &[], &[1], halving, 1).is_empty());
-        // With a single course all drive it, and none is dropped.
+        // All individuals drive a single course, and none is dropped.
         let judged = halve(&counts, &candidates(&[1.0, 2.0]), &[1], halving, 1);
         assert!(judged.iter().all(|judged| judged.fitness().is_some()));
     }

@@ -1,4 +1,4 @@
-//! Evaluation: candidates drive courses in parallel and are scored.
+//! Evaluation of candidates, which drive courses in parallel and are scored.
 
 use super::breeder::Candidate;
 use crate::course::End;
@@ -10,42 +10,43 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// A run of a candidate on a course.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CandidateRun {
-    /// Mean score of its drives; lower is better, so if higher is better for the fitness, its sign is
-    /// changed.
+    /// Mean score of its drives. Lower is always better, because the sign of a fitness where higher is better
+    /// is changed.
     pub score: f64,
-    /// Drives that were rated.
+    /// Number of drives that were scored.
     pub drives: usize,
-    /// Drives that were completed.
+    /// Number of drives that were completed.
     pub completed: usize,
-    /// A hash of the visible state during the run; 0 if nothing is visible.
+    /// Hash of the visible state during the run; 0 if nothing is visible.
     pub hash: u64,
     /// Whether the run was ended early because hardly any vehicle moved.
     pub ended_early: bool,
-    /// The run as `bench` reports it, if there is a course.
+    /// The run as `bench` reports it; `None` if there is no course.
     pub row: Option<RunRow>,
-    /// Driving behaviour in its drives, regardless of the fitness; only for runs that judge a champion.
+    /// Behaviour of the vehicles in its drives, independent of the fitness. Only for runs that evaluate a
+    /// champion.
     pub manners: Option<Manners>,
 }
 
-/// Driving behaviour in drives, regardless of the fitness.
+/// Behaviour of vehicles in drives, independent of the fitness.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manners {
-    /// Drives that were observed.
+    /// Number of drives that were observed.
     pub drives: usize,
-    /// Drives that arrived at their destination.
+    /// Number of drives that arrived at their destination.
     pub arrived: usize,
     /// Total number of contacts with obstacles and other vehicles.
     pub contacts: f64,
-    /// Mean share of their time more than 5 % above the speed limit, 0 to 1.
+    /// Mean fraction of their time spent more than 5 % above the speed limit, 0 to 1.
     pub above_limit: f64,
 }
 
 impl Manners {
-    /// Ids of the fitnesses that measure it, which run beside that of the experiment.
+    /// Ids of the fitnesses that measure this behaviour. They run beside the fitness of the experiment.
     pub(super) const TOLD_BY: [&'static str; 2] = ["contacts", "time_above_limit"];
 
-    /// Sums up the scores of these fitnesses; `None` if a drive lacks one.
+    /// Adds up the scores of these fitnesses; `None` if a drive has none.
     pub(super) fn of(drives: &[DriveRow]) -> Option<Self> {
         let mut all = Self::default();
         for drive in drives {
@@ -92,15 +93,16 @@ impl std::fmt::Display for Manners {
     }
 }
 
-/// Runs candidates. The same genes and course give the same run, bit for bit, in any thread.
+/// Runs candidates. The same genes and course give the same run bit for bit in any thread.
 pub trait Evaluate: Sync {
-    /// Runs the values of genes on the course of a seed.
+    /// Drives the course of a seed with the given genes.
     ///
     /// # Errors
-    /// The failure of a module, as a message. It costs the candidate, not the training.
+    /// If a module failed, with a message. Only the candidate is lost, and training continues.
     fn run(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String>;
 
-    /// Like `run`, but for judging a champion: without shortcuts that make breeding cheaper and less exact.
+    /// Drives a course like `run`, but without the shortcuts that make breeding cheaper and less exact. Used
+    /// to evaluate champions.
     ///
     /// # Errors
     /// As [`Evaluate::run`].
@@ -108,7 +110,7 @@ pub trait Evaluate: Sync {
         self.run(genes, course)
     }
 
-    /// Number of drives of a run, as far as known in advance; at least 1.
+    /// Number of drives in a run, as far as it is known in advance; at least 1.
     fn drives_of_a_run(&self) -> usize {
         1
     }
@@ -118,12 +120,12 @@ pub trait Evaluate: Sync {
         true
     }
 
-    /// A hash of the course, so that a training is not resumed on another one.
+    /// Hash of the course, by which a training is not resumed on another course.
     fn hash(&self) -> u64 {
         0
     }
 
-    /// External modules that drive, each with its build, so that a training is not resumed with others.
+    /// External modules that drive, each with its build, by which a training is not resumed with others.
     fn modules(&self) -> Vec<String> {
         Vec::new()
     }
@@ -135,25 +137,24 @@ pub trait Evaluate: Sync {
 pub struct Judgement {
     /// Score of each run, in the order of the courses.
     pub scores: Vec<f64>,
-    /// Drives in all runs.
+    /// Number of drives in all runs.
     pub drives: usize,
-    /// Whether it was ended early as unfit ([Gerdelan 2011], section 10.6).
+    /// Whether the candidate was ended early as unfit ([Gerdelan 2011], section 10.6).
     #[serde(default)]
     pub ended_early: bool,
-    /// Whether it was ended because it could not win any more.
+    /// Whether the candidate was ended because it could not win any more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raced_out: bool,
-    /// Whether the user has struck it out.
+    /// Whether the user has struck the candidate out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub struck_out: bool,
-    /// Reason why it could not be run, if it could not.
+    /// Reason why the candidate could not be run; `None` if it was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
 impl Judgement {
-    /// Mean of the scores; `None` for a candidate that is unfit, has lost, was struck out or could not be
-    /// run.
+    /// Mean of the scores; `None` for a candidate that was unfit, could not win, was struck out or failed.
     pub fn fitness(&self) -> Option<f64> {
         let is_out = self.ended_early || self.raced_out || self.struck_out;
         let is_rated = !is_out && self.failure.is_none();
@@ -163,7 +164,7 @@ impl Judgement {
         Some(self.scores.iter().sum::<f64>() / self.scores.len() as f64)
     }
 
-    /// Combines the runs of one candidate, in the order of the courses.
+    /// Combines the runs of a candidate, in the order of the courses.
     pub(super) fn of(runs: impl Iterator<Item = Result<CandidateRun, String>>) -> Self {
         let mut judgement = Self::default();
         for run in runs {
@@ -183,9 +184,9 @@ impl Judgement {
     }
 }
 
-/// Evaluates candidates, all on the same courses. All drive the first course first; candidates that are unfit
-/// there skip the others. Runs are distributed among the threads of the current pool, and combined in the
-/// order of candidates and courses, so the result does not depend on the number of threads.
+/// Evaluates candidates, all on the same courses. All of them drive the first course first, and candidates
+/// that are unfit there skip the others. Runs are distributed among the threads of the current pool and
+/// combined in the order of candidates and courses, so the result does not depend on the number of threads.
 pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64]) -> Vec<Judgement> {
     let (first, others) = courses.split_at(courses.len().min(1));
     let mut runs = vec![Runs::new(); candidates.len()];
@@ -197,20 +198,20 @@ pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64])
     judged.collect()
 }
 
-/// A run, or the reason for its failure: the seed of the course, the module, the time, and why.
+/// A run, or the reason why it failed: the seed of the course, the module, the time, and the cause.
 pub type RunOrFailure = Result<CandidateRun, String>;
 
 /// Runs of a candidate so far, in the order of the courses.
 pub(super) type Runs = Vec<RunOrFailure>;
 
-/// Whether a candidate has moved on all courses so far, without a failure.
+/// Whether a candidate has moved on all courses so far, and no run has failed.
 pub(super) fn is_fit(runs: &Runs) -> bool {
     runs.iter()
         .all(|run| run.as_ref().is_ok_and(|run| !run.ended_early))
 }
 
-/// Lets the remaining candidates drive further courses, in parallel, and adds their runs in the order of the
-/// courses.
+/// Lets the remaining candidates drive further courses in parallel, and appends their runs in the order of
+/// the courses.
 pub(super) fn drive_on(
     evaluate: &dyn Evaluate,
     candidates: &[Candidate],
@@ -231,10 +232,10 @@ pub(super) fn drive_on(
     }
 }
 
-/// Runs genes on courses exactly, in parallel; results in the order of the courses.
+/// Drives courses with the given genes in parallel, without shortcuts. Results are in the order of the courses.
 ///
 /// # Errors
-/// The first failure in that order.
+/// If a run failed, with the first failure in that order.
 pub fn run_all(
     evaluate: &dyn Evaluate,
     genes: &[f64],
@@ -243,7 +244,7 @@ pub fn run_all(
     run_each(evaluate, genes, courses).into_iter().collect()
 }
 
-/// Like [`run_all`], but includes the failed runs.
+/// Does the same as [`run_all`], but includes failed runs.
 pub fn run_each(evaluate: &dyn Evaluate, genes: &[f64], courses: &[u64]) -> Vec<RunOrFailure> {
     let runs = courses
         .par_iter()
@@ -251,17 +252,17 @@ pub fn run_each(evaluate: &dyn Evaluate, genes: &[f64], courses: &[u64]) -> Vec<
     runs.collect()
 }
 
-/// A run for breeding.
+/// Runs a candidate for breeding.
 fn run(evaluate: &dyn Evaluate, genes: &[f64], course: u64) -> Result<CandidateRun, String> {
     guarded(course, || evaluate.run(genes, course))
 }
 
-/// Runs a closure; a panic or a score that is not a number is a failure of the modules.
+/// Runs a closure. A panic, or a score that is not a number, counts as a failure of the modules.
 fn guarded(
     course: u64,
     run: impl Fn() -> Result<CandidateRun, String>,
 ) -> Result<CandidateRun, String> {
-    // A failed run shares nothing with others.
+    // A failed run shares no data with others.
     let run = catch_unwind(AssertUnwindSafe(run));
     let run = run.map_err(|_| format!("a module panicked on course {course}"))??;
     if run.score.is_nan() {
@@ -287,7 +288,8 @@ mod tests {
         genes.iter().enumerate().map(candidate).collect()
     }
 
-    /// Returns gene x course; gene 13 fails, 14 panics, 15 gives NaN, 16 stands still.
+    /// An evaluator that returns gene x course. The gene 13 fails, 14 panics, 15 gives NaN, and 16 stands
+    /// still.
     struct Times(AtomicUsize);
 
     impl Evaluate for Times {

@@ -2,16 +2,16 @@
 //!
 //! | part | contents |
 //! | --- | --- |
-//! | `genes.rs` | genes, chromosomes as text and described by terms, presets |
-//! | `patterns.rs` | chosen genes as the patterns of experiment files |
+//! | `genes.rs` | genes, chromosomes as text and in words, presets |
+//! | `patterns.rs` | patterns of experiment files for selected genes |
 //! | `operators.rs` | crossover, mutation, bounds, repair |
 //! | `pool.rs` | the best individuals |
-//! | `breeder.rs` | candidates and their results: ask and tell |
-//! | `cross_entropy.rs` | a distribution for each gene, behind the same ask and tell |
-//! | `cma.rs` | a baseline behind the same ask and tell |
+//! | `breeder.rs` | the interface of all methods (ask and tell) |
+//! | `cross_entropy.rs` | the cross-entropy method |
+//! | `cma.rs` | covariance matrix adaptation, a baseline |
 //! | `judge.rs` | candidates drive courses in parallel |
-//! | `racing.rs` | individuals end as soon as they cannot win |
-//! | `halving.rs` | the better ones drive more, round by round |
+//! | `racing.rs` | ends individuals as soon as they cannot win |
+//! | `halving.rs` | lets better individuals drive more, round by round |
 //! | `experiment.rs` | experiment files |
 //! | `training.rs` | the run manager: generations, champion |
 //! | `verdict.rs` | the champion and the values before training on the test courses |
@@ -19,13 +19,13 @@
 //! | `workers.rs` | the threads of a training |
 //! | `record.rs` | the checkpoint file |
 //! | `problem.rs` | the genes of a stack, and its runs on a course |
-//! | `front.rs` | comparison of drivers in several measures |
+//! | `front.rs` | comparison of drivers by several objectives |
 //! | `study.rs` | parameter studies |
 //! | `sum_of_genes.rs` | the controlled benchmark |
 //!
-//! The contract: the same experiment and seed give the same pool, bit for bit, with any number of threads,
-//! and when it is stopped and resumed at any moment. Draws come from counter-based streams, runs are combined
-//! in the order of candidates and courses, and nothing reads the clock.
+//! The same experiment and seed give the same pool bit for bit, with any number of threads, even if training
+//! is stopped and resumed at any moment. Random numbers come from counter-based streams, runs are combined in
+//! the order of candidates and courses, and the clock is never read.
 
 mod breeder;
 mod cma;

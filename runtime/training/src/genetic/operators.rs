@@ -1,4 +1,4 @@
-//! Genetic operators: crossover, mutation, bounds, repair of conflicting rules.
+//! Genetic operators: crossover, mutation, bounds, and repair of conflicting rules.
 
 use super::genes::{Chromosome, Gene, Genome};
 use roadwright_control::fuzzy::RulePlace;
@@ -20,19 +20,19 @@ pub enum Bounds {
 }
 
 impl Bounds {
-    /// Returns a value moved back into the range of a gene.
+    /// Moves a value back into the range of a gene.
     pub fn put_back(self, gene: &Gene, value: f64) -> f64 {
         let (min, max) = (gene.min, gene.max);
         let range = max - min;
         let value = match self {
             Self::Clamp => value,
-            // The last whole value is followed by the first, one step further.
+            // The last whole value is followed by the first one, which is one step further.
             Self::Wrap if gene.is_whole => min + (value - min).rem_euclid(range + 1.0),
             Self::Wrap if (min..=max).contains(&value) => value,
             Self::Wrap => min + (value - min).rem_euclid(range),
             Self::Reflect => {
-                // A triangle wave over twice the range: 0 to `range` counts up from the lower end, the rest
-                // comes back down.
+                // This is a triangle wave over twice the range. From 0 to `range` it counts up from the lower
+                // end, and then down again.
                 let along = (value - min).rem_euclid(2.0 * range);
                 min + along.min(2.0 * range - along)
             }
@@ -70,7 +70,7 @@ pub struct Operators {
 }
 
 impl Default for Operators {
-    /// [Gerdelan 2011], table 10.4, with two parents.
+    /// The values of [Gerdelan 2011], table 10.4, with two parents.
     fn default() -> Self {
         Self {
             p: 2,
@@ -92,7 +92,7 @@ impl Operators {
     /// Checks that all values are in their ranges.
     ///
     /// # Errors
-    /// The value that is not, and what was expected.
+    /// If a value is not, with that value and what was expected.
     pub fn validate(&self) -> Result<(), String> {
         if !(1..=1000).contains(&self.p) {
             return Err(format!("p: {} is out of range: expected 1 to 1000", self.p));
@@ -109,7 +109,7 @@ impl Operators {
                 "first: {found} is out of range: expected 0 to 100000"
             ));
         }
-        // Written so that NaN is out of range too.
+        // Written so that NaN counts as out of range.
         if !(0.0..=1.0).contains(&self.r) {
             return Err(format!("r: {} is out of range: expected 0 to 1", self.r));
         }
@@ -119,8 +119,8 @@ impl Operators {
         Ok(())
     }
 
-    /// Returns a child: each gene is that of a random parent, and with probability `r` a uniform whole number
-    /// of levels in -m..=m is added to it. Without parents it is random.
+    /// Returns a child. Each gene is that of a random parent, and with probability `r` a uniform whole number
+    /// of levels in -m..=m is added. Without parents, all genes are random.
     pub fn breed(&self, genome: &Genome, parents: &[&[f64]], stream: &mut Stream) -> Chromosome {
         let mut child = if parents.is_empty() {
             genome.random(stream)
@@ -139,9 +139,9 @@ impl Operators {
         child
     }
 
-    /// Probability that a child of one parent equals it, 0 to 1; 1 without genes that can move.
+    /// Probability that a child of one parent equals it, 0 to 1; 1 if no gene can change.
     pub fn clones(&self, genome: &Genome) -> f64 {
-        // A mutation draws one of 2 m + 1 shifts, and one of them is 0.
+        // A mutation draws one of 2 m + 1 changes, one of which is 0.
         let levels = 2.0 * f64::from(self.m);
         let moves = self.r * levels / (levels + 1.0);
         (1.0 - moves).powi(genome.genes().len() as i32)
@@ -151,26 +151,26 @@ impl Operators {
         if stream.next_unit() >= self.r {
             return value;
         }
-        // From -m to m levels including 0, so a mutation may leave the gene unchanged.
+        // The change is from -m to m levels, including 0, so a mutation may leave the gene unchanged.
         let levels = stream.next_index(2 * self.m as usize + 1) as f64 - f64::from(self.m);
         self.bounds.put_back(gene, value + levels * gene.step)
     }
 }
 
-/// Whether outputs grow with the distance, and whether they grow with the angle, by table of the chromosome.
-/// Turns towards a way-point grow with both, and speeds fall with the angle to it; turns away from an
-/// obstacle fall with both, and speeds grow.
+/// Whether outputs grow with the distance, and whether they grow with the angle, for each table of the
+/// chromosome. Turns towards a waypoint grow with both, and speeds fall with the angle to it. Turns away from
+/// an obstacle fall with both, and speeds grow.
 const GROWS: [(bool, bool); 4] = [(true, true), (true, false), (false, false), (true, true)];
 
-/// Sorts the rules of tables along distance and angle, so that none contradicts its neighbours: a nearer
-/// obstacle never gives a gentler turn ([Gerdelan 2011], section 9.3). Tables that are only partly trained
-/// stay unchanged.
+/// Sorts the rules of tables along distance and angle, so that no rule contradicts its neighbours. For
+/// example, a nearer obstacle never gives a gentler turn ([Gerdelan 2011], section 9.3). Tables that are only
+/// partly trained stay unchanged.
 pub fn repair(genome: &Genome, chromosome: &mut [f64]) {
     for (table, (by_distance, by_angle)) in GROWS.into_iter().enumerate() {
         let Some(places) = places(genome, table) else {
             continue;
         };
-        // Sorting the columns of a table with sorted rows leaves the rows sorted.
+        // If the rows of a table are sorted, they remain sorted when the columns are sorted.
         for row in places {
             sort(chromosome, row, by_distance);
         }

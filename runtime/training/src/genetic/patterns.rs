@@ -1,4 +1,4 @@
-//! Chosen genes as the patterns of experiment files.
+//! Patterns of experiment files that select given genes.
 
 use super::genes::Gene;
 
@@ -6,12 +6,12 @@ use super::genes::Gene;
 const RULES: &str = "rule_";
 
 /// Returns the patterns that select the chosen genes among those of a stack
-/// ([`parameters`](super::parameters)): `module.*` if all of a module are chosen, `module.rule_*` if all of
-/// its rules are, else one by one.
+/// ([`parameters`](super::parameters)). The pattern is `module.*` if all genes of a module are chosen and
+/// `module.rule_*` if all its rules are; other genes are listed individually.
 pub fn patterns_of(all: &[Gene], is_chosen: impl Fn(&Gene) -> bool) -> Vec<String> {
     let mut patterns = Vec::new();
     let mut modules: Vec<&str> = all.iter().map(|gene| gene.module.as_str()).collect();
-    // Genes of one module are adjacent.
+    // Genes of a module are adjacent.
     modules.dedup();
     for module in modules {
         let own: Vec<&Gene> = all.iter().filter(|gene| gene.module == module).collect();

@@ -4,7 +4,7 @@ use super::breeder::Elite;
 use super::genes::Chromosome;
 use std::hash::Hasher;
 
-/// Origin of an individual: its generation from 1, and its number there.
+/// Origin of an individual, which identifies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Birth {
     /// Generation, from 1.
@@ -18,13 +18,13 @@ pub struct Birth {
 pub struct Individual {
     /// Its genes.
     pub genes: Chromosome,
-    /// Mean of its scores; lower is better.
+    /// Mean of its scores, where lower is better.
     pub fitness: f64,
     /// The generation and number with which it was bred.
     pub birth: Birth,
 }
 
-/// The best individuals, best first; of two equals the older one comes first.
+/// The best individuals, best first. On a tie, the older one comes first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pool {
     capacity: usize,
@@ -32,7 +32,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Makes an empty pool with the given capacity.
+    /// Creates an empty pool with the given capacity.
     pub fn new(capacity: usize) -> Self {
         Self {
             capacity,
@@ -50,27 +50,28 @@ impl Pool {
         self.members.first()
     }
 
-    /// Adds an individual if it is good enough. One whose fitness is NaN never is.
+    /// Adds an individual if it is good enough. An individual whose fitness is NaN is never added.
     pub fn offer(&mut self, individual: Individual) {
         if individual.fitness.is_nan() {
             return;
         }
         let rank = |member: &Individual| (member.fitness, member.birth);
         let own = rank(&individual);
-        // At equal fitness the earlier birth comes first, so the pool does not depend on the order of offers.
+        // At equal fitness the earlier birth comes first, so the pool does not depend on the order in which
+        // individuals are offered.
         let place = self.members.partition_point(|member| rank(member) <= own);
         self.members.insert(place, individual);
         self.members.truncate(self.capacity);
     }
 
-    /// Empties the pool if all members are evaluated again with the others.
+    /// Empties the pool if its members are evaluated again together with the others.
     pub fn begin_generation(&mut self, elite: Elite) {
         if elite == Elite::Rerun {
             self.members.clear();
         }
     }
 
-    /// A hash of the genes, fitness and birth of all, for comparing trainings.
+    /// Hash of the genes, fitness and birth of all members, by which trainings are compared.
     pub fn hash(&self) -> u64 {
         let mut hasher = twox_hash::XxHash3_64::with_seed(0);
         for member in &self.members {

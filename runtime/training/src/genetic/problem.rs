@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::hash::Hasher;
 use thiserror::Error;
 
-/// Time within which an individual has to move, s: [Gerdelan 2011], section 10.6, ends individuals that stand
+/// Time within which an individual has to move, s. [Gerdelan 2011], section 10.6, ends individuals that stand
 /// or only tremble, and section 12.3 counts half a metre in 12 s as standing.
 const PATIENCE: f64 = 12.0;
 /// Distance that counts as moving, m.
@@ -24,7 +24,7 @@ const SOMEWHERE: f64 = 0.5;
 /// Fraction of moving vehicles below which an individual is unfit. Even in a jam, some vehicles move.
 const FEW: f64 = 0.1;
 
-/// Share of children equal to their parent above which a warning is given.
+/// Fraction of children equal to their parent above which a warning is given.
 const MANY_CLONES: f64 = 0.5;
 
 /// Level of confidence intervals.
@@ -39,7 +39,7 @@ pub enum ProblemError {
     /// The genes do not exist.
     #[error(transparent)]
     Genes(#[from] GeneError),
-    /// The stack does not exist.
+    /// There is no such stack.
     #[error("stack: no stack is called \"{name}\"; there are: {known}")]
     NoStack {
         /// The name.
@@ -50,7 +50,7 @@ pub enum ProblemError {
     /// The stack cannot be run.
     #[error(transparent)]
     Simulation(Box<SimulationError>),
-    /// The experiment uses a scenario, which was not given.
+    /// The experiment uses a scenario, but none was given.
     #[error("scenario: it was not given")]
     NoScenario,
 }
@@ -67,7 +67,7 @@ pub struct Problem {
     lower_is_better: bool,
     /// External modules with their builds.
     builds: Vec<String>,
-    /// Time step while breeding, s; `None` for that of the course.
+    /// Time step while breeding, s; `None` for the time step of the course.
     breeding_dt: Option<f64>,
 }
 
@@ -76,11 +76,11 @@ pub struct Problem {
 pub struct CourseEnd {
     /// Number of steps of the world until all drives have ended.
     pub steps: u64,
-    /// Number of drives by how they ended.
+    /// Number of drives for each way of ending.
     pub ends: BTreeMap<End, usize>,
 }
 
-// Boxed, because both are large and rare.
+// Boxed, because both errors are large and rare.
 impl From<CourseError> for ProblemError {
     fn from(error: CourseError) -> Self {
         Self::Course(Box::new(error))
@@ -94,8 +94,8 @@ impl From<SimulationError> for ProblemError {
 }
 
 impl Problem {
-    /// Prepares an experiment. `scenario` is the one that it names, if any; all its agents drive with the
-    /// trained stack.
+    /// Prepares an experiment. `scenario` is the scenario that it names, if any. All agents of the scenario
+    /// use the trained stack.
     ///
     /// # Errors
     /// If the course, vehicle, stack, modules or genes do not exist.
@@ -123,7 +123,7 @@ impl Problem {
             fitness: Some(vec![fitness]),
             ..Setup::default()
         };
-        // The first course is generated as a trial, so that general errors show before anything is bred.
+        // The first course is generated as a trial, so that general errors are found before breeding starts.
         let trial = course.scenario(experiment.seeds.train[0], &setup)?;
         let world = World::new(&trial, modules, &RunOptions::default())?;
         let id = setup.first_fitness(&course);
@@ -135,8 +135,8 @@ impl Problem {
             drives: trial.agents().len().max(1),
             hash: hasher.finish(),
             builds: builds_of(&world),
-            // Longer steps only while breeding; champions are chosen and judged with the step of the
-            // scenario.
+            // Steps are longer only while breeding; champions are chosen and evaluated with the scenario's
+            // own step.
             breeding_dt: (experiment.time_compression > 1.0)
                 .then(|| trial.settings().dt * experiment.time_compression),
             lower_is_better: entry.is_none_or(|entry| entry.make().logic.lower_is_better()),
@@ -153,11 +153,11 @@ impl Problem {
         &self.genome
     }
 
-    /// Runs a set of genes on successive courses, starting at a seed, as results equal to those of `bench`.
+    /// Runs a set of genes on consecutive courses from a seed on, and returns results like those of `bench`.
     /// `None` if one of the runs has neither a row nor failed.
     ///
     /// # Errors
-    /// If the course cannot be driven with them.
+    /// If the course cannot be driven with these genes.
     pub fn results(
         &self,
         genes: &[f64],
@@ -181,7 +181,7 @@ impl Problem {
         let row = |(seed, run): (u64, &RunOrFailure)| match run {
             Ok(run) => run.row.clone(),
             Err(reason) => {
-                // Failure messages begin with the seed, which rows have as a field.
+                // Failure messages begin with the seed, which rows have in a separate field.
                 let known = format!("seed {seed}: ");
                 let reason = reason.strip_prefix(&known).unwrap_or(reason);
                 Some(RunRow::failed(seed, reason.to_owned()))
@@ -191,21 +191,21 @@ impl Problem {
         Ok(rows.map(|rows| Results::of_rows(head, rows)))
     }
 
-    /// Returns the world in which a set of genes drives a course, as a scenario. Run as it is, it is step by
-    /// step the run by which champions are judged, and continues where that ends: see
+    /// Returns a scenario in which a set of genes drives a course. If it is run unchanged, every step equals
+    /// that of the run by which champions are evaluated. It continues after the end of that run, see
     /// [`end_of`](Self::end_of).
     ///
     /// # Errors
-    /// If the course cannot be generated, or computes its vehicle itself.
+    /// If the course cannot be generated, or simulates its vehicle itself.
     pub fn scenario_of(&self, genes: &[f64], course: u64) -> Result<Scenario, ProblemError> {
         Ok(self.course.whole_scenario(course, &self.setup_of(genes))?)
     }
 
-    /// Returns the end of the course for a set of genes, driven as champions are judged. The world of
-    /// [`scenario_of`](Self::scenario_of) equals that run up to this step.
+    /// Returns the end of the course for a set of genes, driven in the same way as for the evaluation of
+    /// champions. The world of [`scenario_of`](Self::scenario_of) equals that run up to this step.
     ///
     /// # Errors
-    /// If the course cannot be driven with them.
+    /// If the course cannot be driven with these genes.
     pub fn end_of(&self, genes: &[f64], course: u64) -> Result<CourseEnd, ProblemError> {
         let measured = self.measure(genes, course)?;
         Ok(CourseEnd {
@@ -214,10 +214,10 @@ impl Problem {
         })
     }
 
-    /// Drives a course with a set of genes, as champions are judged.
+    /// Drives a course with a set of genes, in the same way as for the evaluation of champions.
     ///
     /// # Errors
-    /// If the course cannot be driven with them.
+    /// If the course cannot be driven with these genes.
     pub(super) fn measure(&self, genes: &[f64], course: u64) -> Result<Measured, CourseError> {
         measure(&self.course, &self.setup_of(genes), &self.modules, course)
     }
@@ -227,7 +227,7 @@ impl Problem {
         self.setup.first_fitness(&self.course)
     }
 
-    /// The trained stack, with a set of genes.
+    /// Returns the trained stack with a set of genes.
     pub fn stack(&self, genes: &[f64]) -> Stack {
         let mut stack = self.stack.clone();
         self.genome.apply(genes, &mut stack);
@@ -239,7 +239,7 @@ impl Problem {
         self.lower_is_better
     }
 
-    /// The setup with which a set of genes drives.
+    /// Returns the setup in which a set of genes drives.
     fn setup_of(&self, genes: &[f64]) -> Setup {
         Setup {
             drivers: vec![self.stack(genes)],
@@ -247,8 +247,8 @@ impl Problem {
         }
     }
 
-    /// Like `setup_of`, but with further fitnesses that measure driving behaviour. They score without affecting the
-    /// drive.
+    /// Returns a setup with additional fitnesses that measure the behaviour of vehicles. They do not affect
+    /// the drive.
     fn watched_setup_of(&self, genes: &[f64]) -> Setup {
         let mut setup = self.setup_of(genes);
         let asked: Vec<String> = setup
@@ -266,7 +266,7 @@ impl Problem {
         setup
     }
 
-    /// Returns warnings about settings of breeding: a code and the reason.
+    /// Returns a code and a reason for each warning about settings of breeding.
     pub fn warnings(&self, experiment: &Experiment) -> Vec<(&'static str, String)> {
         let clones = experiment.operators.clones(&self.genome);
         let breeds = experiment.method == Method::Genetic && clones > MANY_CLONES;
@@ -285,11 +285,11 @@ impl Problem {
     }
 }
 
-/// Returns the stack that an experiment trains; a controller's name stands for the built-in modules around
-/// it.
+/// Returns the stack that an experiment trains. The name of a controller stands for a stack with this
+/// controller and built-in modules.
 ///
 /// # Errors
-/// If neither the scenario nor the program has it.
+/// If neither the scenario nor the program has such a stack.
 pub fn stack_of(
     experiment: &Experiment,
     scenario: Option<&Scenario>,
@@ -299,7 +299,7 @@ pub fn stack_of(
         NameOr::Own(stack) => return Ok((**stack).clone()),
         NameOr::Name(name) => name,
     };
-    // A course has no stacks of its own, but new scenarios have one for each driving style.
+    // A course has no stacks of its own, but new scenarios have a stack for each driving style.
     let fresh = Scenario::new("stacks");
     let stacks = scenario.unwrap_or(&fresh).stacks();
     let controllers = modules
@@ -319,7 +319,7 @@ pub fn stack_of(
 }
 
 impl Problem {
-    /// A run in which a module failed, whichever it was, says nothing about the genes.
+    /// Drives a course. If any module failed, the run gives no information about the genes.
     fn drive(&self, setup: &Setup, course: u64) -> Result<CandidateRun, String> {
         let mut watch = Watch::default();
         let goes_on = &mut |world: &World| watch.goes_on(world);
@@ -378,7 +378,7 @@ impl Evaluate for Problem {
     }
 }
 
-/// Detects that hardly any vehicle moves. Vehicles that get stuck later have driven, and are scored.
+/// Detects that hardly any vehicle moves. Vehicles that get stuck later have moved, and are scored.
 #[derive(Default)]
 struct Watch {
     /// Positions of vehicles at the first check, by agent.
@@ -390,7 +390,7 @@ struct Watch {
 impl Watch {
     fn goes_on(&mut self, world: &World) -> bool {
         let is_time = world.time() >= PATIENCE;
-        // Between the first check and the time limit there is nothing to check.
+        // Between the first check and the time limit, there is nothing to check.
         if self.has_looked || (!is_time && !self.starts.is_empty()) {
             return true;
         }
@@ -438,7 +438,7 @@ mod tests {
         assert_eq!(run, problem.run(&start, 3).unwrap());
         assert_ne!(run.hash, problem.run(&start, 4).unwrap().hash);
         let mut gentle = start.clone();
-        // With no way-point ahead, a fifth of the speed is the limit.
+        // If no waypoint is ahead, the limit is a fifth of the speed.
         gentle[9..18].fill(1.0);
         assert_ne!(run.hash, problem.run(&gentle, 3).unwrap().hash);
         assert!(!run.ended_early && run.drives == 1);
@@ -465,7 +465,7 @@ mod tests {
             let world = World::new(&scenario, &problem.modules, &RunOptions::default());
             let mut session = roadwright_simulation::Session::new(world.unwrap());
             assert!(seen.len() > 10);
-            // It ends when its only drive ends.
+            // The course ends when its only drive ends.
             let whole = measure(&problem.course, &setup, &problem.modules, 7).unwrap();
             let end = problem.end_of(&gentle, 7).unwrap();
             assert_eq!(end.ends, whole.row.ends);

@@ -1,14 +1,14 @@
-//! Racing: an individual ends as soon as it can no longer win.
+//! Racing, which ends individuals as soon as they can no longer win.
 //!
 //! The individuals from earlier generations, which have to be beaten, drive all courses first. The new ones
 //! follow on the same courses in the same order, a block at a time. A new individual skips the remaining
-//! courses if it could not get among the best even with the best possible score on each of them. Nothing else
-//! changes: the pool is, bit for bit, that of a training without racing, and it does not depend on the number
+//! courses if even the best possible score on each of them would not get it into the pool. Nothing else
+//! changes. The pool is bit for bit that of a training without racing, and it does not depend on the number
 //! of threads.
 //!
 //! With `doubt`, individuals also skip the rest if they were significantly worse, course by course, than the
-//! one they have to beat. That may lose an individual that would have won. It is decided on the same courses
-//! in the same order too, so the number of threads does not matter either.
+//! individual they have to beat. This may drop an individual that would have won. The decision is made on the
+//! same courses in the same order, so the number of threads does not matter here either.
 
 use super::breeder::Candidate;
 use super::judge::{Evaluate, Judgement, Runs, drive_on, judge};
@@ -44,7 +44,7 @@ impl Racing {
     /// Checks that all values are in their ranges.
     ///
     /// # Errors
-    /// The value that is not, and what was expected.
+    /// If a value is not, with that value and what was expected.
     pub fn validate(&self) -> Result<(), String> {
         if !(1..=1000).contains(&self.block) {
             let found = self.block;
@@ -64,8 +64,8 @@ impl Racing {
     }
 }
 
-/// Evaluates candidates on courses as [`judge`] does, but ends those that cannot get among the best `places`.
-/// With fewer earlier individuals none can be known to have lost, and all drive.
+/// Evaluates candidates on courses as [`judge`] does, but ends those that cannot get into the pool of
+/// `places`. If there are fewer earlier individuals than that, all candidates drive to the end.
 pub fn race(
     evaluate: &dyn Evaluate,
     candidates: &[Candidate],
@@ -73,7 +73,7 @@ pub fn race(
     racing: Racing,
     places: usize,
 ) -> Vec<Judgement> {
-    // Lower scores are better; the best possible value is given as a fitness, so its sign is changed like
+    // Lower scores are better. The best possible value is given as a fitness, so its sign is changed like
     // that of scores.
     let racing = Racing {
         least: if evaluate.lower_is_better() {
@@ -118,12 +118,12 @@ pub fn race(
     back.collect()
 }
 
-/// The race of the new individuals.
+/// The race of the new individuals against the earlier ones.
 struct Race<'a> {
     evaluate: &'a dyn Evaluate,
     courses: &'a [u64],
     racing: Racing,
-    /// Fitness of the worst that would be replaced, and its scores by course.
+    /// Fitness of the worst individual that would be replaced, and its scores by course.
     to_beat: f64,
     scores: &'a [f64],
 }
@@ -132,7 +132,7 @@ impl Race<'_> {
     fn run(&self, candidates: &[Candidate]) -> Vec<Judgement> {
         let mut runs = vec![Runs::new(); candidates.len()];
         let mut under_way: Vec<usize> = (0..candidates.len()).collect();
-        // One block for all remaining individuals, then the next, so that individuals are dropped at the same
+        // All remaining individuals drive one block, then the next, so that they are dropped at the same
         // point for any number of threads.
         for block in self.courses.chunks(self.racing.block) {
             drive_on(self.evaluate, candidates, &under_way, block, &mut runs);
@@ -159,20 +159,20 @@ impl Race<'_> {
         }
         let left = self.courses.len() - runs.len();
         sum += left as f64 * self.racing.least;
-        // At a tie it continues, because equal fitness is decided by birth, in the pool.
+        // On a tie the individual continues, because the pool decides by birth.
         sum / self.courses.len() as f64 <= self.to_beat && !self.is_beaten(runs)
     }
 
-    /// Whether an individual was significantly worse, course by course, than the one it has to beat.
+    /// Whether an individual was significantly worse, course by course, than the individual it has to beat.
     fn is_beaten(&self, runs: &Runs) -> bool {
         let Some(doubt) = self.racing.doubt else {
             return false;
         };
-        // Courses have the same order for all, so the runs so far are on the first ones of `scores`. A result
-        // without failure has a score for each.
+        // All individuals drive the courses in the same order, so the runs so far are on the first courses in
+        // `scores`. A result without failure has a score for each of them.
         let pairs = runs.iter().flatten().zip(self.scores);
         let differences: Vec<f64> = pairs.map(|(run, score)| run.score - score).collect();
-        // One-sided: below 0 it may still be better.
+        // The test is one-sided: below 0 the individual may still be better.
         let interval = student_t(&Moments::of(&differences), 1.0 - 2.0 * doubt);
         interval.is_some_and(|interval| interval.low > 0.0)
     }
@@ -185,7 +185,8 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Scores the gene on every course and counts the runs; 13 fails on course 2, 16 stands still.
+    /// An evaluator that scores the gene on every course and counts the runs. The gene 13 fails on course 2,
+    /// and 16 stands still.
     #[derive(Default)]
     struct Counts(AtomicUsize);
 
@@ -259,7 +260,7 @@ mod tests {
         // 4.5 on each course against 4: it could still win, but after two courses it is clear that it will
         // not.
         assert!(judged[2].raced_out && judged[2].scores.len() == 2);
-        // An individual that is better, or equal, drives all courses.
+        // An individual that is better or equal drives all courses.
         assert!(judged[3..].iter().all(|judged| judged.scores.len() == 10));
         let patient = race(&counts, &all, &courses, RACING, 2);
         assert_eq!(patient[2].scores.len(), 10);

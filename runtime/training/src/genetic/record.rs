@@ -1,8 +1,8 @@
-//! The record of a training, as a file: each generation with its candidates and their scores.
+//! The record of a training as a file, with the candidates of each generation and their scores.
 //!
-//! The record is the checkpoint. Breeders draw from counter-based streams and have no state beyond what they
-//! were told, so a training is resumed by telling a new breeder all generations again. Nothing is driven
-//! twice, and a record that does not match is detected.
+//! The record serves as a checkpoint. Breeders use counter-based random streams, and their state depends only
+//! on the results that they have received. So a training is resumed by giving a new breeder the results of
+//! all generations. Nothing is driven twice, and a record that does not match is detected.
 
 use super::breeder::{Breeder, Candidate};
 use super::experiment::Experiment;
@@ -20,7 +20,7 @@ pub const FORMAT: &str = "roadwright-training";
 /// Version of the format that is written. The hash of records of version 1 covers only their generations.
 pub const VERSION: u32 = 2;
 
-/// Largest record that is read, bytes; enough for thousands of generations.
+/// Maximum size of a record, bytes, enough for thousands of generations.
 pub const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
 
 /// A candidate of a generation with its results.
@@ -29,7 +29,7 @@ pub const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
 pub struct Judged {
     /// Its genes, as [`Genome::print`] prints them.
     pub genes: String,
-    /// Generation and number with which it was bred.
+    /// Generation and number of the individual, which identify it.
     pub birth: (u32, u32),
     /// Its results.
     pub judgement: Judgement,
@@ -43,19 +43,19 @@ pub struct RecordedChampion {
     pub genes: String,
     /// Its values by module and key.
     pub preset: Preset,
-    /// Each gene before and after training, described by its terms.
+    /// The value of each gene before and after training, described by its terms.
     pub changes: Vec<(String, String)>,
     /// Score on each test course; `None` if a module failed.
     pub held_out: Vec<Option<f64>>,
-    /// Like `held_out`, but for the values before training.
+    /// Scores of the values before training on the same courses.
     pub start: Vec<Option<f64>>,
-    /// Driving behaviour of the champion on the test courses; earlier versions did not write it.
+    /// Behaviour of the champion's vehicles on the test courses. Earlier versions did not write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manners: Option<Manners>,
 }
 
 impl RecordedChampion {
-    /// Makes the champion of a set of genes, with the scores on the test courses, its own and those of the
+    /// Creates the champion with a set of genes, with its own scores on the test courses and those of the
     /// values before training.
     pub fn new(
         genome: &Genome,
@@ -77,14 +77,14 @@ impl RecordedChampion {
         }
     }
 
-    /// Number of test courses on which the champion or the values before training failed.
+    /// Number of test courses on which the champion failed or the values before training failed.
     pub fn failures(&self) -> usize {
         let scores = self.held_out.iter().chain(&self.start);
         scores.filter(|score| score.is_none()).count()
     }
 }
 
-/// One generation.
+/// A generation with its results.
 pub type Generation = Vec<Judged>;
 
 /// A training so far.
@@ -108,8 +108,8 @@ pub struct Record {
     /// write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modules: Option<Vec<String>>,
-    /// Hash of everything in the record, 64 hexadecimal digits; a damaged record is neither resumed, compared
-    /// nor applied. In records of version 1 it covers only the generations and has 16 digits.
+    /// Hash of everything in the record, 64 hexadecimal digits. A damaged record is neither resumed nor
+    /// compared nor applied. In records of version 1 the hash covers only the generations and has 16 digits.
     pub hash: String,
     /// The generations in order.
     pub generations: Vec<Generation>,
@@ -124,18 +124,18 @@ pub enum RecordError {
     /// The text is not a record.
     #[error("it is not the record of a training: {0}")]
     Text(String),
-    /// It was made by another version.
+    /// The record was made by another version.
     #[error("version {0} of the format is unknown: a newer Roadwright has written it")]
     Version(u32),
-    /// The version has never existed.
+    /// There has never been such a version.
     #[error("version {0} of the format has never existed: it was changed")]
     NoVersion(u32),
-    /// It has a field that records of its version do not have.
+    /// The record has a field that does not exist in its version.
     #[error(
         "it has the field \"{0}\", which records of version 1 do not have: its version was changed"
     )]
     FieldOfLater(&'static str),
-    /// Its experiment breaks a rule of experiment files.
+    /// The experiment in the record breaks a rule of experiment files.
     #[error("experiment.{key}: {message}")]
     Experiment {
         /// Key of the experiment.
@@ -143,28 +143,28 @@ pub enum RecordError {
         /// The problem.
         message: String,
     },
-    /// It was made with other external modules, or other builds of them.
+    /// The record was made with other external modules, or with other builds of them.
     #[error("it was made {0}; only the same builds resume or verify it")]
     Modules(String),
-    /// Its contents do not match its hash.
+    /// The contents do not match the hash.
     #[error("its contents do not match its hash: it was damaged or changed")]
     Damaged,
-    /// It is of another experiment.
+    /// The record belongs to another experiment.
     #[error("it is the record of another experiment: {0} is different; use another --out")]
     Other(&'static str),
-    /// A generation does not match what the experiment asks for.
+    /// A generation does not match the candidates of the experiment.
     #[error(
         "generation {generation} does not match the experiment: another version of \
          Roadwright or of a module has made the record; start again with another --out"
     )]
     Generation {
-        /// Its number, from 1.
+        /// Number of the generation, from 1.
         generation: usize,
     },
 }
 
 impl Record {
-    /// Makes the record of a training at its start.
+    /// Creates the record of a training that has just started.
     pub fn new(experiment: &Experiment, genome: &Genome, evaluate: &dyn Evaluate) -> Self {
         Self {
             format: FORMAT.into(),
@@ -191,9 +191,9 @@ impl Record {
         self.generations.push(generation.collect());
     }
 
-    /// Strikes out an individual of the last generation, given its birth: it counts as unfit from now on, so
-    /// it is neither kept nor bred from. The training then no longer follows from its experiment alone;
-    /// resume it with the record. Returns whether there was such an individual.
+    /// Strikes out an individual of the last generation, identified by its birth. From now on it counts as
+    /// unfit, so it is neither kept nor bred from. The training no longer follows from its experiment alone,
+    /// so it has to be resumed with this record. Returns whether there was such an individual.
     pub fn strike_out(&mut self, birth: (u32, u32)) -> bool {
         let last = self.generations.last_mut().into_iter().flatten();
         let mut own = last.filter(|judged| judged.birth == birth && !judged.judgement.struck_out);
@@ -210,13 +210,13 @@ impl Record {
         all.filter(|judged| judged.judgement.struck_out).count()
     }
 
-    /// Whether its hash covers everything in it. In records of version 1 it covers only the generations.
+    /// Whether the hash covers the whole record. In records of version 1 it covers only the generations.
     pub fn is_sealed(&self) -> bool {
         self.version >= 2
     }
 
-    /// The hash of everything in it. Fields that are added to the format must not be written when they have
-    /// their default, otherwise the hashes of earlier records would no longer fit.
+    /// Hash of everything in the record. Fields that are added to the format must not be written while they
+    /// have their default; otherwise the hashes of earlier records would no longer match.
     fn seal(&self) -> String {
         let all = (
             self.version,
@@ -235,7 +235,7 @@ impl Record {
         blake3::hash(&text).to_hex().to_string()
     }
 
-    /// The record as the text of a file, in the current version of the format.
+    /// Returns the record as the text of a file, in the current version of the format.
     pub fn to_text(&mut self) -> String {
         self.version = VERSION;
         self.hash = self.seal();
@@ -247,7 +247,7 @@ impl Record {
     /// Reads a record from the text of its file.
     ///
     /// # Errors
-    /// If it is not a record, is damaged, or is of a newer version.
+    /// If the text is not a record, is damaged, or was written by a newer version.
     pub fn from_text(text: &str) -> Result<Self, RecordError> {
         #[derive(Deserialize)]
         struct Header {
@@ -255,7 +255,7 @@ impl Record {
             version: u32,
         }
         let no_record = |error: serde_json::Error| RecordError::Text(error.to_string());
-        // The header is read separately first, because in another format or version the rest may not even
+        // The header is read separately first, because the rest of another format or version may not even
         // parse, and the message would be useless.
         let header: Header = serde_json::from_str(text).map_err(no_record)?;
         if header.format != FORMAT {
@@ -279,7 +279,7 @@ impl Record {
         if record.hash != hash {
             return Err(RecordError::Damaged);
         }
-        // The experiment has to obey the rules of experiment files; violations are rejected before anything
+        // The experiment has to obey the rules of experiment files. Violations are rejected before anything
         // is bred, driven or allocated.
         if let Some((key, message)) = record.experiment.fault() {
             return Err(RecordError::Experiment { key, message });
@@ -298,14 +298,14 @@ impl Record {
         Ok(())
     }
 
-    /// Checks that a training at its start can continue this record, with the same builds of modules; only
-    /// the stopping condition may differ.
+    /// Checks that a training that has just started can continue this record. The builds of modules must be
+    /// the same, and only the stopping condition may differ.
     ///
     /// # Errors
-    /// The difference.
+    /// If the training differs, with the difference.
     pub fn check_same(&self, fresh: &Self) -> Result<(), RecordError> {
         let mut experiment = self.experiment.clone();
-        // These two may change without affecting what was bred: training may run for longer, and a text may
+        // These two may change without affecting the individuals: training may run for longer, and a text may
         // be corrected.
         experiment.stop = fresh.experiment.stop;
         experiment.about.clone_from(&fresh.experiment.about);
@@ -318,16 +318,16 @@ impl Record {
         if self.course_hash != fresh.course_hash {
             return Err(RecordError::Other("the course"));
         }
-        // If a record does not state builds they cannot be compared.
+        // If a record does not contain the builds, they cannot be compared.
         let builds = self.modules.as_deref().zip(fresh.modules.as_deref());
         let other = builds.and_then(|(theirs, ours)| other_builds(theirs, ours));
         other.map_or(Ok(()), |words| Err(RecordError::Modules(words)))
     }
 
-    /// Tells a new breeder all generations again.
+    /// Gives a new breeder the results of all generations.
     ///
     /// # Errors
-    /// If it asks for other candidates.
+    /// If the breeder proposes other candidates.
     pub fn replay(&self, genome: &Genome, breeder: &mut dyn Breeder) -> Result<(), RecordError> {
         for (index, generation) in self.generations.iter().enumerate() {
             let told = tell_again(genome, breeder, generation);
@@ -339,15 +339,15 @@ impl Record {
     }
 }
 
-/// Tells a breeder a generation of a record. Returns the candidates that it asked for, or `None` if they
-/// differ from those of the record.
+/// Gives a breeder the results of a generation. Returns the candidates that it proposed, or `None` if they
+/// differ from those in the record.
 pub(super) fn tell_again(
     genome: &Genome,
     breeder: &mut dyn Breeder,
     generation: &Generation,
 ) -> Option<Vec<Candidate>> {
     let asked = breeder.ask();
-    // Genes are compared as printed, because that is what a file contains.
+    // Genes are compared as text, because that is what a file contains.
     let is_same = |(candidate, judged): (&Candidate, &Judged)| {
         let (generation, number) = judged.birth;
         let birth = Birth { generation, number };
@@ -362,7 +362,7 @@ pub(super) fn tell_again(
     Some(asked)
 }
 
-/// The hash of records of version 1.
+/// Returns the hash as in records of version 1.
 fn hash_of(generations: &[Generation]) -> String {
     let text = serde_json::to_vec(generations).expect("generations are plain data");
     let mut hasher = twox_hash::XxHash3_64::with_seed(0);

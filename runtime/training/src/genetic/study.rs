@@ -1,9 +1,9 @@
 //! Parameter studies on the controlled benchmark, with error bars over seeds, compared with the statements of
 //! [Gerdelan 2011] on its figures 10.7 to 10.12 and tables 10.3 and 10.4.
 //!
-//! The source drove vehicles for its figures 10.9 to 10.11; here all lines are bred on the sum of the genes,
-//! where nothing but breeding counts. The source does not print its data, so only the statements in its text
-//! are compared. Where ours differ, the report says so, and nothing is tuned to agree.
+//! The source drove vehicles for its figures 10.9 to 10.11. Here all curves are bred on the sum of the genes,
+//! so that only breeding has an effect. The source does not print its data, so only the statements in its
+//! text are compared. If our results differ, the report says so, and nothing is tuned to make them agree.
 
 use super::breeder::{Breeder, Elite, Method, Nursery, Plan, Start};
 use super::cma::CmaEs;
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use roadwright_simulation::Statistic;
 use serde::Serialize;
 
-/// A study: lines of a figure, bred until a number of individuals have been evaluated.
+/// A study, which breeds the lines of a figure until a number of individuals have been evaluated.
 #[derive(Debug, Clone)]
 pub struct Study {
     /// Its name on the command line.
@@ -36,21 +36,21 @@ struct Line {
     operators: Operators,
 }
 
-/// Result of a line.
+/// Result of a line of the figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LineResult {
     /// Its label in the figure.
     pub label: String,
     /// Points of its learning curve.
     pub points: Vec<Point>,
-    /// Mean height of the curve over its points: lower means faster learning.
+    /// Mean of the curve over its points. A lower mean means faster learning.
     pub average: Statistic,
-    /// Its last point.
+    /// The last point of the curve.
     #[serde(skip)]
     last: Statistic,
 }
 
-/// A point of a learning curve: the best fitness so far, over the seeds.
+/// A point of a learning curve, with the best fitness so far over the seeds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
     /// Maximum number of individuals evaluated so far.
@@ -63,7 +63,7 @@ pub struct Point {
     pub best_of_generation: Statistic,
 }
 
-/// A statement of the source, and whether our result agrees.
+/// A statement in the source, and whether our result agrees.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Statement {
     /// The statement.
@@ -77,15 +77,15 @@ pub struct Statement {
 /// Result of a study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StudyResult {
-    /// Its name.
+    /// Name of the study.
     pub study: &'static str,
     /// Figure or table of the source.
     pub of: &'static str,
-    /// Number of seeds with which each line was bred.
+    /// Number of seeds for each line.
     pub seeds: usize,
     /// Its lines.
     pub lines: Vec<LineResult>,
-    /// Statements of the source on it.
+    /// Statements in the source about the figure.
     pub statements: Vec<Statement>,
 }
 
@@ -248,10 +248,11 @@ impl Study {
         }
     }
 
-    /// Numbers of individuals at which the curves are sampled: ten, at whole generations of all lines.
+    /// Returns ten numbers of individuals at which the curves are sampled. Each is a whole number of
+    /// generations of all lines.
     fn marks(&self) -> Vec<usize> {
-        // Lines are compared at the same numbers of individuals; at the first mark even the line with
-        // the largest generations has finished one.
+        // Lines are compared at the same numbers of individuals. At the first of them, even the line with the
+        // largest generations has finished one.
         let largest = self.lines.iter().map(|line| line.operators.n).max();
         let first = largest.unwrap_or(1).max(self.evaluations / 10);
         (1..=10)
@@ -290,13 +291,13 @@ fn plan(method: Method, operators: Operators, seed: u64) -> Plan {
         operators,
         learning: Learning::default(),
         start: Start::Random,
-        // The fitness has no noise, so evaluating again would change nothing.
+        // The fitness has no noise, so another evaluation would change nothing.
         elite: Elite::Keep,
         seed,
     }
 }
 
-/// Runs one generation on the benchmark; returns the fitness of its best.
+/// Runs a generation on the benchmark. Returns the fitness of its best individual.
 fn breed(breeder: &mut dyn Breeder) -> f64 {
     let asked = breeder.ask();
     let sums: Vec<f64> = asked.iter().map(|c| c.genes.iter().sum()).collect();
@@ -305,7 +306,7 @@ fn breed(breeder: &mut dyn Breeder) -> f64 {
     sums.into_iter().fold(f64::INFINITY, f64::min)
 }
 
-/// The rows of table 10.3, bred with a seed.
+/// Returns the rows of table 10.3, bred with a seed.
 pub fn chromosomes(seed: u64) -> Vec<GenerationRow> {
     let genome = sum_of_genes::genome();
     let plan = plan(Method::Genetic, Operators::default(), seed);
@@ -329,7 +330,7 @@ pub fn chromosomes(seed: u64) -> Vec<GenerationRow> {
     rows
 }
 
-/// Difference of the second to the first, with its standard error.
+/// Difference between the second and the first, with its standard error.
 fn difference(first: &Statistic, second: &Statistic) -> (f64, f64) {
     let square = |statistic: &Statistic| statistic.standard_error * statistic.standard_error;
     (
@@ -338,14 +339,15 @@ fn difference(first: &Statistic, second: &Statistic) -> (f64, f64) {
     )
 }
 
-/// Whether the first ends lower by more than two standard errors.
+/// Whether the first line ends lower by more than two standard errors.
 fn ends_lower(first: &LineResult, second: &LineResult) -> bool {
     let (difference, error) = difference(&first.last, &second.last);
-    // Two standard errors of the difference: about one chance in 40 of a false claim.
+    // Two standard errors of the difference, so that about 1 of 40 such claims is false.
     difference > 2.0 * error
 }
 
-/// Whether the first learns faster: its curve is lower, on average, by more than two standard errors.
+/// Whether the first line learns faster, which means that its curve is lower on average by more than two
+/// standard errors.
 fn is_faster(first: &LineResult, second: &LineResult) -> bool {
     let (difference, error) = difference(&first.average, &second.average);
     difference > 2.0 * error
@@ -525,7 +527,7 @@ mod tests {
     fn without_mutation_nothing_is_learnt_and_with_it_much() {
         let result = run("mutation-probability", 40);
         assert!(result.statements[0].holds, "{:?}", result.statements);
-        // Positive control of the comparison: the control line is not better than itself.
+        // Control: the line is not better than itself.
         assert!(!ends_lower(&result.lines[0], &result.lines[0]));
         assert!(!ends_lower(&result.lines[0], &result.lines[2]));
         assert!(is_faster(&result.lines[2], &result.lines[0]));

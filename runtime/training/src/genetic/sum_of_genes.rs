@@ -1,16 +1,16 @@
-//! The controlled benchmark: the fitness is the sum of the genes, and all zeros are the best
-//! ([Gerdelan 2011], section 10.5).
+//! The controlled benchmark, whose fitness is the sum of the genes, so that all zeros are the best ([Gerdelan
+//! 2011], section 10.5).
 
 use super::genes::{Gene, Genome};
 use super::judge::{CandidateRun, Evaluate};
 use roadwright_scenario::Slot;
 
-/// Genes of the benchmark: those of the fuzzy driver.
+/// Number of genes of the benchmark, which is that of the fuzzy driver.
 const COUNT: usize = 36;
-/// Largest value of a gene: five output terms.
+/// Largest value of a gene, as there are five output terms.
 const LARGEST: f64 = 4.0;
 
-/// 36 genes of 0 to 4, which start in the middle.
+/// Returns 36 genes of 0 to 4, which start in the middle.
 pub fn genome() -> Genome {
     let gene = Gene {
         slot: Slot::Controller,
@@ -27,7 +27,7 @@ pub fn genome() -> Genome {
     Genome::new(vec![gene; COUNT]).expect("the benchmark has genes with a range")
 }
 
-/// Scores the sum of the genes, on every course.
+/// An evaluator whose score is the sum of the genes on every course.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SumOfGenes;
 

@@ -1,4 +1,5 @@
-//! The run manager: asks the breeder, has candidates evaluated, keeps the record, chooses a champion.
+//! Manages a training: asks the breeder for candidates, has them evaluated, keeps the record, and chooses a
+//! champion.
 
 use super::breeder::{Breeder, Candidate, Method, Nursery, Start};
 use super::cma::CmaEs;
@@ -22,24 +23,24 @@ const FINALISTS: usize = 10;
 pub struct GenerationReport {
     /// Its number, from 1.
     pub generation: usize,
-    /// Fitness of the best of the generation; `None` if no candidate could be judged.
+    /// Fitness of the best individual of the generation; `None` if no candidate could be judged.
     pub best: Option<f64>,
     /// Mean fitness of the generation.
     pub mean: Option<f64>,
-    /// Fitness of the best of the pool.
+    /// Fitness of the best individual of the pool.
     pub pool_best: Option<f64>,
-    /// Individuals that were ended early as unfit.
+    /// Number of individuals that were ended early as unfit.
     pub ended_early: usize,
-    /// Individuals that were ended because they could not win.
+    /// Number of individuals that were ended because they could not win.
     pub raced_out: usize,
-    /// Individuals whose modules failed.
+    /// Number of individuals whose modules failed.
     pub failed: usize,
-    /// Individuals that the user has struck out.
+    /// Number of individuals that the user has struck out.
     #[serde(skip_serializing_if = "is_zero")]
     pub struck_out: usize,
     /// Number of drives.
     pub runs: usize,
-    /// Genes of the best of the pool.
+    /// Genes of the best individual of the pool.
     pub genes: Option<String>,
 }
 
@@ -56,15 +57,16 @@ fn is_zero(number: &usize) -> bool {
 pub struct Champion {
     /// Its genes.
     pub genes: Chromosome,
-    /// Mean score on the validation courses on which it was chosen; lower is better.
+    /// Mean score on the validation courses on which it was chosen, where lower is better.
     pub validation: f64,
-    /// Number of finalists tried there.
+    /// Number of finalists that drove on these courses.
     pub finalists: usize,
-    /// Reasons why some finalists could not be chosen: drives on validation courses on which a module failed.
+    /// Reasons why finalists could not be chosen, which are drives on validation courses on which a module
+    /// failed.
     pub failed_finalists: Vec<String>,
-    /// Its runs on the held-out test courses, in order. A run in which a module failed is no result.
+    /// Its runs on the held-out test courses, in order. Runs in which a module failed are not results.
     pub held_out: Vec<RunOrFailure>,
-    /// Like `held_out`, but for the values before training.
+    /// Runs of the values before training on the same courses.
     pub start: Vec<RunOrFailure>,
 }
 
@@ -96,13 +98,13 @@ pub enum TrainingError {
          that drives"
     )]
     Nobody(usize, String),
-    /// A baseline cannot be set up.
+    /// The baseline method cannot be set up.
     #[error("{0}")]
     Method(String),
     /// The champion failed on all test courses.
     #[error("the champion fails on all test courses: {0}")]
     Champion(String),
-    /// The values before training, which are compared with, cannot be run.
+    /// The values before training, with which the champion is compared, cannot be run.
     #[error("the values before training cannot be run: {0}")]
     Start(String),
 }
@@ -115,12 +117,12 @@ pub struct Training<'a> {
     breeder: Box<dyn Breeder + 'a>,
     record: Record,
     reports: Vec<GenerationReport>,
-    /// Successive leaders of the breeder, each with its number of restarts.
+    /// Successive leaders of the breeder, each with the number of restarts before it.
     leaders: Vec<(u32, Chromosome)>,
 }
 
 impl<'a> Training<'a> {
-    /// Makes a training at its start.
+    /// Creates a training that has not started yet.
     ///
     /// # Errors
     /// If the method cannot breed these genes.
@@ -140,11 +142,11 @@ impl<'a> Training<'a> {
         })
     }
 
-    /// Makes a training that continues a record.
+    /// Creates a training that continues a record.
     ///
     /// # Errors
-    /// If the record is of another experiment, was made with other builds of modules, or does not match what
-    /// its breeder asks for.
+    /// If the record belongs to another experiment, was made with other builds of modules, or contains other
+    /// candidates than the breeder proposes.
     pub fn resume(
         experiment: &'a Experiment,
         genome: &'a Genome,
@@ -153,9 +155,9 @@ impl<'a> Training<'a> {
     ) -> Result<Self, TrainingError> {
         let mut training = Self::new(experiment, genome, evaluate)?;
         record.check_same(&training.record)?;
-        // If a record does not state its builds, it is unknown what its generations were driven with.
+        // If a record does not contain builds, it is unknown which ones drove its generations.
         training.record.modules.clone_from(&record.modules);
-        // Generation by generation, so that the leaders of the pool are collected as before.
+        // Generation by generation, so that the leaders of the pool are collected as in the first training.
         for generation in &record.generations {
             training.take_over(generation)?;
         }
@@ -165,7 +167,7 @@ impl<'a> Training<'a> {
     /// Takes over the next generation of a record with its results. Returns the candidates.
     ///
     /// # Errors
-    /// If the breeder asks for other candidates.
+    /// If the breeder proposes other candidates.
     pub(super) fn take_over(
         &mut self,
         generation: &Generation,
@@ -179,7 +181,7 @@ impl<'a> Training<'a> {
         Ok(asked)
     }
 
-    /// Breeds and evaluates one generation, on the threads of the current pool.
+    /// Breeds and evaluates a generation, on the threads of the current pool.
     pub fn step(&mut self) {
         let asked = self.breeder.ask();
         let number = self.record.generations.len() as u32 + 1;
@@ -226,7 +228,7 @@ impl<'a> Training<'a> {
         }
     }
 
-    /// Converts a score, where lower is better, to the fitness that it was made of.
+    /// Converts a score, where lower is better, back to the fitness.
     pub fn as_fitness(&self, score: f64) -> f64 {
         if self.evaluate.lower_is_better() {
             score
@@ -239,7 +241,7 @@ impl<'a> Training<'a> {
     pub fn is_over(&self) -> bool {
         let stop = self.experiment.stop;
         let best = self.breeder.pool().best().map(|best| best.fitness);
-        // Changing the sign is its own inverse, so the same step converts a fitness to a score and back.
+        // Changing the sign twice gives the same value, so this also converts a fitness to a score.
         let enough = stop.fitness.map(|fitness| self.as_fitness(fitness));
         let is_good = enough
             .zip(best)
@@ -277,19 +279,19 @@ impl<'a> Training<'a> {
         format!("{:016x}", self.breeder.pool().hash())
     }
 
-    /// Chooses the champion on the validation courses and judges it on the test courses. The values before
-    /// training are a finalist as well, so that, up to chance, training never makes things worse.
+    /// Chooses the champion on the validation courses and evaluates it on the test courses. The values before
+    /// training are a finalist as well, so that training never makes things worse except by chance.
     ///
     /// # Errors
-    /// If no individual was fit for judging, or the champion or the values before training fail on all test
+    /// If no individual could be judged, or if the champion or the values before training fail on all test
     /// courses.
     pub fn champion(&self) -> Result<Champion, TrainingError> {
         let finalists = self.finalists();
         let courses = Seeds::all(self.experiment.seeds.validate);
         let mut best: Option<(f64, &Chromosome)> = None;
         let mut failed_finalists = Vec::new();
-        // One after another, with the courses of each in parallel. A finalist that fails on any of them
-        // cannot be champion.
+        // Finalists drive one after another, with the courses of each in parallel. A finalist that fails on
+        // any course cannot be champion.
         for genes in &finalists {
             let runs = match run_all(self.evaluate, genes, &courses) {
                 Ok(runs) => runs,
@@ -299,7 +301,7 @@ impl<'a> Training<'a> {
                 }
             };
             let mean = mean_score(&runs);
-            // At a tie the earlier one stays, and the values before training come first.
+            // On a tie the earlier finalist stays, and the values before training come first.
             if best.is_none_or(|(lowest, _)| mean < lowest) {
                 best = Some((mean, genes));
             }
@@ -309,7 +311,7 @@ impl<'a> Training<'a> {
         let test = Seeds::all(self.experiment.seeds.test);
         let start = run_each(self.evaluate, &self.genome.start(), &test);
         let held_out = run_each(self.evaluate, genes, &test);
-        // The verdict reports the number of failures, but without any successful run there is no verdict.
+        // The verdict reports the number of failures, but if no run succeeds there is no verdict.
         some_succeeded(&start).map_err(TrainingError::Start)?;
         some_succeeded(&held_out).map_err(TrainingError::Champion)?;
         Ok(Champion {
@@ -322,8 +324,8 @@ impl<'a> Training<'a> {
         })
     }
 
-    /// The candidates for champion: the values before training, and the last leaders of the pool. Individuals
-    /// that the user struck out are not included, even if they led it before.
+    /// Returns the candidates for champion: the values before training, and the last leaders of the pool.
+    /// Individuals that the user struck out are not included, even if they were leaders before.
     pub fn finalists(&self) -> Vec<Chromosome> {
         let all = self.record.generations.iter().flatten();
         let struck = all.filter(|judged| judged.judgement.struck_out);
@@ -333,7 +335,7 @@ impl<'a> Training<'a> {
         let mut finalists: Vec<Chromosome> = begun.into_iter().filter(is_in).collect();
         let leaders = self.leaders.iter().filter(|(_, genes)| is_in(genes));
         let leaders: Vec<&(u32, Chromosome)> = leaders.collect();
-        // Each restart contributes its last leaders, and none more than others.
+        // Each restart contributes its last leaders, and about the same number of them.
         let groups: Vec<_> = leaders.chunk_by(|a, b| a.0 == b.0).collect();
         let each = FINALISTS.div_ceil(groups.len().max(1));
         for group in groups {
@@ -347,7 +349,7 @@ impl<'a> Training<'a> {
         finalists
     }
 
-    /// Individuals whose modules failed, in the order of generations.
+    /// Returns individuals whose modules failed, in the order of generations.
     pub fn failures(&self) -> Vec<FailedIndividual> {
         let generations = (1..).zip(&self.record.generations);
         let failed = generations.flat_map(|(generation, judged)| {
@@ -359,7 +361,7 @@ impl<'a> Training<'a> {
         failed.collect()
     }
 
-    /// Reason of the first failure if the training has a single generation and all its individuals failed.
+    /// Reason of the first failure, if the training has only one generation and all its individuals failed.
     pub fn failed_from_the_start(&self) -> Option<String> {
         let [first] = &self.record.generations[..] else {
             return None;
@@ -369,8 +371,8 @@ impl<'a> Training<'a> {
         failures.and_then(|failures| failures.into_iter().next())
     }
 
-    /// Error of a training without a champion: why the finalists, if there were any, or all individuals
-    /// failed.
+    /// Returns the error of a training without a champion: why all finalists failed, or why all individuals
+    /// failed if there were no finalists.
     fn nobody(&self, failed_finalists: &[String], finalists: usize) -> TrainingError {
         let mut all = self.record.generations.iter().flatten();
         let why = match failed_finalists.first() {
@@ -405,10 +407,10 @@ fn breeder<'a>(
     }
 }
 
-/// Checks that any run succeeded.
+/// Checks that at least one run succeeded.
 ///
 /// # Errors
-/// The first failure if none did.
+/// If all runs failed, with the first failure.
 fn some_succeeded(runs: &[RunOrFailure]) -> Result<(), String> {
     match runs.first() {
         Some(Err(failure)) if runs.iter().all(Result::is_err) => Err(failure.clone()),
@@ -437,12 +439,12 @@ fn figures(generation: &Generation) -> GenerationReport {
     }
 }
 
-/// Mean of the scores of runs.
+/// Returns the mean score of runs.
 pub fn mean_score(runs: &[CandidateRun]) -> f64 {
     runs.iter().map(|run| run.score).sum::<f64>() / runs.len() as f64
 }
 
-/// Scores of runs, in order; `None` for a failed run.
+/// Returns the scores of runs in order; `None` for a failed run.
 pub fn scores_of(runs: &[RunOrFailure]) -> Vec<Option<f64>> {
     let score = |run: &RunOrFailure| run.as_ref().ok().map(|run| run.score);
     runs.iter().map(score).collect()
@@ -609,7 +611,8 @@ mod tests {
         assert_eq!(resume(&experiment, &newer), Err(RecordError::Version(3)));
     }
 
-    /// The sum of the genes, but for some of them modules fail on all courses; counts the runs.
+    /// An evaluator that returns the sum of the genes and counts the runs. For some individuals, modules fail
+    /// on all courses.
     struct Moody(AtomicUsize);
 
     impl Evaluate for Moody {
@@ -644,7 +647,7 @@ mod tests {
         assert!(mean(&champion.held_out) <= mean(&champion.start));
     }
 
-    /// The sum of the genes, but modules fail on all validation courses.
+    /// An evaluator that returns the sum of the genes, but modules fail on all validation courses.
     struct FailsLate;
 
     impl Evaluate for FailsLate {
@@ -669,7 +672,7 @@ mod tests {
         assert!(!said.contains("stood"), "{said}");
     }
 
-    /// The sum of the genes, driven by a module of a given build.
+    /// An evaluator that returns the sum of the genes, driven by a module of the given build.
     struct Built(&'static str);
 
     impl Evaluate for Built {
@@ -744,7 +747,7 @@ mod tests {
         }
     }
 
-    /// No vehicle moves.
+    /// An evaluator in which no vehicle moves.
     struct Stuck;
 
     impl Evaluate for Stuck {

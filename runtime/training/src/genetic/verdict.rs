@@ -15,12 +15,13 @@ pub struct Verdict {
     pub champion: Champion,
     /// Its runs on the test courses, as `bench run` reports them.
     pub held_out: Summary,
-    /// Like `held_out`, but for the values before training.
+    /// The runs of the values before training on the same courses.
     pub start: Summary,
-    /// Fitness of the champion minus that of the start, course by course, where neither failed.
+    /// Fitness of the champion minus that of the values before training, course by course, for courses on
+    /// which neither failed.
     pub difference: Estimate,
-    /// Driving behaviour of the champion on the test courses, regardless of the fitness; `None` if it could
-    /// not be observed.
+    /// Behaviour of the champion's vehicles on the test courses, independent of the fitness; `None` if it
+    /// could not be observed.
     pub manners: Option<Manners>,
 }
 
@@ -35,7 +36,7 @@ pub enum NoRows {
     Empty,
 }
 
-/// Driving behaviour in runs, except those in which a module failed.
+/// Behaviour of vehicles in runs, leaving out those in which a module failed.
 pub(super) fn manners(runs: &[RunOrFailure]) -> Option<Manners> {
     let runs = runs.iter().flatten();
     let all: Option<Vec<Manners>> = runs.map(|run| run.manners).collect();
@@ -43,7 +44,7 @@ pub(super) fn manners(runs: &[RunOrFailure]) -> Option<Manners> {
 }
 
 impl Verdict {
-    /// Makes the verdict on a champion whose test courses begin with a seed.
+    /// Creates the verdict on a champion whose test courses begin with the given seed.
     ///
     /// # Errors
     /// If the course cannot be driven with the values, or the runs produced no rows.
@@ -52,8 +53,8 @@ impl Verdict {
         training: &Training<'_>,
         champion: Champion,
     ) -> Result<Self, NoRows> {
-        // Both drove the same courses in the same order, so common luck cancels out course by course. A
-        // course on which either failed says nothing about the difference.
+        // Both drove the same courses in the same order, so luck with a course affects both and cancels out.
+        // A course on which either failed gives no information about the difference.
         let pairs = champion.held_out.iter().zip(&champion.start);
         let difference = |(trained, before): (&RunOrFailure, &RunOrFailure)| {
             let (trained, before) = (trained.as_ref().ok()?, before.as_ref().ok()?);
@@ -76,7 +77,8 @@ impl Verdict {
         })
     }
 
-    /// Failed runs on the test courses: those of the champion, then those of the values before training.
+    /// Failed runs on the test courses, first those of the champion and then those of the values before
+    /// training.
     pub fn failures(&self) -> Vec<&FailedRun> {
         let all = self.held_out.failures.iter().chain(&self.start.failures);
         all.collect()

@@ -1,4 +1,4 @@
-//! Verification of a training record against its experiment: its generations, its end, and its champion.
+//! Verification of a training record: whether its generations, its end and its champion match the experiment.
 
 use super::breeder::Candidate;
 use super::experiment::{Experiment, Seeds};
@@ -8,22 +8,22 @@ use super::record::{Record, RecordedChampion};
 use super::training::{Training, TrainingError, scores_of};
 use super::verdict::manners;
 
-/// A record with a training replayed from its generations.
+/// A record, and a training that repeats its generations from the scores.
 pub struct Verification<'a> {
     training: Training<'a>,
     record: &'a Record,
-    /// The candidates of each generation, as the breeder asked for them.
+    /// The candidates of each generation, as the breeder proposed them.
     asked: Vec<Vec<Candidate>>,
     /// Number of generations after which the stopping rule first ended the training.
     over_after: Option<usize>,
 }
 
 impl<'a> Verification<'a> {
-    /// Breeds the generations of a record again from its scores. Drives nothing.
+    /// Breeds the generations of a record again from its scores, without driving.
     ///
     /// # Errors
-    /// If the record is of another experiment, was made with other builds of modules, or the genes of a
-    /// generation do not follow from the generations before.
+    /// If the record belongs to another experiment or was made with other builds of modules, or if the genes
+    /// of a generation do not follow from the earlier generations.
     pub fn new(
         experiment: &'a Experiment,
         genome: &'a Genome,
@@ -48,7 +48,7 @@ impl<'a> Verification<'a> {
         })
     }
 
-    /// Returns errors in the record's end and champion that show without a drive.
+    /// Returns errors in the record's end and champion that can be found without driving.
     pub fn check(&self) -> Vec<String> {
         let generations = self.asked.len();
         let mut wrong = Vec::new();
@@ -119,7 +119,7 @@ impl<'a> Verification<'a> {
     }
 
     /// Chooses the champion again and drives its test courses, on the threads of the current pool. Returns
-    /// the differences; nothing if the record has no champion.
+    /// the differences, which are empty if the record has no champion.
     ///
     /// # Errors
     /// If no individual qualifies as champion, or no drive is possible.
@@ -168,8 +168,9 @@ impl<'a> Verification<'a> {
     }
 }
 
-/// Whether the results of a candidate equal those in a record. Whether an individual was struck out is the
-/// user's choice, and when and how a module fails may depend on the machine.
+/// Whether the results of a candidate equal those in a record. Striking out is not compared, because it is
+/// the user's choice. Messages of failures are not compared, because when and how a module fails may depend
+/// on the machine.
 fn is_same(recorded: &Judgement, found: &Judgement) -> bool {
     if recorded.failure.is_some() {
         return found.failure.is_some();

@@ -1,6 +1,6 @@
 //! The threads of a training.
 
-/// Threads that share the runs. Their number does not change any result.
+/// Threads that share the runs. Results do not depend on their number.
 pub struct Workers(rayon::ThreadPool);
 
 impl Workers {
@@ -15,7 +15,7 @@ impl Workers {
             .map_err(|error| format!("cannot start the threads: {error}"))
     }
 
-    /// Runs a closure whose runs are distributed to these threads, and waits for it.
+    /// Runs a closure whose parallel work is distributed to these threads, and waits for it to finish.
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.0.install(work)
     }

@@ -1,11 +1,11 @@
-//! Modules that failed in a run, which is then no result.
+//! Failures of modules in a run. A run in which a module failed is not a result.
 
 use roadwright_simulation::World;
 
 /// Returns the first failure of an external module in a world as a message; `None` if there was none.
 pub(super) fn failure_of(world: &World) -> Option<String> {
     let failures = world.failures();
-    // Of several the first one in time, because the others may follow from it.
+    // The first failure in time is reported, because later ones may follow from it.
     let first = failures
         .iter()
         .min_by(|(_, a), (_, b)| a.first_at.total_cmp(&b.first_at));
@@ -14,7 +14,7 @@ pub(super) fn failure_of(world: &World) -> Option<String> {
 
 /// Describes a failure in one line: the module, the time, s, and the reason.
 pub(crate) fn in_words(module: &str, at: f64, reason: &str) -> String {
-    // Scripts show the position in their text below the first line.
+    // Only the first line is used; scripts show the position in their text below it.
     let reason = reason.lines().next().unwrap_or_default();
     format!("{module} failed at {at:.1} s ({reason})")
 }

@@ -1,7 +1,4 @@
-//! Mileage logs: the state of each drive of a run at regular distances.
-//!
-//! [Gerdelan 2011], section 10.4: agents log the components of their fitness at small intervals of mileage,
-//! so that the distance driven so far counts if the simulation is stopped.
+//! Mileage logs, with the state of each drive of a run at regular distances.
 
 use crate::course::{Course, CourseError, Setup, driver_of};
 use crate::measure::{Measured, measure_while};
@@ -19,7 +16,7 @@ pub struct MileageMark {
     pub agent: u64,
     /// Index of the driver in the setup.
     pub driver: usize,
-    /// Distance driven so far, m: at the first check at or after a multiple of 10 m.
+    /// Distance driven so far, m. An entry is made at the first check at or after each multiple of 10 m.
     pub distance: f64,
     /// Time since the drive began, s.
     pub time: f64,
@@ -27,8 +24,8 @@ pub struct MileageMark {
     pub fitness: f64,
 }
 
-/// Runs a course as [`crate::measure`] does and logs each drive every 10 m, up to the mileage that the course
-/// asks for. Entries are sorted by time, and by agent at the same time.
+/// Runs a course as [`crate::measure`] does and logs each drive every 10 m, up to the mileage at which drives
+/// on the course end. Entries are sorted by time, and by agent at the same time.
 ///
 /// # Errors
 /// As [`crate::measure`].
@@ -67,7 +64,8 @@ impl Log {
             if distance < *next || *next > self.last {
                 continue;
             }
-            // A fast vehicle passes several between two checks; one entry stands for all of them.
+            // A fast vehicle may pass several distances between two checks, for which there is a single
+            // entry.
             *next = EVERY * ((distance / EVERY).floor() + 1.0);
             due.push((agent, started, distance));
         }

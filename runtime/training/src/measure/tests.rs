@@ -119,7 +119,7 @@ fn nobody_to_rate_is_an_error() {
     assert!(error.to_string().contains("no agent has driven"), "{error}");
 }
 
-/// A fitness that returns NaN.
+/// A fitness that always returns NaN.
 struct Nothing;
 
 impl roadwright_agent::Logic for Nothing {}

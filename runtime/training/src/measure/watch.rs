@@ -1,4 +1,4 @@
-//! Observation of vehicles at each check, for courses whose drives end by more than time and distance.
+//! Observation of vehicles at each check, for courses whose drives do not end only by time and distance.
 
 use super::Handling;
 use crate::course::{Ends, LOOK, Moment, passes_through};
@@ -7,20 +7,20 @@ use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_simulation::{Party, World};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Current and earlier positions of vehicles. Empty if a course does not need them.
+/// Present and earlier positions of vehicles. Empty if a course does not need them.
 pub(super) struct Watch {
-    /// Whether anything has to be observed.
+    /// Whether anything is observed.
     looks: bool,
-    /// Number of checks that the time for being stuck spans.
+    /// Number of checks within the time after which a vehicle counts as stuck.
     memory: usize,
-    /// Last goals, by agent.
+    /// Last goals of vehicles, by agent.
     goals: BTreeMap<u64, DVec2>,
     seen: BTreeMap<u64, VecDeque<DVec2>>,
-    /// Current roll of vehicles, rad; only at levels whose bodies can roll.
+    /// Present roll of vehicles, rad; only at levels at which bodies can roll.
     rolls: BTreeMap<u64, f64>,
-    /// Largest roll of any vehicle so far, to either side.
+    /// Largest roll of any vehicle so far in either direction, rad.
     most_roll: f64,
-    /// Roll from which a vehicle has tipped over.
+    /// Roll at which a vehicle has tipped over, rad; `None` if it is not limited.
     roll_limit: Option<f64>,
     /// Whether bodies pass through objects that they touch.
     passes_through: bool,
@@ -30,7 +30,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Makes the observation for agents at a level of dynamics.
+    /// Creates the observation of agents at a level of dynamics.
     pub(super) fn new(ends: Ends, level: DynamicsLevel, scenario: &Scenario) -> Self {
         let looks = ends.looks_closely();
         let goal = |place| scenario.pose_of(place).map(|pose| pose.position);
@@ -65,8 +65,8 @@ impl Watch {
         }
         for vehicle in world.snapshot().vehicles {
             let places = self.seen.entry(vehicle.agent).or_default();
-            // This many positions span the time for being stuck; until they are complete, no vehicle is
-            // stuck.
+            // Until this number of positions is known, which span the time for being stuck, no vehicle counts
+            // as stuck.
             if places.len() == self.memory {
                 places.pop_front();
             }
@@ -79,7 +79,7 @@ impl Watch {
         if !self.passes_through {
             return;
         }
-        // The list of the world only grows, so each check processes the new entries.
+        // The list in the world only grows, so each check processes only the new entries.
         for collision in &world.collisions()[self.collisions..] {
             self.struck.insert(collision.agent);
             if let Party::Agent(other) = collision.with {
@@ -89,7 +89,7 @@ impl Watch {
         self.collisions = world.collisions().len();
     }
 
-    /// Roll and felled obstacles; `None` if bodies cannot roll, or the course does not need them.
+    /// Roll margin and felled obstacles; `None` if bodies cannot roll or the course does not need them.
     pub(super) fn handling(&self, world: &World) -> Option<Handling> {
         let limit = self.roll_limit.filter(|_| !self.passes_through)?;
         Some(Handling {
@@ -98,7 +98,7 @@ impl Watch {
         })
     }
 
-    /// Returns the state of a drive. Bodies of levels without roll stay upright.
+    /// Returns the state of a drive. At levels without roll, bodies stay upright.
     pub(super) fn moment(&self, agent: u64, mileage: f64, time: f64) -> Moment {
         let seen = self.seen.get(&agent);
         let here = seen.and_then(|places| places.back());

@@ -1,9 +1,9 @@
-//! A running mean, as figures 9.3 and 12.5 of [Gerdelan 2011] show it.
+//! The running mean, as shown in figures 9.3 and 12.5 of [Gerdelan 2011].
 
 use super::Moments;
 use serde::Serialize;
 
-/// The mean of the first observations.
+/// Mean of the first observations, with its error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Accumulated {
     /// Number of observations.
@@ -12,11 +12,11 @@ pub struct Accumulated {
     pub mean: f64,
     /// Standard deviation of the values; 0 for a single value.
     pub standard_deviation: f64,
-    /// The standard error of their mean; 0 for a single one, which is no estimate.
+    /// Standard error of the mean. It is 0 for a single observation, which is not an estimate.
     pub standard_error: f64,
 }
 
-/// The mean of the first observation, of the first two, and so on.
+/// Returns the mean of the first observation, of the first two, and so on.
 pub fn accumulate(values: &[f64]) -> Vec<Accumulated> {
     let mut moments = Moments::default();
     let add = |(number, &value): (usize, &f64)| {
@@ -31,13 +31,13 @@ pub fn accumulate(values: &[f64]) -> Vec<Accumulated> {
     values.iter().enumerate().map(add).collect()
 }
 
-/// The number of runs from which the error bars of two means, one standard error to each side, no longer
-/// overlap; `None` if they do at the end, or there are fewer than two runs of one.
+/// Number of runs from which on the error bars of two means (one standard error to each side) no longer
+/// overlap. `None` if they overlap at the end, or if either has fewer than two runs.
 ///
-/// Later overlaps count: two means that separate and meet again have not separated.
+/// Two means that separate and overlap again later have not separated.
 pub fn separation(first: &[Accumulated], second: &[Accumulated]) -> Option<usize> {
     let overlap = |(a, b): (&Accumulated, &Accumulated)| {
-        // Single runs have no error bars. Written so that NaN overlaps.
+        // A single run has no error bar. Written so that NaN counts as an overlap.
         let apart = (a.mean - b.mean).abs() > a.standard_error + b.standard_error;
         a.runs < 2 || !apart
     };

@@ -1,22 +1,22 @@
-//! The bootstrap: the spread of a statistic, estimated by resampling the values.
+//! The bootstrap, which estimates the spread of a statistic by resampling the values.
 
 use super::distributions::{normal_cdf, normal_quantile};
 use super::intervals::{Interval, Method};
 use roadwright_geometry::math::Stream;
 
-/// Replicates of a statistic [Efron 1987].
+/// Replicates of a statistic from resampled values [Efron 1987].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bootstrap {
     estimate: f64,
-    /// The statistic of resampled values, ascending.
+    /// The statistic for each resample, ascending.
     replicates: Vec<f64>,
-    /// Change of the spread with the size of the statistic, from leaving out each value once.
+    /// Change of the spread with the size of the statistic, estimated by leaving out each value once.
     acceleration: f64,
 }
 
 impl Bootstrap {
-    /// Draws `resamples` samples of as many values as there are. Draws come from `stream`, so the same stream
-    /// gives the same bits. `None` for fewer than two values or without resamples.
+    /// Draws `resamples` samples, each with as many values as there are. Random numbers come from `stream`,
+    /// so the same stream gives the same bits. `None` for fewer than two values or without resamples.
     pub fn of(
         values: &[f64],
         resamples: usize,
@@ -47,21 +47,21 @@ impl Bootstrap {
         self.estimate
     }
 
-    /// The interval between percentiles of the replicates.
+    /// Returns the interval between percentiles of the replicates.
     pub fn percentile(&self, level: f64) -> Interval {
         let tail = 0.5 * (1.0 - level);
         self.between(tail, 1.0 - tail, Method::Percentile, level)
     }
 
-    /// The interval corrected for bias and acceleration. If all replicates lie on one side of the estimate no
-    /// correction is possible, and the percentile interval is returned.
+    /// Returns the interval corrected for bias and acceleration. If all replicates lie on one side of the
+    /// estimate, no correction is possible and the percentile interval is returned.
     pub fn bca(&self, level: f64) -> Interval {
         let bias = normal_quantile(self.share_below());
         if !bias.is_finite() {
             return self.percentile(level);
         }
         let corrected = |p: f64| {
-            // Without bias and acceleration this is `p` again, and the interval the percentile interval.
+            // Without bias and acceleration this equals `p`, so the interval is the percentile interval.
             let from = bias + normal_quantile(p);
             normal_cdf(bias + from / (1.0 - self.acceleration * from))
         };
@@ -69,9 +69,9 @@ impl Bootstrap {
         self.between(corrected(tail), corrected(1.0 - tail), Method::Bca, level)
     }
 
-    /// Share of the replicates below the estimate; replicates equal to it count half.
+    /// Fraction of the replicates below the estimate. Replicates equal to it count half.
     fn share_below(&self) -> f64 {
-        // Few values give many replicates equal to the estimate. Counting all of them on one side would look
+        // With few values, many replicates equal the estimate. Counting all of them on one side would look
         // like a bias.
         let below = self.replicates.partition_point(|&r| r < self.estimate);
         let up_to = self.replicates.partition_point(|&r| r <= self.estimate);
@@ -87,7 +87,7 @@ impl Bootstrap {
         }
     }
 
-    /// The replicate at a quantile, interpolated linearly.
+    /// Returns the replicate at a quantile, interpolated linearly.
     fn quantile(&self, share: f64) -> f64 {
         let last = self.replicates.len() - 1;
         let place = share.clamp(0.0, 1.0) * last as f64;
@@ -98,9 +98,9 @@ impl Bootstrap {
     }
 }
 
-/// The statistic of all values except one, for each of them.
+/// Returns the statistic without one of the values, for each value.
 fn without_each(values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Vec<f64> {
-    // The omitted value moves to the end, so no list is copied for each.
+    // The omitted value moves to the end, so that no list has to be copied.
     let mut rest = values.to_vec();
     let last = rest.len() - 1;
     let of_rest = |left_out: usize| {
@@ -112,11 +112,11 @@ fn without_each(values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     (0..values.len()).map(of_rest).collect()
 }
 
-/// Skewness of the changes from leaving out one value, divided by six.
+/// Skewness of the changes caused by leaving out one value, divided by six.
 fn acceleration(jackknife: &[f64]) -> f64 {
     let mean = jackknife.iter().sum::<f64>() / jackknife.len() as f64;
     let sum = |power: i32| -> f64 { jackknife.iter().map(|j| (mean - j).powi(power)).sum() };
-    // 0 if no single value changes the statistic, which leaves only the bias correction.
+    // If no single value changes the statistic, this is 0 and only the bias is corrected.
     let squares = sum(2);
     if squares > 0.0 {
         sum(3) / (6.0 * squares * squares.sqrt())
@@ -181,7 +181,7 @@ mod tests {
             Bootstrap::of(&VALUES, 0, Stream::new(1, "test", 0), mean),
             None
         );
-        // Other statistics than means: the maximum has all replicates at or below it.
+        // A statistic other than the mean: all replicates of the maximum are at or below it.
         let most = |values: &[f64]| values.iter().copied().fold(f64::MIN, f64::max);
         let most = Bootstrap::of(&VALUES, 100, Stream::new(1, "test", 0), most).unwrap();
         assert!(most.bca(0.95).high <= 8.9);

@@ -1,4 +1,4 @@
-//! Comparison of two drivers on the same courses, and of many at once.
+//! Comparison of two drivers on the same courses, and correction for several comparisons.
 
 use super::bootstrap::Bootstrap;
 use super::distributions::student_t_cdf;
@@ -6,16 +6,16 @@ use super::intervals::{Interval, student_t};
 use super::moments::Moments;
 use roadwright_geometry::math::Stream;
 
-/// Replicates of the bootstrap of a comparison.
+/// Number of bootstrap replicates in a comparison.
 const RESAMPLES: usize = 2000;
 
-/// Difference of two lists of values measured in pairs, such as on the same courses, so that common luck
-/// cancels out.
+/// Difference between two lists of values measured in pairs, such as on the same courses, so that luck with a
+/// course cancels out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Paired {
     /// Number of pairs.
     pub count: u64,
-    /// Mean of the second minus the first.
+    /// Mean of the second value minus the first one.
     pub mean: f64,
     /// Standard deviation of the differences.
     pub standard_deviation: f64,
@@ -25,7 +25,7 @@ pub struct Paired {
     pub t: Interval,
     /// The interval by the bootstrap.
     pub bootstrap: Interval,
-    /// Probability of a mean at least as far from 0 if there is no difference, by Student's t, two-sided.
+    /// Probability of a mean at least as far from 0 if there is no difference, two-sided, by Student's t.
     pub p: f64,
 }
 
@@ -33,7 +33,7 @@ pub struct Paired {
 pub fn paired(pairs: &[(f64, f64)], level: f64) -> Option<Paired> {
     let differences: Vec<f64> = pairs.iter().map(|(first, second)| second - first).collect();
     let moments = Moments::of(&differences);
-    // A fixed stream, so that the same two results always give the same interval.
+    // A fixed stream gives the same interval each time for the same two results.
     let stream = Stream::new(0, "paired bootstrap", pairs.len() as u64);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let bootstrap = Bootstrap::of(&differences, RESAMPLES, stream, mean)?;
@@ -48,26 +48,26 @@ pub fn paired(pairs: &[(f64, f64)], level: f64) -> Option<Paired> {
     })
 }
 
-/// Probability of a mean at least as far from 0 by chance.
+/// Probability that chance gives a mean at least as far from 0.
 fn two_sided(moments: &Moments) -> f64 {
     let (mean, error) = (moments.mean(), moments.standard_error());
     if error > 0.0 {
         let freedom = (moments.count() - 1) as f64;
         return 2.0 * student_t_cdf(-(mean / error).abs(), freedom);
     }
-    // Differences without any spread are certain, or zero.
+    // If the differences have no spread, the difference is certain, or it is zero.
     if mean == 0.0 { 1.0 } else { 0.0 }
 }
 
-/// Corrects the probabilities of several comparisons so that all of them together go wrong no more often than
-/// a single one [Holm 1979]. In the order given.
+/// Corrects the probabilities of several comparisons, so that the chance of any false one is no larger than
+/// for a single comparison [Holm 1979]. The results are in the given order.
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
     let mut corrected = vec![0.0; p.len()];
     let mut least = 0.0f64;
     for (rank, &index) in order.iter().enumerate() {
-        // The smallest is multiplied by the number of comparisons, the next by one fewer, and so on. The
+        // The smallest is multiplied by the number of comparisons, the next by one less, and so on. The
         // running maximum keeps the order: 0.01, 0.02, 0.02 become 0.03, 0.04, 0.04 instead of 0.03, 0.04,
         // 0.02.
         least = least.max((p[index] * (p.len() - rank) as f64).min(1.0));

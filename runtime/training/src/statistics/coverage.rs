@@ -1,4 +1,4 @@
-//! Coverage of intervals: 10,000 simulated experiments each.
+//! Coverage of intervals, each measured with 10,000 simulated experiments.
 
 use super::*;
 use rayon::prelude::*;
@@ -8,7 +8,7 @@ use std::f64::consts::TAU;
 const EXPERIMENTS: u64 = 10_000;
 
 fn uniform(stream: &mut Stream) -> f64 {
-    // Never 0, which has no logarithm.
+    // Never 0, because the logarithm of 0 does not exist.
     1.0 - stream.next_unit()
 }
 
@@ -17,17 +17,17 @@ fn normal(stream: &mut Stream) -> f64 {
     radius * cos(TAU * stream.next_unit())
 }
 
-/// Skewed: exponentially distributed with mean 1.
+/// A skewed distribution: exponential with mean 1.
 fn exponential(stream: &mut Stream) -> f64 {
     -ln(uniform(stream))
 }
 
-/// Somewhat skewed: the exponential of a normal value with a standard deviation of a half.
+/// A somewhat skewed distribution: the exponential of a normal value with a standard deviation of a half.
 fn lognormal(stream: &mut Stream) -> f64 {
     exp(0.5 * normal(stream))
 }
 
-/// Share of the experiments in which a condition holds.
+/// Fraction of the experiments in which a condition holds.
 fn share(name: &str, experiment: impl Fn(&mut Stream) -> bool + Sync) -> f64 {
     let all = (0..EXPERIMENTS).into_par_iter();
     let count = all
@@ -40,7 +40,7 @@ fn draw(stream: &mut Stream, count: usize, law: fn(&mut Stream) -> f64) -> Vec<f
     (0..count).map(|_| law(stream)).collect()
 }
 
-/// Whether an interval at 95 % covers as often as it claims.
+/// Whether an interval at 95 % covers the mean as often as it should.
 fn keeps_its_word(share: f64) -> bool {
     (0.935..=0.96).contains(&share)
 }
@@ -99,12 +99,12 @@ fn wilson_covers_shares_on_average() {
     assert!(!(0.94..=0.965).contains(&narrow), "{narrow}");
 }
 
-/// Number of values while monitoring.
+/// Number of values that are monitored.
 const WATCHED: usize = 1000;
 
 #[test]
 fn the_betting_sequence_may_be_watched() {
-    // Bets against the true mean: if any gets rich the sequence misses, whenever that is.
+    // Bets against the true mean. The sequence misses it if any bet succeeds, at any time.
     let missed = |p: f64| {
         share("betting", |stream| {
             let mut sequence = BettingSequence::against_one(0.95, p);

@@ -8,9 +8,10 @@ pub fn normal_cdf(x: f64) -> f64 {
     0.5 * erfc(-x * FRAC_1_SQRT_2)
 }
 
-/// Quantile of the standard normal distribution at probability `p`; infinite at 0 and 1, NaN outside.
+/// Quantile of the standard normal distribution at probability `p`. It is infinite at 0 and 1, and NaN
+/// outside.
 pub fn normal_quantile(p: f64) -> f64 {
-    // Computed from the small tail, because the other one has few significant digits.
+    // Computed from the smaller tail, because probabilities close to 1 have few significant digits.
     if p > 0.5 {
         -quantile_below(1.0 - p, normal_cdf)
     } else {
@@ -18,10 +19,10 @@ pub fn normal_quantile(p: f64) -> f64 {
     }
 }
 
-/// Probability that a value of Student's distribution is at most `x`; `freedom` degrees, above 0.
+/// Probability that a value of Student's distribution is at most `x`. The degrees of freedom must be above 0.
 pub fn student_t_cdf(x: f64, freedom: f64) -> f64 {
-    // `freedom / (freedom + x²)` gives the probability of both tails together; the distribution is symmetric,
-    // so one tail is half of it.
+    // At `freedom / (freedom + x²)`, this is the probability of both tails together. The distribution is
+    // symmetric, so each tail has half of it.
     let tail = 0.5 * incomplete_beta(0.5 * freedom, 0.5, freedom / (freedom + x * x));
     if x > 0.0 { 1.0 - tail } else { tail }
 }
@@ -35,7 +36,7 @@ pub fn student_t_quantile(p: f64, freedom: f64) -> f64 {
     }
 }
 
-/// Quantile at `p`, 0 to 0.5, of a distribution that is symmetric about 0.
+/// Quantile at `p` (0 to 0.5) of a distribution that is symmetric about 0.
 fn quantile_below(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     if p.is_nan() || p < 0.0 {
         return f64::NAN;
@@ -43,14 +44,15 @@ fn quantile_below(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     if p == 0.0 {
         return f64::NEG_INFINITY;
     }
-    // Both distributions are symmetric about 0, and `p` is at most a half, so 0 is the upper end, and only
-    // the lower one has to be searched.
+    // Both distributions are symmetric about 0 and `p` is at most a half, so 0 is the upper end and only the
+    // lower end has to be found.
     let mut low = -1.0;
     while cdf(low) > p {
         low *= 2.0;
     }
     let mut high = 0.0;
-    // Bisection gains one bit per step, until there is no number in between: slow but safe for any p.
+    // Bisection gains one bit per iteration and ends when there is no number in between. It is slow but safe
+    // for any p.
     loop {
         let middle = 0.5 * (low + high);
         if middle <= low || middle >= high {
@@ -64,13 +66,13 @@ fn quantile_below(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     }
 }
 
-/// The regularised incomplete beta function, by its continued fraction ([DLMF], 8.17.22).
+/// The regularised incomplete beta function, computed by its continued fraction ([DLMF], 8.17.22).
 fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
     }
     let factor = exp(ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * ln(x) + b * ln(1.0 - x));
-    // The fraction converges fast on this side of the mean; the other side is one minus it.
+    // The fraction converges fast on this side of the mean, and the other side is one minus it.
     if x < (a + 1.0) / (a + b + 2.0) {
         factor / a * beta_fraction(a, b, x)
     } else {
@@ -78,17 +80,17 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     }
 }
 
-/// Maximum number of terms; fewer suffice below a million degrees of freedom.
+/// Maximum number of terms. Fewer are enough for up to a million degrees of freedom.
 const TERMS: u32 = 10_000;
-/// Substitute for a denominator of 0.
+/// Replacement for a denominator of 0.
 const TINY: f64 = 1e-300;
 
-/// The continued fraction, evaluated from its front [Lentz 1976].
+/// The continued fraction, evaluated from its beginning [Lentz 1976].
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     let guarded = |value: f64| if value.abs() < TINY { TINY } else { value };
-    // The front is the odd term for m = 0: -(a + b) x / (a + 1). `c` is the ratio of a numerator to the
-    // previous one, `d` that of the previous denominator to the current one. A term multiplies the fraction
-    // by `c · d`, so the number of terms need not be chosen in advance.
+    // The first term is the odd one for m = 0: -(a + b) x / (a + 1). `c` is the ratio of a numerator to the
+    // previous one, and `d` that of the previous denominator to the current one. Each term multiplies the
+    // fraction by `c · d`, so the number of terms need not be chosen in advance.
     let mut d = 1.0 / guarded(1.0 - (a + b) * x / (a + 1.0));
     let (mut c, mut fraction) = (1.0, d);
     for m in 1..TERMS {

@@ -4,26 +4,26 @@ use super::distributions::{normal_quantile, student_t_quantile};
 use super::moments::Moments;
 use serde::{Deserialize, Serialize};
 
-/// Method of an interval.
+/// Method by which an interval is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// Student's t of a mean.
+    /// Student's t for a mean.
     StudentT,
-    /// Wilson's score of a share.
+    /// Wilson's score for a fraction.
     Wilson,
     /// Percentiles of a bootstrap.
     Percentile,
-    /// A bootstrap, corrected for bias and acceleration.
+    /// Bootstrap corrected for bias and acceleration.
     Bca,
-    /// A sequence of intervals of a mean that stay valid under monitoring; asymptotic.
+    /// Asymptotic sequence of intervals of a mean that remain valid under monitoring.
     AsymptoticSequence,
-    /// A sequence of intervals of a mean in 0 to 1 that stay valid under monitoring.
+    /// Sequence of intervals of a mean between 0 and 1 that remain valid under monitoring.
     BettingSequence,
 }
 
 impl Method {
-    /// Its name in files and tables.
+    /// Name in files and tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::StudentT => "student_t",
@@ -36,7 +36,7 @@ impl Method {
     }
 }
 
-/// An interval that contains the estimated quantity in a share of all experiments.
+/// An interval that contains the estimated quantity in a given fraction of all experiments.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Its lower end.
@@ -45,7 +45,7 @@ pub struct Interval {
     pub high: f64,
     /// Its method.
     pub method: Method,
-    /// The share of experiments, 0 to 1.
+    /// The fraction of experiments, 0 to 1.
     pub level: f64,
 }
 
@@ -55,19 +55,19 @@ impl Interval {
         self.high - self.low
     }
 
-    /// Whether it contains a value.
+    /// Whether the interval contains a value.
     pub fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 }
 
-/// The interval of a mean by Student's t [Student 1908]; `None` for fewer than two values.
+/// Returns the interval of a mean by Student's t [Student 1908]; `None` for fewer than two values.
 pub fn student_t(moments: &Moments, level: f64) -> Option<Interval> {
     if moments.count() < 2 {
         return None;
     }
     let freedom = (moments.count() - 1) as f64;
-    // The remaining probability is shared by two tails: at 95 % the ends are at 2.5 % and 97.5 %.
+    // The remaining probability is divided between two tails: at 95 % the ends are at 2.5 % and 97.5 %.
     let reach = student_t_quantile(0.5 + 0.5 * level, freedom) * moments.standard_error();
     Some(Interval {
         low: moments.mean() - reach,
@@ -77,8 +77,8 @@ pub fn student_t(moments: &Moments, level: f64) -> Option<Interval> {
     })
 }
 
-/// The interval of a share by the score method [Wilson 1927], which has a width even at 0 and 1. `None`
-/// without trials.
+/// Returns the interval of a fraction by the score method [Wilson 1927]. It has a width even at 0 and 1.
+/// `None` without trials.
 pub fn wilson(successes: u64, trials: u64, level: f64) -> Option<Interval> {
     if trials == 0 {
         return None;
@@ -86,12 +86,12 @@ pub fn wilson(successes: u64, trials: u64, level: f64) -> Option<Interval> {
     let n = trials as f64;
     let share = successes.min(trials) as f64 / n;
     let z = normal_quantile(0.5 + 0.5 * level);
-    // The two shares p with |share - p| = z · sqrt(p (1 - p) / n). The error is that of p instead of the
-    // observed share, which would be 0 if none or all succeed.
+    // The ends are the two fractions p with |share - p| = z · sqrt(p (1 - p) / n). The error is that of p and
+    // not of the observed fraction, which would be 0 if all trials or none succeed.
     let middle = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
     let variance = share * (1.0 - share) / n + z * z / (4.0 * n * n);
     let reach = z * variance.sqrt() / (1.0 + z * z / n);
-    // At the ends rounding leaves a small residue instead of exactly 0 or 1.
+    // Otherwise rounding would leave a small residue instead of exactly 0 or 1.
     let low = if successes == 0 { 0.0 } else { middle - reach };
     let high = if successes >= trials {
         1.0

@@ -1,17 +1,17 @@
-//! Statistics with error bars: means and their intervals, differences, and intervals that stay valid under
+//! Statistics with error bars: means and their intervals, differences, and intervals that remain valid under
 //! monitoring.
 //!
 //! Methods and their conditions:
 //!
 //! | method | estimates | valid |
 //! | --- | --- | --- |
-//! | [`student_t`] | a mean | if the number of values is fixed in advance; values about normal, or many |
-//! | [`wilson`] | a share of yes and no | if the number of trials is fixed in advance |
+//! | [`student_t`] | a mean | if the number of values is fixed in advance and values are about normal or many |
+//! | [`wilson`] | a fraction of trials | if the number of trials is fixed in advance |
 //! | [`Bootstrap::percentile`], [`Bootstrap::bca`] | any statistic | if the number of values is fixed in advance; many values |
 //! | [`AsymptoticSequence`] | a mean | at every number of values from the planned one on, monitored or not; many values |
 //! | [`BettingSequence`] | a mean of values in 0 to 1 | at every number of values, monitored or not |
 //!
-//! All of it gives the same bits on every machine.
+//! All methods give the same bits on every machine.
 
 mod accumulated;
 mod bootstrap;

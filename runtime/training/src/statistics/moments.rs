@@ -1,6 +1,6 @@
 //! Mean, spread and interquartile mean.
 
-/// Count, mean and spread of successive values [Welford 1962].
+/// Count, mean and spread of values that are added one by one [Welford 1962].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Moments {
     count: u64,
@@ -19,7 +19,8 @@ impl Moments {
 
     /// Adds a value.
     pub fn push(&mut self, value: f64) {
-        // A sum of squares minus the square of a sum would lose all digits if the mean is large.
+        // The difference between a sum of squares and the square of a sum would lose all digits if the mean
+        // is large.
         self.count += 1;
         let from_old = value - self.mean;
         self.mean += from_old / self.count as f64;
@@ -49,24 +50,24 @@ impl Moments {
         self.variance().sqrt()
     }
 
-    /// The standard error of their mean; 0 for fewer than two.
+    /// Standard error of the mean; 0 for fewer than two values.
     pub fn standard_error(&self) -> f64 {
         self.standard_deviation() / (self.count.max(1) as f64).sqrt()
     }
 }
 
-/// Mean of the middle half: a quarter of the values, rounded down, is left out at either end [Agarwal 2021].
-/// `None` without values.
+/// Mean of the middle half of the values, where a quarter of them (rounded down) is left out at either end
+/// [Agarwal 2021]. `None` without values.
 pub fn interquartile_mean(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let left_out = sorted.len() / 4;
-    // With fewer than four values none is left out, which gives the plain mean.
+    // Of fewer than four values, none is left out, which gives the plain mean.
     let middle = &sorted[left_out..sorted.len() - left_out];
     (!middle.is_empty()).then(|| Moments::of(middle).mean())
 }
 
-/// Minimum, quartiles and maximum, as in a box plot. Quartiles between two values are interpolated linearly;
+/// Minimum, quartiles and maximum, as in a box plot. Quartiles between two values are interpolated linearly.
 /// `None` without values.
 pub fn five_numbers(values: &[f64]) -> Option<[f64; 5]> {
     let mut sorted = values.to_vec();

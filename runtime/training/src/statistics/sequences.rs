@@ -1,27 +1,27 @@
-//! Intervals that stay valid under monitoring: at 95 % they contain the mean at all times together in 95 % of
-//! all experiments, so an experiment may stop once they are narrow enough.
+//! Intervals that remain valid under monitoring. At 95 %, all intervals of an experiment contain the mean in
+//! 95 % of all experiments, so an experiment may stop as soon as they are narrow enough.
 //!
-//! Monitoring an interval for a fixed number of values and stopping when it looks good misses the mean far
-//! more often than claimed.
+//! If an interval for a fixed number of values is monitored and the experiment stops when it looks good, it
+//! misses the mean far more often than claimed.
 
 use super::intervals::{Interval, Method};
 use super::moments::Moments;
 use roadwright_geometry::math::ln;
 
 /// Intervals of a mean of many values [Waudby-Smith 2024], theorem 2.2. They are asymptotic, as Student's t
-/// is for values that are not normal: monitored from 30 values on they miss normal means in 3 % of all
-/// experiments, but those of an exponential distribution in 6.5 %; from 100 on in 3.6 %.
+/// is for values that are not normal. Monitored from 30 values on, they miss normal means in 3 % of all
+/// experiments, and the mean of an exponential distribution in 6.5 %; from 100 values on in 3.6 %.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AsymptoticSequence {
     level: f64,
-    /// The square of `rho`, which determines where the sequence is tightest.
+    /// Square of `rho`, which determines where the sequence is tightest.
     rho_squared: f64,
 }
 
 impl AsymptoticSequence {
-    /// Makes a sequence of a level, 0 to 1, that is tightest at a planned number of values.
+    /// Creates a sequence with a level of 0 to 1 that is tightest at a planned number of values.
     pub fn new(level: f64, planned: u64) -> Self {
-        // Minimises the width at that number.
+        // This minimises the width at that number.
         let twice = -2.0 * ln(1.0 - level);
         Self {
             level,
@@ -29,14 +29,14 @@ impl AsymptoticSequence {
         }
     }
 
-    /// The interval of the values so far; `None` for fewer than two.
+    /// Returns the interval for the values so far; `None` for fewer than two.
     pub fn interval(&self, moments: &Moments) -> Option<Interval> {
         if moments.count() < 2 {
             return None;
         }
         let n = moments.count() as f64;
-        // The theorem uses standard deviations; with standard errors, as here, the denominator has one `n`
-        // less.
+        // The theorem uses standard deviations. With standard errors, as here, the denominator has one factor
+        // `n` less.
         let grown = n * self.rho_squared + 1.0;
         let bound = 2.0 * grown / (n * self.rho_squared) * ln(grown.sqrt() / (1.0 - self.level));
         let reach = for_few(bound.sqrt(), n - 1.0) * moments.standard_error();
@@ -49,9 +49,9 @@ impl AsymptoticSequence {
     }
 }
 
-/// Converts a number of standard errors of a normal distribution to one of Student's distribution with the
-/// same tail ([Abramowitz 1964], 26.7.5), because the deviation is estimated too, which matters with few
-/// values.
+/// Converts a number of standard errors from the normal distribution to Student's distribution with the same
+/// tail ([Abramowitz 1964], 26.7.5). This matters for few values, because their deviation is an estimate as
+/// well.
 fn for_few(z: f64, freedom: f64) -> f64 {
     let squared = z * z;
     let first = (squared + 1.0) / (4.0 * freedom);
@@ -59,19 +59,19 @@ fn for_few(z: f64, freedom: f64) -> f64 {
     z * (1.0 + first + second)
 }
 
-/// Number of intervals between the means that are tried.
+/// Number of intervals between the means that are tested.
 const PLACES: usize = 1000;
-/// Largest share of the capital that a bet risks at once.
+/// Largest fraction of the capital that a bet risks at once.
 const RISK: f64 = 0.5;
 
-/// Intervals of the mean of values in 0 to 1, by betting against every possible mean [Waudby-Smith 2023],
-/// section 4: a mean against which a bettor gets rich is not the mean.
+/// Intervals of the mean of values between 0 and 1, by betting against every possible mean [Waudby-Smith
+/// 2023], section 4. If a bettor against a mean gets rich, that is not the true mean.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BettingSequence {
     level: f64,
-    /// The remaining possible means, with the capital of the bets on more and on less.
+    /// The possible means that remain, with the capital of bets on higher and on lower values.
     means: Vec<Bet>,
-    /// Distance between possible means.
+    /// Distance between the possible means.
     spacing: f64,
     count: u64,
     sum: f64,
@@ -79,7 +79,7 @@ pub struct BettingSequence {
     squares: f64,
 }
 
-/// The capital of two bettors against one possible mean, each starting with 1.
+/// Capital of two bettors against a possible mean, who start with 1 each.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Bet {
     mean: f64,
@@ -88,7 +88,7 @@ struct Bet {
 }
 
 impl BettingSequence {
-    /// Makes a sequence of a level, 0 to 1.
+    /// Creates a sequence with a level of 0 to 1.
     pub fn new(level: f64) -> Self {
         let spacing = 1.0 / PLACES as f64;
         let means = (0..=PLACES).map(|place| place as f64 * spacing);
@@ -111,17 +111,17 @@ impl BettingSequence {
         }
     }
 
-    /// Adds a value; it is clamped to 0 to 1.
+    /// Adds a value, clamped to 0 to 1.
     pub fn push(&mut self, value: f64) {
         let value = value.clamp(0.0, 1.0);
-        // The stake is fixed before the value is seen. Only then do bets on the true mean gain nothing on
-        // average, on which the level rests.
+        // The stake must not depend on the value. Only then do bets on the true mean gain nothing on average,
+        // which the level requires.
         let stake = self.stake();
         for bet in &mut self.means {
-            // The worst for the bet on more is a value of 0, which costs `stake · mean` of the capital, and
-            // for the other a value of 1. With this limit at least half of the capital remains, because there
-            // is no recovery from 0. At a mean of 0 or 1 the limit is infinite, but there one of the two bets
-            // cannot lose.
+            // The worst value for the bet on higher values is 0, which costs `stake · mean` of the capital,
+            // and for the other bet it is 1. With this limit at least half of the capital remains, because a
+            // bettor could not recover from 0. At a mean of 0 or 1 the limit is infinite, but there one of
+            // the two bets cannot lose.
             bet.on_more *= 1.0 + stake.min(RISK / bet.mean) * (value - bet.mean);
             bet.on_less *= 1.0 - stake.min(RISK / (1.0 - bet.mean)) * (value - bet.mean);
         }
@@ -132,32 +132,32 @@ impl BettingSequence {
         self.drop_losers();
     }
 
-    /// The stake on the next value, from the earlier values only.
+    /// Returns the stake on the next value, which depends only on earlier values.
     fn stake(&self) -> f64 {
         let next = (self.count + 1) as f64;
-        // As if there had been one value before all others, half a unit from its mean.
+        // Computed as if there had been one value before all others, half a unit from its mean.
         let variance = (0.25 + self.squares) / next;
         (2.0 * ln(2.0 / (1.0 - self.level)) / (variance * next * ln(next + 1.0))).sqrt()
     }
 
-    /// Removes the means against which a bettor got rich. The last ones stay, so an interval never becomes
+    /// Removes the means against which a bettor got rich. The last ones stay, so that an interval is never
     /// empty.
     fn drop_losers(&mut self) {
-        // Fair bets get there with a probability of at most 1 - level, however long the monitoring.
+        // Fair bets reach this with a probability of at most 1 - level, for any duration of monitoring.
         let rich = 1.0 / (1.0 - self.level);
-        // Each of the two bettors started with half of the capital.
+        // Each of the two bettors has half of the capital.
         let is_left = |bet: &Bet| 0.5 * bet.on_more.max(bet.on_less) < rich;
         if self.means.iter().any(is_left) {
             self.means.retain(is_left);
         }
     }
 
-    /// The interval of the values so far.
+    /// Returns the interval for the values so far.
     pub fn interval(&self) -> Interval {
         let ends = self.means.first().zip(self.means.last());
         let (low, high) = ends.map_or((0.0, 1.0), |(first, last)| (first.mean, last.mean));
         Interval {
-            // The mean may lie between two that were tried.
+            // The true mean may lie between two means that were tested.
             low: (low - self.spacing).max(0.0),
             high: (high + self.spacing).min(1.0),
             method: Method::BettingSequence,
@@ -168,12 +168,12 @@ impl BettingSequence {
 
 #[cfg(test)]
 impl BettingSequence {
-    /// Makes a sequence that tries one mean only.
+    /// Creates a sequence that tests a single mean.
     pub(super) fn against_one(level: f64, mean: f64) -> Self {
         Self::against(level, std::iter::once(mean), 0.0)
     }
 
-    /// Whether a bet against the first remaining mean has got rich.
+    /// Whether a bettor against the first remaining mean has got rich.
     pub(super) fn someone_is_rich(&self) -> bool {
         let bet = self.means[0];
         0.5 * bet.on_more.max(bet.on_less) >= 1.0 / (1.0 - self.level)

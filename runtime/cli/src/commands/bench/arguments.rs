@@ -3,7 +3,7 @@
 use super::course_arguments::{Compare, League, List, Reproduce, Run, Sign, Verify};
 use clap::{Args, Subcommand, ValueEnum};
 
-/// Benches.
+/// Subcommands of `roadwright bench`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchVerb {
     /// List the courses
@@ -32,7 +32,7 @@ pub(crate) enum BenchVerb {
     Planners(Planners),
 }
 
-/// Control of a junction of the bench.
+/// Control of the junction under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(crate) enum Kind {
@@ -130,8 +130,8 @@ pub(crate) struct Junctions {
     /// Fraction of buses
     #[arg(long, default_value_t = 0.1, value_parser = share)]
     pub(crate) buses: f64,
-    /// Close all exits for a twelfth of the time, in the middle of the run: a vehicle breaks down on each of
-    /// them and crawls
+    /// Close all exits for a twelfth of the time in the middle of the run, by a crawling vehicle on each of
+    /// them
     #[arg(long)]
     pub(crate) close_exits: bool,
     #[command(flatten)]
@@ -174,10 +174,10 @@ pub(crate) struct Gaps {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Times are CPU times. Each problem moves obstacles, draws them into a map, and searches it with A*. \
-The maps are made from the seed; problems without a path are counted, and their times are among the others."
+The maps are generated from the seed; problems without a path are counted, and their times are included."
 )]
 pub(crate) struct Planners {
-    /// Problems of each row, and changes of the map for D* Lite, at most 1,000 of them
+    /// Number of problems of each row, and of map changes for D* Lite (at most 1,000)
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000), value_name = "N")]
     pub(crate) problems: u32,
     /// Seed of maps, starts, goals and moves

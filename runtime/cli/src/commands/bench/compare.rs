@@ -12,16 +12,16 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 
-/// A comparison with the first results.
+/// Comparison of other results with the first results.
 #[derive(Serialize)]
 struct Comparison {
     /// File of the other results.
     results: String,
     /// Number of pairs with the same seed.
     pairs: u64,
-    /// Number of its failed runs, which are in no pair.
+    /// Number of failed runs of the other results, which are in no pair.
     failed: usize,
-    /// Its mean fitness minus that of the first results.
+    /// Mean fitness of the other results minus that of the first results.
     difference: f64,
     standard_deviation: f64,
     standard_error: f64,
@@ -32,9 +32,9 @@ struct Comparison {
     /// Interval by the bootstrap.
     bootstrap: [f64; 2],
     bootstrap_method: &'static str,
-    /// Probability of an equally large difference by chance, by Student's t.
+    /// Probability of a difference at least this large by chance, according to Student's t.
     p: f64,
-    /// The same, corrected for multiple comparisons.
+    /// The same probability, corrected for multiple comparisons.
     p_holm: f64,
     /// Whether the difference is an improvement; absent if the interval contains 0.
     is_better: Option<bool>,
@@ -70,7 +70,7 @@ pub(crate) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
         let paired = pair(&first, &other, arguments.level).with_context(of)?;
         found.push((path.as_path(), paired));
     }
-    // All comparisons first, because Holm's correction depends on their number and order.
+    // All comparisons are made first, because Holm's correction depends on their number and order.
     let p: Vec<f64> = found.iter().map(|(_, paired)| paired.p).collect();
     let comparisons = found.iter().zip(holm(&p)).zip(failed);
     let document = Document {
@@ -93,7 +93,7 @@ pub(crate) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Warns that an experiment was interrupted, because its end was then not determined by a stopping rule.
+/// Warns that an experiment was interrupted, because no stopping rule determined its end.
 fn tell_unfinished(results: &Results, path: &Path) {
     if results.stopped.is_none() {
         let runs = results.rows.len();
@@ -104,7 +104,7 @@ fn tell_unfinished(results: &Results, path: &Path) {
     }
 }
 
-/// Pairs the rows of both with a common seed.
+/// Pairs rows of both results that have the same seed.
 fn pair(first: &Results, other: &Results, level: f64) -> anyhow::Result<Paired> {
     let pairs = pairs(first, other)?;
     let count = pairs.len();
@@ -113,7 +113,7 @@ fn pair(first: &Results, other: &Results, level: f64) -> anyhow::Result<Paired> 
     })
 }
 
-/// Returns the fitness minus that of the first results, for the seeds that both have.
+/// Returns the fitness of the other results minus that of the first results, for the seeds that both have.
 pub(super) fn differences(first: &Results, other: &Results) -> anyhow::Result<Vec<f64>> {
     let pairs = pairs(first, other)?;
     Ok(pairs.iter().map(|(first, other)| other - first).collect())
@@ -121,7 +121,7 @@ pub(super) fn differences(first: &Results, other: &Results) -> anyhow::Result<Ve
 
 fn comparison(path: &Path, paired: &Paired, p_holm: f64, first: &Results) -> Comparison {
     let ends = |interval: &Interval| [interval.low, interval.high];
-    // By the interval instead of p, because the interval is displayed.
+    // Decided by the interval and not by p, because the interval is displayed.
     let is_sure = !paired.t.contains(0.0);
     let is_lower = paired.mean < 0.0;
     Comparison {
@@ -171,7 +171,7 @@ fn print(document: &Document) -> anyhow::Result<()> {
         if document.failed + found.failed > 0 {
             writeln!(
                 out,
-                "  failed runs are left out: {} of the first, {} of these",
+                "  failed runs are left out: {} of the first results, {} of these",
                 document.failed, found.failed
             )?;
         }

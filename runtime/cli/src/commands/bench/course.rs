@@ -25,7 +25,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Maximum size of results that are read, bytes.
+/// Maximum size of a results file, bytes.
 const LARGEST_RESULTS: u64 = 512 * roadwright_files::MEBIBYTE;
 /// Default number of runs of an experiment.
 const RUNS: u64 = 30;
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let course = find(&arguments.name)?;
     let setup = setup_of(arguments)?;
     let mut files = Files::claim(arguments, &course)?;
-    // Before the modules are opened, which may print.
+    // Reserved before the modules are opened, because they may print.
     let document = arguments.common.json.then(keep_stdout).transpose()?;
     let host = open(&arguments.common, &course, &setup)?;
     let _watchdog = Watchdog::new(&host);
@@ -132,7 +132,7 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         )?,
         None => print(arguments, &course, &summary, difference.as_ref())?,
     }
-    // If interrupted, or with failed runs, there are fewer results than requested.
+    // An interrupted run, or one with failures, has fewer results than requested.
     let is_whole = summary.stopped.is_some() && summary.failed == 0;
     Ok(if is_whole {
         Outcome::Fine
@@ -190,7 +190,7 @@ fn setup_of(arguments: &Run) -> anyhow::Result<Setup> {
             let slots = slots.join(", ");
             bail!("--use {setting}: expected SLOT=MODULE with one of the slots {slots}");
         };
-        // "none" means an empty slot; whether that is allowed is checked below.
+        // The word "none" leaves a slot empty; whether that is allowed is checked below.
         let ids = ids.split(',').filter(|id| *id != "none");
         let settings: Vec<ModuleSetting> = ids.map(ModuleSetting::new).collect();
         if !slot.how_many().fits(settings.len()) {
@@ -219,7 +219,7 @@ struct Document<'a> {
     difference: Option<Against>,
 }
 
-/// Mean difference to other results, seed by seed.
+/// Mean difference to other results, paired by seed.
 #[derive(Serialize)]
 struct Against {
     /// File of the other results.
@@ -228,16 +228,16 @@ struct Against {
     mean: f64,
     standard_deviation: f64,
     standard_error: f64,
-    /// Interval that stays valid under continuous monitoring.
+    /// Confidence interval that stays valid under continuous monitoring.
     interval: [f64; 2],
     method: &'static str,
     level: f64,
-    /// Absent while the interval contains 0.
+    /// Whether the difference is an improvement; absent if the interval contains 0.
     is_better: Option<bool>,
 }
 
 impl Against {
-    /// Returns `None` for fewer than two pairs.
+    /// Compares results with other ones. Returns `None` for fewer than two pairs.
     fn new(arguments: &Run, other: &Results, results: &Results) -> anyhow::Result<Option<Self>> {
         let path = arguments.until_difference.as_deref();
         let path = path.unwrap_or(Path::new("")).display().to_string();
@@ -263,8 +263,8 @@ impl Against {
     }
 }
 
-/// Returns the rule for stopping at a difference. It needs results of the same course and fitness, and goes
-/// no further than they do.
+/// Returns the rule that stops at a significant difference. It needs other results of the same course and
+/// fitness, and stops at the last of their rows.
 fn difference_rule(arguments: &Run, other: &Results) -> anyhow::Result<Stop> {
     let first = other.head.first_seed;
     let after = first.saturating_add(other.rows.len() as u64);
@@ -315,13 +315,13 @@ pub(super) fn threads(wanted: Option<u16>) -> usize {
 /// Opens the modules that a course and a setup need.
 pub(super) fn open(common: &Common, course: &Course, setup: &Setup) -> anyhow::Result<Host> {
     let beside = course.is_own().then(|| Path::new(&course.name));
-    // Any seed will do, because the stacks are the same for all; only places and times are drawn.
+    // Any seed will do, because stacks do not depend on it; only places and times are random.
     let scenario = course.scenario(0, setup)?;
     let wanted = Wanted::Ids(scenario.modules());
     extensions::open(&common.extensions, beside, wanted, common.json)
 }
 
-/// Reads results whose rows are unmodified.
+/// Reads results, and refuses them if their rows have been modified.
 pub(super) fn read(path: &Path) -> anyhow::Result<Results> {
     let results = read_unchecked(path)?;
     let checked = results.check_hash();
@@ -329,7 +329,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Results> {
     Ok(results)
 }
 
-/// Says what the hash of results does not cover.
+/// Explains which parts of a results file its hash does not cover.
 pub(super) fn tell_version(results: &Results, path: &Path) {
     if !results.is_sealed() {
         let path = path.display();
@@ -368,7 +368,7 @@ struct Looker<'a> {
     bar: ProgressBar,
     files: &'a Files,
     log: Option<MileageLog>,
-    /// Number of rows at which they are written again.
+    /// Number of rows at which the results are written again.
     next: AtomicUsize,
     /// Whether writing has failed.
     failed: AtomicBool,
@@ -414,13 +414,13 @@ impl Watcher for Looker<'_> {
         self.bar.set_length(expected);
         self.bar.set_position(results.rows.len() as u64);
         let rows = results.rows.len();
-        // As long as all runs have failed there is nothing to write; if they all fail there is no file.
+        // If all runs so far have failed there is nothing to write, and if they all fail there is no file.
         if rows < self.next.load(Ordering::Relaxed) || results.fitnesses().is_empty() {
             return;
         }
-        // All rows are written each time, so with more rows they are written less often.
+        // All rows are written each time, so the more rows there are, the less often they are written.
         self.next.store(rows + 1 + rows / 20, Ordering::Relaxed);
-        // Reported at the end, when writing is retried.
+        // Failures are reported at the end, when writing is retried.
         let failed = self.files.keep(results, self.log.as_ref()).is_err();
         self.failed.fetch_or(failed, Ordering::Relaxed);
     }
@@ -470,7 +470,7 @@ fn print(
         "  middle   {:.6} (interquartile mean)",
         summary.interquartile_mean
     )?;
-    writeln!(out, "time       {:.2} s a drive", summary.time)?;
+    writeln!(out, "time       {:.2} s per drive", summary.time)?;
     if let Some(difference) = difference {
         let Against {
             against,
@@ -504,7 +504,7 @@ fn print(
     Ok(())
 }
 
-/// Formats an estimate.
+/// Formats an estimate as text.
 fn words(estimate: &Estimate) -> String {
     let Estimate { mean, level, .. } = estimate;
     match (estimate.interval, estimate.method) {

@@ -17,9 +17,9 @@ pub(crate) struct List {
 #[derive(Debug, Args)]
 #[command(
     group = ArgGroup::new("stop").args(["runs", "until_se", "until_width", "until_difference"]),
-    after_help = "A run is one seed: the same course and seed give the same run, bit for bit. With --out an \
-experiment that was interrupted resumes from it; FILE.csv is written beside FILE.\nExit code 1 if a module failed in \
- a run, which then has no result.\nStopped by a signal it ends with 128 and the number of the signal (Ctrl-C: 130)."
+    after_help = "A run is one seed: the same course and seed give the same run, bit for bit. With --out FILE \
+the same command continues an interrupted experiment; FILE.csv is written beside FILE.\nExit code 1 if a module failed \
+in a run, which then has no result; 128 plus the number of the signal if a signal stopped it (Ctrl-C: 130)."
 )]
 pub(crate) struct Run {
     /// A course (see `bench list`), or a scenario file
@@ -45,7 +45,7 @@ pub(crate) struct Run {
     /// Run until the interval of the mean fitness is at most this wide
     #[arg(long, value_name = "X")]
     pub(crate) until_width: Option<f64>,
-    /// Run until the mean difference to these results, seed by seed, is significantly above or below 0
+    /// Run until the mean difference to these results (paired by seed) is significantly above or below 0
     #[arg(long, value_name = "RESULTS")]
     pub(crate) until_difference: Option<PathBuf>,
     /// Compare with the successful runs of --until-difference only; this biases the comparison
@@ -57,7 +57,7 @@ pub(crate) struct Run {
     /// Maximum number of runs with --until-*
     #[arg(long, value_name = "N", default_value_t = MAX_RUNS)]
     pub(crate) max_runs: u64,
-    /// First seed; the others follow it
+    /// First seed; the others are consecutive
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// Confidence level of intervals
@@ -65,10 +65,10 @@ pub(crate) struct Run {
     pub(crate) level: f64,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Draw the mean fitness over the number of runs into this folder, as picture and table
+    /// Plot the mean fitness over the number of runs into this folder, as picture and table
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
-    /// Write the state of each drive after every 10 m to this table: time and fitness so far
+    /// Write the state of each drive after every 10 m (time and fitness so far) to this table
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) log: Option<PathBuf>,
     /// Write the rows to this file, and continue it if it is not finished
@@ -149,8 +149,8 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Drives courses from seed 300001 on, which were not used to choose any shipped rule. Controllers that \
-are made for one course drive only that course.\nExit code 1 if a module failed in a run, which then has no result."
+    after_help = "Drives courses from seed 300001 on; none of these seeds was used to choose a shipped rule. Controllers \
+made for one course drive only that course.\nExit code 1 if a module failed in a run, which then has no result."
 )]
 pub(crate) struct League {
     /// Courses [default: all]
@@ -186,7 +186,7 @@ pub(crate) struct Reproduce {
     /// Number of runs of each drive; figure 12.5 has 600
     #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u64).range(2..=100_000))]
     pub(crate) runs: u64,
-    /// Number of training seeds of each line of a study
+    /// Number of training seeds of each curve of a study
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = seeds)]
     pub(crate) seeds: usize,
     /// Level of dynamics of the vehicles in the forest [default: one_track]

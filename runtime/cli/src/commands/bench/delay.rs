@@ -19,7 +19,7 @@ use std::io::Write;
 
 const LEG: f64 = 700.0;
 const SPEED_LIMIT: f64 = 13.9;
-/// Legs that are measured; they have green together.
+/// Legs that are measured. They have green at the same time.
 const STREET: [usize; 2] = [2, 0];
 /// Green of these legs and of the other street, s.
 const GREEN: f64 = 30.0;
@@ -28,14 +28,14 @@ const DEGREES: [f64; 2] = [0.5, 0.8];
 /// Duration of a run, s, and number of runs.
 const SECONDS: f64 = 4200.0;
 const RUNS: u64 = 32;
-/// Start of the counted trips, s, and fraction of the run at which they end, so that all of them are
-/// completed.
+/// Time from which trips are counted, s, and fraction of the run up to which they may start, so that all of
+/// them are completed.
 const WARM_UP: f64 = 300.0;
 const COUNTED: f64 = 0.9;
 /// Permitted relative difference to the formula, and maximum standard error relative to the delay.
 const TOLERANCE: f64 = 0.25;
 const STANDARD_ERROR: f64 = 0.05;
-/// Demand while the capacity is measured, vehicles/h.
+/// Demand during the measurement of the capacity, vehicles/h.
 const QUEUE: f64 = 2000.0;
 
 /// Results for one degree of saturation.
@@ -127,7 +127,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(outcome(rows.iter().all(is_kept)))
 }
 
-/// Creates a street that crosses another one, with signals or with the right of way.
+/// Creates a street that crosses another one, with signals or with priority.
 fn star(has_signals: bool, flow: f64) -> anyhow::Result<Star> {
     let mut star = Star::new(Plan {
         kind: Kind::Signals,
@@ -160,7 +160,7 @@ fn capacity(dt: f64, seconds: f64) -> anyhow::Result<(f64, f64)> {
     run.until(WARM_UP)?;
     let from = next_green(&mut run, legs[0], dt)?;
     let before = run.passed(&legs);
-    // Counts whole cycles.
+    // Whole cycles are counted.
     let mut greens = 0;
     let mut to = from;
     while to < from + seconds {
@@ -169,13 +169,13 @@ fn capacity(dt: f64, seconds: f64) -> anyhow::Result<(f64, f64)> {
     }
     let passed = (run.passed(&legs) - before) as f64;
     let time = to - from;
-    // Two legs have passed.
+    // Vehicles of two legs have passed.
     Ok((0.5 * passed * 3600.0 / time, time / f64::from(greens)))
 }
 
 /// Runs up to the next beginning of green for a road, s.
 fn next_green(run: &mut Run, road: RoadId, dt: f64) -> anyhow::Result<f64> {
-    // A green that is already shown began at an unknown time, so the next one is awaited.
+    // A green that is already shown began at an unknown time, so this waits for the next one.
     let mut was_green = true;
     loop {
         run.until(run.world().time() + dt)?;
@@ -188,12 +188,12 @@ fn next_green(run: &mut Run, road: RoadId, dt: f64) -> anyhow::Result<f64> {
     }
 }
 
-/// Returns the start times of the counted trips, s.
+/// Returns the range of start times of the counted trips, s.
 fn counted(seconds: f64) -> std::ops::Range<f64> {
     WARM_UP.min(0.25 * seconds)..COUNTED * seconds
 }
 
-/// Returns the delay of each trip, s.
+/// Returns the delays of the counted trips, s.
 fn lost(flow: f64, dt: f64, seed: u64, seconds: f64) -> anyhow::Result<Vec<f64>> {
     let [with, without] = [true, false].map(|has_signals| -> anyhow::Result<_> {
         let mut run = Run::new(&star(has_signals, flow)?.scenario, dt, seed)?;
@@ -204,7 +204,7 @@ fn lost(flow: f64, dt: f64, seed: u64, seconds: f64) -> anyhow::Result<Vec<f64>>
     });
     let (with, without) = (with?, without?);
     let counts = counted(seconds);
-    // The same seed gives both runs the same vehicles, so trips are matched by id.
+    // With the same seed both runs have the same vehicles, so trips are matched by id.
     let pairs = with.iter().filter_map(|(id, &(started, time))| {
         let &(_, free) = without.get(id)?;
         counts.contains(&started).then_some(time - free)

@@ -11,18 +11,18 @@ use std::path::Path;
 /// Results of an experiment with their paths.
 pub(super) struct Files {
     outputs: Outputs,
-    /// Results from which the same command resumes.
+    /// Results, from which the same command can resume.
     out: Option<Checkpoint>,
-    /// Table of their rows, which is written at the end.
+    /// Table of the rows, which is written at the end.
     table: Option<Place>,
     log: Option<Log>,
 }
 
 /// Destination of the mileage log.
 enum Log {
-    /// Written together with the results, because it resumes with them.
+    /// The log is written together with the results, because it resumes with them.
     Checkpoint(Checkpoint),
-    /// Written at the end, because it cannot be resumed.
+    /// The log is written at the end, because it cannot be resumed.
     AtEnd(Place),
 }
 
@@ -85,7 +85,7 @@ impl Files {
         if results.fitnesses().is_empty() {
             return Ok(());
         }
-        // The log first, because a resumed command drops log rows that its results do not have.
+        // The log is written first, because a resumed command drops log rows that its results do not have.
         if let (Some(Log::Checkpoint(place)), Some(log)) = (&self.log, log) {
             place.write(log.text().as_bytes())?;
         }

@@ -1,6 +1,6 @@
 //! `roadwright bench gaps`: capacity of yielding movements, compared with the formulae of the handbook.
 //!
-//! One leg gives way and always has a queue; random traffic passes on the others. The number of queued
+//! One leg gives way and always has a queue, while random traffic passes on the others. The number of queued
 //! vehicles that enter per hour follows [HCM 2000] equation 17-3:
 //!
 //! ```text
@@ -21,18 +21,18 @@ use std::io::Write;
 
 const LEG: f64 = 300.0;
 const SPEED_LIMIT: f64 = 13.9;
-/// The arm that yields.
+/// Index of the leg that yields.
 const ENTRY: usize = 3;
-/// Demand on the yielding arm, vehicles/h.
+/// Demand on the yielding leg, vehicles/h.
 const QUEUE: f64 = 2000.0;
 /// Total passing flow, vehicles/h.
 const PASSING: [f64; 4] = [200.0, 400.0, 600.0, 800.0];
 const SECONDS: f64 = 3600.0;
 const WARM_UP: f64 = 120.0;
-/// Permitted ratio of capacities to the formula.
+/// Permitted ratios of a measured capacity to the formula.
 const SHARES: std::ops::RangeInclusive<f64> = 0.75..=1.25;
 
-/// A movement that gives way.
+/// A movement that yields.
 #[derive(Clone, Copy)]
 enum Movement {
     NearTurn,
@@ -121,7 +121,7 @@ fn measure(movement: Movement, wanted: f64, arguments: &Arguments) -> anyhow::Re
     let roads: Vec<RoadId> = passing_legs.iter().map(|&leg| star.legs[leg]).collect();
     let entry = [star.legs[ENTRY]];
     let (seeds, seconds) = (common.seeds.unwrap_or(3), common.seconds.unwrap_or(SECONDS));
-    // In short runs a quarter of the time, so that something is left to measure.
+    // In short runs it is a quarter of the time, so that enough time is left to measure.
     let warm_up = WARM_UP.min(0.25 * seconds);
     let (mut passing, mut entering, mut overlaps) = (0.0, 0.0, 0);
     for seed in 1..=seeds {
@@ -134,7 +134,7 @@ fn measure(movement: Movement, wanted: f64, arguments: &Arguments) -> anyhow::Re
         entering += (run.passed(&entry) - before.1) as f64 / hours;
         overlaps += run.world().collisions().len();
     }
-    // Based on the vehicles that did pass, because random traffic never matches the demand exactly.
+    // Based on the measured passing flow, because random traffic never matches the demand exactly.
     let formula = movement.formula(passing);
     Ok(Row {
         movement: movement.name(),
@@ -146,7 +146,7 @@ fn measure(movement: Movement, wanted: f64, arguments: &Arguments) -> anyhow::Re
     })
 }
 
-/// Creates a junction with a queue on one leg, and returns the legs from which others pass.
+/// Creates a junction with a queue on one leg. Returns the legs from which other vehicles pass.
 fn star(
     movement: Movement,
     wanted: f64,
@@ -166,11 +166,11 @@ fn star(
     // In the direction of the ring, the near turn leads to the next leg.
     let [near, opposite, far] = [1, 2, 3].map(|steps| star.round(ENTRY, steps));
     let (to, passing) = match movement {
-        // It only conflicts with vehicles that go to the same leg.
+        // A near turn only conflicts with vehicles that leave by the same leg.
         Movement::NearTurn => (near, vec![(far, near)]),
         Movement::Straight => (opposite, vec![(far, near), (near, far)]),
         Movement::FarTurn => (far, vec![(far, near), (near, far)]),
-        // Vehicles from the previous leg pass the entry, and leave by the next leg.
+        // Vehicles from the previous leg pass the entry and leave by the next leg.
         Movement::IntoRing => (opposite, vec![(far, near)]),
     };
     star.flow(ENTRY, to, "car", QUEUE)?;

@@ -14,26 +14,26 @@ use std::io::Write;
 /// Length of a leg, m, and its speed limit, m/s.
 const LEG: f64 = 300.0;
 const SPEED_LIMIT: f64 = 13.9;
-/// Demand per leg, vehicles/h: more than any junction can take.
+/// Demand per leg, vehicles/h; more than any junction can serve.
 const RATE: f64 = 2000.0;
 /// Default duration, s.
 const SECONDS: f64 = 3600.0;
-/// Start of the count, when the legs have filled, s.
+/// Time when counting starts, after the legs have filled, s.
 const WARM_UP: f64 = 60.0;
-/// Duration from which the halves of a run are compared, s.
+/// Minimum duration of a run for its halves to be compared, s.
 const HALVES_FROM: f64 = 1800.0;
 /// Minimum throughput of the second half relative to the first.
 const LEAST_SHARE: f64 = 0.95;
 /// Fraction of the time for which exits are closed.
 const CLOSED_SHARE: f64 = 1.0 / 12.0;
-/// Time for the queues on them to dissolve afterwards, s, which is not counted.
+/// Time after the exits have opened again that is not counted, s, because the queues on them dissolve.
 const DRAINING: f64 = 60.0;
 /// Key of the vehicle that closes an exit, its position beyond the junction, m, and its crawling speed, m/s.
 const BREAKDOWN: &str = "breakdown";
 const BREAKDOWN_AT: f64 = 90.0;
 const CRAWL: f64 = 0.1;
-/// Position of the first vehicles from the outer end, m, and their speed, m/s, so that all of them reach the
-/// junction in the same step.
+/// Position of the first vehicles, m from the outer end, and their speed, m/s. They are the same on all legs,
+/// so that these vehicles reach the junction in the same step.
 const FIRST_AT: f64 = 200.0;
 const FIRST_SPEED: f64 = 10.0;
 
@@ -48,7 +48,7 @@ struct Row {
     second_half: f64,
     /// Longest wait, s.
     longest_wait: f64,
-    /// Longest wait that the junction allows, s, and time for which its exits were closed.
+    /// Longest wait that the junction guarantees, s, and time for which its exits were closed.
     bound: f64,
     closed: f64,
     overlaps: usize,
@@ -57,11 +57,11 @@ struct Row {
     red_passed: u64,
     /// Vehicles that entered without a grant.
     breaches: u64,
-    /// Vehicles that entered because they were not passed over any more.
+    /// Vehicles that had waited so long that no conflicting vehicle could enter before them.
     locked: u64,
     /// CPU time of all runs, s.
     cpu_seconds: f64,
-    /// Promises that were broken.
+    /// Guarantees that did not hold.
     broken: Vec<&'static str>,
 }
 
@@ -135,7 +135,7 @@ fn plans(arguments: &Arguments) -> Vec<Plan> {
     plans
 }
 
-/// Returns when exits are closed and opened again, s; an empty interval if they are not closed.
+/// Returns the times when exits are closed and opened again, s. They are equal if exits are not closed.
 fn closed(arguments: &Arguments, seconds: f64) -> (f64, f64) {
     let half = 0.5 * CLOSED_SHARE * seconds;
     let middle = 0.5 * seconds;
@@ -180,8 +180,8 @@ fn measure(plan: Plan, arguments: &Arguments, seconds: f64, seeds: u64) -> anyho
     Ok(row)
 }
 
-/// Creates a junction with more traffic than it takes from all legs to all others, the first vehicle of each
-/// leg in the same step; between two times, s, a vehicle closes each exit.
+/// Creates a junction with more traffic than it can serve, from all legs to all others. The first vehicles of
+/// all legs arrive in the same step. Between two times, s, a vehicle closes each exit.
 fn saturated(plan: Plan, buses: f64, close: f64, open: f64) -> anyhow::Result<Star> {
     let mut star = Star::new(plan)?;
     let breakdown = VehicleType {
@@ -220,7 +220,7 @@ fn saturated(plan: Plan, buses: f64, close: f64, open: f64) -> anyhow::Result<St
         if open > close && star.leads(from).1 {
             // Distances on legs are measured from their outer ends.
             let at = plan.length - BREAKDOWN_AT;
-            // Outward, towards s = 0; it is removed where its crawl ends.
+            // The vehicle drives outward, towards s = 0, and despawns where its crawl ends.
             let end = at - CRAWL * (open - close);
             let place = |s| StarPlace {
                 leg: from,
@@ -244,7 +244,7 @@ impl Row {
         self.locked += summary.law.let_in_by_lock;
         for junction in run.watch.figures(run.world()) {
             let slack = |wait: f64, bound: f64| bound - wait;
-            // The junction of a ring that is closest to its bound is reported.
+            // Of the junctions of a ring, the one closest to its bound is reported.
             let is_worse = self.bound == 0.0
                 || slack(junction.longest_wait, junction.bound)
                     < slack(self.longest_wait, self.bound);

@@ -1,4 +1,4 @@
-//! `roadwright bench league`: controllers on courses; the built-in ones on all courses.
+//! `roadwright bench league`: drives courses with controllers. The built-in ones drive all courses.
 
 use super::course_arguments::League;
 use super::results_of;
@@ -32,7 +32,7 @@ pub(super) fn league(arguments: &League) -> anyhow::Result<Outcome> {
             .map(|name| Course::named(name))
             .collect::<Result<_, _>>()?,
     };
-    // Before the modules are opened, which may print.
+    // Reserved before the modules are opened, because they may print.
     let document = arguments.json.then(keep_stdout).transpose()?;
     let wanted = Wanted::Ids(arguments.controllers.iter().cloned().collect());
     let host = extensions::open(&arguments.extensions, None, wanted, arguments.json)?;
@@ -162,7 +162,7 @@ fn print(table: &[Entry], is_markdown: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Formats a mean with its interval, with a number of decimals.
+/// Formats a mean and its interval with the given number of decimals.
 fn with_interval(estimate: &Estimate, decimals: usize) -> String {
     let mean = format!("{:.decimals$}", estimate.mean);
     match estimate.interval {

@@ -1,4 +1,5 @@
-//! `bench run --log`: state of each drive after every 10 m, as a table that is continued with its results.
+//! `roadwright bench run --log`: a table with the state of each drive after every 10 m, which is continued
+//! with its results.
 
 use super::course_arguments::Run;
 use anyhow::{Context, bail};
@@ -18,8 +19,8 @@ pub(super) struct MileageLog {
 }
 
 impl MileageLog {
-    /// Creates a table, or continues the one that belongs to earlier results, without rows of runs that they
-    /// do not have.
+    /// Creates a table, or continues the table of earlier results. Rows of runs that are not in those results
+    /// are dropped.
     pub(super) fn open(arguments: &Run, earlier: Option<&Results>) -> anyhow::Result<Option<Self>> {
         let Some(path) = &arguments.log else {
             return Ok(None);
@@ -56,7 +57,7 @@ impl MileageLog {
     }
 }
 
-/// Returns the rows of a table up to a seed.
+/// Returns the rows of a table up to and including a seed.
 fn known(path: &Path, last: u64) -> anyhow::Result<String> {
     let at = || format!("cannot continue {}", path.display());
     let text = roadwright_files::read_text(path, LARGEST).with_context(at)?;

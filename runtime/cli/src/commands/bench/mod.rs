@@ -1,5 +1,5 @@
-//! `roadwright bench`: courses that evaluate drivers, with error bars, and junctions under excess traffic,
-//! with their capacities and delays compared with the formulae of the handbooks.
+//! `roadwright bench`: evaluates drivers on courses, with error bars, and junctions under excess traffic,
+//! whose capacities and delays are compared with the formulae of the handbooks.
 
 mod arguments;
 mod compare;
@@ -50,7 +50,7 @@ pub(crate) fn bench(verb: &BenchVerb) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Lets runs of a course end with Ctrl-C.
+/// Stops the runs of a course when the user presses Ctrl-C.
 struct UntilInterrupted;
 
 impl Watcher for UntilInterrupted {
@@ -59,14 +59,14 @@ impl Watcher for UntilInterrupted {
     }
 }
 
-/// Reports each failed run on standard error, because none of them is a result.
+/// Reports each failed run on standard error, because failed runs are not among the results.
 fn tell_failures<'a>(failed: impl IntoIterator<Item = &'a FailedRun>) {
     for failed in failed {
         say!("{failed}");
     }
 }
 
-/// Runs a course with seeds that were not used to choose anything.
+/// Runs a course with seeds that were not used to select rules or parameters.
 fn results_of(
     course: &Course,
     setup: &Setup,
@@ -78,8 +78,7 @@ fn results_of(
         course,
         setup,
         modules,
-        // Beyond the seeds used to choose rules and parameters, on which these would look better than they
-        // are.
+        // Seeds that were used to select rules and parameters would make these look better than they are.
         first_seed: UNSEEN_SEED,
         against: None,
         stop: Stop::Runs { runs },
@@ -106,7 +105,7 @@ impl Run {
             seed: Some(seed),
             dt: Some(dt),
             dynamics: Some(DynamicsLevel::Lane),
-            // Contacts on crossing connections are detected only by comparing bodies.
+            // Contacts on crossing connections are only detected by comparing bodies.
             verify: true,
             ..RunOptions::default()
         };
@@ -141,7 +140,7 @@ impl Run {
         own.map(|approach| approach.passed).sum()
     }
 
-    /// Returns their number in a period, as a rate per hour.
+    /// Returns the rate at which vehicles entered in a period, vehicles/h.
     fn rate(&mut self, roads: &[RoadId], from: f64, to: f64) -> anyhow::Result<f64> {
         self.until(from)?;
         let before = self.passed(roads);

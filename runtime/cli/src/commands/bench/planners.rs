@@ -17,16 +17,16 @@ use roadwright_planning::open_ground::{
 use serde::Serialize;
 use std::io::Write;
 
-/// Ratio of all obstacles to the moved obstacles in each problem.
+/// Number of all obstacles divided by the number that each problem moves.
 const MOVED: usize = 10;
 /// Maximum displacement along each axis, m.
 const FARTHEST: f64 = 0.3;
-/// Number of map changes for D* Lite, and number of cells changed at a time.
+/// Number of map changes for D* Lite, and number of cells that each of them changes.
 const CHANGES: u32 = 1000;
 const CHANGED_CELLS: u32 = 20;
-/// Largest share of the expansions of A* that D* Lite may need.
+/// Largest permitted ratio of the cells that D* Lite expands to those that A* expands.
 const LARGEST_RATIO: f64 = 0.05;
-/// Target for the median of projection and search together, ms.
+/// Target for the median time of projection and search together, ms.
 const AIM: f64 = 1.5;
 
 /// A scene of [Kuffner 1998].
@@ -113,7 +113,7 @@ struct Row {
     source_project_ms: f64,
     source_search_ms: f64,
     source_total_ms: f64,
-    /// Speed relative to the published one.
+    /// Speed relative to the published figure.
     faster: f64,
 }
 
@@ -126,7 +126,7 @@ struct Report {
     incremental: edits::Report,
 }
 
-/// A figure with its target.
+/// A figure and its target.
 #[derive(Debug, Serialize)]
 struct Aim {
     what: &'static str,
@@ -173,7 +173,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     for aim in &aims {
         writeln!(
             out,
-            "{:<60} {:>8.4} {:<2} aim: at most {}",
+            "{:<60} {:>8.4} {:<2} target: at most {}",
             aim.what, aim.value, aim.unit, aim.aim
         )?;
     }
@@ -232,7 +232,7 @@ fn aims(rows: &[Row], incremental: &edits::Report) -> Vec<Aim> {
     ]
 }
 
-/// A scene as a map, with the map items of its boxes.
+/// A scene as a map, with the map items for its boxes.
 struct Stage {
     world: BoxWorld,
     ground: OpenGround,
@@ -261,7 +261,7 @@ impl Stage {
         })
     }
 
-    /// Moves some of the boxes.
+    /// Moves some of the boxes at random.
     fn stir(&mut self, stream: &mut Stream) -> anyhow::Result<()> {
         for _ in 0..self.items.len() / MOVED {
             let at = stream.next_index(self.items.len());
@@ -273,7 +273,7 @@ impl Stage {
         Ok(())
     }
 
-    /// The map, built from scratch.
+    /// Builds the map from scratch.
     fn project(&mut self) -> anyhow::Result<GridMap> {
         let window = Window {
             origin: Cell::default(),

@@ -21,7 +21,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-/// Studies that correspond to a figure or table in the source, with the names of their files.
+/// Studies that correspond to a figure or table in the source, and the names of their files.
 const STUDIES: [(&str, &str); 6] = [
     ("learning-curve", "figure-10-7"),
     ("mutation-probability", "figure-10-9"),
@@ -36,10 +36,10 @@ const STUDIES: [(&str, &str); 6] = [
 struct Part {
     /// Its number in the source.
     of: String,
-    /// How it was made, and how the source was interpreted.
+    /// How the part was made, and how the source was interpreted.
     reading: String,
     figure: Option<Figure>,
-    /// Lines of text about the results.
+    /// Results in lines of text.
     found: Vec<String>,
     statements: Vec<Statement>,
 }
@@ -120,7 +120,7 @@ fn accumulated(results: &Results) -> Vec<Accumulated> {
     accumulate(&results.fitnesses())
 }
 
-/// Returns a line of means over the runs; the first run has no error bar and is not drawn.
+/// Returns a line of mean values over the number of runs. The first point has no error bar and is left out.
 pub(super) fn line_of(label: &str, points: &[Accumulated]) -> Line {
     let point = |at: &Accumulated| Point {
         x: at.runs as f64,
@@ -134,7 +134,7 @@ pub(super) fn line_of(label: &str, points: &[Accumulated]) -> Line {
     }
 }
 
-/// Describes the last of the means.
+/// Describes the last of the mean values.
 fn words(label: &str, results: &Results) -> String {
     let fitness = results.fitnesses();
     let moments = Moments::of(&fitness);
@@ -167,8 +167,8 @@ fn figure_9_3(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part>
     let lies_lower = upper.last().map(|p| p.mean) >= lower.last().map(|p| p.mean);
     Ok(Part {
         of: "figure 9.3".into(),
-        reading: "Course arena with fuzzy_driver and its printed rules; one vehicle a run, start and \
-                  heading drawn; equation 9.1 with weights of 1, and with -1 for runs that do not arrive. \
+        reading: "Course arena with fuzzy_driver and its published rules; one vehicle per run, with random \
+                  start and heading; equation 9.1 with weights of 1, and with -1 for runs that do not arrive. \
                   The source drove a T-28E at 1x time compression."
             .into(),
         found: vec![
@@ -177,7 +177,7 @@ fn figure_9_3(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part>
         ],
         statements: vec![Statement {
             says: says.into(),
-            // Both parts, because the statement makes both claims.
+            // Both conditions, because the statement in the source makes both claims.
             holds: lies_lower && error(&lower) > error(&upper),
             found: format!(
                 "standard errors {:.2} and {:.2}",
@@ -208,7 +208,7 @@ fn table_10_3() -> Part {
     });
     Part {
         of: "table 10.3".into(),
-        reading: "The fittest chromosome of a generation, not of the pool: the printed sums rise and fall. \
+        reading: "The fittest chromosome of each generation, not of the pool, because the published sums rise and fall. \
                   Controlled benchmark, breeding with seed 1."
             .into(),
         figure: None,
@@ -221,8 +221,8 @@ fn of_study(result: &StudyResult, file: &str) -> Part {
     Part {
         of: result.of.into(),
         reading: format!(
-            "Controlled benchmark, the sum of 36 genes, {} seeds a line; the source's data are not printed, \
-             so its statements are compared. Its figures 10.9 to 10.11 were driven.",
+            "Controlled benchmark, the sum of 36 genes, {} seeds per line; the source does not print \
+             its data, so only its statements are compared. Its figures 10.9 to 10.11 are from real drives.",
             result.seeds
         ),
         found: Vec::new(),
@@ -250,8 +250,8 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
         of: "figure 12.5".into(),
         reading: format!(
             "Course forest with fuzzy_mechanic at level {level}, seeds from 300001 on, on which no rule was chosen. The source's spread of \
-             5 at about 150 runs is read as the standard error; it falls as the root of the number of \
-             runs, and not to a floor. Where bodies pass through each other, touching a post is being stuck."
+             5 at about 150 runs is read as the standard error; it falls with the square root of the \
+             number of runs, without a floor. Where bodies pass through each other, touching a post counts as being stuck."
         ),
         found: vec![words("willys_mb", &jeep), words("enviro_400", &bus)],
         statements: vec![
@@ -262,7 +262,7 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
             },
             Statement {
                 says: "the error does not fall below 5".into(),
-                // The smaller of both, because neither may fall below.
+                // The smaller of the two, because both have to exceed the limit.
                 holds: error(&first).min(error(&second)) >= 5.0,
                 found: format!(
                     "{:.2} and {:.2} after {} runs",

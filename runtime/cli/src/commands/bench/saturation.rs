@@ -1,5 +1,5 @@
-//! `roadwright bench saturation`: saturation flow of a queue at a green light, compared with the same driver
-//! law integrated separately, without roads, junctions and signals.
+//! `roadwright bench saturation`: saturation flow of a queue at a green light, compared with the driver's
+//! control law integrated separately, without roads, junctions and signals.
 
 use super::arguments::{Hand, Kind, Saturation as Arguments};
 use super::star::{Plan, Star};
@@ -20,26 +20,28 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 const LEG: f64 = 400.0;
-/// Leg with the queue, which leads to the east; the next constant is the opposite leg.
+/// Leg with the queue, which leads to the east. The next constant is the opposite leg.
 const FROM: usize = 2;
 const TO: usize = 0;
 /// Speed limits, km/h.
 const SPEEDS: [f64; 3] = [30.0, 50.0, 70.0];
 /// Demand, vehicles/h.
 const RATE: f64 = 2000.0;
-/// Green of the queue and of the others, s: twenty vehicles pass, and as many arrive again.
+/// Green of the leg with the queue and of the others, s. Twenty vehicles pass in it, and as many arrive in a
+/// cycle.
 const GREEN: f64 = 70.0;
 const OTHERS: f64 = 30.0;
-/// First and last vehicle whose headways count, because the first vehicles still lose time.
+/// Indices of the first and last vehicle whose headways count. Headways of earlier vehicles include the
+/// start-up lost time.
 const FIRST: usize = 4;
 const LAST: usize = 20;
-/// Time without passing vehicles that separates two greens, s.
+/// Time without passing vehicles that marks the end of a green, s.
 const RED: f64 = 15.0;
-/// Time until the queue has reached its final state, s.
+/// Time until the length of the queue is stable, s.
 const FILLING: f64 = 250.0;
-/// Permitted relative difference to the law alone.
+/// Permitted relative difference from the law alone.
 const TOLERANCE: f64 = 0.05;
-/// Gap before a stop line and between standing vehicles, m, as in the law.
+/// Gap before a stop line and between standing vehicles according to the law, m.
 const BEFORE_LINE: f64 = 0.5;
 const STANDSTILL_GAP: f64 = 2.0;
 
@@ -51,7 +53,7 @@ struct Row {
     greens: usize,
     /// Mean headway from the 4th to the 20th vehicle, s.
     headway: f64,
-    /// Mean headway of the law alone, s.
+    /// Mean headway according to the law alone, s.
     alone: f64,
     /// Saturation flow, vehicles per hour of green.
     flow: f64,
@@ -98,7 +100,8 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(outcome(rows.iter().all(is_kept)))
 }
 
-/// Returns signals of a crossing whose leg with the queue has green for a time, and then the others, s.
+/// Returns signals that give green to the leg with the queue for a time, and then to the others for a time,
+/// s.
 pub(super) fn signals(star: &Star, green: f64, others: f64) -> JunctionRules {
     let stage = |legs: [usize; 2], time: f64| SignalStage {
         green: legs
@@ -167,9 +170,9 @@ fn stop_line(star: &Star) -> Option<f64> {
 #[derive(Default)]
 struct Passing {
     line: f64,
-    /// Position of each front at the last observation, m to the east, and its time, s.
+    /// Position of each front at the last observation, m to the east, and the time of that observation, s.
     before: BTreeMap<u64, (f64, f64)>,
-    /// Times in the current green, s.
+    /// Times of passing in the current green, s.
     times: Vec<f64>,
 }
 
@@ -194,7 +197,7 @@ impl Passing {
         self.before = now;
     }
 
-    /// Returns the mean headway of the last green once no vehicle has passed for some time.
+    /// Returns the mean headway of the last green, once no vehicle has passed for some time.
     fn green_is_over(&mut self, time: f64) -> Option<f64> {
         let &last = self.times.last()?;
         if time < last + RED {
@@ -206,7 +209,7 @@ impl Passing {
     }
 }
 
-/// Returns the mean headway of the law alone: points on a line that start one after another.
+/// Returns the mean headway of the law alone, which moves points along a line that start one after another.
 fn alone(speed_limit: f64, dt: f64) -> f64 {
     let car = VehicleType::car();
     let spacing = car.length + STANDSTILL_GAP;
@@ -237,11 +240,11 @@ fn alone(speed_limit: f64, dt: f64) -> f64 {
         idm.step(&Step::default(), &inputs, &mut outputs);
         for (i, (car, output)) in cars.iter_mut().zip(&outputs).enumerate() {
             let speed = (car.1 + output.acceleration * dt).max(0.0);
-            // Constant acceleration over the step, from the old speed to the new one.
+            // Acceleration is constant over the step, in which the speed changes from the old to the new one.
             let moved = 0.5 * (car.1 + speed) * dt;
             if car.0 < 0.0 && car.0 + moved >= 0.0 {
-                // The line is at 0 and the vehicle stood before it, so a fraction -car.0 / moved of this step
-                // has passed there.
+                // The line is at 0 and the vehicle was before it, so it passed the line after the fraction
+                // -car.0 / moved of this step.
                 passed[i] = (f64::from(step) - car.0 / moved) * dt;
             }
             *car = (car.0 + moved, speed);
@@ -262,7 +265,7 @@ mod tests {
             (1.5..3.0).contains(&fast) && fast < slow,
             "{slow} and {fast}"
         );
-        // Independent of the step length.
+        // The result does not depend on the step length.
         assert!((alone(13.9, 0.1) / alone(13.9, 0.01) - 1.0).abs() < 0.02);
     }
 }

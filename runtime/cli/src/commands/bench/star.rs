@@ -1,4 +1,4 @@
-//! Junctions for benches, built in memory: straight legs that meet in the middle or at a ring.
+//! Junctions for benchmarks, built in memory from straight legs that meet in the middle or at a ring.
 //!
 //! ```text
 //!              leg 1
@@ -20,12 +20,12 @@ use roadwright_scenario::{
 };
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Position of the ends of flows, m from the outer end of a leg; a bus has room behind its rear axle.
+/// Distance between the ends of flows and the outer end of a leg, m, which leaves room for the rear of a bus.
 const GATE: f64 = 12.0;
 /// Width of a lane, m.
 const LANE_WIDTH: f64 = 3.5;
-/// Radius of a ring per leg, and minimum radius, m, approximately that of the single-lane roundabout in the
-/// capacity formula.
+/// Radius of a ring per leg, and minimum radius, m. Rings are about as large as the single-lane roundabout of
+/// the capacity formula.
 const RADIUS_PER_LEG: f64 = 4.5;
 const LEAST_RADIUS: f64 = 18.0;
 
@@ -45,13 +45,13 @@ pub(super) struct Plan {
 pub(super) struct Star {
     pub(super) scenario: Scenario,
     pub(super) plan: Plan,
-    /// Roads of the legs.
+    /// Roads of the legs, in the order of their numbers.
     pub(super) legs: Vec<RoadId>,
     /// Radius of the ring, m; 0 without one.
     radius: f64,
 }
 
-/// A place on a leg of a star, by the distance from its outer end, m.
+/// A place on a leg, given by its distance from the outer end, m.
 #[derive(Clone, Copy)]
 pub(super) struct StarPlace {
     pub(super) leg: usize,
@@ -61,7 +61,7 @@ pub(super) struct StarPlace {
 }
 
 impl Star {
-    /// Draws the junction with its control.
+    /// Builds the junction with its control.
     pub(super) fn new(plan: Plan) -> anyhow::Result<Self> {
         let mut star = Self {
             scenario: Scenario::new("bench"),
@@ -103,7 +103,7 @@ impl Star {
     /// Direction of a leg, rad.
     fn bearing(&self, leg: usize) -> f64 {
         if self.plan.kind == Kind::Zipper {
-            // Two roads that merge gently, and the merged road; 0.35 rad is 20 degrees to either side.
+            // Two roads that merge at a small angle into a third one; 0.35 rad is 20 degrees to either side.
             return [PI - 0.35, PI + 0.35, 0.0][leg.min(2)];
         }
         // Counter-clockwise from the east, like headings.
@@ -120,7 +120,7 @@ impl Star {
         }
     }
 
-    /// The class determines the width of corners; entries of roundabouts are wider.
+    /// Road class, which determines the width of corners. Entries of roundabouts are wider.
     fn class(&self) -> RoadClass {
         match self.plan.kind {
             Kind::Roundabout => RoadClass::Arterial,
@@ -137,11 +137,11 @@ impl Star {
 
     fn draw_leg(&mut self, leg: usize) -> anyhow::Result<()> {
         let direction = unit(self.bearing(leg));
-        // From the outside in: lanes along the road lead to the junction.
+        // Roads are drawn from outside to inside, so their forward lanes lead to the junction.
         let outer = direction * (self.radius + self.plan.length);
         let line = ReferenceLine::straight(outer, direction * self.radius)?;
         let (forward, backward) = match (self.plan.kind, leg) {
-            // The third leg is driven away from the middle only, against its road.
+            // Traffic on the third leg only leaves the junction, against the direction of its road.
             (Kind::Zipper, 2) => (0, 1),
             (Kind::Zipper, _) => (1, 0),
             _ => (1, 1),
@@ -151,7 +151,7 @@ impl Star {
         Ok(())
     }
 
-    /// Draws the ring: counter-clockwise in right-hand traffic.
+    /// Draws the ring, counter-clockwise for right-hand traffic.
     fn draw_ring(&mut self) -> anyhow::Result<()> {
         let turn = match self.plan.hand {
             Hand::Right => 1.0,
@@ -175,7 +175,7 @@ impl Star {
         Ok(())
     }
 
-    /// Returns the rules for the kind of junction; the first leg and the opposite one have priority.
+    /// Returns the rules for the kind of junction, in which the first and the opposite leg have priority.
     fn rules(&self) -> JunctionRules {
         let kind = self.plan.kind;
         let has_majors = matches!(kind, Kind::Priority | Kind::Stop);
@@ -212,7 +212,8 @@ impl Star {
 
     /// Returns a position on a leg, m from its outer end, on the inbound or outbound lane.
     pub(super) fn place(&self, leg: usize, s: f64, inward: bool) -> Place {
-        // Lanes along the road are on the driving side: negative on the right.
+        // Lanes in the direction of the road are on the driving side, so their ids are negative in right-hand
+        // traffic.
         let along = match self.plan.hand {
             Hand::Right => -1,
             Hand::Left => 1,
@@ -236,7 +237,7 @@ impl Star {
             destination: self.place(to, GATE, false),
             rate_per_hour: rate_per_hour.into(),
             begin: 0.0.into(),
-            // As long as the longest run.
+            // Longer than any run.
             end: 1e7.into(),
             dynamics: None,
         };
@@ -244,7 +245,7 @@ impl Star {
         self.apply(Edit::Flow(id, Some(Box::new(flow))))
     }
 
-    /// Adds a vehicle that spawns on a leg, m from its outer end, at a time and with a speed.
+    /// Adds a vehicle that spawns at a given time and speed on a leg, m from its outer end.
     pub(super) fn vehicle(
         &mut self,
         start: StarPlace,
@@ -269,14 +270,14 @@ impl Star {
         self.apply(Edit::Agent(id, Some(Box::new(agent))))
     }
 
-    /// Returns whether vehicles arrive on a leg, and whether they leave by it.
+    /// Returns whether vehicles arrive on a leg, and whether they may leave by it.
     pub(super) fn leads(&self, leg: usize) -> (bool, bool) {
         let is_zipper = self.plan.kind == Kind::Zipper;
         (!is_zipper || leg < 2, !is_zipper || leg == 2)
     }
 
-    /// Returns the fraction of vehicles from one leg that go to another: six tenths straight on if there is
-    /// an opposite leg, and the rest evenly distributed.
+    /// Returns the fraction of vehicles from one leg that go to another. Six tenths go to the opposite leg if
+    /// there is one, and the rest are evenly distributed.
     pub(super) fn share(&self, from: usize, to: usize) -> f64 {
         let legs = self.plan.legs;
         if from == to || !self.leads(from).0 || !self.leads(to).1 {
@@ -292,24 +293,25 @@ impl Star {
         if (from + legs / 2) % legs == to {
             0.6
         } else {
-            // The rest for all legs except the opposite one.
+            // The other legs share the rest.
             0.4 / (others - 1.0)
         }
     }
 
-    /// Returns the leg a number of steps from another, in the driving direction around the middle.
+    /// Returns the leg that follows another after a number of steps around the middle, in the driving
+    /// direction.
     pub(super) fn round(&self, leg: usize, steps: usize) -> usize {
         let legs = self.plan.legs;
         match self.plan.hand {
             Hand::Right => (leg + steps) % legs,
-            // Backwards: whole turns are added first, so that the result is not negative.
+            // Counted backwards. Whole turns are added first, so that the result is not negative.
             Hand::Left => (leg + legs * steps - steps) % legs,
         }
     }
 }
 
 impl Kind {
-    /// Returns the control of this kind.
+    /// Returns the control for this kind of junction.
     pub(super) fn control(self) -> Control {
         match self {
             Self::Uncontrolled => Control::Uncontrolled,

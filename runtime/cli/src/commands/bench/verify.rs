@@ -29,7 +29,7 @@ struct Verified {
     sampling: Sampling,
     /// Errors in the head, in the hashes and at the end of the rows.
     wrong: Vec<String>,
-    /// Rows with another result.
+    /// Rows whose result differs when they are run again.
     different: Vec<Different>,
     /// Fields that were not checked.
     not_checked: Vec<Unchecked>,

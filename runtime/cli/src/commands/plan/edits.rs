@@ -12,13 +12,13 @@ use roadwright_planning::open_ground::{
 use serde::Serialize;
 use std::io::Write;
 
-/// Edge length of the generated map, cells.
+/// Side of the generated map, cells.
 const EDGE: u32 = 1000;
-/// Fraction of its cells that rectangles block.
+/// Fraction of its cells that are blocked by rectangles.
 const SHARE: f64 = 0.15;
-/// Largest edge of a rectangle, cells.
+/// Maximum side of a rectangle, cells.
 const LARGEST: u32 = 40;
-/// Cost factor of a freed cell.
+/// Cost factor of a cell that was freed.
 const FREE: u32 = 16;
 
 /// Planning after one change of the map.
@@ -39,7 +39,7 @@ pub(crate) struct Report {
     seed: u64,
     columns: u32,
     rows: u32,
-    /// Number of cells changed at a time.
+    /// Number of cells that each change affects.
     cells: u32,
     changes: usize,
     /// Number of changes after which there was no path.
@@ -50,7 +50,7 @@ pub(crate) struct Report {
     incremental_p99: u64,
     incremental_max: u64,
     a_star_mean: f64,
-    /// Mean number of expanded cells of D* Lite divided by that of A*.
+    /// Mean number of cells that D* Lite expanded, divided by that of A*.
     pub(crate) ratio: f64,
     incremental_median_ms: f64,
     incremental_p99_ms: f64,
@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &Grid, cells: u32) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Generates the map to use if none is given.
+/// Generates the map that is used if none is given.
 pub(crate) fn generated(seed: u64) -> anyhow::Result<GridMap> {
     samples::rectangles(EDGE, EDGE, SHARE, LARGEST, seed).context("cannot make the map")
 }
@@ -167,13 +167,13 @@ impl Report {
     }
 }
 
-/// The next cell of a path.
+/// Returns the next cell of a path.
 fn next_cell(answer: &GridAnswer, start: Cell) -> Cell {
     let next = answer.path().and_then(|path| path.cells.get(1));
     next.copied().unwrap_or(start)
 }
 
-/// Draws random cells except start and goal. Free cells become blocked, and blocked cells free.
+/// Chooses random cells except start and goal. Free cells become blocked, and blocked cells become free.
 fn draw(map: &GridMap, cells: u32, kept: [Cell; 2], stream: &mut Stream) -> Vec<FactorChange> {
     let drawn = (0..cells).map(|_| samples::any_cell(map, stream));
     let drawn = drawn.filter(|cell| !kept.contains(cell));

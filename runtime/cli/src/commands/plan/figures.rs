@@ -21,7 +21,7 @@ impl Times {
         done
     }
 
-    /// The given quantile of the times; 0 if there are none.
+    /// Returns a quantile of the times; 0 if there are none.
     pub(crate) fn quantile(&self, share: f64) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! A common interface to the planners, which find the path between two cells of a map.
+//! A common interface to planners that find the path between two cells of a map.
 
 use super::Planner;
 use roadwright_geometry::{DVec2, Pose};
@@ -16,16 +16,16 @@ pub(super) enum GridPlanner {
     Hybrid(Box<Hybrid>),
 }
 
-/// State of `hybrid_fuzzy_path`: the map as tiles, and the maximum number of expansions per search.
+/// Planner state of `hybrid_fuzzy_path`: the map as tiles, and the maximum number of expansions per search.
 pub(super) struct Hybrid {
     ground: OpenGround,
     profile: ProfileId,
     budget: u64,
-    /// Number of cells of the map, used to detect endless drives.
+    /// Number of cells of the map, by which endless drives are detected.
     area: u64,
 }
 
-/// The result of a planner.
+/// The result of planning a path.
 pub(super) struct Planned {
     pub(super) path: Option<CellPath>,
     pub(super) expanded: u64,
@@ -47,7 +47,7 @@ impl GridPlanner {
         }
     }
 
-    /// The path between two cells.
+    /// Finds the path between two cells.
     pub(super) fn find(&mut self, start: Cell, goal: Cell) -> Planned {
         match self {
             Self::Search(map, planner) => {
@@ -115,7 +115,7 @@ impl Hybrid {
         }
     }
 
-    /// Follows each plan to its end and plans again from there, until the goal is reached.
+    /// Follows each plan to its end and plans again from there until the goal is reached.
     fn drive(&mut self, start: Cell, goal: Cell) -> Planned {
         let size = CellSize::WAY_POINTS;
         let mut planner = HybridPath::new(HybridParameters {

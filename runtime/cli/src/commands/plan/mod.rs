@@ -79,11 +79,11 @@ enum Planner {
     GridPath,
     /// Dijkstra's algorithm
     Dijkstra,
-    /// Cost to the goal from every cell
+    /// Costs from all cells to the goal
     FlowField,
     /// D* Lite
     IncrementalPath,
-    /// Learning searches of bounded size; the path is the one that an agent would drive
+    /// Learning searches of bounded size; reports the path that an agent would drive
     HybridFuzzyPath,
 }
 

@@ -19,7 +19,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Margin around a trip in its picture, as a fraction of the size of the trip, and its minimum, m.
+/// Margin around a trip in its picture: fraction of the size of the trip, and minimum in metres.
 const FRAME: f64 = 0.15;
 const LEAST_FRAME: f64 = 15.0;
 
@@ -36,7 +36,7 @@ pub(super) struct Arguments {
     /// Destination of the trip [default: the destination of --agent]
     #[arg(long, value_name = "X,Y[,HEADING]", allow_hyphen_values = true, value_parser = end_of, required_unless_present = "agent")]
     to: Option<TripEnd>,
-    /// Simulate this many seconds first, then plan around the vehicles and pushed obstacles of that moment
+    /// Simulate this many seconds first, then plan around the vehicles and pushed obstacles at that time
     #[arg(long, value_name = "SECONDS")]
     at: Option<f64>,
     /// Plan for the vehicle of this agent, with its planners
@@ -48,7 +48,7 @@ pub(super) struct Arguments {
     /// Vehicle type [default: that of the agent, or the only one, or `car`]
     #[arg(long, value_name = "TYPE")]
     vehicle: Option<String>,
-    /// Maximum number of cells that all searches together expand
+    /// Maximum number of cells that all searches may expand together
     #[arg(long, default_value_t = 4_000_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000), value_name = "N")]
     most: u64,
     /// Draw the trip (PNG)
@@ -79,7 +79,7 @@ fn end_of(text: &str) -> Result<TripEnd, String> {
 #[derive(Debug, Serialize)]
 struct Report {
     found: bool,
-    /// Why there is no path, or why the search was not decided.
+    /// Reason why there is no path, or why the search gave no answer.
     reason: Option<String>,
     planner: String,
     vehicle: String,
@@ -88,7 +88,7 @@ struct Report {
     length: f64,
     /// Driving time without waiting, s.
     time: f64,
-    /// Total cost of the steps over cells.
+    /// Total cost of the steps between cells.
     cost: u64,
     /// Number of cells expanded.
     expanded: u64,
@@ -102,7 +102,7 @@ struct Leg {
     kind: &'static str,
     length: f64,
     time: f64,
-    /// Indices of its first and last pose in `poses` of the document.
+    /// Indices of the first and last pose of the leg in `poses` of the document.
     first_pose: usize,
     last_pose: usize,
 }
@@ -194,7 +194,7 @@ fn claim(
 ) -> anyhow::Result<Option<OutputPlace>> {
     let Some(path) = path else { return Ok(None) };
     let place = outputs.file(asks, path, kind)?;
-    // Checks the output paths before the search, which may take long.
+    // The output paths are checked before the search, which may take long.
     outputs.try_out(&place)?;
     Ok(Some(place))
 }
@@ -233,7 +233,7 @@ fn vehicle_of<'a>(
     Ok((name, kind))
 }
 
-/// Id and settings of the planner for open ground.
+/// Id and parameters of the planner for open ground.
 struct Planner {
     name: String,
     planning: GroundPlanning,
@@ -337,7 +337,7 @@ fn goal_of(
     let pose = pose.context("the destination of the agent is not on the map; set --to")?;
     Ok(TripEnd {
         position: pose.position,
-        // On open ground an agent may arrive with any heading.
+        // An agent may arrive on open ground with any heading.
         heading: match destination {
             Place::Lane(_) => Some(pose.heading),
             Place::Ground(_) => None,
@@ -346,7 +346,7 @@ fn goal_of(
 }
 
 impl Report {
-    /// The report on an answer, without the names of planner and vehicle.
+    /// Returns the report on an answer, without the names of planner and vehicle.
     fn of(answer: &TripAnswer, expanded: u64) -> Self {
         let reason = match answer {
             TripAnswer::Found(_) => None,

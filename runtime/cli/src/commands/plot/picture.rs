@@ -7,17 +7,18 @@ use plotters::prelude::*;
 use roadwright_vehicle::proving::{Look, Mark, MarkAxis};
 use std::ops::Range;
 
-/// Part of a picture in which lines are drawn.
+/// The part of a picture that contains the lines.
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 /// Size of pictures without the legend below, pixels.
 const SIZE: (u32, u32) = (900, 560);
 /// Height of a row of the legend, pixels.
 const ROW: u32 = 22;
-/// Position of a legend column from the edge, and of its text from there, pixels.
+/// Distance of a legend column from the edge, and of its text from there, pixels.
 const LEGEND_MARGIN: i32 = 70;
 const SAMPLE: i32 = 34;
-/// Line colours: those of Okabe and Ito, which colour-blind people can distinguish, without yellow.
+/// Line colours. These are the colours of Okabe and Ito, which colour-blind people can distinguish, without
+/// yellow.
 const COLORS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -35,13 +36,13 @@ const MARK_COLORS: [RGBColor; 4] = [
     RGBColor(90, 50, 150),
     RGBColor(120, 80, 40),
 ];
-/// Colour of closed-form solutions. They are dashed because they overlap the lines that they are compared
-/// with.
+/// Colour of curves that are computed from formulas. They are dashed, because they overlap the measured
+/// lines.
 const CLOSED: RGBColor = RGBColor(20, 20, 20);
-/// Distance of a mark from the lines, in spans of the lines, beyond which it only appears in the legend,
-/// because including it would flatten the lines.
+/// Distance between a mark and the lines, in spans of the lines, beyond which the mark appears only in the
+/// legend. Including it in the picture would flatten the lines.
 const FAR: f64 = 1.5;
-/// Maximum number of error bars of a line; more would blur.
+/// Maximum number of error bars of a line; more could not be told apart.
 const BARS: usize = 30;
 
 /// Legend entry of lines or a mark.
@@ -49,7 +50,7 @@ struct Entry<'a> {
     label: String,
     look: Look,
     color: RGBColor,
-    /// The mark, if the entry is one and lies within the picture.
+    /// The mark, if the entry is a mark that lies within the picture.
     mark: Option<&'a Mark>,
 }
 
@@ -63,7 +64,7 @@ impl Figure {
         let root = SVGBackend::with_string(text, size).into_drawing_area();
         root.fill(&WHITE)?;
         let (picture, legend) = root.split_vertically(SIZE.1);
-        // Long titles have smaller letters, so that they end before the edge.
+        // Long titles have smaller letters, so that they fit the width.
         let letters = (1800 / self.title.chars().count().max(1)).clamp(12, 22);
         let mut chart = ChartBuilder::on(&picture)
             .caption(&self.title, ("sans-serif", letters as u32))
@@ -85,7 +86,7 @@ impl Figure {
         for number in 0..self.lines.len() {
             self.draw_line(&mut chart, number, &entries)?;
         }
-        // Above the lines, which often end on their limits.
+        // Marks are drawn above the lines, which often end at their limits.
         for entry in &entries {
             draw_mark(&mut chart, entry, &x, &y)?;
         }
@@ -123,7 +124,7 @@ impl Figure {
                 chart.draw_series(polyline.into_iter().map(dot))?
             }
         };
-        // At least 1, because a line without points must not take steps of 0.
+        // The step is at least 1, even for a line without points.
         let every = line.points.len().div_ceil(BARS).max(1);
         let bars = points()
             .step_by(every)
@@ -135,8 +136,8 @@ impl Figure {
         Ok(())
     }
 
-    /// Width of a line, pixels: a line is wider than those drawn over it, so that it is visible where they
-    /// coincide, unless there are too many lines.
+    /// Width of a line, pixels. A line is wider than those drawn over it, so that it remains visible where
+    /// they coincide, unless there are too many lines.
     fn width(&self, number: usize) -> u32 {
         let is_plain = |line: &&Line| line.look == Look::Line && !line.has_errors();
         if self.lines.iter().filter(is_plain).count() > 3 {
@@ -153,7 +154,8 @@ impl Figure {
         3 + 2 * over.count() as u32
     }
 
-    /// Returns the legend entries: the lines in order, each label once, and then the marks.
+    /// Returns the legend entries. The lines come first, in order and with each label once, and then the
+    /// marks.
     fn entries(&self, x: &Range<f64>, y: &Range<f64>) -> Vec<Entry<'_>> {
         let mut entries: Vec<Entry<'_>> = Vec::new();
         for line in &self.lines {
@@ -181,7 +183,8 @@ impl Figure {
             let (label, at) = (&mark.label, mark.at);
             let is_seen = range.contains(&at);
             let outside = if is_seen { "" } else { ", outside the picture" };
-            // If two marks share a label, such as both edges of something, each is listed with its value.
+            // If two marks have the same label, such as the two edges of a range, each is listed with its
+            // value.
             entries.push(Entry {
                 label: format!("{label}: {}{outside}", rounded(at)),
                 look: Look::Dashed,
@@ -192,7 +195,7 @@ impl Figure {
         entries
     }
 
-    /// Returns the ranges of the axes: all points with their bars, nearby marks, and a margin.
+    /// Returns the ranges of the axes, which include all points with their bars, nearby marks, and a margin.
     fn ranges(&self) -> (Range<f64>, Range<f64>) {
         let points = || {
             let all = self.lines.iter().flat_map(|line| &line.points);
@@ -204,7 +207,7 @@ impl Figure {
             let marks = self.marks.iter().filter(|mark| mark.axis == axis);
             with_marks(range, marks.map(|mark| mark.at))
         });
-        // A twentieth, so that the outermost bars do not end on the frame.
+        // The margin is a twentieth, so that the outermost bars do not end at the frame.
         let room = 0.05 * (y.end - y.start);
         (x, y.start - room..y.end + room)
     }
@@ -234,7 +237,7 @@ fn with_marks(range: Range<f64>, marks: impl Iterator<Item = f64>) -> Range<f64>
     let width = range.end - range.start;
     let near = range.start - FAR * width..range.end + FAR * width;
     marks.filter(|at| near.contains(at)).fold(range, |all, at| {
-        // Not on the frame, where it would be invisible.
+        // Moved away from the frame, where the mark would be invisible.
         let (low, high) = (at - 0.02 * width, at + 0.02 * width);
         all.start.min(low)..all.end.max(high)
     })
@@ -247,7 +250,7 @@ fn color_of(entries: &[Entry<'_>], label: &str) -> RGBColor {
     entry.map_or(COLORS[0], |entry| entry.color)
 }
 
-/// Returns the number of legend columns for which its longest label leaves room.
+/// Returns the number of legend columns, which depends on the longest label.
 fn columns(entries: &[Entry<'_>]) -> usize {
     let lengths = entries.iter().map(|entry| entry.label.chars().count());
     match lengths.max().unwrap_or(0) {
@@ -257,7 +260,7 @@ fn columns(entries: &[Entry<'_>]) -> usize {
     }
 }
 
-/// Draws labels beside a sample of each line, in columns.
+/// Draws labels in columns, each beside a sample of its line.
 fn draw_legend(
     area: &DrawingArea<SVGBackend<'_>, Shift>,
     entries: &[Entry<'_>],
@@ -292,7 +295,7 @@ fn draw_legend(
     Ok(())
 }
 
-/// Returns the label of a tick on an axis with a range.
+/// Returns the label of a tick on an axis with the given range.
 fn tick(value: f64, range: &Range<f64>) -> String {
     let width = range.end - range.start;
     let size = value.abs().max(width);
@@ -303,7 +306,7 @@ fn tick(value: f64, range: &Range<f64>) -> String {
     if !(0.01..1e6).contains(&size) {
         return format!("{value:.1e}");
     }
-    // Ticks are about a tenth of the range apart, so this many decimals distinguish them.
+    // Ticks are about a tenth of the range apart, so this number of decimals distinguishes them.
     let mut digits = 0;
     let mut unit = width;
     while unit < 10.0 && digits < 6 {
@@ -325,14 +328,14 @@ fn rounded(value: f64) -> String {
     }
 }
 
-/// Returns the range from the smallest to the largest value, never empty.
+/// Returns the range from the smallest to the largest value. It is never empty.
 fn span(values: impl Iterator<Item = f64>) -> Range<f64> {
     let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
         (low.min(value), high.max(value))
     });
     match high - low {
         width if width > 0.0 && width.is_finite() => low..high,
-        // For a single value, or a span too wide for a number, because an axis needs a width.
+        // A single value, or a span too wide for a number, gets a fixed width, because an axis needs one.
         _ if low.is_finite() => low - 0.5..low + 0.5,
         _ => 0.0..1.0,
     }

@@ -1,5 +1,5 @@
-//! Course of the smoke drive: a straight, a bend to either side, a turn at a junction, and a car that stands
-//! on the route.
+//! Course of the smoke drive, with a straight, bends in both directions, a turn at a junction, and a car that
+//! stands on the route.
 
 use roadwright_agent::{
     Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterSet, Registry, Step,
@@ -24,7 +24,7 @@ pub(super) const STANDER: AgentId = AgentId(2);
 pub(super) const LANE: f64 = 3.5;
 /// Module of the standing agent.
 const STANDING: &str = "standing";
-/// The controller to compare with, which also drives when another kind of module is tested.
+/// The controller for comparison. It also drives when another kind of module is tested.
 pub(super) const BUILT_IN: &str = "idm";
 
 /// Position of the standing car.
@@ -36,8 +36,8 @@ pub(super) enum Standing {
     Aside,
 }
 
-/// Creates the roads, with a route of at most 400 m, and two cars: one drives with the modules of a stack,
-/// one stands.
+/// Creates the roads, with a route of at most 400 m, and two cars. The first drives with the modules of a stack,
+/// and the second stands.
 ///
 /// # Errors
 /// If the scenario cannot be created.
@@ -78,7 +78,7 @@ pub(super) fn course(driver: Stack, standing: Standing) -> anyhow::Result<Scenar
     Ok(scenario)
 }
 
-/// Adds a bending road, and a straight one across its end.
+/// Adds a road with bends, and a straight road across its end.
 fn add_roads(scenario: &mut Scenario) -> anyhow::Result<()> {
     let bend = |radius: f64| Segment::Arc {
         length: FRAC_PI_2 * radius.abs(),
@@ -118,7 +118,7 @@ pub(super) fn style() -> RoadStyle {
     }
 }
 
-/// Returns a stack of built-in modules except for one slot.
+/// Returns a stack of built-in modules in which one slot has another module.
 pub(super) fn stack_with(slot: Slot, module: &str) -> Stack {
     let mut stack = Stack::with_controller(BUILT_IN);
     for setting in stack.settings_mut(slot) {
@@ -127,7 +127,7 @@ pub(super) fn stack_with(slot: Slot, module: &str) -> Stack {
     stack
 }
 
-/// Stands until it is released.
+/// A controller that stands until it is released.
 struct Stand(Arc<AtomicBool>);
 
 impl Stand {

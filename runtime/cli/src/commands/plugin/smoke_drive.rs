@@ -1,5 +1,5 @@
-//! Smoke drive of `roadwright plugin check`: whether a plugin drives, in numbers and as a picture, compared
-//! with the built-in module. The plugin runs in a child process.
+//! Smoke drive of `roadwright plugin check`, which shows whether a plugin can drive, in figures and as a
+//! picture, compared with the built-in module. The plugin runs in a child process.
 
 use super::course::{BUILT_IN, DRIVER, LANE, STANDER, Standing, course, register, stack_with};
 use super::signal_drive::{SignalDrive, beside_demand};
@@ -25,18 +25,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Argument that makes a child process drive.
+/// Argument that tells a child process to drive.
 const DRIVE: &str = "drive";
-/// Time limit of a driver as a multiple of the built-in driver's time.
+/// Time limit of a driver, as a multiple of the built-in driver's time.
 const MOST_TIMES: f64 = 3.0;
-/// Maximum simulated time of the built-in drivers, s; they need less.
+/// Maximum simulated time of the built-in drivers, s. They need less.
 const LONGEST: f64 = 300.0;
 /// Distance from the lane at which a car has left the course, m.
 const LOST: f64 = 20.0;
-/// Speed below which a car stands, m/s, and distance within which it is behind the other car, m.
+/// Speed below which a car counts as standing, m/s, and distance within which it counts as behind the other
+/// car, m.
 const STANDS: f64 = 0.3;
 const BEHIND: f64 = 40.0;
-/// Time for which the driver stands behind the other car before that car drives on, s.
+/// Time that the driver stands behind the other car before that car starts to drive, s.
 const WAIT: f64 = 1.5;
 /// Steps between two points of a trail.
 const TRAIL_STEPS: u64 = 10;
@@ -46,17 +47,17 @@ const TRAIL_STEPS: u64 = 10;
 pub(super) struct Drive {
     /// The tested module.
     module: String,
-    /// Whether it has reached the goal.
+    /// Whether the driver has reached the goal.
     arrived: bool,
     /// Driving time, s.
     seconds: f64,
     /// Mean speed, m/s.
     mean_speed: f64,
-    /// Largest distance of its rear axle from the lane's centre line, m.
+    /// Largest distance between the rear axle and the lane's centre line, m.
     furthest_off: f64,
     /// Number of collisions.
     collisions: u64,
-    /// Gap to the standing car while standing behind it, m; `None` if it never stood there.
+    /// Gap to the standing car while the driver stands behind it, m; `None` if it never stood there.
     gap: Option<f64>,
     /// Faults of the module.
     trouble: Option<String>,
@@ -80,7 +81,7 @@ pub(super) struct Scores {
     stands: f64,
 }
 
-/// Findings of a child process about a plugin.
+/// Results of a child process for a plugin.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Found {
     controller: Option<Driven>,
@@ -89,14 +90,14 @@ struct Found {
     signals: Option<[SignalDrive; 2]>,
 }
 
-/// Results of the drives with a plugin. Serialized as numbers, without the trails.
+/// Results of the drives with a plugin. Trails are not serialized.
 #[derive(Debug, Serialize)]
 pub(super) struct Drives {
     built_in: Drive,
     controller: Option<Drive>,
     planner: Option<Drive>,
     fitness: Option<Scores>,
-    /// Results of a signal controller, and of actuated control.
+    /// Results of the signal controller and of actuated control.
     signals: Option<[SignalDrive; 2]>,
     /// Reason why there are no results.
     failed: Option<String>,
@@ -126,7 +127,7 @@ impl Watch {
         }
     }
 
-    /// Releases the other car once the driver has stood behind it.
+    /// Releases the other car after the driver has stood behind it.
     fn look_at_gap(&mut self, dt: f64, driver: &VehicleRecord, other: &VehicleRecord) {
         let between = (driver.body.position - other.body.position).length();
         let gap = between - 0.5 * (driver.length + other.length);
@@ -148,11 +149,11 @@ impl Observer for Watch {
         };
         let place = driver.pose.position;
         if self.path.is_empty() {
-            // The first point is its position, the others are its path.
+            // The first point is the vehicle's position, and the others are its path.
             let seen = world.inspect(driver.agent);
             self.path = seen.map_or(Vec::new(), |seen| seen.path);
         }
-        // Measured from the path as first seen.
+        // Measured from the path as it was at the start.
         let off = polyline::distance(&self.path, place);
         if off.is_finite() {
             self.furthest_off = self.furthest_off.max(off);
@@ -179,7 +180,7 @@ fn world(
     Ok((world, may_go))
 }
 
-/// Drives the course with one module in place of a built-in one, for at most the given time.
+/// Drives the course for at most the given time, with one module in place of a built-in one.
 fn drive(modules: &Registry, slot: Slot, module: &str, longest: f64) -> anyhow::Result<Driven> {
     let (world, may_go) = world(modules, stack_with(slot, module), Standing::Ahead)?;
     let mut session = Session::new(world);
@@ -193,7 +194,7 @@ fn drive(modules: &Registry, slot: Slot, module: &str, longest: f64) -> anyhow::
     let world = session.world();
     let id = u64::from(DRIVER.0);
     let row = world.drives().into_iter().find(|row| row.id == id);
-    let row = row.context("the driver of the course is lost")?;
+    let row = row.context("the driver of the course is missing")?;
     let seconds = row.ended - row.started;
     let faults: u64 = world.faults().values().sum();
     let first = world.faults().keys().next();
@@ -216,7 +217,7 @@ fn has_ended(world: &World) -> bool {
     world.finished().any(|row| row.id == u64::from(DRIVER.0))
 }
 
-/// Returns the number of collisions of an agent.
+/// Returns the number of collisions in which an agent was involved.
 fn touched(world: &World, id: u64) -> u64 {
     let met = world
         .collisions()
@@ -230,7 +231,7 @@ fn built_in() -> anyhow::Result<Driven> {
     drive(&builtin_modules(), Slot::Controller, BUILT_IN, LONGEST)
 }
 
-/// Returns the scores of a fitness for a driver that drives and one that stands throughout.
+/// Returns the scores of a fitness for a driver that drives, and for one that never moves.
 fn scores(modules: &Registry, module: &str) -> anyhow::Result<Scores> {
     let (world, _) = world(modules, stack_with(Slot::Fitness, module), Standing::Aside)?;
     let mut session = Session::new(world);
@@ -247,7 +248,8 @@ fn scores(modules: &Registry, module: &str) -> anyhow::Result<Scores> {
     })
 }
 
-/// Work of the program's child processes: drives, or tasks of the plugin host. Returns the exit code.
+/// Entry point of the program's child processes, which drive or carry out tasks of the plugin host. Returns
+/// the exit code.
 pub(crate) fn plugin_host(arguments: &[OsString]) -> i32 {
     let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
     let [DRIVE, library, nonce] = words[..] else {
@@ -266,8 +268,8 @@ pub(crate) fn plugin_host(arguments: &[OsString]) -> i32 {
     }
 }
 
-/// The child's side: drives with each kind of module in a library, which is in a folder of its own, beside
-/// which the cache may be created.
+/// Drives with each kind of module in a library. Runs in the child process. The library is in a separate
+/// folder, in which the cache may be created.
 fn drive_with(library: &Path) -> anyhow::Result<Found> {
     let folder = library.parent().context("the library is not in a folder")?;
     let (inspected, _) = inspect(library)?;
@@ -285,7 +287,8 @@ fn drive_with(library: &Path) -> anyhow::Result<Found> {
         builtin: builtin_modules(),
     });
     let modules = host.registry();
-    // Driven again here: the same steps as in the parent, and therefore the same limit.
+    // The built-in driver drives again here. Its steps are the same as in the parent, so the limit is the
+    // same.
     let longest = MOST_TIMES * built_in()?.drive.seconds;
     let mut found = Found::default();
     for kind in kinds {
@@ -315,7 +318,7 @@ pub(super) fn try_out(library: &Path, helper: &[OsString]) -> anyhow::Result<Dri
     let folder = tempfile::tempdir().context("cannot create a folder for a copy of the plugin")?;
     let copy = folder.path().join("plugin");
     let copy = copy.with_extension(std::env::consts::DLL_EXTENSION);
-    // A file that is not a plugin was reported before.
+    // A file that is not a plugin has been reported before.
     let found = std::fs::copy(library, &copy)
         .map_err(|error| error.to_string())
         .and_then(|_| ask_child(DRIVE, &copy, helper))
@@ -398,7 +401,7 @@ impl Drives {
     pub(super) fn draw(&self) -> anyhow::Result<Vec<u8>> {
         const COLORS: [u32; 3] = [0x4FB0E5, 0xE4572E, 0x8BD17C];
         let scenario = course(Stack::with_controller(BUILT_IN), Standing::Ahead)?;
-        // The standing car in its position.
+        // The standing car at its position.
         let (world, _) = world(
             &builtin_modules(),
             Stack::with_controller(BUILT_IN),
@@ -410,7 +413,7 @@ impl Drives {
             vehicles: session.world().snapshot().vehicles,
             ..Snapshot::default()
         };
-        // The built-in one is below and wide, so that it is visible where both coincide.
+        // The built-in module is drawn below and wider, so that it is visible where both paths coincide.
         let trails = self.trails.iter().zip(COLORS).enumerate();
         let trails = trails.map(|(at, ((module, points), color))| Trail {
             points: points.clone(),
@@ -418,7 +421,7 @@ impl Drives {
             color,
             label: module.clone(),
         });
-        // Margin for the title, and for a car that leaves the road.
+        // The margin leaves room for the title and for a car that leaves the road.
         let room = DVec2::splat(1.3 * LOST);
         let bounds = scenario.bounds().context("the course is empty")?;
         let tested = self.controller.as_ref().or(self.planner.as_ref());
@@ -438,7 +441,8 @@ impl Drives {
 }
 
 impl Drive {
-    /// Returns why the drive is not acceptable. The steering counts for controllers only.
+    /// Returns the reason why the drive is not acceptable. The distance from the lane counts only for
+    /// controllers.
     fn problem(&self, built_in: &Self, steers: bool) -> Option<String> {
         let mut problems = Vec::new();
         problems.extend(self.trouble.clone());
@@ -458,7 +462,7 @@ impl Drive {
         (!problems.is_empty()).then(|| problems.join("; "))
     }
 
-    /// Returns all numbers, with those of the built-in module in brackets.
+    /// Returns all figures, followed by those of the built-in module in brackets.
     fn numbers(&self, built_in: &Self) -> String {
         let arrives = if self.arrived {
             "arrives after"
@@ -485,7 +489,8 @@ impl Drive {
 }
 
 impl Scores {
-    /// Describes whether it distinguishes the two; lower is better unless it says otherwise.
+    /// Describes whether the fitness distinguishes the two drivers. Lower is better, unless the module says
+    /// otherwise.
     fn note(&self) -> String {
         let order = if self.drives < self.stands {
             "the driving car scores lower"
@@ -509,7 +514,7 @@ mod tests {
     };
     use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 
-    /// A controller that answers with a function.
+    /// A controller whose answer is computed by a function.
     struct Law(fn(&ControllerInput) -> ControllerOutput);
 
     impl Logic for Law {}

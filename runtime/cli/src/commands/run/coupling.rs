@@ -4,7 +4,7 @@ use crate::arguments::Run;
 use crate::terminal::say;
 use roadwright_simulation::{CarriedOut, CouplingOrder, Session};
 
-/// Passes the orders of the command line to a session.
+/// Passes the coupling orders of the command line to a session.
 pub(super) fn order(arguments: &Run, session: &mut Session) {
     for &(agent, time, from) in &arguments.uncouple {
         session.order(time, agent, CouplingOrder::Uncouple(from));
@@ -14,7 +14,7 @@ pub(super) fn order(arguments: &Run, session: &mut Session) {
     }
 }
 
-/// Reports the results, or only the failures if quiet. Returns whether all orders were carried out.
+/// Reports the results, or only failures if `quiet` is set. Returns whether all orders were carried out.
 pub(super) fn tell(session: &Session, quiet: bool) -> bool {
     let all = session.carried_out();
     for one in &all {

@@ -1,4 +1,4 @@
-//! Runs a session from the command line, and reports events meanwhile.
+//! Runs a session from the command line, and reports events during the run.
 
 use super::report::{Costs, Report};
 use super::save;
@@ -14,19 +14,19 @@ use roadwright_simulation::{Ending, Observer, Session, World};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// A session that is run from the command line, with its accessories.
+/// A session that is run from the command line, with its observers and outputs.
 pub(in crate::commands) struct Drive<'a> {
     pub(in crate::commands) session: &'a mut Session,
     /// Host whose events are reported.
     pub(in crate::commands) host: Option<&'a Host>,
-    /// Further observers.
+    /// Additional observers.
     pub(in crate::commands) observers: Vec<&'a mut dyn Observer>,
     /// Whether log lines of modules are printed.
     pub(in crate::commands) logs: bool,
     pub(in crate::commands) quiet: bool,
-    /// Whether the run continues with the built-in module when the clock has stopped another one.
+    /// Whether the run continues with the built-in module after another module has timed out.
     pub(in crate::commands) keep_going: bool,
-    /// How the world is saved at the end.
+    /// Destination of the world that is saved at the end.
     pub(in crate::commands) save: Option<SaveTo<'a>>,
 }
 
@@ -60,7 +60,7 @@ impl Drive<'_> {
         let cpu = ProcessTime::now();
         let watchdog = self.host.map(Watchdog::new);
         let (host, keep_going) = (self.host, self.keep_going);
-        // Once the clock has stopped a module, every later step depends on the speed of the machine.
+        // After a module has timed out, every later step depends on the speed of the machine.
         let timed_out = || host.and_then(Host::timed_out);
         let goes_on = |_: &World| !progress::interrupted() && (keep_going || timed_out().is_none());
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
@@ -71,7 +71,7 @@ impl Drive<'_> {
         self.session.run(ending, &mut observers, goes_on);
         drop(watchdog);
         let world = self.session.world();
-        // Before the summary, which calls fitness modules.
+        // Done before the summary, which calls fitness modules.
         let quiet = self.quiet;
         let saved = self.save.as_mut().map(|to| save(world, to, quiet));
         teller.bar.finish_and_clear();
@@ -99,18 +99,18 @@ struct Teller<'a> {
     /// Number of lines printed so far.
     logged: u64,
     bar: ProgressBar,
-    /// First step of the bar.
+    /// First step that the progress bar counts.
     first: u64,
     /// Time of the last report.
     told_at: Instant,
-    /// Modules that have been reported as slow.
+    /// Modules that were reported as slow.
     slow: BTreeSet<String>,
 }
 
-/// Steps between two checks.
+/// Number of steps between two checks.
 // A check locks the host and the log, which would be noticeable in every step.
 const TELL_PERIOD: u64 = 64;
-/// Maximum time without output; a call that takes longer than the next value, us, is reported.
+/// Maximum time without output. The next constant is the duration of a call, us, above which it is reported.
 const SILENCE: Duration = Duration::from_secs(5);
 const SLOW_CALL_US: f64 = 50_000.0;
 
@@ -126,14 +126,14 @@ impl Observer for Teller<'_> {
             self.bar.set_position(step);
             self.bar.set_message(message(world));
             let bar = self.bar.clone();
-            // Otherwise lines would be printed into the bar.
+            // Otherwise lines would be printed across the progress bar.
             bar.suspend(|| self.tell(world));
         }
     }
 }
 
 impl Teller<'_> {
-    /// Reports the modules that the run waits for, once each.
+    /// Reports the modules for which the run is waiting, each of them once.
     fn tell_slow(&mut self) {
         let rows = self.host.map_or(Vec::new(), Host::modules);
         for row in rows.iter().filter(|row| row.call_us > SLOW_CALL_US) {
@@ -160,7 +160,7 @@ impl Teller<'_> {
         let new = (world.log_count() - self.logged) as usize;
         self.logged = world.log_count();
         let lines = world.log();
-        // The world keeps only the last lines, so some of the new ones may be gone.
+        // The world keeps only the last lines, so some of the new ones may have been dropped.
         let skipped = lines.len().saturating_sub(new);
         for line in lines.skip(skipped) {
             if self.logs || (line.is_fault && !self.quiet) {

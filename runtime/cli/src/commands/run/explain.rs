@@ -1,4 +1,4 @@
-//! Explanations of what agents do at given times, and what they wait for.
+//! Explanations of what agents do at given times and what they wait for.
 
 use crate::terminal::say;
 use roadwright_plugin_api::NOTHING;
@@ -19,7 +19,7 @@ impl Explainer {
 
     fn tell(&mut self, world: &World) {
         while let Some(&(agent, time)) = self.asked.last()
-            // Time is a sum of steps; without the margin an explanation could be a step late.
+            // Time is a sum of steps, so without the margin an explanation could be a step late.
             && time <= world.time() + 1e-9
         {
             self.asked.pop();
@@ -30,7 +30,7 @@ impl Explainer {
         }
     }
 
-    /// Reports the requests that the run did not reach.
+    /// Reports the explanations that were requested for times after the end of the run.
     pub(super) fn finish(&self) {
         for (agent, time) in &self.asked {
             say!("agent {agent} at {time:.2} s: the run ended before");
@@ -48,7 +48,7 @@ impl Observer for Explainer {
     }
 }
 
-/// Returns one line.
+/// Describes an agent in one line.
 fn explained(seen: &Inspection, world: &World) -> String {
     let input = &seen.input;
     let vehicles = world.snapshot().vehicles;

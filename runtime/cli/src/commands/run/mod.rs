@@ -41,20 +41,20 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     }
     let options = run_options(&arguments.simulate)?;
     let mut results = Results::claim(arguments, &scenario)?;
-    // Before plugins are loaded, which may print: standard output is reserved for the document.
+    // Reserved for the document before plugins are loaded, because they may print.
     let document = arguments.json.then(keep_stdout).transpose()?;
     let (host, world) = open(arguments, &scenario, &options)?;
     if arguments.restore.is_some() {
         check_times(arguments, &world)?;
     }
     let mut tables = results.open(&scenario.about().name)?;
-    // A requested time is simulated to its end; otherwise the last arrival ends the run.
+    // If a time is requested, the run ends at that time; otherwise it ends with the last arrival.
     let ending = match arguments.seconds {
         Some(seconds) => Ending::AtTime(seconds),
         None => Ending::WhenOver(seconds),
     };
     if arguments.save.is_some() && !arguments.allow_inexact {
-        // Reported now instead of after the run.
+        // Reported before the run instead of after it.
         let unsaved = world.unsaved_modules();
         if !unsaved.is_empty() {
             return Err(SaveError::Modules(unsaved).into());
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let mut junctions = arguments.json.then(JunctionWatch::default);
     let mut observers = tables.observers();
     let mut stages = arguments.stage_times.then(StageTimes::default);
-    // First, because the work of observers after a step belongs to no stage.
+    // This observer comes first, because the work of observers after a step belongs to no stage.
     if let Some(stages) = &mut stages {
         observers.insert(0, stages);
     }
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         session: &mut session,
         host: Some(&host),
         observers,
-        // To standard error, so that standard output is reserved for the document of --json.
+        // Logs go to standard error, so that standard output is reserved for the document of --json.
         logs: arguments.log && !arguments.quiet,
         quiet,
         keep_going: arguments.keep_going,
@@ -105,7 +105,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         tables,
         document,
     )?;
-    // After all other results, because a failed save must not cost them.
+    // Handled after all other results, so that a failed save does not lose them.
     if let Some(error) = report.save_error.take() {
         return Err(error);
     }
@@ -119,7 +119,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Rejects times before the beginning of a restored world.
+/// Rejects requested times before the beginning of a restored world.
 fn check_times(arguments: &Run, world: &World) -> anyhow::Result<()> {
     let begin = world.time();
     let orders = arguments.uncouple.iter().map(|order| order.1);
@@ -161,7 +161,7 @@ fn open(
     scenario: &Scenario,
     options: &RunOptions,
 ) -> anyhow::Result<(Host, World)> {
-    // Agents of a saved world may have chosen modules that no stack names.
+    // Agents of a saved world may have chosen modules that are in no stack.
     let wanted = match arguments.restore {
         Some(_) => Wanted::All,
         None => extensions::wanted(scenario, &arguments.simulate.modules),
@@ -179,7 +179,7 @@ fn open(
     Ok((host, world))
 }
 
-/// Figures of a run that are printed or written as JSON.
+/// Results of a run that are printed or written as JSON.
 #[derive(Clone, Copy)]
 struct Reported<'a> {
     report: &'a Report,
@@ -188,7 +188,7 @@ struct Reported<'a> {
     stages: Option<&'a StageTimes>,
 }
 
-/// Writes the requested results: files first, because a terminal may be closed.
+/// Writes the requested results. Files come first, because the terminal may be closed.
 fn write_results(
     arguments: &Run,
     world: &World,
@@ -202,7 +202,7 @@ fn write_results(
         junctions,
         stages,
     } = reported;
-    // Once for all results, because fitness modules are called.
+    // Computed once for all results, because fitness modules are called.
     let drives = if document.is_some() || results.has_scores() {
         world.drives()
     } else {
@@ -222,7 +222,7 @@ fn write_results(
     Ok(())
 }
 
-/// Maximum size of a saved world that is read, bytes.
+/// Maximum size of a saved world, bytes.
 const LARGEST_SAVE: u64 = 4096 * roadwright_files::MEBIBYTE;
 
 /// Restores a world from a save.
@@ -261,8 +261,8 @@ fn restore(
     Ok(world)
 }
 
-/// Writes a world beside its final path, to which it is moved with the other results. Returns the modules
-/// whose state is not in it.
+/// Writes a world to a temporary path, from which it is moved together with the other results. Returns the
+/// modules whose state could not be saved.
 fn save(world: &World, to: &mut SaveTo<'_>, quiet: bool) -> anyhow::Result<Vec<String>> {
     let saved = world.save(to.allow_inexact)?;
     if !quiet {

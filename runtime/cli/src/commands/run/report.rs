@@ -1,4 +1,4 @@
-//! Report on a run, for programs and for people.
+//! Report on a run, as JSON and as text.
 
 use super::stage_times::StageShares;
 use crate::progress;
@@ -10,7 +10,7 @@ use roadwright_simulation::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A summary with its costs.
+/// Summary of a run, with its computing costs.
 #[derive(Serialize)]
 pub(in crate::commands) struct Report {
     #[serde(flatten)]
@@ -20,17 +20,17 @@ pub(in crate::commands) struct Report {
     updates_per_cpu_second: f64,
     realtime_factor: f64,
     interrupted: bool,
-    /// Reason why the same run may give another result: the module that the clock has stopped, or the modules
-    /// that started fresh in a restored world.
+    /// Reason why the same run may give another result: the module that timed out, or the modules that
+    /// started fresh in a restored world.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_reproducible_because: Option<String>,
-    /// Module that the clock has stopped.
+    /// Module that timed out.
     #[serde(skip)]
     pub(super) timed_out: Option<String>,
     /// Modules whose state is not in the save of this run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) starts_fresh_when_restored: Vec<String>,
-    /// Scripts with faults: id, number of faults, and the last one.
+    /// Scripts with faults. Each has an id, the number of faults, and the last one.
     pub(super) script_faults: Vec<ScriptFaults>,
     /// For each external module that failed, the number of answers given by the built-in module instead, and the
     /// number of effects that could not be applied.
@@ -53,7 +53,7 @@ pub(in crate::commands) struct Report {
 pub(super) struct Document<'a> {
     #[serde(flatten)]
     report: &'a Report,
-    /// Whether the same run gives the same result again from its start.
+    /// Whether the same run gives the same result when it starts again.
     reproducible: bool,
     junctions: &'a [JunctionFigures],
     drives: &'a [AgentDrive<'a>],
@@ -79,7 +79,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Costs of a run.
+/// Computing costs of a run.
 pub(super) struct Costs {
     pub(super) wall_seconds: f64,
     pub(super) cpu_seconds: f64,
@@ -150,7 +150,7 @@ impl Report {
             .or(later.not_reproducible_because);
         self.timed_out = self.timed_out.take().or(later.timed_out);
         self.starts_fresh_when_restored = later.starts_fresh_when_restored;
-        // Counted since the host was opened, so the later figures include the earlier ones.
+        // Faults are counted since the host was opened, so the later figures include the earlier ones.
         self.script_faults = later.script_faults;
         self.faults = later.faults;
         self.fault_messages = later.fault_messages;
@@ -161,7 +161,7 @@ impl Report {
     fn rate(&mut self) {
         // A run without a step took no time, and JSON has no infinity.
         let per = |amount: f64, time: f64| if time > 0.0 { amount / time } else { 0.0 };
-        // Without the part of a restored world that this run did not compute.
+        // Excludes the part of a restored world that this run did not compute.
         let updates = self.summary.agent_updates - self.before.0;
         let simulated = self.summary.sim_seconds - self.before.1;
         self.updates_per_cpu_second = per(updates as f64, self.cpu_seconds);
@@ -222,7 +222,7 @@ fn count_by_module(failures: &BTreeMap<String, ModuleFailure>) -> BTreeMap<Strin
         .collect()
 }
 
-/// Returns the module whose failure depends on the machine, and its reason; `None` if there is none.
+/// Returns the module whose failure depends on the machine, with the reason; `None` if there is none.
 fn ended_by_machine(failures: &BTreeMap<String, ModuleFailure>) -> Option<String> {
     let mut failures = failures.iter();
     let (module, failure) = failures.find(|(_, failure)| failure.depends_on_machine)?;
@@ -234,7 +234,7 @@ fn ended_by_machine(failures: &BTreeMap<String, ModuleFailure>) -> Option<String
     ))
 }
 
-/// Returns what makes a restored run differ: modules that did not continue from their saved state.
+/// Describes why a restored run differs, which is because modules did not continue from their saved state.
 fn branch(started_fresh: &[FreshStart]) -> Option<String> {
     let each = started_fresh.iter().map(|one| {
         let FreshStart {
@@ -250,7 +250,7 @@ fn branch(started_fresh: &[FreshStart]) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// Describes the number of random trips, and why there are not more.
+/// Describes the number of random trips, and the reason if there are fewer than requested.
 fn population_text(population: &Population) -> String {
     let Population {
         wanted,
@@ -269,7 +269,7 @@ fn population_text(population: &Population) -> String {
     text
 }
 
-/// Returns the figures that depend on the world alone.
+/// Returns the figures that depend only on the world.
 fn traffic_figures(summary: &Summary) -> [(&'static str, String); 12] {
     let agents = summary.agents;
     [
@@ -393,7 +393,7 @@ fn collision_lines(summary: &Summary) -> String {
     text
 }
 
-/// Returns the modules that have run, and the builds that have replaced others.
+/// Returns the modules that were used, and the builds that replaced others.
 fn module_lines(summary: &Summary) -> String {
     let modules = summary.modules.iter().map(|module| {
         let out = module.out_since;
@@ -429,8 +429,8 @@ fn fault_lines(report: &Report) -> String {
     text
 }
 
-/// Counts each message: those of the world, and the first problem of each module that failed, with the number of all
-/// failures of the module.
+/// Counts each message. They are the messages of the world, and for each failed module its first problem with
+/// the number of all its failures.
 fn count_messages(
     world: &BTreeMap<String, u64>,
     failures: &BTreeMap<String, ModuleFailure>,
@@ -475,8 +475,8 @@ pub(in crate::commands) fn failure_text(module: &str, failure: &ModuleFailure) -
     text
 }
 
-/// Returns the figures of each stack, one per line: the mean over its drives and their spread. The drives of
-/// one run interact, so their number says nothing about the error of the mean.
+/// Returns the figures of each stack, one stack per line, with the mean over its drives and their spread. The
+/// drives of a run interact, so their number does not determine the error of the mean.
 fn stack_table(stacks: &[StackSummary]) -> String {
     let mut text = String::new();
     for stack in stacks {

@@ -1,4 +1,4 @@
-//! Files that a run writes: their paths, and the tables that grow during the run.
+//! Files that a run writes, including tables that grow during the run.
 
 use super::statistics::{NAMES, StatisticsTables};
 use super::tables::{SCORES_BEGIN, SignalTable, Trace, write_scores};
@@ -65,7 +65,7 @@ impl Results {
         Ok(results)
     }
 
-    /// Checks before the run whether all results can be written after it.
+    /// Checks before the run that all results can be written after it.
     fn try_out(&self) -> anyhow::Result<()> {
         let single = [&self.save, &self.trace, &self.scores, &self.signals];
         let statistics = self.statistics.iter().flatten();
@@ -86,8 +86,7 @@ impl Results {
         })
     }
 
-    /// Finishes all tables, and gives all results their final names. A failed result does not cost the
-    /// others.
+    /// Finishes all tables, and gives all results their final names. If a result fails, the others are kept.
     pub(super) fn finish(
         &mut self,
         tables: Tables,
@@ -113,7 +112,7 @@ impl Results {
         done.and(outputs.commit())
     }
 
-    /// Whether drives are written to a file.
+    /// Whether scores of drives are written to a file.
     pub(super) fn has_scores(&self) -> bool {
         self.scores.is_some()
     }

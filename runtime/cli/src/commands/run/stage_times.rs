@@ -5,21 +5,21 @@ use roadwright_simulation::{Observer, Stage, World};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// CPU time of the steps by stage, over all threads. It reads the clock but never affects the world.
+/// CPU time of each stage of the steps, summed over all threads. Reading the clock does not affect the world.
 #[derive(Default)]
 pub(super) struct StageTimes {
-    /// Current stage, and its start.
+    /// The current stage, and when it began.
     now: Option<(Stage, ProcessTime)>,
     /// Total times, s.
     seconds: BTreeMap<Stage, f64>,
 }
 
-/// Times for the document.
+/// CPU times as written to the document.
 #[derive(Debug, Serialize)]
 pub(super) struct StageShares {
     /// CPU time of each stage, s.
     cpu_seconds: BTreeMap<&'static str, f64>,
-    /// Share of planning in the time of all stages, 0 to 1.
+    /// Fraction of the total time that planning takes, 0 to 1.
     planning_share: f64,
 }
 
@@ -37,7 +37,7 @@ impl StageTimes {
         let rows = Stage::ALL.iter();
         StageShares {
             cpu_seconds: rows.map(|stage| (stage.name(), seconds(stage))).collect(),
-            // A run without a step took no time.
+            // A run without steps took no time.
             planning_share: if sum > 0.0 {
                 seconds(&Stage::Plan) / sum
             } else {
@@ -46,7 +46,7 @@ impl StageTimes {
         }
     }
 
-    /// Returns a line for the printed summary.
+    /// Returns the line of the printed summary.
     pub(super) fn line(&self) -> String {
         let StageShares {
             cpu_seconds,

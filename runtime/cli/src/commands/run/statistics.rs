@@ -6,7 +6,7 @@ use roadwright_simulation::{
     HeatMap, Observer, Statistics, heat_as_csv, time_rows_as_csv, trips_as_csv,
 };
 
-/// Files that are written, with the first columns of the tables; the picture has none.
+/// Names of the files, and the first columns of the tables. The picture has no columns.
 pub(super) const NAMES: [(&str, Option<&str>); 4] = [
     ("timeline.csv", Some("time_s,driving")),
     ("trips.csv", Some("agent,stack")),

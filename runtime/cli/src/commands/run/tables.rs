@@ -10,7 +10,7 @@ use roadwright_simulation::{
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Time between two rows of a vehicle in a trace, s.
+/// Interval between two rows of a vehicle in a trace, s.
 const TRACE_PERIOD: f64 = 0.1;
 
 /// Writes positions of vehicles as CSV: before the first step, at the first step at or after each tenth of a
@@ -30,8 +30,8 @@ impl Observer for Trace {
     }
 
     fn after_step(&mut self, world: &World) {
-        // Counted from the start instead of the previous row: with dt = 0.03 s rows are at 0.12, 0.21, 0.30 s
-        // without drift. The small addend corrects 0.3 / 0.1 = 2.9999999999999996.
+        // Counted from the start and not from the previous row, so that rows do not drift: with dt = 0.03 s
+        // they are at 0.12, 0.21 and 0.30 s. The small addend corrects 0.3 / 0.1 = 2.9999999999999996.
         let tenths = |steps: u64| (steps as f64 * world.dt() / TRACE_PERIOD + 1e-9).floor();
         if tenths(world.steps()) > tenths(world.steps() - 1) {
             self.write(world);
@@ -53,7 +53,7 @@ impl Trace {
     }
 
     // An observer cannot fail, so the error is kept until the run has ended. Nothing is written after it, so
-    // that no row follows a gap.
+    // that there is no gap between rows.
     fn write(&mut self, world: &World) {
         if self.error.is_none() && self.written != Some(world.steps()) {
             self.written = Some(world.steps());
@@ -77,7 +77,7 @@ impl Trace {
     }
 }
 
-/// Writes the signals of all lanes as CSV: at the start, and at each change.
+/// Writes the signals of all lanes as CSV at the start and at each change.
 pub(super) struct SignalTable {
     file: csv::Writer<Output>,
     path: PathBuf,
@@ -156,7 +156,7 @@ pub(super) fn write_scores(
 ) -> anyhow::Result<()> {
     let at = || cannot_write(place.path());
     let scores = drives.iter().flat_map(|drive| &drive.scores);
-    // Agents of other stacks have other fitnesses, so there is a column for each fitness of any agent.
+    // Agents of other stacks may have other fitnesses, so there is a column for each of them.
     let fitnesses: BTreeSet<&str> = scores.map(|(fitness, _)| *fitness).collect();
     let mut file = csv::Writer::from_writer(outputs.open(place)?);
     let titles = [
@@ -188,7 +188,7 @@ pub(super) fn write_scores(
     outputs.keep(output_of(file).with_context(at)?)
 }
 
-/// Returns the output below a finished table.
+/// Returns the output to which a finished table was written.
 fn output_of(table: csv::Writer<Output>) -> std::io::Result<Output> {
     table.into_inner().map_err(|error| error.into_error())
 }

@@ -6,13 +6,13 @@ use clap::{Args, Subcommand};
 use roadwright_scenario::DynamicsLevel;
 use std::path::PathBuf;
 
-/// `roadwright train`.
+/// Arguments of `roadwright train`.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "A training with --out or --resume can be stopped at any moment; --resume continues it as if nothing had \
-happened.\nExit code 1 if a module failed in a drive, which then has no result."
+    after_help = "Training with --out or --resume can be stopped at any time; --resume continues it with the same result as \
+without a stop.\nExit code 1 if a module failed in a drive, which then has no result."
 )]
 pub(crate) struct Train {
     #[command(subcommand)]
@@ -21,12 +21,12 @@ pub(crate) struct Train {
     pub(crate) run: TrainRun,
 }
 
-/// Commands for trainings.
+/// Subcommands of `roadwright train`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TrainVerb {
     /// Train with the sum of the genes as fitness, and compare the learning curves with published ones
     Study(Study),
-    /// Compare the trained values with the initial ones, rule by rule; or champions with each other
+    /// Compare the trained values with the initial ones, rule by rule, or champions with each other
     Compare(Compare),
     /// Compare trained drivers by time, felled obstacles and roll margin, and show the Pareto front
     Front(Front),
@@ -74,16 +74,16 @@ pub(crate) struct TrainRun {
 pub(crate) struct Study {
     /// Name of the study; without it all studies are listed
     pub(crate) name: Option<String>,
-    /// Number of training seeds of each line, 2 to 10000
+    /// Number of training seeds of each curve, 2 to 10000
     #[arg(long, default_value_t = 30)]
     pub(crate) seeds: usize,
-    /// Number of generations of trainings on a course, for studies that drive [default: 20]
+    /// Number of generations of trainings on a course [default: 20]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) generations: Option<u32>,
     /// Number of threads; does not affect the result [default: one per core]
     #[arg(long)]
     pub(crate) workers: Option<usize>,
-    /// Draw the learning curves into this folder, as picture and table
+    /// Plot the learning curves into this folder, as picture and table
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
     /// Print one JSON document and nothing else
@@ -107,16 +107,16 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Breeds all generations again with the scores in the record, drives generations again as far as \
+    after_help = "Repeats the breeding of all generations from the recorded scores, drives as many generations again as \
 --all, --rows or the time allow, and always chooses the champion again and drives its test courses.\nExit code 1 if \
-anything comes out otherwise, or the training is not over."
+anything differs, or if the training is not finished."
 )]
 pub(crate) struct Verify {
     /// Record of a finished training
     pub(crate) record: PathBuf,
     #[command(flatten)]
     pub(crate) sample: SampleFlags,
-    /// Folder of the experiment, from which it names its scenario [default: that of the record]
+    /// Folder of the experiment, from which the path of its scenario starts [default: that of the record]
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
     /// Check the signature FILE.minisig beside the record with this public key
@@ -134,8 +134,8 @@ pub(crate) struct Verify {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Drives the test courses. Obstacles are felled and vehicles lean at the level rigid; elsewhere the \
-fitness is all there is to compare."
+    after_help = "Drives the test courses. Obstacles are felled and vehicles lean at the level rigid; at other levels \
+only the fitness can be compared."
 )]
 pub(crate) struct Front {
     /// Record of a finished training
@@ -145,22 +145,22 @@ pub(crate) struct Front {
     /// Level of dynamics of the vehicles [default: the experiment's]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) dynamics: Option<DynamicsLevel>,
-    /// Also drive the best individuals of this many last generations
+    /// Also drive the best individual of each of this many last generations
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) last: usize,
-    /// Folder of the experiment, from which it names its scenario [default: that of the record]
+    /// Folder of the experiment, from which the path of its scenario starts [default: that of the record]
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
     /// Leave out the test courses on which a driver failed; this biases the comparison
     #[arg(long)]
     pub(crate) without_failed: bool,
-    /// Number of test courses, from the first on [default: all]
+    /// Number of test courses, starting from the first [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) runs: Option<u64>,
     /// Number of threads; does not affect the result [default: one per core]
     #[arg(long)]
     pub(crate) workers: Option<usize>,
-    /// Draw the objectives over the fitness into this folder, as pictures and tables
+    /// Plot the objectives over the fitness into this folder, as pictures and tables
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
     /// Print one JSON document and nothing else
@@ -183,7 +183,7 @@ pub(crate) struct Apply {
     /// Scenario to write [default: the same file]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// First put a module into a slot of the stack, as controller=ID; may be repeated
+    /// Put a module into a slot of the stack first, as controller=ID; may be repeated
     #[arg(long = "use", value_name = "SLOT=MODULE")]
     pub(crate) modules: Vec<String>,
     #[command(flatten)]

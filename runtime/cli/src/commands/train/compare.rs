@@ -1,4 +1,4 @@
-//! `roadwright train compare`: trained values compared with the initial ones, and champions with each other.
+//! `roadwright train compare`: compares trained values with the initial ones, and champions with each other.
 
 use super::arguments::Compare;
 use super::preset::champion;
@@ -70,19 +70,19 @@ fn compare_genes(
     Ok(Outcome::Fine)
 }
 
-/// One champion compared with another on the same held-out courses.
+/// A champion compared with another one on the same test courses.
 #[derive(Serialize)]
 struct Row {
     record: PathBuf,
     courses: u64,
-    /// Mean of the first minus the other: negative if the first is better.
+    /// Mean fitness of the first champion minus that of the other.
     difference: f64,
     standard_error: f64,
     interval: [f64; 2],
     method: &'static str,
     level: f64,
-    /// Probability of an equally large difference by chance, corrected for multiple comparisons by Holm's
-    /// method.
+    /// Probability of a difference at least this large by chance, corrected for multiple comparisons by
+    /// Holm's method.
     p_holm: f64,
 }
 
@@ -99,8 +99,8 @@ fn compare_champions(
         check_failures(champion, path, arguments.without_failed)?;
         check_comparable(record, &other, path)?;
         let scores = champion.held_out.iter().copied();
-        // Course by course, because both were evaluated on the same seeds in the same order, as checked
-        // before. A course on which either failed is left out.
+        // Compared course by course, because both were evaluated on the same seeds in the same order, as
+        // checked before. A course on which either champion failed is left out.
         let pairs = scores.zip(own.held_out.iter().copied());
         let pairs: Vec<_> = pairs.filter_map(|(own, first)| own.zip(first)).collect();
         let difference = paired(&pairs, LEVEL);
@@ -123,7 +123,7 @@ fn compare_champions(
         .collect())
 }
 
-/// Test courses on which a champion failed.
+/// Number of test courses on which a champion failed.
 fn failed_courses(champion: &RecordedChampion) -> usize {
     let failed = champion.held_out.iter().filter(|score| score.is_none());
     failed.count()
@@ -146,7 +146,7 @@ fn check_failures(
     )
 }
 
-/// Checks that champions were evaluated on the same courses by the same fitness.
+/// Checks that the same fitness evaluated both champions on the same courses.
 pub(super) fn check_comparable(first: &Record, other: &Record, path: &Path) -> anyhow::Result<()> {
     let of = |record: &Record| {
         let experiment = &record.experiment;
@@ -169,7 +169,7 @@ fn print_champions(first: &Path, rows: &[Row]) -> anyhow::Result<()> {
     let mut out = terminal::out();
     writeln!(
         out,
-        "{} less, on held-out courses (negative: it is better; p by Student's t and Holm, {} comparisons)",
+        "difference from {} on held-out courses (negative: better; p by Student's t and Holm, {} comparisons)",
         first.display(),
         rows.len()
     )?;

@@ -1,4 +1,5 @@
-//! `roadwright train study time-compression`: trained at longer time steps, evaluated at the course's own.
+//! `roadwright train study time-compression`: trains with longer time steps, and evaluates with the course's
+//! own.
 
 use super::arguments::Study;
 use crate::commands::print_json;
@@ -21,16 +22,17 @@ const EXPERIMENT: &str = include_str!("../../../../../experiments/obstacle-strea
 const FACTORS: [f64; 3] = [1.0, 2.0, 4.0];
 /// Number of generations of each training.
 const GENERATIONS: u32 = 20;
-/// Number of test courses, with forty drives on each, because the reported error is that over training seeds.
+/// Number of test courses, each with forty drives. A few are enough, because the reported error is that over
+/// training seeds.
 const COURSES: u64 = 10;
 
-/// Result for a factor.
+/// Result for a factor on the time step.
 #[derive(Serialize)]
 struct Line {
     factor: f64,
-    /// Steps of a drive relative to those at factor 1.
+    /// Number of steps of a drive relative to factor 1.
     cost: f64,
-    /// Mean fitness of champions on test courses at the course's own time step, over training seeds.
+    /// Mean fitness of the champions on test courses, at the course's own time step, over the training seeds.
     fitness: Estimate,
 }
 
@@ -77,7 +79,7 @@ fn line(factor: f64, generations: u32, seeds: usize) -> anyhow::Result<Line> {
     }
     Ok(Line {
         factor,
-        // Steps of twice the length are half as many.
+        // If steps are twice as long, half as many are needed.
         cost: 1.0 / factor,
         fitness: Estimate::of(&means, LEVEL),
     })

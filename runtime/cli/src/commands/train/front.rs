@@ -1,4 +1,4 @@
-//! `roadwright train front`: trained drivers in conflicting objectives.
+//! `roadwright train front`: compares trained drivers by conflicting objectives.
 
 use super::arguments::Front as Arguments;
 use super::compare::check_comparable;
@@ -65,14 +65,14 @@ pub(super) fn front(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Loads a record whose experiment is driven at the requested level of dynamics.
+/// Loads a record, whose experiment is then driven at the requested level of dynamics.
 fn load(path: &Path, arguments: &Arguments) -> anyhow::Result<Record> {
     let mut record = load_record(path)?;
     record.experiment.dynamics = arguments.dynamics.or(record.experiment.dynamics);
     Ok(record)
 }
 
-/// Adds the champion of a record and the best individuals of its last generations, each only once.
+/// Adds the champion of a record and the best individuals of its last generations, without repetitions.
 fn add(
     drivers: &mut Vec<(String, Chromosome)>,
     record: &Record,
@@ -105,7 +105,7 @@ fn add(
     Ok(())
 }
 
-/// Returns the genes of the best individual of a generation; the first one on a tie.
+/// Returns the genes of the best individual of a generation. On a tie, it is the first one.
 fn best(generation: &Generation) -> Option<&str> {
     let rated = generation.iter().filter_map(|judged| {
         let score = judged.judgement.fitness()?;
@@ -202,7 +202,7 @@ fn place(driver: &Standing) -> String {
     }
 }
 
-/// Returns figures of the first objective against each of the others.
+/// Returns figures that show the other objectives over the first one.
 fn figures(front: &Front) -> Vec<Figure> {
     let first = &front.objectives[0];
     let others = front.objectives.iter().enumerate().skip(1);

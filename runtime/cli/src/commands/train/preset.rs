@@ -36,7 +36,7 @@ pub(super) fn apply(arguments: &Apply) -> anyhow::Result<Outcome> {
     let edit = Edit::Stack(name.clone(), Some(Box::new(stack)));
     scenario.apply(edit).context("cannot change the stack")?;
     let out = arguments.out.as_deref().unwrap_or(&arguments.to);
-    // The scenario itself may be replaced, which is the default without --out.
+    // Without --out, the scenario itself is replaced, so it is not among the inputs.
     let mut outputs = Outputs::of(Inputs::none().file("the record", &arguments.record));
     outputs.prints("the number of values written");
     let place = outputs.file("--out", out, Kind::Scenario)?;
@@ -59,8 +59,8 @@ fn with_modules(stack: &Stack, settings: &[String]) -> anyhow::Result<Stack> {
     Ok(module_overrides(settings)?.apply(stack))
 }
 
-/// Rejects a stack whose new modules are unknown or do not accept the values. Without `--use` the modules are
-/// unchanged, and nothing has to be loaded.
+/// Rejects a stack whose new modules are unknown or do not accept the values. Without `--use` the stack keeps
+/// its modules, and nothing has to be loaded.
 fn check_modules(arguments: &Apply, stack: &Stack) -> anyhow::Result<()> {
     if arguments.modules.is_empty() {
         return Ok(());
@@ -69,7 +69,7 @@ fn check_modules(arguments: &Apply, stack: &Stack) -> anyhow::Result<()> {
     let ids = settings.map(|setting| setting.module.clone()).collect();
     let (flags, place) = (&arguments.extensions, Some(arguments.to.as_path()));
     let host = extensions::open(flags, place, Wanted::Ids(ids), false)?;
-    // A scenario with this stack alone, because problems of other stacks do not matter here.
+    // The scenario contains only this stack, because problems of other stacks do not matter here.
     let mut alone = Scenario::new("stack");
     let others: Vec<String> = alone.stacks().keys().cloned().collect();
     for other in others {
@@ -83,7 +83,7 @@ fn check_modules(arguments: &Apply, stack: &Stack) -> anyhow::Result<()> {
     }
 }
 
-/// Returns the champion of a record, whose training must be finished.
+/// Returns the champion of a record, which exists if the training is finished.
 pub(super) fn champion<'a>(
     record: &'a Record,
     path: &Path,

@@ -7,19 +7,19 @@ use roadwright_training::genetic::{
 use serde::Serialize;
 use std::io::Write;
 
-/// The document of `train --json`.
+/// Document of `train --json`.
 #[derive(Serialize)]
 pub(super) struct Report {
     experiment: String,
     generations: Vec<GenerationReport>,
     champion: ChampionReport,
-    /// Runs on courses that were not used for training or selection, as printed by `bench run --json`.
+    /// Champion on courses that were not used for training or selection, as printed by `bench run --json`.
     held_out: Summary,
     /// Initial values on the same courses.
     start: Summary,
     /// Fitness of the champion minus that of the initial values, course by course.
     difference: Estimate,
-    /// How the champion drove on the held-out courses, whatever its fitness.
+    /// Handling of the vehicle on the test courses, independent of the fitness.
     manners: Option<Manners>,
     pool_hash: String,
 }
@@ -102,7 +102,7 @@ impl Report {
     }
 }
 
-/// Formats a mean with its standard error and its interval; a single value has none.
+/// Formats a mean with its standard error and its interval. A single value has neither.
 fn spread(figures: &Estimate) -> String {
     match figures.interval {
         None => format!("{:.4} (n = 1: no interval)", figures.mean),
@@ -115,11 +115,11 @@ fn spread(figures: &Estimate) -> String {
     }
 }
 
-/// Head of the table of generations.
+/// Header of the table of generations.
 pub(super) const HEAD: &str =
     "generation      best      mean pool best  early   lost  failed   runs  best of the pool";
 
-/// Prints a row of the table.
+/// Prints a generation as a row of the table.
 pub(super) fn print_generation(
     out: &mut dyn Write,
     report: &GenerationReport,

@@ -1,4 +1,4 @@
-//! Training: generations until a stopping rule, with a record after each generation.
+//! Training, which runs generations until a stopping rule applies and writes a record after each of them.
 
 use super::arguments::TrainRun;
 use super::report::{self, Report};
@@ -19,7 +19,7 @@ use std::io::Write;
 use std::ops::Deref;
 use std::path::Path;
 
-/// Maximum number of failed drives that are listed one by one.
+/// Maximum number of failed drives that are listed individually.
 const MOST_TOLD: usize = 20;
 
 pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
         Some(out) => Some(claim(arguments, path, &experiment, out)?),
         None => None,
     };
-    // Before plugins are loaded, which may print: standard output is reserved for the document.
+    // Reserved for the document before plugins are loaded, because they may print.
     let document = arguments.json.then(keep_stdout).transpose()?;
     let is_quiet = arguments.json || arguments.quiet;
     let problem = problem(&arguments.extensions, path, &experiment)?;
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     }
     progress::catch_interrupt();
     let (mut training, state) = begin(arguments, &experiment, &problem)?;
-    // A record that is finished stays as it is.
+    // A finished record is not written again.
     let out = out.filter(|_| state == State::UnderWay);
     if state == State::Finished && !is_quiet {
         say!("the training is already finished, so its record stays as it is");
@@ -74,8 +74,8 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Reports failed drives on standard error, and returns the number of failed individuals and test drives,
-/// because none of them is a result.
+/// Reports failed drives on standard error, because they are not results. Returns the number of failed
+/// individuals and test drives.
 fn tell_failures(training: &Training<'_>, champion: &Champion) -> usize {
     let bred = training.failures().into_iter();
     let bred = bred.map(|failed| failed.to_string());
@@ -102,7 +102,7 @@ fn tell_failures(training: &Training<'_>, champion: &Champion) -> usize {
     all.len()
 }
 
-/// Returns arguments with a record path: beside the experiment if resuming without one.
+/// Returns the arguments with a path of the record. The default for resuming is a path beside the experiment.
 fn with_record(arguments: &TrainRun, experiment: &Path) -> TrainRun {
     let beside = || experiment.with_file_name(format!("{}.training.json", name_of(experiment)));
     let out = arguments.out.clone();
@@ -112,7 +112,7 @@ fn with_record(arguments: &TrainRun, experiment: &Path) -> TrainRun {
     }
 }
 
-/// A problem with the host of its modules, which has to outlive it because isolated plugins end with the
+/// A problem with the host of its modules, which must outlive it, because isolated plugins end with their
 /// host.
 pub(super) struct Prepared {
     problem: Problem,
@@ -137,7 +137,7 @@ pub(super) fn problem(
     let beside = path.parent().unwrap_or(Path::new(""));
     let file = experiment.scenario.as_ref().map(|file| beside.join(file));
     let scenario = file.as_deref().map(load).transpose()?;
-    // Plugins and scripts are searched beside the scenario, or else beside the experiment.
+    // Plugins and scripts are searched for beside the scenario, or else beside the experiment.
     let place = file.as_deref().unwrap_or(path);
     let wanted = wanted(experiment, scenario.as_ref());
     let host = extensions::open(flags, Some(place), wanted, true)?;
@@ -150,8 +150,8 @@ pub(super) fn problem(
     })
 }
 
-/// Loads the experiment of a record with its modules and its scenario, from the folder of the experiment, by
-/// default that of the record.
+/// Loads the experiment of a record with its modules and its scenario. The default folder of the experiment
+/// is that of the record.
 pub(super) fn problem_of_record(
     flags: &ExtensionFlags,
     path: &Path,
@@ -189,12 +189,12 @@ fn wanted(experiment: &Experiment, scenario: Option<&Scenario>) -> Wanted {
     Wanted::Ids(ids)
 }
 
-/// Whether generations or the evaluation are still to be done.
+/// Whether a training still has generations or the evaluation to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// They are, or the training has not started.
+    /// There is more to do, or the training has not started.
     UnderWay,
-    /// Its record has a champion, and the stopping rule requires no more.
+    /// The record has a champion, and the stopping rule requires nothing more.
     Finished,
 }
 
@@ -220,7 +220,8 @@ fn begin<'a>(
         };
         return Ok((training, state));
     }
-    // A training that was stopped before its first generation has no record yet, so it starts.
+    // A training that was stopped before its first generation has no record yet, so it starts from the
+    // beginning.
     let training = Training::new(experiment, problem.genome(), problem)?;
     Ok((training, State::UnderWay))
 }
@@ -246,7 +247,7 @@ fn claim(
     outputs.checkpoint("--out", out, Kind::Record)
 }
 
-/// Runs generations until the stopping rule.
+/// Runs generations until a stopping rule applies.
 fn breed(
     record: Option<&Checkpoint>,
     pool: &rayon::ThreadPool,
@@ -292,11 +293,12 @@ fn forget(record: Option<&Checkpoint>) -> anyhow::Result<()> {
     let Some(out) = record.map(Checkpoint::path).filter(|out| out.exists()) else {
         return Ok(());
     };
-    // It has no generation, because the first is recorded only if at least one individual was evaluated.
+    // The record contains no generation, because the first one is recorded only if at least one individual
+    // was evaluated.
     std::fs::remove_file(out).with_context(|| format!("cannot remove {}", out.display()))
 }
 
-/// Writes the record, if requested.
+/// Writes the record if one is requested.
 fn keep(record: Option<&Checkpoint>, training: &mut Training<'_>) -> anyhow::Result<()> {
     let Some(record) = record else {
         return Ok(());

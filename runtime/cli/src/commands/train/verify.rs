@@ -17,26 +17,26 @@ use std::io::Write;
 struct Verified {
     /// Version of the record's format.
     version: u32,
-    /// Generations that were driven again, numbered from 1.
+    /// Generations that were run again, numbered from 1.
     generations: Vec<usize>,
     #[serde(flatten)]
     sampling: Option<Sampling>,
-    /// Errors at the end of the record and in its champion that are detected without driving.
+    /// Errors at the end of the record and in its champion that are found without driving.
     wrong: Vec<String>,
-    /// Differences that appeared when it was driven again.
+    /// Differences found by driving again.
     different: Vec<String>,
-    /// Individuals that the user struck out, which follows from no rule.
+    /// Number of individuals that the user struck out, which cannot be derived from the experiment.
     struck_out: usize,
-    /// Fields that were not checked.
+    /// Names of fields that were not checked.
     not_checked: Vec<&'static str>,
 }
 
-/// Description of the experiment, which has no effect.
+/// Field with the description of the experiment, which has no effect.
 const ABOUT: &str = "experiment.about";
-/// Builds of modules, which older versions of the program did not write.
+/// Field with the builds of modules, which older versions of the program did not write.
 const MODULES: &str = "modules";
 
-/// Fields of a record that repeating the training does not check.
+/// Returns the fields of a record that are not checked by repeating the training.
 fn not_checked(record: &Record) -> Vec<&'static str> {
     let builds = record.modules.is_none().then_some(MODULES);
     [ABOUT].into_iter().chain(builds).collect()
@@ -87,7 +87,7 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Drives generations and the champion again.
+/// Drives some generations and the champion again.
 fn drive(
     arguments: &Verify,
     record: &Record,
@@ -121,7 +121,7 @@ fn drive(
 }
 
 impl Verified {
-    /// Creates an empty result.
+    /// Creates a result without findings.
     fn new(record: &Record) -> Self {
         Self {
             version: record.version,

@@ -1,4 +1,4 @@
-//! Costs of a library: time, and resources that it does not return.
+//! Costs of a library, which are time and resources that it does not release.
 
 use super::examiner::Examiner;
 use super::inputs::{Examined, usual_rows};
@@ -6,24 +6,26 @@ use super::{Looked, ROWS};
 
 /// Multiple of the budget above which the time per agent is a failure.
 const MOST_OVER_BUDGET: f64 = 20.0;
-/// Multiple of the budget per agent above which a call about one agent is a failure. The overhead of a call
-/// matters less, because there are few calls.
+/// Multiple of the budget per agent above which a call for a single agent is a failure. The overhead of a
+/// call matters less, because there are few calls.
 const MOST_OF_A_CALL: f64 = 1000.0;
-/// Number of calls of which the fastest one counts, and the number of calls if all of those were too slow.
+/// Number of calls, of which the fastest one counts, and number of further calls if all of those were too
+/// slow.
 const CALLS: u64 = 20;
 const CALLS_AGAIN: u64 = 100;
-/// Number of steps between two measurements of a process, and permitted memory growth per step, bytes.
-// The allocator keeps pages of its own, so single steps say nothing. 16 KiB per step would be 1.8 GB in an
+/// Number of steps between two measurements of a process. The next constant is the permitted growth of memory
+/// per step, bytes.
+// The allocator keeps whole pages, so single steps are not conclusive. 16 KiB per step would be 1.8 GB in an
 // hour of a run at 30 Hz.
 const LEAK_STEPS: u64 = 150;
 const LEAK: u64 = 16 * 1024;
-/// Memory that ends the leak check at once, bytes.
+/// Memory that ends the leak check immediately, bytes.
 const MUCH_MEMORY: u64 = 256 << 20;
 
 pub(super) fn speed<K: Examined>(examiner: &Examiner) -> Looked {
     let backend = examiner.fresh::<K>()?;
     let mut changed_mode = false;
-    // The best of several calls counts, because the mean would include other work of the machine. A plugin
+    // The fastest of several calls counts, because the mean would include other work on the machine. A plugin
     // that seems too slow is called more often, because the machine may be busy for a while.
     let mut best = |size: usize, most: f64| -> Result<f64, String> {
         let mut best = f64::INFINITY;
@@ -45,7 +47,7 @@ pub(super) fn speed<K: Examined>(examiner: &Examiner) -> Looked {
     if micros > MOST_OVER_BUDGET * budget {
         return Err(format!("{note}: more than {MOST_OVER_BUDGET} times that"));
     }
-    // A single row shows the overhead of a call, which many rows share.
+    // A single row measures the overhead of a call, which many rows share.
     let call = best(1, MOST_OF_A_CALL * budget)?;
     if call > MOST_OF_A_CALL * budget {
         return Err(format!(
@@ -62,7 +64,7 @@ pub(super) fn speed<K: Examined>(examiner: &Examiner) -> Looked {
     Ok(note)
 }
 
-/// Resources of the process: memory in bytes, open files and threads. Known on Linux only.
+/// Resources that the process holds: memory in bytes, open files and threads. Known only on Linux.
 fn holds() -> Option<[u64; 3]> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let value = |name: &str| {

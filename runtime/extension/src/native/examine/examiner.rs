@@ -1,4 +1,4 @@
-//! Calls fresh instances of a library with rows, and records side effects beyond the answers.
+//! Calls fresh instances of a library with rows, and records side effects apart from the answers.
 
 use super::ROWS;
 use super::inputs::{Examined, usual_rows};
@@ -13,13 +13,13 @@ use roadwright_agent::{ModuleKind, Step};
 use roadwright_geometry::math::Stream;
 use std::sync::Arc;
 
-/// Number of steps per instance.
+/// Number of steps for each instance.
 pub(super) const STEPS: u64 = 20;
-/// Later steps, because problems may appear late.
-// Overflowing counters, full buffers and times that lose precision show up only then.
+/// Additional later steps, because some problems appear late.
+// Overflowing counters, full buffers and times that lose precision appear only then.
 const LATE: [u64; 4] = [1_000, 1_001, 100_000, 10_000_000];
-/// Canary bytes that a plugin must not overwrite.
-// Neither zero nor a status nor part of a common number.
+/// Value of bytes that a plugin must not overwrite.
+// This is neither zero nor a status nor part of a common number.
 const CANARY: u8 = 0xa5;
 
 /// Result of calling an instance with rows.
@@ -84,7 +84,7 @@ impl Examiner {
                 ids: &ids,
             };
             let seeds: Vec<u64> = ids.iter().map(|id| moment.seed_of(*id)).collect();
-            // One extra row and status, which must stay unchanged.
+            // An extra row and status, which must stay unchanged.
             let mut outputs = vec![K::Output::default(); count + 1];
             bytes_of_mut(&mut outputs[count..]).fill(CANARY);
             let mut status = vec![0u8; count + 1];
@@ -102,7 +102,7 @@ impl Examiner {
                 route: &mut route,
                 route_length: 0,
             };
-            // Inputs are const in the interface, but a C plugin can cast that away.
+            // In the interface inputs are const, but a C plugin can cast that away.
             let told = bytes_of(&inputs).to_vec();
             let began = now();
             let changed = backend.step(&mut batch).map_err(|fault| fault.message)?;
@@ -124,8 +124,8 @@ impl Examiner {
         Ok(answers)
     }
 
-    /// Calls a fresh instance for several steps; `order` shuffles the rows of each. Returns bytes and routes
-    /// of all answers in the order of agents.
+    /// Calls a fresh instance for several steps; `order` shuffles the rows of each step. Returns the bytes
+    /// and routes of all answers, ordered by agent.
     pub(super) fn history<K: Examined>(
         &self,
         size: usize,

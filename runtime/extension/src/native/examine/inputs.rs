@@ -14,11 +14,11 @@ use roadwright_plugin_api::{
 pub(crate) trait Examined: Kind {
     /// Number of rows per call.
     const ROWS: usize = ROWS;
-    /// Creates a row as it occurs while driving.
+    /// Creates a typical row, as it occurs while driving.
     fn usual(random: &mut dyn FnMut(f64, f64) -> f64) -> Self::Input;
     /// Creates a row with extreme numbers.
     fn hard(pick: &mut dyn FnMut() -> f64) -> Self::Input;
-    /// Returns what is wrong with an answer, beyond its numbers.
+    /// Returns what is wrong with an answer beyond the range of its numbers.
     fn deep_flaw(_: &Self::Input, _: &Self::Output, _: &[u32]) -> Option<String> {
         None
     }
@@ -158,7 +158,7 @@ impl Examined for AsPlanner {
     }
 
     fn hard(pick: &mut dyn FnMut() -> f64) -> PlannerInput {
-        // Non-existent lanelets are never requested.
+        // Routes to lanelets that do not exist are never requested.
         PlannerInput {
             s: pick(),
             goal_s: pick(),
@@ -221,7 +221,7 @@ impl Examined for AsSignals {
     }
 
     fn hard(pick: &mut dyn FnMut() -> f64) -> SignalInput {
-        // Counts are valid; numbers of vehicles saturate.
+        // Counts are valid, and numbers of vehicles are clamped.
         let mut input = SignalInput {
             elapsed: pick(),
             opposed_for: pick(),
@@ -249,17 +249,16 @@ impl Examined for AsSignals {
     }
 }
 
-/// A ring of two lanes, eight blocks long: every lanelet is reachable from every other one.
+/// A ring of two lanes and eight blocks, in which every lanelet can be reached from every other one.
 pub(super) fn grid_roads() -> FlatRoads {
     const BLOCKS: u32 = 8;
     let mut roads = FlatRoads {
         version: 2,
         ..FlatRoads::default()
     };
-    // For each block: the outer lane, the inner lane, and the connections after them. The numbers of the
-    // first two blocks; the ring closes after the last block:
-    //     1 ====== 3 ---> 5 ====== 7 --->    inner lanes
-    //     0 ====== 2 ---> 4 ====== 6 --->    outer lanes
+    // Each block has the outer lane, the inner lane, and the connections after them. These are the numbers of
+    // the first two blocks; the ring closes after the last block: 1 ====== 3 ---> 5 ====== 7 ---> inner lanes
+    // 0 ====== 2 ---> 4 ====== 6 ---> outer lanes
     for block in 0..BLOCKS {
         for part in 0..4 {
             let is_connection = part >= 2;

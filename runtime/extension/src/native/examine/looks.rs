@@ -8,7 +8,7 @@ use crate::native::in_process::InProcess;
 use roadwright_geometry::math::Stream;
 use roadwright_plugin_api::abi::{CAP_PARALLEL_SLICES, CAP_STATE, ROW_OK};
 
-/// Rows of a slice, and number of rounds, for calls from two threads.
+/// Number of rows in a slice, and number of rounds, for calls from two threads.
 const SLICE: usize = 64;
 const ROUNDS: u64 = 60;
 
@@ -102,7 +102,7 @@ pub(super) fn hard_inputs<K: Examined>(examiner: &Examiner) -> Looked {
     ];
     let mut random = Stream::new(0, "edges", 0);
     let mut unusable = 0;
-    // In 16 rounds.
+    // Called in 16 rounds.
     let count = 16 * K::ROWS;
     for round in 0..16 {
         let backend = examiner.fresh::<K>()?;
@@ -173,13 +173,13 @@ pub(super) fn agents_come_and_go<K: Examined>(examiner: &Examiner) -> Looked {
     Ok("survived".into())
 }
 
-/// Calls slices from two threads at once, as a run with several threads does.
+/// Calls slices from two threads at the same time, as a run with several threads does.
 pub(super) fn two_threads<K: Examined>(examiner: &Examiner) -> Looked {
     if !examiner.info.has(CAP_PARALLEL_SLICES) {
         return Ok("called from one thread at a time".into());
     }
     let (alone, shared) = (examiner.fresh::<K>()?, examiner.fresh::<K>()?);
-    // Each thread processes its half as fast as it can, so that they overlap.
+    // Each thread processes its half as fast as it can, so that the calls overlap.
     let half = |backend: &InProcess, is_left: bool| -> Result<Vec<u8>, String> {
         let mut told = Vec::new();
         for step in 0..ROUNDS {

@@ -1,5 +1,5 @@
-//! Examination of a plugin: determinism, hard inputs, state, parameters, speed. It runs in a child process,
-//! because it runs the plugin.
+//! Examination of a plugin for determinism, hard inputs, state, parameters and speed. It runs in a child
+//! process, because it runs the plugin.
 
 mod costs;
 mod examiner;
@@ -123,8 +123,8 @@ fn examine_kind<K: Examined>(examiner: &Examiner, tell: &mut dyn FnMut(Finding))
             Ok(note) => (None, note),
             Err(problem) => (Some(problem), String::new()),
         };
-        // The other checks would take hours with a plugin that is far too slow, or fill the memory with one
-        // that leaks.
+        // With a plugin that is far too slow the other checks would take hours, and with one that leaks they
+        // would fill the memory.
         let is_over = ENDING.contains(&name) && problem.is_some();
         tell(Finding {
             name,

@@ -14,11 +14,11 @@ use roadwright_plugin_api::{
 };
 use std::sync::atomic::Ordering;
 
-/// Rows per call to a plugin whose steps may run in parallel: those of a thread's slice, so that the same
-/// rows are called together with any number of threads.
+/// Number of rows per call to a plugin whose steps may run in parallel. These are the rows of a thread's
+/// slice, so the same rows are called together with any number of threads.
 const PARALLEL_ROWS: usize = 64;
 
-/// Reason for rows that were skipped after a fault.
+/// Reason given for rows that were skipped after a fault.
 const FAILED_BEFORE: &str = "it was skipped after a fault in the same step";
 
 /// Rows that the built-in module answered instead of a plugin.
@@ -26,15 +26,15 @@ const FAILED_BEFORE: &str = "it was skipped after a fault in the same step";
 struct Mended {
     /// Number of replaced answers.
     replaced: u64,
-    /// Number of answers replaced although the plugin did not ask for it.
+    /// Number of answers that were replaced although the plugin did not request that.
     bad: u64,
-    /// Flaw of the first bad answer.
+    /// Description of what was wrong with the first bad answer.
     flaw: String,
 }
 
 impl<K: Kind> Native<K> {
-    /// Calls the library with rows, and the built-in module for rows that it does not answer. Controllers
-    /// have two kinds of rows: with accelerations, and with pedals.
+    /// Calls the library with rows, and the built-in module for rows that the library does not answer.
+    /// Controllers have two kinds of rows: with accelerations, and with pedals.
     fn ask<Q: Kind<Logic = K::Logic>>(
         &self,
         step: &Step<'_>,
@@ -46,7 +46,7 @@ impl<K: Kind> Native<K> {
             Q::answer(&self.fallback, step, inputs, outputs);
             return;
         };
-        // Split at fixed places, whatever the number of threads, so that a fault affects the same rows.
+        // Split at fixed places for any number of threads, so that a fault affects the same rows.
         let parallel = active.generation.info.has(CAP_PARALLEL_SLICES);
         let size = if parallel { PARALLEL_ROWS } else { MOST_ROWS };
         let _one = (!parallel).then(|| locked(&self.one_at_a_time));
@@ -72,11 +72,11 @@ impl<K: Kind> Native<K> {
         outputs: &mut [Q::Output],
     ) {
         let count = inputs.len();
-        // Before the call, into the output rows, so that the plugin changes only what it wants to.
+        // The outputs are filled before the call, so that the plugin only has to change what it wants to.
         if active.generation.info.has(CAP_WANTS_DEFAULTS) {
             Q::answer(&self.fallback, step, inputs, outputs);
         }
-        // On the stack, to avoid an allocation per batch.
+        // Kept on the stack to avoid an allocation per batch.
         let mut seeds = [0u64; MOST_ROWS];
         for (seed, &id) in seeds.iter_mut().zip(step.ids) {
             *seed = step.seed_of(id);
@@ -84,8 +84,8 @@ impl<K: Kind> Native<K> {
         let mut status = [0u8; MOST_ROWS];
         let status = &mut status[..count];
         let began = now();
-        // Concurrent slices must not depend on each other's order, so a fault of this step counts from the
-        // next step on.
+        // Concurrent slices must not depend on each other's order, so a fault in this step takes effect in
+        // the next step.
         let is_parallel = active.generation.info.has(CAP_PARALLEL_SLICES);
         let is_faulted = !is_parallel && locked(&self.health).fault.is_some();
         let answered = if is_faulted {
@@ -107,7 +107,7 @@ impl<K: Kind> Native<K> {
         };
         let seconds = began.elapsed().as_secs_f64();
         if answered.is_err() {
-            // A separate process returns no rows from a failed call, so none is used here either.
+            // If a call fails in a separate process, it returns no rows, so none are used here either.
             status.fill(ROW_NOT_WRITTEN);
         }
         let Mended {
@@ -134,8 +134,8 @@ impl<K: Kind> Native<K> {
             Err(fault) if fault.is_fatal => health.fault = Some(fault),
             Err(fault) => {
                 health.flaw.clone_from(&fault.message);
-                // Rows that a failed call has left open count as its fault. Otherwise `mend` takes them for
-                // rows that were left to the host on purpose.
+                // Rows that a failed call has left open count as its fault. Otherwise `mend` assumes that
+                // they were left to the host on purpose.
                 health.bad_rows += replaced;
                 drop(health);
                 self.cell.note_fault(&fault.message);
@@ -156,7 +156,7 @@ impl<K: Kind> Native<K> {
         }
         let is_sound =
             |(status, output): (&u8, &Q::Output)| *status == ROW_OK && Q::flaw(output).is_none();
-        // The common case checks each row once and takes no lock.
+        // In the usual case each row is checked once, without a lock.
         let keeps = self.keeps.load(Ordering::Relaxed);
         if !keeps && status.iter().zip(&*outputs).all(is_sound) {
             return Mended::default();
@@ -181,7 +181,7 @@ impl<K: Kind> Native<K> {
             };
             if let Some(flaw) = flaw {
                 mended.replaced += 1;
-                // A row that was not written is an answer too: it lets the built-in module decide.
+                // A row that was not written is also an answer: the built-in module decides.
                 if status[row] != ROW_NOT_WRITTEN {
                     let message = if flaw.is_empty() {
                         locked(&self.health).marked = Some(status[row]);
@@ -202,7 +202,7 @@ impl<K: Kind> Native<K> {
                 let (input, output) = (&inputs[row..=row], &mut outputs[row..=row]);
                 Q::answer(&self.fallback, &one, input, output);
             }
-            // Also for replaced rows, because a plugin that keeps an answer keeps what its agent did.
+            // Replaced rows are kept as well, because a plugin that keeps answers keeps what its agent did.
             if let Some(kept) = previous.get_mut(index * size..(index + 1) * size) {
                 kept.copy_from_slice(bytes_of(&outputs[row..=row]));
             }
@@ -210,7 +210,7 @@ impl<K: Kind> Native<K> {
         mended
     }
 
-    /// Records an invalid answer. Returns the message.
+    /// Records an invalid answer and returns the message.
     fn report_flaw(&self, flaw: &str, step: &Step<'_>, row: usize, input: &impl Numbers) -> String {
         let message = format!(
             "{} gave {flaw} for agent {} at t={:.2} s",
@@ -228,7 +228,7 @@ impl<K: Kind> Native<K> {
         let is_first = health.flaw.is_empty();
         health.flaw.clone_from(&message);
         drop(health);
-        // One file is enough to reproduce it, and a faulty plugin may fail in every step.
+        // A single file is enough to reproduce the fault, and a faulty plugin may fail in every step.
         if is_first {
             let saved = self.cell.save_input(&message, &input.numbers());
             let saved = saved.map_or(String::new(), |path| {
@@ -260,7 +260,7 @@ impl Controller for Native<AsController> {
             self.ask::<AsController>(step, inputs, outputs);
             return;
         }
-        // A caller without a vehicle wants accelerations, as courses with their own dynamics do.
+        // If there is no vehicle, as on courses with their own dynamics, accelerations are needed.
         let row = |&seen: &ControllerInput| PedalsInput {
             seen,
             drive: SOME_CAR,

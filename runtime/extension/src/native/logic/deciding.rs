@@ -1,4 +1,4 @@
-//! Asks a library for the next signal stage. If it gives no valid answer, actuated control decides.
+//! Calls a library to choose the next signal stage. If it gives no valid answer, actuated control decides.
 
 use super::Native;
 use crate::lock::locked;
@@ -47,7 +47,7 @@ impl SignalController for Native<AsSignals> {
         match self.ask_about_signals(&step, &input, default)? {
             Some(KEEP_STAGE) => Ok(None),
             Some(stage) => Ok(Some(stage as u32)),
-            // Left to the built-in module.
+            // The built-in module decides.
             None => self.fallback.logic.decide(parameters, view),
         }
     }
@@ -138,7 +138,7 @@ fn flaw(output: &SignalOutput, status: u8, input: &SignalInput) -> Option<String
     }
 }
 
-/// Converts the state of the given signals to a row.
+/// Converts the state of signals to a row.
 fn row(view: &SignalView<'_>, facts: &SignalFacts) -> SignalInput {
     let mut input = SignalInput {
         node: facts.node,

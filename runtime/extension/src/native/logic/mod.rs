@@ -1,7 +1,7 @@
 //! A module of a run whose answers come from a library, with a built-in module as its fallback.
 //!
-//! Parts: `asking` sends rows to the library and checks the answers, `planning` does the same for planners
-//! and `deciding` for signal controllers, `takeover` replaces builds at step boundaries, and `saving` saves a
+//! `asking` sends rows to the library and checks the answers, `planning` does the same for planners and
+//! `deciding` for signal controllers. `takeover` replaces builds at step boundaries, and `saving` saves a
 //! module with the world.
 
 mod asking;
@@ -25,32 +25,32 @@ use roadwright_plugin_api::abi::{CAP_PARALLEL_SLICES, CAP_STATE};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-// One bad step can come from one bad input, but ten in a row show a defect.
+// A single bad step may have a single bad input as its cause, but ten in a row show a defect.
 /// Number of consecutive steps with more than 1 % invalid rows that count as a fault.
 const BAD_STEPS: u32 = 10;
-/// Interval at which the state is saved for a restart, s of simulation time.
+/// Interval at which the state is saved for restarts, s of simulation time.
 const SNAPSHOT_TIME: f64 = 1.0;
-/// Number of answered batches after which a build is no longer on trial.
+/// Number of batches that a build has to answer until it is no longer on trial.
 const TRIAL_BATCHES: u32 = 100;
 
-/// Note about a plugin that changes the floating-point mode.
+/// Message about a plugin that changes the floating-point mode.
 const CHANGED_MODE: &str = "changes the floating-point mode, as libraries built with -ffast-math do; \
                             it is restored after each call";
 
-/// The instance that answers now.
+/// The instance that answers at present.
 struct Active {
     generation: Arc<Generation>,
     is_isolated: bool,
     backend: Box<dyn Backend>,
     lookahead: Option<Lookahead>,
-    /// Parameter values that the instance has received.
+    /// Parameter values that were sent to the instance.
     sent: Vec<f64>,
 }
 
 /// Results of the last steps, counted since the last boundary.
 #[derive(Default)]
 struct Health {
-    /// Reason why the instance cannot continue.
+    /// Fault because of which the instance cannot continue.
     fault: Option<Fault>,
     rows: u64,
     bad_rows: u64,
@@ -58,15 +58,15 @@ struct Health {
     answered: u32,
     /// Number of consecutive steps with too many invalid rows.
     bad_steps: u32,
-    /// Flaw of the last invalid row.
+    /// Description of what was wrong with the last invalid row.
     flaw: String,
-    /// Status of the last row that the plugin itself has marked as failed.
+    /// Status of the last row that the plugin itself marked as failed.
     marked: Option<u8>,
     mode_changed: bool,
 }
 
 impl Health {
-    /// Returns why rows are invalid, for messages.
+    /// Returns why rows were invalid, for messages.
     fn flaw(&self) -> String {
         match self.marked {
             Some(status) if self.flaw.is_empty() => {
@@ -83,14 +83,14 @@ pub(crate) struct Native<K: Kind> {
     fallback: Module<K::Logic>,
     active: Option<Active>,
     seen: u64,
-    /// Whether this module has an agent, by agent index.
+    /// Whether an agent uses this module, by agent index.
     present: Vec<bool>,
     capacity: u32,
     health: Mutex<Health>,
     /// Locked during calls of a plugin whose steps must not run in parallel.
     one_at_a_time: Mutex<()>,
-    /// Answers of the previous step, by agent index, once the plugin has asked to keep one. They are bytes,
-    /// because a controller may give pedals in one build and accelerations in the next.
+    /// Answers of the previous step by agent index, stored once the plugin has asked to keep one. They are
+    /// bytes, because one build of a controller may give pedals and the next one accelerations.
     previous: Mutex<Vec<u8>>,
     by_pedals: bool,
     keeps: AtomicBool,
@@ -100,21 +100,21 @@ pub(crate) struct Native<K: Kind> {
     trial: u32,
     roads: Mutex<Option<Arc<FlatRoads>>>,
     failures: Failures,
-    /// The build that was last in use, as named in records.
+    /// The last build that was in use, as it is named in records.
     last_build: String,
-    /// Reason why it is no longer in use.
+    /// Reason why that build is no longer in use.
     out_because: String,
 }
 
 impl<K: Kind> Native<K> {
-    /// Creates a module that uses the build of the cell's wish, with `fallback`.
+    /// Creates a module that uses the build of the cell's wish, with a built-in module as `fallback`.
     pub(crate) fn new(cell: Arc<PluginEntry>, fallback: Module<K::Logic>) -> Self {
         let mut native = Self {
             seen: 0,
             cell,
             fallback,
             active: None,
-            // Signals are not agents: their programme exists from the beginning.
+            // Signals are not agents, so their programme is present from the beginning.
             present: vec![true; K::ALWAYS as usize],
             capacity: K::ALWAYS,
             health: Mutex::default(),
@@ -146,7 +146,7 @@ impl<K: Kind> Native<K> {
         native
     }
 
-    /// Records that a build is taken out of service because of a fault.
+    /// Records that a fault has put a build out of service.
     fn leave(&mut self, generation: &Generation, is_isolated: bool, fault: &Fault) {
         self.last_build = build_name(generation, is_isolated);
         self.out_because.clone_from(&fault.message);
@@ -161,8 +161,8 @@ impl<K: Kind> Native<K> {
         );
     }
 
-    /// Counts answers that the library failed to give and the built-in module gave instead, starting at an
-    /// agent.
+    /// Counts answers that the library failed to give, so that the built-in module gave them instead. `agent`
+    /// is the first of the agents.
     fn note_missing(&self, answers: u64, agent: Option<&u64>, reason: &str, fault: Option<&Fault>) {
         if answers == 0 {
             return;
@@ -180,7 +180,7 @@ impl<K: Kind> Native<K> {
         );
     }
 
-    /// Counts answers of the built-in module while no build is in use.
+    /// Counts answers that the built-in module gives while no build is in use.
     fn note_out(&self, ids: &[u64]) {
         let reason = match self.out_because.as_str() {
             "" => "it is disabled",
@@ -189,7 +189,7 @@ impl<K: Kind> Native<K> {
         self.note_missing(ids.len() as u64, ids.first(), reason, None);
     }
 
-    /// Creates an instance that knows the agents.
+    /// Creates an instance and reports the present agents to it.
     fn start(&mut self, generation: Arc<Generation>, is_isolated: bool) -> Result<Active, Fault> {
         let _call = self.cell.enter(&generation, is_isolated);
         let backend = make_backend(&self.cell, &generation, K::KIND, is_isolated)?;
@@ -206,7 +206,7 @@ impl<K: Kind> Native<K> {
             self.by_pedals = backend.by_pedals();
             locked(&self.previous).clear();
         }
-        // Its trial begins with its first step. A crash of an isolated instance leaves this process alive, so
+        // Its trial begins with its first step. If an isolated instance crashes, this process stays alive, so
         // nothing is marked.
         self.trial = if is_isolated { 0 } else { TRIAL_BATCHES };
         Ok(Active {
@@ -229,14 +229,14 @@ impl<K: Kind> Native<K> {
         }
     }
 
-    /// Judges the last step and resets its counts. Returns a fault if the instance cannot continue.
+    /// Evaluates the last step and resets the counts. Returns a fault if the instance cannot continue.
     fn verdict(&mut self) -> Option<Fault> {
         let health = self
             .health
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
-        // Judged at the boundary instead of row by row: slices of one step run concurrently, and the verdict
-        // must not depend on which of them ends first.
+        // Evaluated at the boundary and not row by row, because the slices of a step run concurrently and the
+        // result must not depend on which of them ends first.
         let too_many = health.bad_rows * 100 > health.rows;
         // A step without rows neither counts nor interrupts a series of bad steps.
         health.bad_steps = match (health.rows, too_many) {
@@ -266,18 +266,18 @@ impl<K: Kind> Native<K> {
     }
 
     fn live(&mut self, parameters: &mut ParameterSet, moment: &StepBoundary<'_>) -> Option<Swap> {
-        // The order of the following matters. First the agents: an instance that is started below is notified
-        // of the agents of the coming step.
+        // The order of the following parts matters. The agents come first, so that an instance which is
+        // started below is notified of the agents of the coming step.
         self.note_agents(moment);
         let fault = self.verdict();
         let mut swap = fault.and_then(|fault| self.recover(&fault, moment));
-        // After a fault, because a withdrawn build has changed the wish, and the previous build takes over at
-        // this same boundary.
+        // This comes after a fault, because withdrawing a build changes the wish, and the previous build
+        // takes over at this same boundary.
         if self.cell.version() != self.seen
             && let Some(followed) = self.follow_wish(parameters, moment)
         {
             swap = Some(match swap {
-                // The previous build takes over from the one that failed.
+                // The previous build replaces the one that failed.
                 Some(fault) => Swap {
                     note: format!("{}; back to: {}", fault.note, followed.note),
                     from: fault.from,
@@ -286,9 +286,9 @@ impl<K: Kind> Native<K> {
                 None => followed,
             });
         }
-        // After both, because a newly started instance has its defaults.
+        // This comes after both, because a newly started instance has its defaults.
         self.send_parameters(parameters);
-        // A fresh instance knows all agents already.
+        // A fresh instance already knows all agents.
         if swap.is_none()
             && !(moment.added.is_empty() && moment.removed.is_empty())
             && let Some(active) = &self.active
@@ -305,8 +305,8 @@ impl<K: Kind> Native<K> {
             if active.generation.info.has(CAP_STATE)
                 && moment.time - self.snapshot_at >= SNAPSHOT_TIME
             {
-                // Before the step, in which it may fault, so that the saved state is that of a sound
-                // instance.
+                // Saved before the step, in which the plugin may fault, so that the saved state is that of a
+                // working instance.
                 self.snapshot_at = moment.time;
                 let _call = self.cell.enter(&active.generation, active.is_isolated);
                 self.snapshot = active.backend.save();
@@ -329,7 +329,7 @@ impl<K: Kind> Native<K> {
     }
 }
 
-/// Returns the name of a build in records: version, hash and tier.
+/// Returns the name of a build in records, with its version, hash and tier.
 fn build_name(generation: &Generation, is_isolated: bool) -> String {
     let tier = if is_isolated { "isolated" } else { "native" };
     format!(

@@ -1,5 +1,5 @@
-//! Asks a library for routes. Every route is checked. The built-in planner answers if there is no route, if
-//! the route cannot be driven, or if a restriction with a via way forbids it.
+//! Asks a library for routes and checks every route. The built-in planner answers if there is no route, if
+//! the route cannot be driven, or if a turn restriction via a road forbids it.
 
 use super::{Active, Native};
 use crate::lock::locked;
@@ -31,7 +31,7 @@ impl Planner for Native<AsPlanner> {
         };
         let roads = self.flat(view.graph);
         let _one = locked(&self.one_at_a_time);
-        // Each answer may contain all lanelets, so no answer depends on its neighbours.
+        // Each answer may contain all lanelets, so that no answer depends on its neighbours.
         let size = (MOST_ROUTE / roads.lanelets.len().max(1)).clamp(1, MOST_ROWS);
         let agents = step.indices.chunks(size).zip(step.ids.chunks(size));
         let rows = inputs.chunks(size).zip(outputs.chunks_mut(size));
@@ -46,8 +46,8 @@ impl Planner for Native<AsPlanner> {
     }
 }
 
-/// Whether a drivable route obeys restrictions with via ways, and leads no bus through lanes that are too
-/// narrow for it.
+/// Whether a drivable route obeys turn restrictions via roads, and does not lead a bus through lanes that are
+/// too narrow for it.
 fn is_allowed(graph: &LaneGraph, input: &PlannerInput, numbers: &[u32]) -> bool {
     let lanelets: Vec<LaneletIndex> = numbers.iter().copied().map(LaneletIndex::new).collect();
     let class = VehicleClass::from_number(input.bus);
@@ -63,7 +63,7 @@ impl Native<AsPlanner> {
     fn flat(&self, graph: &LaneGraph) -> Arc<FlatRoads> {
         let mut kept = locked(&self.roads);
         match &*kept {
-            // Laid out once per graph, because an edit of the roads creates a graph with another number.
+            // Computed once per graph, because every edit of the roads creates a graph with another number.
             Some(roads) if roads.version == graph.identity() => roads.clone(),
             _ => {
                 let roads = Arc::new(FlatRoads::new(graph));
@@ -73,7 +73,7 @@ impl Native<AsPlanner> {
         }
     }
 
-    /// Asks the library, unless it has failed since the last boundary; then no row is answered.
+    /// Asks the library for routes. If it has failed since the last boundary, no row is answered.
     fn ask_for_routes(&self, active: &Active, batch: &mut Batch<'_>) -> Result<bool, Fault> {
         if let Some(fault) = &locked(&self.health).fault {
             return Err(fault.clone());
@@ -112,11 +112,11 @@ impl Native<AsPlanner> {
         let seconds = began.elapsed().as_secs_f64();
         let (mut replaced, mut bad) = (0, 0);
         for (row, (input, output)) in inputs.iter().zip(outputs.iter_mut()).enumerate() {
-            // A failed call may have left any status, so none of its routes is used.
+            // A failed call may leave any status, so none of its routes is used.
             let found = (status[row] == ROW_OK && answered.is_ok())
                 .then(|| checked_route(roads, input, output, &route));
-            // Not the plugin's fault: the binary interface does not describe restrictions with via ways, and
-            // the build may be older than its flag for narrow lanes.
+            // This is not the plugin's fault, because the binary interface does not describe turn
+            // restrictions via roads, and the build may be older than the flag for narrow lanes.
             let is_unknown =
                 matches!(found, Some(Ok(lanelets)) if !is_allowed(view.graph, input, lanelets));
             match found {
@@ -138,7 +138,8 @@ impl Native<AsPlanner> {
                         ids: &step.ids[row..=row],
                         ..*step
                     };
-                    // In the order of rows, like the routes above, because all are appended to one buffer.
+                    // In the order of rows, like the routes above, because all of them are appended to one
+                    // buffer.
                     self.fallback.step(&step, view, &[*input], routes, one);
                 }
             }

@@ -9,7 +9,7 @@ use roadwright_plugin_api::abi::CAP_STATELESS;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-/// State of a module in a save: that of the plugin, and the host's own.
+/// Saved state of a module, which consists of the plugin's state and the host's own.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Kept {
     own: Option<(u32, Vec<u8>)>,
@@ -21,7 +21,7 @@ struct Kept {
     trial: u32,
     bad_steps: u32,
     flaw: String,
-    /// Counts of the last step, which is judged at the next boundary.
+    /// Counts of the last step, which is evaluated at the next boundary.
     rows: u64,
     bad_rows: u64,
     mode_changed: bool,
@@ -33,13 +33,14 @@ impl<K: Kind> Native<K> {
             return self.fallback.logic.save_state();
         };
         let own = active.backend.save();
-        // The state is neither provided nor declared absent, so a run from this save might lack it.
+        // The plugin neither provides its state nor declares that it has none, so a run from this save might
+        // be wrong.
         if own.is_none() && !active.generation.info.has(CAP_STATELESS) {
             return LogicState::Unknown;
         }
         let health = locked(&self.health);
         if health.fault.is_some() {
-            // It has just failed, so its state is not trusted before the next boundary.
+            // The plugin has just failed, so its state is not used before the next boundary.
             return LogicState::Unknown;
         }
         let kept = Kept {
@@ -68,7 +69,8 @@ impl<K: Kind> Native<K> {
             return Err("it is not in use".into());
         };
         let state = |(schema, bytes)| State { schema, bytes };
-        // First the part that can fail: a plugin that rejects its state leaves the host's unchanged.
+        // The part that can fail comes first: if a plugin rejects its state, that of the host stays
+        // unchanged.
         if let Some(own) = kept.own {
             active.backend.load(&state(own))?;
         }

@@ -1,4 +1,4 @@
-//! Replacement of the active instance at a step boundary: after a fault, and when the cell's wish is another
+//! Replacement of the active instance at a step boundary, after a fault or when the cell's wish is another
 //! build.
 
 use super::{Kind, Native, build_name};
@@ -8,20 +8,21 @@ use roadwright_agent::{ParameterSet, StepBoundary, Swap};
 
 /// Number of restarts of a faulted instance within a period before its build is quarantined.
 const MOST_RESTARTS: usize = 3;
-/// That period, s of simulation time.
+/// Length of this period, s of simulation time.
 const RESTART_TIME: f64 = 60.0;
 
 impl<K: Kind> Native<K> {
-    /// Recovers from a fault: starts a fresh instance with the last saved state (its parameters are sent like
-    /// those of any other), or withdraws the build after too many restarts.
+    /// Recovers from a fault. Starts a fresh instance with the last saved state (its parameters are sent as
+    /// for any other instance), or withdraws the build after too many restarts.
     pub(super) fn recover(&mut self, fault: &Fault, moment: &StepBoundary<'_>) -> Option<Swap> {
         let active = self.active.take()?;
         let agents = self.present.iter().filter(|present| **present).count();
         let time = moment.time;
-        // Simulation time, because the speed of the machine must not decide which build drives.
+        // Measured in simulation time, because the speed of the machine must not determine which build
+        // drives.
         self.restarts.retain(|at| time - at < RESTART_TIME);
         let (generation, is_isolated) = (active.generation.clone(), active.is_isolated);
-        // Before the next one starts, so that an isolated child is killed and its memory is free.
+        // Dropped before the next one starts, so that an isolated child is killed and its memory is free.
         drop(active);
         if self.restarts.len() < MOST_RESTARTS {
             self.restarts.push(time);
@@ -40,7 +41,7 @@ impl<K: Kind> Native<K> {
                     self.cell.note_fault(&note);
                     return Some(self.swap(&generation.hash, note));
                 }
-                // An instance that does not even restart is out at once, whatever is left of its restarts.
+                // An instance that cannot be restarted is withdrawn immediately, even if restarts are left.
                 Err(again) => {
                     self.cell.note_fault(&again.message);
                     self.leave(&generation, is_isolated, &again);
@@ -54,7 +55,7 @@ impl<K: Kind> Native<K> {
         );
         self.leave(&generation, is_isolated, fault);
         self.cell.quarantine.end_trial(&generation.hash);
-        // The successor is the build that the cell then wishes for.
+        // The successor is the build for which the cell then wishes.
         self.cell.withdraw(&generation.hash, &why);
         self.restarts.clear();
         self.snapshot = None;
@@ -63,7 +64,7 @@ impl<K: Kind> Native<K> {
         Some(self.swap(&generation.hash, note))
     }
 
-    /// Replaces parameters by those of the active instance. Returns the keys that exist on one side only.
+    /// Replaces parameters by those of the active instance. Returns the keys that exist only on one side.
     fn take_parameters(&mut self, parameters: &mut ParameterSet) -> Vec<String> {
         let Some(active) = &self.active else {
             return Vec::new();
@@ -75,8 +76,8 @@ impl<K: Kind> Native<K> {
             match infos.iter().find(|info| info.key == old.key) {
                 Some(info) => {
                     let value = parameters.at(index).clamp(info.min, info.max);
-                    // A value that was only the old default follows the new default; a clamped value of a
-                    // known key is always taken.
+                    // If the value was the old default it becomes the new default. A clamped value of a known
+                    // key is always adopted.
                     if parameters.at(index) != old.default {
                         let _ = taken.set(info.key, value);
                     }
@@ -108,7 +109,7 @@ impl<K: Kind> Native<K> {
             let note = format!("{} drives", self.fallback.info.id);
             return Some(self.swap(&old_hash, note));
         };
-        // The old instance stays until the new one works, so that a build that does not start changes
+        // The old instance is kept until the new one works, so that a build that does not start changes
         // nothing.
         let state = self.active.as_ref().and_then(|a| a.backend.save());
         let new = match self.start(generation.clone(), wish.is_isolated) {
@@ -139,12 +140,12 @@ impl<K: Kind> Native<K> {
             },
         };
         self.snapshot = state;
-        // The same build, restarted in this process, keeps its mark.
+        // If the same build is restarted in this process, it keeps its mark.
         if old_hash != generation.hash || wish.is_isolated {
             self.cell.quarantine.end_trial(&old_hash);
         }
         self.active = Some(new);
-        // The new instance begins without the earlier faults.
+        // The new instance starts without the earlier faults.
         self.restarts.clear();
         let strange = self.take_parameters(parameters);
         let mut note = format!(

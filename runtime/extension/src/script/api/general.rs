@@ -1,4 +1,4 @@
-//! Functions that a script defines for the host to call, and functions that need no agent.
+//! Functions that a script defines for the host to call, and functions that do not need an agent.
 
 use super::values::{fail, number};
 use super::{ApiKind, Registrar};
@@ -64,7 +64,7 @@ pub(super) fn events(api: &mut Registrar) {
     }
 }
 
-/// Registers the one function that differs between scripts, because each script has its own list of
+/// Registers the only function that differs between scripts, because each script has its own list of
 /// parameters.
 pub(in crate::script) fn parameter(engine: &mut Engine, described: Parameters) {
     engine.register_fn(

@@ -15,10 +15,10 @@ const LETTER: u64 = 100;
 
 /// Cost of an entry of a message that is read as a map, in operations.
 const ENTRY: u64 = 4;
-/// Cost of a log line, in operations; the logged value may be a large array.
+/// Cost of a log line, in operations. It is high because the logged value may be a large array.
 const NOTE: u64 = 100;
 
-/// Membership of groups.
+/// Registers the functions for groups.
 pub(super) fn groups(api: &mut Registrar) {
     call!(
         api,
@@ -47,7 +47,7 @@ pub(super) fn groups(api: &mut Registrar) {
     );
 }
 
-/// Messages to one agent, to a group, or to all agents nearby.
+/// Registers the functions that send messages to an agent, to a group, or to all agents nearby.
 pub(super) fn letters(api: &mut Registrar) {
     call!(
         api,
@@ -102,7 +102,7 @@ pub(super) fn letters(api: &mut Registrar) {
     );
 }
 
-/// Output for users: log lines and map markers.
+/// Registers the output for users, which consists of log lines and map markers.
 pub(super) fn notes(api: &mut Registrar) {
     call!(
         api,
@@ -139,7 +139,7 @@ pub(super) fn notes(api: &mut Registrar) {
     );
 }
 
-/// Properties of a message.
+/// Registers the properties of a message.
 pub(super) fn properties(api: &mut Registrar) {
     properties! { api, message: Mail;
         "from" -> "int", "Id of the sender."
@@ -165,7 +165,7 @@ fn entries_of(message: &Mail) -> Outcome<Map> {
     Ok(entries.collect())
 }
 
-/// Creates the contents of a message: a number, or a map of numbers and texts.
+/// Creates the contents of a message, which are a number or a map of numbers and texts.
 pub(super) fn letter(topic: &str, value: Dynamic) -> Outcome<Letter> {
     // Topics of the host begin with a control character.
     if topic.chars().any(char::is_control) {
@@ -176,7 +176,7 @@ pub(super) fn letter(topic: &str, value: Dynamic) -> Outcome<Letter> {
         topic: short(topic),
         ..Letter::default()
     };
-    // A map is checked first, because `number` would report it as a mistake.
+    // A map is checked first, because `number` would report it as an error.
     let Some(map) = value.read_lock::<Map>() else {
         letter.value = number(&value)?;
         return Ok(letter);
@@ -188,8 +188,8 @@ pub(super) fn letter(topic: &str, value: Dynamic) -> Outcome<Letter> {
         ));
     }
     for (key, value) in map.iter() {
-        // Texts stay texts, and everything else must be a number. Messages contain nothing else, so that no
-        // object of a script can escape.
+        // Texts are kept, and everything else must be a number. Messages contain nothing else, so that
+        // objects of a script cannot leave it.
         let datum = match value.clone().into_string() {
             Ok(text) => Datum::Text(short(&text)),
             Err(_) => Datum::Number(number(value)?),
@@ -201,7 +201,8 @@ pub(super) fn letter(topic: &str, value: Dynamic) -> Outcome<Letter> {
 
 fn send(agent: &Agent, to: &Dynamic, letter: Letter) -> Outcome<()> {
     agent.ask(Effect::Send {
-        // A negative number becomes an id that no agent has, which the world treats like a removed agent.
+        // A negative number becomes an id that no agent has, and the world treats it like that of a removed
+        // agent.
         to: id_of(to)? as u64,
         letter,
     });

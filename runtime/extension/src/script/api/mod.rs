@@ -1,7 +1,7 @@
-//! The API for scripts. A single list registers and documents it, so that every function is documented and
+//! The API for scripts. The same list registers and documents it, so that every function is documented and
 //! every documented function exists.
 //!
-//! Each file registers a subject. The order of the calls in [`register`] is the order of
+//! Each file registers the items of a subject. The order of the calls in [`register`] is the order of
 //! `docs/script-api.md`.
 
 use super::agent::{Agent, Mail, Memory, Other};
@@ -29,7 +29,7 @@ pub enum ApiKind {
 /// An item of the script API.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ApiItem {
-    /// `agent`, `other`, `message`, `signal`, or empty.
+    /// The object of the item: `agent`, `other`, `message`, `signal`, or empty.
     pub owner: &'static str,
     /// Kind of the item.
     pub kind: ApiKind,
@@ -41,7 +41,7 @@ pub struct ApiItem {
     pub doc: &'static str,
 }
 
-/// Registers and documents items at the same time.
+/// Registers items and documents them.
 struct Registrar {
     module: Module,
     items: Vec<ApiItem>,
@@ -117,8 +117,8 @@ impl Registrar {
     }
 }
 
-/// A table of read-only properties. Its rows are `"name" -> "type", "doc" => value;`, with the object by its
-/// name in scripts, both in the signature and in the value.
+/// Defines read-only properties by a table. Its rows are `"name" -> "type", "doc" => value;`, where the
+/// object has the same name as in scripts, both in the signature and in the value.
 macro_rules! properties {
     ($api:ident, $object:ident: $type:ty;
      $($name:literal -> $result:literal, $doc:literal => $value:expr;)*) => {$(
@@ -153,7 +153,7 @@ macro_rules! call {
     };
 }
 
-// After the macros, because they are textually scoped.
+// Declared after the macros, because macros are only visible in the text below them.
 mod destinations;
 mod general;
 mod messages;
@@ -171,11 +171,11 @@ mod world;
 pub(super) use general::parameter;
 pub(super) use wants::HORN;
 
-/// Cost of a route, in operations: it is searched after the call, outside the budget.
+/// Cost of a route in operations. The search takes place after the call, outside the budget.
 const ROUTE: u64 = 500;
 
-/// The whole API, as a module for engines and as a list. Created once per process, because it is the same for
-/// all scripts and creating it would dominate the compilation of a short one.
+/// The whole API, as a module for engines and as a list. It is created once per process, because it is the
+/// same for all scripts, and creating it would dominate the compilation of a short script.
 static INTERFACE: LazyLock<(Shared<Module>, Vec<ApiItem>)> = LazyLock::new(register);
 
 fn register() -> (Shared<Module>, Vec<ApiItem>) {

@@ -7,10 +7,10 @@ use crate::script::budget::charge;
 use rhai::Dynamic;
 use roadwright_agent::{Effect, Slot};
 
-/// Cost of a separate module for an agent, in operations.
+/// Cost of giving an agent its own module, in operations.
 const MODULE: u64 = 300;
 
-/// Reads the script's parameters, sets those of other slots, and exchanges modules.
+/// Registers the functions that read the script's parameters, set those of other slots, and exchange modules.
 pub(super) fn modules(api: &mut Registrar) {
     call!(
         api,

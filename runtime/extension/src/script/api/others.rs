@@ -7,7 +7,7 @@ use crate::script::budget::charge;
 use rhai::{Array, Dynamic, ImmutableString};
 use roadwright_agent::AgentFacts;
 
-/// Searches for other agents within a distance, or by id.
+/// Registers searches for other agents, within a distance or by id.
 pub(super) fn finding(api: &mut Registrar) {
     call!(
         api,
@@ -15,7 +15,7 @@ pub(super) fn finding(api: &mut Registrar) {
         "agent.nearby(radius: float) -> array",
         "Other agents within a distance, m, nearest first, at most 64.",
         |a: &mut Agent, radius: Dynamic| -> Outcome<Array> {
-            // The cost includes all agents nearby and the searched area, not only the 64 agents that are
+            // The cost covers all agents nearby and the searched area, not only the 64 agents that are
             // returned.
             let (others, work) = a.nearby(number(&radius)?);
             charge(work)?;
@@ -34,7 +34,7 @@ pub(super) fn finding(api: &mut Registrar) {
     );
 }
 
-/// Properties that an agent sees of another agent.
+/// Registers the properties of another agent.
 pub(super) fn properties(api: &mut Registrar) {
     properties! { api, other: Other;
         "id" -> "int", "Its id."

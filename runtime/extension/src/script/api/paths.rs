@@ -1,4 +1,4 @@
-//! Driving off the lanes: paths, the kerb, parking bays, and passing obstacles.
+//! Driving outside the lanes: paths, the kerb, parking bays, and passing obstacles.
 
 use super::values::{Outcome, fail, number};
 use super::{ROUTE, Registrar};
@@ -8,7 +8,7 @@ use rhai::{Array, Dynamic};
 use roadwright_agent::Effect;
 use roadwright_geometry::DVec2;
 
-/// Driving along given positions, beside the lane, and back.
+/// Registers driving along given positions, beside the lane, and back to it.
 pub(super) fn free_paths(api: &mut Registrar) {
     call!(
         api,
@@ -17,7 +17,7 @@ pub(super) fn free_paths(api: &mut Registrar) {
         "Drives along positions [x, y, speed], in m and m/s, over lanes and open ground; traffic rules are ignored meanwhile. A negative speed means driving backwards to that position; the vehicle creeps where it reverses. At the end it has arrived; go_to() takes it back to a nearby lane.",
         |a: &mut Agent, points: Array| -> Outcome<()> {
             // Charged before the points are read, so that a path that is too long for the budget is not
-            // copied first.
+            // copied.
             charge(ROUTE + points.len() as u64)?;
             a.drive_path(Effect::DrivePath(path_of(&points)?));
             Ok(())
@@ -37,7 +37,7 @@ pub(super) fn free_paths(api: &mut Registrar) {
     );
 }
 
-/// Driving into a parking bay.
+/// Registers driving into a parking bay.
 pub(super) fn parking(api: &mut Registrar) {
     call!(
         api,
@@ -68,7 +68,7 @@ pub(super) fn parking(api: &mut Registrar) {
     );
 }
 
-/// Passing obstacles in the lane.
+/// Registers passing obstacles in the lane.
 pub(super) fn passing(api: &mut Registrar) {
     call!(
         api,

@@ -16,7 +16,7 @@ fn light_name(light: Option<Light>) -> &'static str {
     light.map_or("none", Light::name)
 }
 
-/// Current lane of the agent: identity, speed, remaining length.
+/// Registers the identity, speed limit and remaining length of the agent's lane.
 pub(super) fn lane(api: &mut Registrar) {
     properties! { api, agent: Agent;
         "road" -> "int", "Id of the road that it is on; -1 in junctions and on open ground."
@@ -54,7 +54,7 @@ pub(super) fn lane(api: &mut Registrar) {
     }
 }
 
-/// Vehicles ahead and behind, the next junction, and the destination.
+/// Registers vehicles ahead and behind, the next junction, and the destination.
 pub(super) fn ahead(api: &mut Registrar) {
     properties! { api, agent: Agent;
         "leader" -> "Other", "The vehicle ahead on its route, within 200 m; () if there is none."
@@ -81,7 +81,7 @@ pub(super) fn ahead(api: &mut Registrar) {
 fn goal_of(agent: &Agent) -> DVec2 {
     let content = agent.content();
     let facts = content.facts;
-    // Without a destination the agent's own position is used, so that distances to it are 0.
+    // Without a destination, the agent's own position is used, so that the distance is 0.
     let goal = facts.and_then(|facts| facts.goal);
     goal.unwrap_or_else(|| facts.map_or(DVec2::ZERO, |facts| facts.position))
 }

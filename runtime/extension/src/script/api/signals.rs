@@ -1,4 +1,4 @@
-//! Signals of nodes: their state, the waiting traffic, and stages that agents request and hold.
+//! Signals of nodes: their state, waiting traffic, and stages that agents request and hold.
 
 use super::Registrar;
 use super::values::{Outcome, fail, number};
@@ -8,17 +8,17 @@ use crate::script::signal::{LONGEST_HOLD, Signal};
 use rhai::{Array, Dynamic, ImmutableString};
 use roadwright_agent::Effect;
 
-/// Cost of looking up signals anywhere, in operations.
+/// Cost of looking up any signals, in operations.
 const LOOK: u64 = 10;
 /// Cost of creating the map of a movement, in operations.
 const MOVEMENT: u64 = 20;
 
-/// Signals ahead of an agent, and a look-up of any signals.
+/// Registers the signals ahead of an agent, and the look-up of any signals.
 pub(super) fn of_agent(api: &mut Registrar) {
     properties! { api, agent: Agent;
         "signal_node" -> "int", "Node of the signals at the end of its lane; -1 if there are none."
             => ahead_of(agent).map_or(-1, |(node, _)| i64::from(node));
-        // Stages are bits; the lowest bit that is set is the first stage.
+        // Stages are bits, of which the lowest one that is set is the first stage.
         "signal_stage" -> "int", "First stage of those signals in which its movement has green; -1 if there are none."
             => ahead_of(agent).map_or(-1, |(_, stages)| i64::from(stages.trailing_zeros()));
     }
@@ -43,12 +43,12 @@ fn movements_of(signal: &Signal) -> Outcome<Array> {
 
 fn ahead_of(agent: &Agent) -> Option<(u32, u32)> {
     let facts = agent.content().facts;
-    // No bit set means no signals ahead; the node is then meaningless.
+    // If no bit is set, there are no signals ahead and the node has no meaning.
     let ahead = facts.map(|facts| facts.signal_ahead);
     ahead.filter(|(_, stages)| *stages != 0)
 }
 
-/// State of signals.
+/// Registers the state of signals.
 pub(super) fn properties(api: &mut Registrar) {
     properties! { api, signal: Signal;
         "node" -> "int", "Smallest of their nodes; adjacent signals change together."
@@ -89,7 +89,7 @@ pub(super) fn properties(api: &mut Registrar) {
     );
 }
 
-/// Requests of agents to signals.
+/// Registers the requests of agents to signals.
 pub(super) fn requests(api: &mut Registrar) {
     call!(
         api,
@@ -129,7 +129,7 @@ pub(super) fn requests(api: &mut Registrar) {
     );
 }
 
-/// Items for scripts that control signals.
+/// Registers the items for scripts that control signals.
 pub(super) fn deciding(api: &mut Registrar) {
     api.getter("memory", |s: &mut Signal| s.memory().or_else(fail));
     api.note(

@@ -6,8 +6,8 @@ use crate::script::agent::{Agent, Memory};
 use rhai::{Dynamic, ImmutableString};
 use roadwright_agent::{AgentFacts, Surroundings};
 
-/// Before the agent has first seen the scene, numbers are 0 and names empty, so that a script that only
-/// compares them continues.
+/// Registers the state of an agent. Before the agent has first seen the scene, numbers are 0 and names are
+/// empty, so that a script that only compares them continues.
 pub(super) fn properties(api: &mut Registrar) {
     properties! { api, agent: Agent;
         "id" -> "int", "Its id."

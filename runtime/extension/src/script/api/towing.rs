@@ -5,7 +5,7 @@ use super::values::{Outcome, fail};
 use crate::script::agent::Agent;
 use roadwright_agent::Effect;
 
-/// Commands for the agent's trailers.
+/// Registers the commands for the agent's trailers.
 pub(super) fn verbs(api: &mut Registrar) {
     call!(
         api,

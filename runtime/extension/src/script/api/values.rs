@@ -1,4 +1,4 @@
-//! Conversion of script values, with messages for those that do not fit.
+//! Conversion of script values, with messages for values of the wrong type.
 
 use crate::script::agent::Other;
 use rhai::{Dynamic, EvalAltResult, ImmutableString, Position};
@@ -10,9 +10,9 @@ pub(super) fn fail<T>(message: String) -> Outcome<T> {
     Err(EvalAltResult::ErrorRuntime(message.into(), Position::NONE).into())
 }
 
-/// Converts a number, integer or float.
+/// Converts a number, which may be an integer or a float.
 pub(super) fn number(value: &Dynamic) -> Outcome<f64> {
-    // NaN and infinities are stopped here, so that no wish and no effect contains them.
+    // NaN and infinity are rejected here, so that wishes and effects never contain them.
     if let Ok(number) = value.as_float() {
         return if number.is_finite() {
             Ok(number)
@@ -26,7 +26,7 @@ pub(super) fn number(value: &Dynamic) -> Outcome<f64> {
     }
 }
 
-/// Converts an agent or its id.
+/// Converts an agent, or the id of an agent.
 pub(super) fn id_of(value: &Dynamic) -> Outcome<i64> {
     if let Some(other) = value.read_lock::<Other>() {
         return Ok(other.facts.id as i64);
@@ -57,7 +57,7 @@ pub(super) fn turn_name(turn: f64) -> ImmutableString {
     .into()
 }
 
-/// Returns at most 200 characters of a text.
+/// Returns the first 200 characters of a text.
 pub(super) fn short(text: &str) -> String {
     text.chars().take(200).collect()
 }

@@ -9,13 +9,13 @@ use rhai::{Dynamic, ImmutableString};
 use roadwright_agent::{Effect, Indicator};
 use roadwright_plugin_api::NOTHING;
 
-/// Topic of the horn, and the distance at which it is heard, m.
+/// Topic of the horn. The next constant is the distance at which it is heard, m.
 pub(in crate::script) const HORN: &str = "horn";
 const HORN_REACH: f64 = 50.0;
-/// Maximum lateral offset, m; no lane is wider.
+/// Maximum lateral offset, m. No lane is wider.
 const FARTHEST_ASIDE: f64 = 20.0;
 
-/// Top speed, and factor on the speed of the road.
+/// Registers the maximum speed and the factor on the speed limit.
 pub(super) fn speed(api: &mut Registrar) {
     set!(
         api,
@@ -41,7 +41,7 @@ pub(super) fn speed(api: &mut Registrar) {
     );
 }
 
-/// Stopping, braking and leaving.
+/// Registers stopping, braking and leaving the road.
 pub(super) fn standing(api: &mut Registrar) {
     call!(
         api,
@@ -59,7 +59,7 @@ pub(super) fn standing(api: &mut Registrar) {
             let mut content = a.content();
             content.wants.is_stopped = false;
             content.wants.waits_until = f64::NEG_INFINITY;
-            // This also ends `use_lane`; wishes for a speed, a signal and a side remain.
+            // This also ends `use_lane`, but wishes for a speed, a signal and a side remain.
             content.wants.use_lane = None;
             content.wants.braking = 0.0;
         }
@@ -87,7 +87,7 @@ pub(super) fn standing(api: &mut Registrar) {
     );
 }
 
-/// Signals to other drivers.
+/// Registers signals to other drivers.
 pub(super) fn signals(api: &mut Registrar) {
     set!(
         api,
@@ -102,8 +102,8 @@ pub(super) fn signals(api: &mut Registrar) {
                     "there is no indicator \"{name}\"; expected one of: {names}"
                 ));
             };
-            // Stored twice: as a wish, which the script can read back and which is saved, and as an effect,
-            // which sets the lamps.
+            // Stored as a wish, which the script can read and which is saved, and as an effect, which sets
+            // the lamps.
             a.content().wants.indicator = indicator;
             a.ask(Effect::Indicate(indicator));
             Ok(())
@@ -115,7 +115,7 @@ pub(super) fn signals(api: &mut Registrar) {
         "agent.ignore_law(ignores: bool)",
         "Whether it drives into junctions without a grant: on red, past stop signs, without giving way. The summary counts each violation; other vehicles keep clear.",
         |a: &mut Agent, ignores: bool| {
-            // As with the indicator: the script reads the wish, and the world applies the effect.
+            // As for the indicator, the script reads the wish and the world applies the effect.
             a.content().wants.ignores_law = ignores;
             a.ask(Effect::IgnoreLaw(ignores));
         }
@@ -132,7 +132,7 @@ pub(super) fn signals(api: &mut Registrar) {
     );
 }
 
-/// The lane of its road that the agent keeps to.
+/// Registers the lane of the road that the agent keeps to.
 pub(super) fn lane(api: &mut Registrar) {
     call!(
         api,
@@ -155,7 +155,7 @@ pub(super) fn lane(api: &mut Registrar) {
     );
 }
 
-/// Lateral position within the lane.
+/// Registers the lateral position within the lane.
 pub(super) fn lane_offset(api: &mut Registrar) {
     set!(
         api,
@@ -170,7 +170,7 @@ pub(super) fn lane_offset(api: &mut Registrar) {
     );
 }
 
-/// Standing for a time.
+/// Registers waiting for a time.
 pub(super) fn waiting(api: &mut Registrar) {
     call!(
         api,
@@ -180,8 +180,8 @@ pub(super) fn waiting(api: &mut Registrar) {
         |a: &mut Agent, seconds: Dynamic| -> Outcome<()> {
             let seconds = number(&seconds)?;
             let mut content = a.content();
-            // A point in time instead of a remaining time, so that nothing has to be counted down and a
-            // restored run continues to wait.
+            // A point in time is stored and not the remaining time, so that nothing has to be counted down
+            // and a restored run continues to wait.
             content.wants.waits_until = content.time + seconds.max(0.0);
             Ok(())
         }
@@ -195,7 +195,7 @@ pub(super) fn waiting(api: &mut Registrar) {
     }
 }
 
-/// Preferred lanes.
+/// Registers preferred lanes.
 pub(super) fn lane_changes(api: &mut Registrar) {
     call!(
         api,

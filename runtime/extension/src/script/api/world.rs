@@ -1,4 +1,4 @@
-//! The world beyond the agent: further vehicles, places, random numbers.
+//! The world apart from the agent: other vehicles, places, random numbers.
 
 use super::values::{Outcome, fail, number, short};
 use super::{ROUTE, Registrar};
@@ -8,10 +8,11 @@ use rhai::{Array, Dynamic};
 use roadwright_agent::Effect;
 use roadwright_geometry::DVec2;
 
-/// Cost of an unknown place name, in operations, because the message compares it with the known names.
+/// Cost of an unknown place name in operations. It is high because the name is compared with all known names
+/// for the message.
 const MISSED_PLACE: u64 = 2000;
 
-/// Spawning vehicles.
+/// Registers spawning vehicles.
 pub(super) fn vehicles(api: &mut Registrar) {
     call!(
         api,
@@ -38,7 +39,7 @@ pub(super) fn vehicles(api: &mut Registrar) {
     );
 }
 
-/// Pedestrians.
+/// Registers pedestrians.
 pub(super) fn people(api: &mut Registrar) {
     call!(
         api,
@@ -56,7 +57,7 @@ pub(super) fn people(api: &mut Registrar) {
     );
 }
 
-/// Random and named places, and distances to them.
+/// Registers random and named places, and distances to them.
 pub(super) fn places(api: &mut Registrar) {
     call!(
         api,
@@ -80,8 +81,8 @@ pub(super) fn places(api: &mut Registrar) {
             }
             let place = place.or_else(fail)?;
             let at = [place.position.x, place.position.y];
-            // Two or three numbers: with a heading it is valid input of `park`, which rejects a position
-            // without one.
+            // Two or three numbers. With a heading they are valid input for `park`, which rejects a position
+            // without a heading.
             let numbers = at.into_iter().chain(place.heading);
             Ok(numbers.map(Dynamic::from).collect())
         }
@@ -98,7 +99,7 @@ pub(super) fn places(api: &mut Registrar) {
     );
 }
 
-/// Conditions that are remembered by name.
+/// Registers conditions that are remembered by name.
 pub(super) fn conditions(api: &mut Registrar) {
     call!(
         api,
@@ -118,7 +119,7 @@ pub(super) fn conditions(api: &mut Registrar) {
     );
 }
 
-/// Random numbers.
+/// Registers random numbers.
 pub(super) fn chance(api: &mut Registrar) {
     call!(
         api,

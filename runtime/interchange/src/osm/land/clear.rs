@@ -8,21 +8,21 @@ use roadwright_geometry::{polygon, polyline, unit};
 use roadwright_scenario::junction::U_TURN_RADIUS;
 use roadwright_scenario::lane_graph::LaneGraph;
 
-/// Distance of buildings from the edge of a lane, m: enough for mirrors and doors.
+/// Minimum distance between buildings and the edge of a lane, m, which leaves room for mirrors and doors.
 const BESIDE_LANE: f64 = 0.3;
-/// Distance of buildings from the middle of a lane, m, so that no vehicle that keeps to its lane, not even a
-/// bus, mistakes the building for an obstacle in its path.
+/// Minimum distance between buildings and the middle of a lane, m, so that no vehicle in the lane, not even a
+/// bus, takes the building for an obstacle in its path.
 const BESIDE_MIDDLE: f64 = 2.7;
-/// Extra clearance where a lane bends more tightly than a car can turn, because cars swing wide there: at a
-/// right angle by 0.41 times the difference of the radii.
+/// Additional clearance where a lane bends more tightly than a car can turn, as a share of the difference of
+/// the radii. Cars swing wide there; at a right angle the share would be 0.41.
 const WIDE: f64 = 0.5;
-/// Largest deviation of a stretch that counts as straight, m, and its largest length, m.
+/// Largest deviation of a stretch that counts as straight, and its maximum length, m.
 const BENT: f64 = 0.05;
 const LONGEST: f64 = 20.0;
 /// Number of corners of the circles that are cut out at the ends of stretches.
 const CORNERS: usize = 16;
 
-/// A stretch of the middle of a lane, and the clearance of buildings from it, m.
+/// A stretch of the middle of a lane, and the clearance that buildings need from it, m.
 #[derive(Clone, Copy)]
 struct Stretch {
     from: DVec2,
@@ -39,7 +39,7 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Makes the index of the lanes of a graph, including those on bridges and in tunnels.
+    /// Creates the index of the lanes of a graph, including those on bridges and in tunnels.
     pub(super) fn new(graph: &LaneGraph) -> Self {
         let mut stretches = Vec::new();
         for (id, lanelet) in graph.numbered() {
@@ -68,7 +68,7 @@ impl Lanes {
         }
     }
 
-    /// Returns what remains of a building that is too close to lanes; `None` if it is not.
+    /// Returns what remains of a building that is too close to lanes; `None` if it is far enough away.
     pub(super) fn cleared(&self, shape: &Shape) -> Option<Vec<Shape>> {
         let (low, high) = polygon::bounds(&shape[0])?;
         let (centre, half) = (0.5 * (low + high), 0.5 * (high - low));
@@ -77,7 +77,7 @@ impl Lanes {
             .for_each_within(centre, half.length() + self.reach, |index, _| {
                 near.push(index)
             });
-        // In the order of lanes instead of cells.
+        // Sorted by lane and not by cell.
         near.sort_unstable();
         let stretches = near.iter().map(|index| self.stretches[*index as usize]);
         let covers: Vec<Vec<DVec2>> = stretches
@@ -95,8 +95,8 @@ fn tightest_radius(line: CentreLine<'_>) -> f64 {
     1.0 / bends.fold(0.0, f64::max).max(1e-9)
 }
 
-/// Simplifies a line to straight stretches, because cutting with few of them is much faster than with one per
-/// metre.
+/// Simplifies a line to straight stretches, because cutting with a few of them is much faster than with one
+/// per metre.
 fn straight(points: &[DVec2]) -> Vec<(DVec2, DVec2)> {
     let cuts = polyline::cuts(points, BENT, LONGEST);
     let pairs = cuts.windows(2);
@@ -131,11 +131,11 @@ impl Stretch {
         distance(self.from, self.to, point) < self.clearance
     }
 
-    /// The area that has to be clear: a stadium, counter-clockwise, that contains all points within the
-    /// clearance.
+    /// Returns the area that has to be clear, which is a stadium (counter-clockwise) that contains all points
+    /// within the clearance.
     fn cover(&self) -> Vec<DVec2> {
         let step = std::f64::consts::TAU / CORNERS as f64;
-        // Around the circle instead of inside it.
+        // The corners lie on a circle around the round end and not inside it.
         let radius = self.clearance / roadwright_geometry::math::cos(0.5 * step);
         let circle = |centre: DVec2| {
             (0..CORNERS).map(move |i| centre + radius * unit(step * (i as f64 + 0.5)))

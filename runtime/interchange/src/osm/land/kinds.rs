@@ -1,9 +1,9 @@
-//! Kinds of areas by their tags: a building with its height, or a use of the ground.
+//! Kinds of areas by their tags, which are buildings with a height, and land uses.
 
 use super::super::elements::Tags;
 use roadwright_scenario::LandUse;
 
-/// Keys that are kept for outlines; others, mostly addresses, are dropped while reading.
+/// Keys that are kept for outlines. Others, mostly addresses, are dropped while reading.
 const KEYS: [&str; 20] = [
     "aeroway",
     "amenity",
@@ -27,26 +27,26 @@ const KEYS: [&str; 20] = [
     "waterway",
 ];
 
-/// Whether a key matters to land.
+/// Whether a key is relevant for land.
 pub(in super::super) fn matters(key: &str) -> bool {
     KEYS.binary_search(&key).is_ok()
 }
 
 /// Height of a storey, m.
 const STOREY: f64 = 3.0;
-/// Plausible heights, m: from a kiosk to the highest building of the world.
+/// Range of plausible heights, m, from a kiosk to the tallest building in the world.
 const HEIGHTS: (f64, f64) = (2.0, 830.0);
 
 /// Kind of an area.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
-    /// A building of a height, m.
+    /// A building with a height, m.
     Building(f64),
-    /// Ground with a use.
+    /// Ground with a land use.
     Ground(LandUse),
 }
 
-/// Returns the kind of an area, or why it is left out; `None` if the tags do not describe land.
+/// Returns the kind of an area, or the reason why it is left out; `None` if the tags do not describe land.
 pub(super) fn kind(tags: &Tags) -> Option<Result<Kind, &'static str>> {
     let value = |key: &str| tags.get(key).map(String::as_str).unwrap_or_default();
     let is_below = value("location") == "underground"
@@ -54,7 +54,7 @@ pub(super) fn kind(tags: &Tags) -> Option<Result<Kind, &'static str>> {
         || !matches!(value("tunnel"), "" | "no");
     let found = match value("building") {
         "" | "no" => Kind::Ground(usage(tags)?),
-        // Roofs on posts, above other ground.
+        // Roofs on posts have other ground below them.
         "roof" | "carport" | "canopy" => return Some(Err("roofs on posts (building=roof)")),
         building => Kind::Building(height(tags, building)),
     };
@@ -65,12 +65,12 @@ pub(super) fn kind(tags: &Tags) -> Option<Result<Kind, &'static str>> {
     })
 }
 
-/// Height of a building, m: from its height, its storeys, or the usual value of its kind.
+/// Height of a building, m, from its tagged height, its number of storeys, or the usual value for its kind.
 fn height(tags: &Tags, building: &str) -> f64 {
     let metres = tags.get("height").and_then(|text| metres(text));
     let storeys = || {
         let levels = tags.get("building:levels")?;
-        // Of several values or a range, the first one.
+        // If there are several values or a range, the first one is used.
         let first = levels.split([';', '-', ',']).next()?;
         first.trim().parse::<f64>().ok()
     };
@@ -98,10 +98,10 @@ fn metres(text: &str) -> Option<f64> {
     number.trim().parse::<f64>().ok().map(|value| unit * value)
 }
 
-/// The use of the ground; `None` if tags describe something else.
+/// Returns the land use; `None` if the tags describe something else.
 fn usage(tags: &Tags) -> Option<LandUse> {
     let value = |key: &str| tags.get(key).map(String::as_str).unwrap_or_default();
-    // The actual cover overrides the intended use: a pond in a park is water.
+    // The actual cover overrides the intended use, so that a pond in a park is water.
     covered(value("natural"), value("waterway"), value("water"))
         .or_else(|| of_leisure(value("leisure")))
         .or_else(|| paved(tags))

@@ -1,4 +1,4 @@
-//! Land and buildings from areas: closed ways and multipolygons.
+//! Land and buildings from areas, which are closed ways and multipolygons.
 
 mod clear;
 mod kinds;
@@ -20,24 +20,26 @@ use roadwright_scenario::{
 };
 use std::collections::BTreeMap;
 
-/// Largest simplification error of outlines, m: of buildings, and of land.
+/// Largest error of simplified outlines of buildings and of land, m.
 const TOLERANCES: (f64, f64) = (0.15, 0.3);
-/// Distance around the roads within which land is imported without a box, m.
+/// Distance around the roads within which land is imported if there is no box, m.
 const AROUND_ROADS: f64 = 150.0;
-/// Largest building, m from corner to corner; larger ones are mistakes, or stand for a whole quarter.
+/// Maximum size of a building from corner to corner, m. Larger ones are mistakes, or stand for a whole
+/// quarter.
 const LARGEST_BUILDING: f64 = 1_000.0;
-/// Smallest piece of a building that was cut: area, m^2, and width, m.
+/// Minimum area (m^2) and width (m) of a piece of a building that was cut.
 const LEAST_PIECE: (f64, f64) = (8.0, 1.0);
-/// Smallest remaining share of a building after the cut; below it the building is left out.
+/// Minimum share of a building that must remain after cutting; otherwise it is left out.
 const LEAST_SHARE: f64 = 0.3;
-/// Smallest area of land, m^2.
+/// Minimum area of land, m^2.
 const LEAST_LAND: f64 = 4.0;
-/// Maximum number of buildings, and of areas of land; a city of a million people has a quarter of that.
+/// Maximum number of buildings, and of areas of land. A city of a million people has a quarter of that.
 const MOST_OBJECTS: usize = 1_000_000;
 /// Maximum number of pairs of edges that are compared to find outlines that cross themselves.
 const MOST_COMPARISONS: usize = 200_000_000;
 
-/// Outlines with more corners are cleaned up by the polygon library, which costs more per outline.
+/// Number of corners above which outlines are cleaned up by the polygon library, which is slower for small
+/// ones.
 const MOST_PLAIN: usize = 200;
 
 /// Numbers of objects added to the scenario.
@@ -47,7 +49,7 @@ pub(super) struct Counts {
     pub(super) areas: usize,
 }
 
-/// An area of the data: rings of nodes, where nested rings cut out holes.
+/// An area in the data, as rings of nodes, where nested rings are holes.
 struct Area {
     object: String,
     name: String,
@@ -89,7 +91,7 @@ pub(super) fn add(
     Ok(adding.counts)
 }
 
-/// The areas that tags describe, in the order of the data: ways first.
+/// Returns the areas that tags describe, in the order of the data, ways first.
 fn areas(elements: &Elements, warnings: &mut Warnings) -> Vec<Area> {
     let mut areas = Vec::new();
     let ways = elements.areas.iter();
@@ -104,7 +106,7 @@ fn areas(elements: &Elements, warnings: &mut Warnings) -> Vec<Area> {
             continue;
         };
         let (rings, lost) = rings::joined(&[&way.nodes]);
-        // Open lines, such as a fence of a park or a river bank, are not areas.
+        // Open lines, such as the fence of a park or a river bank, are not areas.
         if lost == 0 {
             areas.push(Area {
                 object: object(),
@@ -161,7 +163,7 @@ fn read(
     }
 }
 
-/// Nodes shared by two areas, in order: their walls and edges are adjacent.
+/// Returns nodes that two areas share, in order. Their walls and edges are adjacent.
 fn shared_nodes(areas: &[Area]) -> Vec<i64> {
     let mut nodes: Vec<i64> = areas.iter().flat_map(|area| area.rings.concat()).collect();
     nodes.sort_unstable();
@@ -174,17 +176,17 @@ fn shared_nodes(areas: &[Area]) -> Vec<i64> {
     shared
 }
 
-/// The part of the world that is imported.
+/// The part of the world from which land is imported.
 struct Window {
     projection: LocalProjection,
     /// Its corners, m.
     ring: Vec<DVec2>,
-    /// A box that lies completely inside it, m.
+    /// A box that lies entirely inside the window, m.
     inner: (DVec2, DVec2),
 }
 
 impl Window {
-    /// Makes the window from the box, or from the surroundings of the roads; `None` if there is neither.
+    /// Creates the window from the box, or from the surroundings of the roads; `None` if there is neither.
     fn new(scenario: &Scenario, clip: Option<GeoBox>) -> Option<Self> {
         let origin = scenario.about().origin?;
         let projection =
@@ -209,7 +211,7 @@ impl Window {
                 ]
             }
         };
-        // A box in degrees is nearly one in metres, because its sides bend by centimetres.
+        // A box in degrees is almost a box in metres, because its sides bend only by centimetres.
         let inner = (
             DVec2::new(ring[0].x.max(ring[3].x), ring[0].y.max(ring[1].y)),
             DVec2::new(ring[1].x.min(ring[2].x), ring[2].y.min(ring[3].y)),
@@ -223,7 +225,7 @@ impl Window {
     }
 }
 
-/// Areas while they are added to a scenario.
+/// State while areas are added to a scenario.
 struct Adding<'a> {
     elements: &'a Elements,
     window: Window,
@@ -232,7 +234,7 @@ struct Adding<'a> {
     scenario: &'a mut Scenario,
     warnings: &'a mut Warnings,
     counts: Counts,
-    /// Remaining number of pairs of edges that may be compared.
+    /// Number of pairs of edges that may still be compared.
     left: usize,
 }
 
@@ -260,7 +262,7 @@ impl Adding<'_> {
         }
     }
 
-    /// The rings of an area in the world, simplified; `None` if a node is missing.
+    /// Returns the simplified rings of an area in world coordinates; `None` if a node is missing.
     fn outline(&mut self, area: &Area, tolerance: f64) -> Option<Vec<Vec<DVec2>>> {
         let (elements, window) = (self.elements, &self.window);
         let place = |node: &i64| {
@@ -277,7 +279,7 @@ impl Adding<'_> {
         rings.collect()
     }
 
-    /// Converts rings to polygons in the window, or returns why that is impossible.
+    /// Converts rings to polygons in the window, or returns the reason why that is impossible.
     fn shapes(&mut self, rings: &[Vec<DVec2>]) -> Result<Vec<Shape>, &'static str> {
         let corners: Vec<DVec2> = rings.concat();
         let Some((low, high)) = polygon::bounds(&corners) else {
@@ -295,7 +297,7 @@ impl Adding<'_> {
         }
         let is_inside =
             low.cmpge(self.window.inner.0).all() && high.cmple(self.window.inner.1).all();
-        // Most areas are a single ring without crossings, which is kept as it is.
+        // Most areas are a single ring without crossings, which needs no clean-up.
         let is_small = rings.len() == 1 && corners.len() <= MOST_PLAIN;
         let is_plain = is_small && polygon::is_simple(&rings[0]);
         if is_inside && is_plain {
@@ -395,11 +397,11 @@ impl Adding<'_> {
     }
 }
 
-/// Whether a remaining piece is a building rather than a sliver.
+/// Whether a remaining piece is large enough for a building.
 fn is_piece(shape: &Shape) -> bool {
     let area = rings::area(shape);
     let edges = shape.iter().flat_map(|ring| polygon::edges(ring));
     let around: f64 = edges.map(|(a, b)| (b - a).length()).sum();
-    // A long piece of area A and perimeter p is about 2 A / p wide.
+    // A long piece with area A and perimeter p is about 2 A / p wide.
     area >= LEAST_PIECE.0 && 2.0 * area / around.max(1e-9) >= LEAST_PIECE.1
 }

@@ -1,4 +1,4 @@
-//! Outlines from ways: rings of nodes, assembled and simplified, and polygon operations.
+//! Assembles outlines from ways as rings of nodes, simplifies them, and combines polygons.
 
 use glam::DVec2;
 use i_overlay::core::fill_rule::FillRule;
@@ -9,16 +9,16 @@ use roadwright_geometry::polygon;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// A polygon: its outline counter-clockwise, then its holes clockwise.
+/// A polygon, which consists of its outline (counter-clockwise) and its holes (clockwise).
 pub(super) type Shape = Vec<Vec<DVec2>>;
 
-/// Maximum number of crossings of an outline with itself that are repaired.
+/// Maximum number of self-crossings of an outline that are repaired.
 const MOST_CROSSINGS: usize = 100;
 
-/// Joins ways to rings, each without its first node repeated. Also returns the number of remaining ways,
-/// because in an extract the rest of an outline may be missing.
+/// Joins ways to rings, in which the first node is not repeated at the end. Also returns the number of ways
+/// that are left over, because an extract may contain only a part of an outline.
 ///
-/// Ways are joined in their order. Where three meet at a node, the first one that fits is used.
+/// Ways are joined in their order. If three meet at a node, the first one that fits is used.
 pub(super) fn joined(ways: &[&[i64]]) -> (Vec<Vec<i64>>, usize) {
     let mut by_end: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
     let is_closed = |way: &[i64]| way.len() > 3 && way.first() == way.last();
@@ -61,9 +61,9 @@ pub(super) fn joined(ways: &[&[i64]]) -> (Vec<Vec<i64>>, usize) {
     (rings, lost)
 }
 
-/// Simplifies a ring with an error of at most `tolerance`, m. Fixed corners are kept, such as those shared by
-/// neighbours, so that their walls stay adjacent. Each checked corner takes one from `left`; when nothing is
-/// left, all others stay.
+/// Simplifies a ring with an error of at most `tolerance`, m. Fixed corners are kept, such as those shared
+/// with neighbours, so that walls stay adjacent. Each corner that is checked takes one from `left`, and when
+/// nothing is left, all other corners are kept.
 pub(super) fn simplified(
     ring: &[DVec2],
     must_stay: impl Fn(usize) -> bool,
@@ -74,7 +74,7 @@ pub(super) fn simplified(
     if count <= 4 {
         return ring.to_vec();
     }
-    // Between two corners far apart, so that neither half can vanish.
+    // Split between two corners that are far apart, so that neither half can vanish.
     let far = (1..count).max_by(|&a, &b| {
         let distance = |i: usize| (ring[i] - ring[0]).length_squared();
         distance(a).total_cmp(&distance(b))
@@ -104,7 +104,7 @@ pub(super) fn simplified(
 }
 
 /// Whether rings can be passed to [`combined`], because they cross themselves and each other only a few
-/// times. Comparing them takes from `left`.
+/// times. Each comparison of edges takes one from `left`.
 pub(super) fn is_tame(rings: &[Vec<DVec2>], left: &mut usize) -> bool {
     let mut count = 0;
     let all = rings.iter().map(Vec::as_slice);
@@ -119,7 +119,7 @@ pub(super) fn is_tame(rings: &[Vec<DVec2>], left: &mut usize) -> bool {
     whole && count <= MOST_CROSSINGS
 }
 
-/// Converts rings, by the even-odd rule, to polygons inside a window.
+/// Converts rings to polygons inside a window, by the even-odd rule.
 pub(super) fn inside(rings: &[Vec<DVec2>], window: &[DVec2]) -> Vec<Shape> {
     combined(
         rings,
@@ -163,17 +163,17 @@ fn combined(
         .collect()
 }
 
-/// Rounds to millimetres, which are finer than any survey.
+/// Rounds coordinates to millimetres, which are finer than any survey.
 pub(super) fn rounded(ring: &[DVec2]) -> Vec<DVec2> {
     ring.iter().map(|p| (*p * 1e3).round() / 1e3).collect()
 }
 
-/// The area of a polygon without its holes, m^2.
+/// Returns the area of a polygon without its holes, m^2.
 pub(super) fn area(shape: &Shape) -> f64 {
     shape.iter().map(|ring| polygon::signed_area(ring)).sum()
 }
 
-/// Converts a polygon with holes to one ring, with a cut from each hole to the corner nearest to it.
+/// Converts a polygon with holes to a single ring, with a cut from each hole to the nearest corner.
 pub(super) fn opened(shape: Shape) -> Vec<DVec2> {
     let mut rings = shape.into_iter();
     let outer = rings.next().unwrap_or_default();

@@ -1,7 +1,7 @@
-//! The vehicle of manoeuvres: the kinematic one-track model, forwards and backwards.
+//! The vehicle of manoeuvres, which follows the kinematic one-track model forwards and backwards.
 //!
-//! In the simulation a route decides when to change gear. Here the driver does: a vehicle that has braked to
-//! a stop and keeps requesting the same acceleration begins to roll in the other direction.
+//! In the simulation, the route determines when to reverse. Here the driver decides: a vehicle that has
+//! braked to a stop starts in the other direction if the same acceleration is still requested.
 
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::{sin_cos, tan, wrap_angle};
@@ -10,7 +10,7 @@ use roadwright_plugin_api::ControllerOutput;
 use roadwright_scenario::VehicleType;
 use std::sync::Arc;
 
-/// Pose of the rear axle, speed and steering of a vehicle, with statistics of its drive.
+/// State of a vehicle (pose of the rear axle, speed, steering), with statistics of its drive.
 pub(super) struct Car {
     pub(super) kind: Arc<VehicleType>,
     /// Middle of the rear axle.
@@ -21,11 +21,11 @@ pub(super) struct Car {
     pub(super) steering: f64,
     /// Yaw rate, rad/s.
     pub(super) yaw_rate: f64,
-    /// Distance driven in either direction, m.
+    /// Distance driven forwards and backwards, m.
     pub(super) distance: f64,
-    /// Changes between forwards and backwards.
+    /// Number of changes between forwards and backwards.
     pub(super) shunts: u32,
-    /// Direction in which it last rolled: 1 or -1, 0 if it has not rolled yet.
+    /// Direction in which the vehicle last moved: 1 or -1, or 0 if it has not moved yet.
     direction: f64,
 }
 
@@ -43,7 +43,7 @@ impl Car {
         }
     }
 
-    /// Its body.
+    /// Bounding box of the body.
     pub(super) fn body(&self) -> OrientedBox {
         let middle = Pose {
             position: self.pose.point(self.kind.body_centre(), 0.0),
@@ -52,7 +52,7 @@ impl Car {
         OrientedBox::new(middle, self.kind.length.get(), self.kind.width.get())
     }
 
-    /// Acceleration that engine and brakes produce for a wanted one, m/s^2; NaN means full braking.
+    /// Acceleration that engine and brakes produce for a requested one, m/s^2. NaN means full braking.
     fn pedals(&self, wanted: f64) -> f64 {
         let (gas, brake) = (self.kind.max_acceleration, self.kind.max_braking);
         let direction = if self.speed == 0.0 {
@@ -63,11 +63,11 @@ impl Car {
         if !wanted.is_finite() {
             return -direction * brake;
         }
-        // Against the rolling direction it brakes, along it the engine drives.
+        // Requests against the direction of travel use the brakes, and requests along it the engine.
         let (least, most) = match direction {
             1.0 => (-brake, gas),
             -1.0 => (-gas, brake),
-            // From a standstill it starts in either direction by its engine.
+            // From a standstill, the engine accelerates in either direction.
             _ => (-gas, gas),
         };
         wanted.clamp(least, most.get())
@@ -85,17 +85,17 @@ impl Car {
         let steering = (self.steering + turn.clamp(-quickest, quickest))
             .clamp(-kind.max_steering, kind.max_steering.get());
         let wanted = self.speed + self.pedals(command.acceleration) * dt;
-        // It stops before it rolls in the other direction.
+        // The vehicle stops before it moves in the other direction.
         let speed = if self.speed * wanted < 0.0 {
             0.0
         } else {
             wanted.clamp(-kind.max_speed, kind.max_speed.get())
         };
-        // Means over the step for speed and wheel angle, so that a car that reverses with the opposite speed
-        // returns along its own arc.
+        // Uses the mean speed and wheel angle of the step, so that a car that reverses with the opposite
+        // speed returns along the same arc.
         let distance = 0.5 * (self.speed + speed) * dt;
         let turned = distance * tan(0.5 * (self.steering + steering)) / kind.wheelbase;
-        // Along the chord of the arc, whose heading is the mean of the headings before and after.
+        // Moves along the chord of the arc, whose heading is the mean of the headings before and after.
         let (sin, cos) = sin_cos(self.pose.heading + 0.5 * turned);
         self.pose.position.x += distance * cos;
         self.pose.position.y += distance * sin;
@@ -111,13 +111,13 @@ impl Car {
         if self.speed == 0.0 {
             return;
         }
-        // The direction before a stop is remembered, because a stop alone is no shunt.
+        // The direction before a stop is kept, because stopping alone does not count as a change.
         let direction = self.speed.signum();
         self.shunts += u32::from(self.direction * direction < 0.0);
         self.direction = direction;
     }
 
-    /// All state variables.
+    /// Returns all state variables.
     pub(super) fn state(&self) -> Vec<f64> {
         let Pose { position, heading } = self.pose;
         vec![position.x, position.y, heading, self.speed, self.steering]

@@ -1,9 +1,9 @@
-//! Manoeuvres: courses that compute their vehicle themselves.
+//! Manoeuvres, which are courses that simulate their vehicle themselves.
 //!
-//! A pole on a roof and a trailer behind a car are no bodies at the simulation's level `one_track`, and the
-//! state that a driver needs of them is not part of a lane. So these courses move their vehicle by the
-//! kinematic one-track model of `car.rs`, call the controller of the stack once per time step, and pass the
-//! state of the manoeuvre in input fields that describe lanes elsewhere:
+//! The simulation's level `one_track` has neither a pole on a roof nor a trailer behind a car, and the inputs
+//! of controllers have no fields for their state. So these courses move their vehicle by the kinematic
+//! one-track model of `car.rs`, call the controller of the stack once per time step, and pass the state of
+//! the manoeuvre in input fields that describe lanes elsewhere:
 //!
 //! | course | `lane_offset` | `heading_error` | `stop_distance` | `path_curvature` |
 //! | --- | --- | --- | --- | --- |
@@ -11,8 +11,8 @@
 //! | `parking` | left of the bay's line, m | relative to the bay, rad | along the line, m | - |
 //! | `trailer-reverse` | the same of the trailer | of the trailer | of the trailer | hitch angle, rad |
 //!
-//! Stack, fitness and time step are those of a scenario that contains all objects. It is made into a world
-//! like any other, so that errors are reported in the same words.
+//! Stack, fitness and time step are those of a scenario that contains all objects. A world is created from it
+//! as for any other course, so that errors are reported in the same words.
 
 mod car;
 pub(super) mod parking;
@@ -34,43 +34,43 @@ use roadwright_scenario::{Agent, ModuleSetting, Place, Scenario, Shape, Stack, V
 use roadwright_simulation::World;
 use std::f64::consts::FRAC_PI_2;
 
-/// Number of substeps per time step, because a pole falls and a trailer swings while the driver's command is
-/// constant.
+/// Number of substeps per time step. The driver's command is constant meanwhile, but a pole falls and a
+/// trailer swings.
 const PARTS: u32 = 4;
-/// Interval at which observers are asked whether to continue, and the visible state is hashed, s.
+/// Interval at which observers are asked whether to continue, and at which the visible state is hashed, s.
 const GLANCE: f64 = 1.0;
 /// Speed limit of a manoeuvre, m/s, as reported to controllers for roads.
 const ALLOWED: f64 = 3.0;
 
 /// A manoeuvre in progress.
 trait Manoeuvre {
-    /// The input of the driver.
+    /// Returns the input of the driver.
     fn perceive(&self) -> ControllerInput;
 
     /// Advances by one substep, s.
     fn advance(&mut self, command: ControllerOutput, dt: f64);
 
-    /// How it ends, if it does; `is_last` after the last step.
+    /// Returns how the manoeuvre ends, if it does. `is_last` is set after the last step.
     fn end(&self, is_last: bool) -> Option<End>;
 
     /// The vehicle.
     fn car(&self) -> &car::Car;
 
-    /// Straight distance to the intended end, m.
+    /// Straight distance to the intended end position, m.
     fn goal_distance(&self) -> f64 {
         0.0
     }
 
-    /// Angle between the balanced pole and the vertical, rad.
+    /// Angle between the pole and the vertical, rad.
     fn lean(&self) -> f64 {
         0.0
     }
 
-    /// All state variables, for the hash of the run.
+    /// Returns all state variables, for the hash of the run.
     fn state(&self) -> Vec<f64>;
 }
 
-/// An input without lanes, leaders and obstacles.
+/// Returns an input without lanes, leaders and obstacles.
 fn row(car: &car::Car) -> ControllerInput {
     ControllerInput {
         speed: car.speed,
@@ -95,11 +95,11 @@ pub(super) struct Beginning<'a> {
 }
 
 impl Beginning<'_> {
-    /// The vehicle at its start in the scenario.
+    /// Returns the vehicle at its start in the scenario.
     fn car(&self) -> car::Car {
         let pose = match self.agent.start {
             Place::Ground(at) => Pose::new(at.x.get(), at.y.get(), at.heading.get()),
-            // Manoeuvres start on open ground.
+            // Manoeuvres start on open ground, so this does not occur.
             Place::Lane(_) => Pose::default(),
         };
         car::Car::new(self.kind, pose)
@@ -131,7 +131,8 @@ fn touches(body: &OrientedBox, others: &[OrientedBox]) -> bool {
     others.iter().any(|other| body.penetration(other) > 0.0)
 }
 
-/// Sets distance and angle of the nearest point of the obstacles ahead, from the middle of the front.
+/// Sets the distance and angle of the nearest point of the obstacles ahead, measured from the middle of the
+/// front.
 fn see(car: &car::Car, boxes: &[OrientedBox], row: &mut ControllerInput) {
     let front = car.pose.point(car.kind.front(), 0.0);
     for place in boxes.iter().map(|other| other.closest_point(front)) {
@@ -146,7 +147,7 @@ fn see(car: &car::Car, boxes: &[OrientedBox], row: &mut ControllerInput) {
     }
 }
 
-/// Sets distance and angle of a point from the rear axle, as a way-point.
+/// Sets the distance and angle of a point from the rear axle, as for a waypoint.
 fn point_at(place: DVec2, car: &car::Car, row: &mut ControllerInput) {
     let offset = place - car.pose.position;
     row.waypoint_distance = offset.length();
@@ -154,7 +155,7 @@ fn point_at(place: DVec2, car: &car::Car, row: &mut ControllerInput) {
 }
 
 impl Course {
-    /// Whether the course computes its vehicle itself.
+    /// Whether the course simulates its vehicle itself.
     pub(crate) fn is_manoeuvre(&self) -> bool {
         matches!(
             self.kind,
@@ -177,8 +178,8 @@ impl Course {
     }
 }
 
-/// Drives a manoeuvre to its end, or until `goes_on` returns false. `world` is its scenario as a world, which
-/// has accepted the stack and whose time step applies; the world itself does not advance.
+/// Drives a manoeuvre to its end, or until `goes_on` returns false. `world` has been created from the
+/// scenario, has accepted the stack and determines the time step, but does not advance.
 pub(crate) fn drive(
     (course, seed): (&Course, u64),
     scenario: &Scenario,
@@ -231,7 +232,7 @@ pub(crate) fn drive(
     })
 }
 
-/// The driver's module with its build, if it is external.
+/// Returns the driver's module with its build, if it is external.
 fn builds_of(driver: &Module<dyn Controller>, stack: &Stack) -> Vec<String> {
     let build = driver.logic.version();
     if build.is_empty() {
@@ -240,7 +241,7 @@ fn builds_of(driver: &Module<dyn Controller>, stack: &Stack) -> Vec<String> {
     vec![format!("controller {} {build}", stack.controller.module)]
 }
 
-/// External modules that drive the scenario of a manoeuvre, with their builds.
+/// Returns the external modules that drive the scenario of a manoeuvre, with their builds.
 pub(crate) fn builds(scenario: &Scenario, modules: &Registry) -> Vec<String> {
     let agent = scenario.agents().values().next();
     let stack = agent.and_then(|agent| scenario.stacks().get(&agent.stack));
@@ -251,19 +252,19 @@ pub(crate) fn builds(scenario: &Scenario, modules: &Registry) -> Vec<String> {
     driver.unwrap_or_default()
 }
 
-/// Makes a module with the parameters of a stack, which the world has accepted already.
+/// Creates a module with the parameters of a stack, which the world has already accepted.
 fn make<L: ?Sized + Choosable>(modules: &Registry, setting: &ModuleSetting) -> Option<Module<L>> {
     let entries = modules.of::<L>().iter();
     let entry = entries.into_iter().find(|e| e.info.id == setting.module)?;
     let mut module = entry.make();
     for (key, value) in &setting.parameters {
-        // The world has rejected invalid parameters before.
+        // The world has already rejected invalid parameters.
         let _ = module.parameters.set(key, *value);
     }
     Some(module)
 }
 
-/// A manoeuvre with its driver.
+/// A manoeuvre that is being driven.
 struct ManoeuvreRun {
     manoeuvre: Box<dyn Manoeuvre>,
     driver: Module<dyn Controller>,
@@ -275,7 +276,7 @@ struct ManoeuvreRun {
     failure: Option<String>,
 }
 
-/// Sums over the steps.
+/// Sums over all steps.
 #[derive(Default)]
 struct Sums {
     steps: u64,
@@ -288,13 +289,13 @@ struct Sums {
 }
 
 impl ManoeuvreRun {
-    /// Runs steps until the manoeuvre ends, or the observer stops it.
+    /// Runs steps until the manoeuvre ends or the observer stops it.
     fn finish(&mut self, time: f64, id: u64, goes_on: &mut dyn FnMut() -> bool) -> End {
         let in_steps = |time: f64| ((time / self.dt).round() as u64).max(1);
         let (last, glance) = (in_steps(time), in_steps(GLANCE));
         for step in 1..=last {
             self.step(step - 1, id);
-            // A drive in which a module has failed is no result, so the rest of it is pointless.
+            // A drive in which a module failed is not a result, so the rest of it is not simulated.
             if self.failure.is_some() {
                 break;
             }
@@ -337,7 +338,7 @@ impl ManoeuvreRun {
         self.sum_up(before);
     }
 
-    /// Tells external modules which agent they drive.
+    /// Tells external modules which agent they drive at this step.
     fn tell_boundary(&mut self, index: u64) {
         if !self.driver.logic.has_step_boundary() {
             return;
@@ -353,7 +354,7 @@ impl ManoeuvreRun {
         let Module {
             parameters, logic, ..
         } = &mut self.driver;
-        // Files are not reloaded while a course is driven, so the result is ignored.
+        // Files are not reloaded during the drive of a course, so the result is ignored.
         let _ = logic.at_step_boundary(parameters, &moment);
     }
 
@@ -386,7 +387,7 @@ impl ManoeuvreRun {
         }
     }
 
-    /// The report of the drive, rated by the fitnesses of its stack.
+    /// Report on the drive, scored by the fitnesses of its stack.
     fn drive_row(&mut self, id: u64, end: End, stack: &Stack, modules: &Registry) -> DriveRow {
         let (car, sums) = (self.manoeuvre.car(), &self.sums);
         let distance = car.distance;

@@ -1,4 +1,4 @@
-//! The course `parking`: a car parks between two others, at right angles to the aisle it drives along.
+//! The course `parking`: a car parks between two others, at right angles to the aisle along which it drives.
 //!
 //! ```text
 //!   |      |      |      |
@@ -10,8 +10,8 @@
 //! ```
 //!
 //! The middle of the bay is the origin, its mouth lies in the direction of +x, and the aisle runs along y.
-//! The side from which the car comes, its start in the aisle and the positions of the two others in their
-//! bays are drawn. It has to stop in the middle of the bay, with its nose to the aisle, without touching
+//! The side from which the car comes, its start in the aisle and the positions of the two other cars in their
+//! bays are random. The car has to stop in the middle of the bay, facing the aisle, without touching
 //! anything.
 
 use super::super::draft::{Draft, Trip};
@@ -25,10 +25,10 @@ use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 use roadwright_scenario::{Place, Shape};
 use std::f64::consts::FRAC_PI_2;
 
-/// Bays, m.
+/// Depth and width of bays, m.
 const DEPTH: f64 = 5.0;
 const WIDTH: f64 = 2.5;
-/// Width of the aisle before them, m.
+/// Width of the aisle, m.
 const AISLE: f64 = 6.5;
 /// Length and width of the parked cars, m.
 const OTHER: (f64, f64) = (4.5, 1.8);
@@ -38,7 +38,7 @@ const OTHERS_ASKEW: f64 = 0.03;
 /// Tolerance of the final position along and across the bay, m, and of the heading, rad.
 const NEAR: f64 = 0.3;
 const STRAIGHT: f64 = 5.0 * std::f64::consts::PI / 180.0;
-/// Below this speed the car counts as standing, m/s.
+/// Speed below which the car counts as standing, m/s.
 const STANDING: f64 = 0.05;
 /// Time limit, s.
 const TIME: f64 = 90.0;
@@ -46,7 +46,7 @@ const TIME: f64 = 90.0;
 pub(in crate::course) fn course() -> Course {
     Course {
         name: "parking".into(),
-        doc: "A car comes along an aisle and has to stand in a bay of 2.5 m between two others, nose to the \
+        doc: "A car comes along an aisle and has to park in a bay of 2.5 m between two others, facing the \
               aisle; it has 90 s."
             .into(),
         vehicle: "car",
@@ -62,7 +62,7 @@ pub(in crate::course) fn draft(seed: u64) -> Draft {
     let mut stream = Stream::new(seed, "parking", 0);
     let from = if stream.next_unit() < 0.5 { -1.0 } else { 1.0 };
     let middle = 0.5 * DEPTH + 0.5 * AISLE;
-    // Along the aisle, from below (heading up) or from above (heading down), in front of the bays.
+    // The car drives along the aisle from below (heading up) or from above (heading down).
     let start = Place::ground(
         middle + stream.next_in(-0.5, 0.5),
         -from * stream.next_in(3.0, 9.0),
@@ -90,7 +90,7 @@ pub(in crate::course) fn draft(seed: u64) -> Draft {
     draft
 }
 
-/// A rectangle by its middle, heading, length and width.
+/// Returns a rectangle with the given middle, heading, length and width.
 pub(super) fn a_box(x: f64, y: f64, heading: f64, length: f64, width: f64) -> Shape {
     Shape::Box {
         x: x.into(),
@@ -101,7 +101,7 @@ pub(super) fn a_box(x: f64, y: f64, heading: f64, length: f64, width: f64) -> Sh
     }
 }
 
-/// A car in front of a bay.
+/// A car that has to park in a bay.
 struct Parking {
     car: Car,
     others: Vec<OrientedBox>,
@@ -115,14 +115,13 @@ pub(super) fn begin(beginning: &Beginning<'_>) -> impl Manoeuvre + use<> {
 }
 
 impl Parking {
-    /// Middle of the body; the origin is the middle of the bay.
+    /// Middle of the body, relative to the middle of the bay.
     fn middle(&self) -> DVec2 {
         self.car.pose.point(self.car.kind.body_centre(), 0.0)
     }
 }
 
-/// Whether a car is parked in a bay around the origin, given the position of its middle, its heading and its
-/// speed.
+/// Whether a car is parked in a bay around the origin, given its middle, heading and speed.
 pub(super) fn is_parked(middle: DVec2, heading: f64, speed: f64) -> bool {
     let off = middle.abs();
     off.x <= NEAR && off.y <= NEAR && heading.abs() <= STRAIGHT && speed.abs() < STANDING
@@ -131,7 +130,7 @@ pub(super) fn is_parked(middle: DVec2, heading: f64, speed: f64) -> bool {
 impl Manoeuvre for Parking {
     fn perceive(&self) -> ControllerInput {
         let Pose { position, heading } = self.car.pose;
-        // Position of the rear axle of a car whose middle is that of the bay.
+        // Position of the rear axle when the middle of the car is that of the bay.
         let goal = DVec2::new(-self.car.kind.body_centre(), 0.0);
         let mut input = ControllerInput {
             lane_offset: position.y,

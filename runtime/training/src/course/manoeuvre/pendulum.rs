@@ -1,11 +1,11 @@
 //! The course `pendulum`: a car on a straight line carries an upright pole.
 //!
-//! [Gerdelan 2011], section 12.6, names it as the usual test of fuzzy controllers but leaves it open. The
-//! pole is a thin rod of 2 m, hinged on the roof so that it falls forwards or backwards, and pushed once at
-//! the start, with a strength and direction that are drawn. A drive ends when it leans by 30 degrees, or
+//! [Gerdelan 2011], section 12.6, mentions it as the usual test of fuzzy controllers without specifying it.
+//! The pole is a thin rod of 2 m, hinged on the roof so that it falls forwards or backwards. It is pushed
+//! once at the start, with a random strength and direction. A drive ends when it leans by 30 degrees, or
 //! after a minute.
 //!
-//! With its lean f from the vertical, positive forwards, and the acceleration a of the car:
+//! With the lean f from the vertical (positive forwards) and the acceleration a of the car, the pole moves by
 //!
 //! ```text
 //! f'' = 3 / (2 l) * (g sin f - a cos f)
@@ -27,8 +27,8 @@ const GRAVITY: f64 = 9.81;
 const FALLEN: f64 = 30.0 * std::f64::consts::PI / 180.0;
 /// Time limit, s.
 const TIME: f64 = 60.0;
-/// Range of the angular velocity after the push, rad/s; the upper end is about what an engine of 2.6 m/s^2
-/// can catch.
+/// Range of the angular velocity after the push, rad/s. The upper end is about the limit for an engine with
+/// 2.6 m/s^2.
 const KICK: (f64, f64) = (0.2, 0.6);
 
 pub(in crate::course) fn course() -> Course {
@@ -60,9 +60,9 @@ pub(in crate::course) fn draft(seed: u64) -> Draft {
 /// A car with its pole.
 struct Pendulum {
     car: Car,
-    /// Angle from the vertical, rad, positive forwards.
+    /// Angle between the pole and the vertical, rad, positive forwards.
     lean: f64,
-    /// Rate of the lean, rad/s.
+    /// Angular velocity of the pole, rad/s.
     fall: f64,
 }
 
@@ -94,11 +94,11 @@ impl Manoeuvre for Pendulum {
             ..command
         };
         let acceleration = self.car.advance(straight, dt);
-        // A thin rod on a joint: m L² / 3 times its angular acceleration is m L / 2 (g sin - a cos), where an
-        // accelerating car tips the pole back.
+        // For a thin rod on a hinge, m L² / 3 times its angular acceleration is m L / 2 (g sin - a cos),
+        // where a car that accelerates tips the pole back.
         let (sin, cos) = sin_cos(self.lean);
         let torque = GRAVITY * sin - acceleration * cos;
-        // Velocity first, so that the swing of an undriven pole neither grows nor decays.
+        // The velocity is updated first, so that the swing of a free pole neither grows nor decays.
         self.fall += 1.5 / LENGTH * torque * dt;
         self.lean += self.fall * dt;
     }
@@ -170,7 +170,7 @@ mod tests {
         }
         assert!(upright.lean < 0.0 && upright.fall < 0.0);
         assert_eq!(upright.car.pose.position.y, 0.0);
-        // The lean at which gravity and acceleration balance, tan f = a / g, is kept.
+        // If gravity and acceleration balance, tan f = a / g, the lean stays the same.
         let even = roadwright_geometry::math::atan(2.0 / GRAVITY);
         let mut kept = pole(even, 0.0);
         for _ in 0..100 {

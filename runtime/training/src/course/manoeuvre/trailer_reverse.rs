@@ -1,15 +1,16 @@
 //! The course `trailer-reverse`: a car reverses a trailer of 5 m into a bay of 3 x 8 m.
 //!
-//! [Gerdelan 2011], section 12.6, names it as a test of controllers but leaves it open. The middle of the bay
-//! is the origin and its mouth lies in the direction of +x. The tail of the trailer starts 20 m before it;
-//! the offset of car and trailer from the middle line, their heading and the hitch angle are drawn. The drive
-//! is complete when the trailer stands with its middle within 0.3 m of the bay's, along and across, and
-//! within 5 degrees. It ends when the hitch angle reaches 60 degrees, when car or trailer touch a wall, and
-//! after 90 s.
+//! [Gerdelan 2011], section 12.6, mentions it as a test of controllers without specifying it. The middle of
+//! the bay is the origin and its mouth lies in the direction of +x. The tail of the trailer starts 20 m
+//! before the mouth; the offset of car and trailer from the middle line, their heading and the hitch angle
+//! are random. The drive is complete when the trailer stands with its middle within 0.3 m of the middle of
+//! the bay, along and across, and within 5 degrees of its direction. It ends when the hitch angle reaches 60
+//! degrees, when car or trailer touch a wall, and after 90 s.
 //!
-//! The trailer is a body without slip behind a coupling: its axle moves in the direction of its heading. With
-//! the speed v and the turn rate w of the car, the coupling h behind its rear axle, the drawbar d from
-//! coupling to axle and the hitch angle c, heading of the car minus that of the trailer, the trailer turns at
+//! The trailer follows the coupling without slip, so its axle moves in the direction of its heading. Let v be
+//! the speed and w the turn rate of the car, h the distance of the coupling behind its rear axle, d the
+//! distance from the coupling to the trailer's axle, and c the hitch angle (heading of the car minus that of
+//! the trailer). Then the trailer turns at
 //!
 //! ```text
 //! (v sin c - h w cos c) / d
@@ -31,21 +32,21 @@ const DEPTH: f64 = 8.0;
 const WIDTH: f64 = 3.0;
 /// Thickness of its walls, m.
 const WALL: f64 = 0.3;
-/// Length of the trailer from coupling to tail, of its part without a body, and its width, m.
+/// Length of the trailer from coupling to tail, length of its part without a body, and its width, m.
 const LENGTH: f64 = 5.0;
 const BAR: f64 = 1.0;
 const BREADTH: f64 = 2.0;
 /// Distance from the coupling to the axle, m.
 const DRAWBAR: f64 = 3.5;
-/// Distance from the middle of the bay to the start of the car's rear axle, m; the tail of the trailer is
+/// Distance from the middle of the bay to the start of the car's rear axle, m. The tail of the trailer is
 /// then 20 m before the mouth.
 const START: f64 = 30.0;
-/// Largest offsets at the start: along and across, m; heading and hitch, rad.
+/// Largest random offsets at the start: along and across, m; heading and hitch angle, rad.
 const ALONG: f64 = 0.5;
 const ACROSS: f64 = 2.5;
 const ASKEW: f64 = 0.25;
 const BENT: f64 = 0.15;
-/// Hitch angle at which the vehicle has jackknifed, rad.
+/// Hitch angle at which the vehicle counts as jackknifed, rad.
 const JACKKNIFE: f64 = 60.0 * std::f64::consts::PI / 180.0;
 /// Time limit, s.
 const TIME: f64 = 90.0;
@@ -114,7 +115,7 @@ impl Trailer {
         wrap_angle(self.car.pose.heading - self.heading)
     }
 
-    /// Pose on the middle line of the trailer, m behind its coupling.
+    /// Pose on the trailer's centre line, m behind its coupling.
     fn behind(&self, distance: f64) -> Pose {
         let at_coupling = Pose {
             position: self.car.pose.point(-self.coupling(), 0.0),
@@ -160,12 +161,12 @@ impl Manoeuvre for Trailer {
         let turning = self.car.yaw_rate;
         let coupling = self.coupling();
         // Only the coupling's motion across the trailer turns it: `speed` along the car, and `coupling *
-        // turning` to the outer side, because it lies behind the axle of the car.
+        // turning` to the outer side, because the coupling lies behind the car's rear axle.
         let rate = |hitch: f64| {
             let (sin, cos) = sin_cos(hitch);
             (speed * sin - coupling * turning * cos) / DRAWBAR
         };
-        // At the middle of the step, as for the car itself.
+        // Evaluated at the middle of the step, as for the car itself.
         let halfway = hitch + 0.5 * dt * (turning - rate(hitch));
         self.heading = wrap_angle(self.heading + rate(halfway) * dt);
     }
