@@ -353,8 +353,8 @@ fn has_inflection(segment: &Segment) -> bool {
     }
 }
 
-/// The same line with a spiral cut where its curvature is zero; `None` for a cubic, which cannot be cut this
-/// way.
+/// The same line with a spiral cut where its curvature is zero; `None` for a cubic, which cannot be cut like
+/// this.
 fn cut_at_inflection(line: &ReferenceLine, index: usize) -> Option<ReferenceLine> {
     let Segment::Spiral {
         length,

@@ -41,7 +41,7 @@ pub fn cuts(points: &[DVec2], miss: f64, longest: f64) -> Vec<usize> {
 /// Vectors to the left at each point: unit length on a straight, longer at bends, so that points shifted
 /// along them by a distance lie on lines at that distance. At most `limit` long.
 ///
-/// Needs at least two points, because a single one has no direction.
+/// Needs at least two points, because a single point has no direction.
 pub fn mitres(points: &[DVec2], limit: f64) -> Vec<DVec2> {
     let Some(last) = points.len().checked_sub(1).filter(|last| *last > 0) else {
         return vec![DVec2::ZERO; points.len()];

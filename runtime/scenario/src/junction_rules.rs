@@ -63,7 +63,7 @@ pub struct JunctionRules {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<Control>,
     /// Major roads, for `priority`, `stop` and `roundabout`; defaults to the roads of the highest class, or
-    /// those that go straight on.
+    /// the roads that go straight on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub major: Vec<RoadId>,
     /// Turn restrictions.

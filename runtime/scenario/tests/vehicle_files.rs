@@ -42,7 +42,7 @@ fn bad_numbers_are_refused_with_key_and_reason() {
         (
             "/body/mass_box",
             json!([0.01, 0.01, 0.01]),
-            "body.yaw_inertia: 79.2 is not that of a vehicle",
+            "body.yaw_inertia: 79.2 is implausible",
         ),
         (
             "/wheels/radius",

@@ -60,9 +60,9 @@ pub enum CouplingError {
     },
     /// The nearby trailer does not belong to this coupling.
     #[error(
-        "the trailer does not fit this coupling; behind other trailers, only the next trailer of \
-         the vehicle file fits, and a trailer of another vehicle type has to be the first one in \
-         both vehicle files"
+        "the trailer does not fit this coupling; behind other trailers, only the next trailer of the vehicle \
+         file fits; a trailer of another vehicle type fits only a vehicle that tows nothing, and only if it \
+         is the first one in its own vehicle file"
     )]
     BelongsElsewhere,
     /// The fitting trailers are too far away.

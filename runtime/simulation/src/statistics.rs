@@ -76,7 +76,7 @@ impl Trip {
     }
 }
 
-/// What has been observed of a driving agent.
+/// Observations of a driving agent.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     first: DVec2,

@@ -174,7 +174,7 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             })
         })
         .collect();
-    // Sorted by their left sides, so that an obstacle can only meet those that begin before its right side.
+    // Sorted by their left sides, so that an obstacle can only meet obstacles that begin before its right side.
     swept.sort_by(|a, b| a.low.x.total_cmp(&b.low.x).then(a.id.cmp(&b.id)));
     let mut told = vec![false; swept.len()];
     for (i, a) in swept.iter().enumerate() {

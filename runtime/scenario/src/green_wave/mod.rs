@@ -145,8 +145,8 @@ pub struct Corridor {
 
 impl Corridor {
     /// Creates the corridor of a street. `signals` contains the signals of all junctions of the layout, of
-    /// which those along the street are used. Forward is the direction of the street, unless only the other
-    /// one can be driven.
+    /// which those along the street are used. Forward is the direction of the street, unless only the
+    /// opposite direction can be driven.
     ///
     /// # Errors
     /// If one of the signals is actuated, their cycles differ, or the street cannot be driven in either

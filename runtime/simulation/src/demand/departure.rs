@@ -121,7 +121,7 @@ pub(crate) fn places(
     ))
 }
 
-/// What follows an alley on a road.
+/// Continuation of a road after an alley.
 enum Beyond {
     /// A vehicle that comes through another alley.
     Oncoming,

@@ -1,4 +1,4 @@
-//! What agents perceive: the route ahead, the leader, the stop line, the nearest obstacle.
+//! Perception of agents: the route ahead, the leader, the stop line, the nearest obstacle.
 //!
 //! Perception reads and never writes. Each row depends only on its agent and on the world before the stage,
 //! so rows can be filled in any order and by any number of threads.

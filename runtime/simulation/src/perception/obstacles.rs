@@ -58,7 +58,7 @@ impl View<'_> {
     }
 
     /// Sets distance, angle and closing speed of the nearest obstructing body that is not lane traffic.
-    /// Vehicles on lanes do not count, because they are followed as leaders or given way to at junctions. The
+    /// Vehicles on lanes do not count, because they are followed as leaders or yielded to at junctions. The
     /// pose is only computed if there is something to see.
     pub(super) fn perceive_obstacle(
         &self,

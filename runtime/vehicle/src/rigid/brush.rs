@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Relaxation length over which a lateral force builds up, m: 0.2 to 0.6 m for passenger cars ([Pacejka
 /// 2012], section 8).
 pub(super) const RELAXATION: f64 = 0.3;
-/// Stiffness of a wheel held by its brake, divided by its load, 1/m. With it, a car on a slope of 30 % gives
-/// way by 3 mm.
+/// Stiffness of a wheel held by its brake, divided by its load, 1/m. With it, a car on a slope of 30 % moves
+/// by 3 mm.
 pub(super) const HELD_STIFFNESS: f64 = 100.0;
 /// Speed below which the lateral deflection is damped like that of a tyre at rest, m/s.
 const SLOW: f64 = 2.0;
