@@ -1,9 +1,9 @@
 /* A controller with pedals, in C: throttle, brake and gears for Roadwright.
  *
- * It steers along the circle through the waypoint and plans its speed by a braking law. It then
+ * It steers along the circle through the waypoint and plans its speed with a braking law. It then
  * presses the pedals that give the wanted acceleration at this speed, in this gear and on this
  * slope, but never more than the tyres can transmit. It shifts early, as fuel-saving drivers do.
- * A host that does not know pedals calls step, which gives the same as an acceleration. */
+ * A host that does not know pedals calls step, which returns the equivalent acceleration. */
 #include "roadwright_plugin.h"
 
 #include <math.h>
@@ -104,7 +104,7 @@ static double acceleration(const double *p, const rw_controller_input *in) {
   return clamp((missing < 0.0 ? 4.0 : 1.0) * p[SPEED_GAIN] * missing, -8.0, 1.8);
 }
 
-/* The gear for the engine's speed; 0 if there is nothing to shift. */
+/* The gear for the engine's speed; 0 if there is no gearbox to shift. */
 static double gear(const double *p, const rw_drive_input *drive) {
   if (drive->gear < 1.0) return 0.0;
   double range = drive->limit_rpm - drive->idle_rpm;

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""The same trips through the same streets, in Roadwright and in SUMO.
+"""Compares Roadwright and SUMO on the same trips through the same streets.
 
     python3 -m venv venv && venv/bin/pip install eclipse-sumo libsumo sumolib pyproj rtree
     venv/bin/python tools/beside_sumo EXTRACT.osm --pairs tools/beside_sumo/ring.csv \\
         --roadwright target/release/roadwright
 
 The trips are pairs of coordinates from a file: `ring.csv` around Trinity College Dublin, `city.csv` for the
-whole city, 150 each, drawn from a rectangle by pairs.py. Each end goes to the nearest lane that both programs
-have open to cars. A pair that one of them cannot drive is left out of both and counted. Without `--pairs`
-Roadwright draws trips of its own for each seed, as `run --populate` does.
+whole city, 150 each, drawn from a rectangle by pairs.py. Each end is moved to the nearest lane that is open to
+cars in both programs. A pair that one of them cannot drive is left out of both and counted. Without `--pairs`
+Roadwright draws random trips for each seed, as `run --populate` does.
 
 A seed sets the departure of each trip within `--within` seconds, the same in both, and is given to both programs;
 with `--sample 5` it also selects five of the pairs. Roadwright drives at level `lane` with steps
@@ -46,8 +46,8 @@ def arguments():
     parser.add_argument("--trips", type=int, default=150, help="trips of each seed, if Roadwright draws them")
     parser.add_argument("--from", dest="begin", default="inside", choices=["inside", "edges", "both"])
     parser.add_argument("--seeds", type=int, default=10, help="seeds 1 to N")
-    parser.add_argument("--within", type=float, default=10.0, help="trips set out within so many seconds")
-    parser.add_argument("--moments", type=int, nargs="+", default=[300, 900], help="when to look, s")
+    parser.add_argument("--within", type=float, default=10.0, help="trips set out within this time, s")
+    parser.add_argument("--moments", type=int, nargs="+", default=[300, 900], help="times of the comparison, s")
     parser.add_argument("--signals", default="same", choices=["same", "own", "none"])
     parser.add_argument("--sumo-driver", default="own", choices=list(DRIVERS))
     parser.add_argument("--sumo-turns", default="own", choices=list(TURNS))

@@ -1,4 +1,4 @@
-"""Roadwright's side: streets, trips, signals, and a drive."""
+"""Roadwright's side: streets, trips, signals, and the simulation."""
 
 import csv
 import json
@@ -16,7 +16,7 @@ AROUND = 250.0
 
 
 class Here:
-    """The streets of an extract as `roadwright import` makes them."""
+    """The streets of an extract as `roadwright import` creates them."""
 
     def __init__(self, program, extract, folder):
         self.program, self.folder = program, folder
@@ -72,7 +72,7 @@ class Here:
         return documents
 
     def _around(self, nodes, rules):
-        """A scenario with the roads around some nodes only: in a whole city each question takes seconds."""
+        """A scenario with the roads around some nodes only, because with a whole city each query takes seconds."""
         all_nodes = self.scenario["nodes"]
         places = [(all_nodes[str(node)]["x"], all_nodes[str(node)]["y"]) for node in nodes]
         near = {key for key, node in all_nodes.items()
@@ -117,7 +117,7 @@ class Here:
         return {finding["object"].get("agent") for finding in findings if finding["code"] in codes}
 
     def draw(self, count, begin, seed):
-        """Ends of the arriving ones of `count` random trips of Roadwright, in degrees."""
+        """Ends of those of `count` random trips of Roadwright that arrive, in degrees."""
         folder = self.folder / f"drawn-{seed}"
         self._call("run", str(self.path), "--populate", str(count), "--populate-from", begin, "--seed", str(seed),
                    "--dynamics", "lane", "--dt", "0.1", "--seconds", "7200", "--statistics", str(folder), "--json")

@@ -1,4 +1,4 @@
-"""An extract in which netconvert finds the lanes open to cars that Roadwright's import finds.
+"""Prepares an extract in which netconvert finds the same lanes open to cars as Roadwright's import.
 
 It reads bus lanes only where each lane is named (`bus:lanes`), not their number (`lanes:psv`), lets through traffic
 into streets for residents, deliveries or guests, and lets all vehicles turn where buses may.
@@ -12,7 +12,7 @@ CLOSED = {
     "destination", "customers", "delivery", "permit", "residents", "private", "employees", "staff", "military",
     "emergency", "agricultural", "forestry", "no",
 }
-# Values of `except` that free cars from a turn restriction.
+# Values of `except` that exempt cars from a turn restriction.
 EXCEPT_CARS = {"motorcar", "motor_vehicle", "vehicle"}
 
 

@@ -1,4 +1,4 @@
-"""Pairs of coordinates, and where their ends lie on streets of both programs.
+"""Pairs of coordinates, and the places of their ends on the streets of both programs.
 
     python3 tools/beside_sumo/pairs.py WEST SOUTH EAST NORTH METRES SEED > FILE.csv
 
@@ -91,7 +91,7 @@ def choices(here, there, pair):
 
 
 def candidates(here, there, point, part, count, reach):
-    """Places near a point on lanes that both have, each lane once, nearest first."""
+    """Places near a point on lanes that exist in both programs, each lane once, nearest first."""
     seen, found = set(), []
     for off, place in here.grid.near(*here.frame.metres(*point), reach):
         lane = place["at"]["road"], place["at"]["lane"]
@@ -105,7 +105,7 @@ def candidates(here, there, point, part, count, reach):
 
 
 def beside(place, there):
-    """The place in SUMO equal to a place in Roadwright, or None."""
+    """The place in SUMO that corresponds to a place in Roadwright, or None."""
     x, y, heading = place["pose"]
     for _, other in there.grid.near(x, y, SAME_STREET):
         if turn(other["pose"][2], heading) < SAME_WAY:

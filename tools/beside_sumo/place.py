@@ -1,4 +1,4 @@
-"""Between degrees, metres of a scenario's world frame, and lanes."""
+"""Converts between degrees, metres of a scenario's world frame, and places on lanes."""
 
 import bisect
 import math
@@ -38,7 +38,7 @@ def turn(a, b):
 
 
 def value_in(polynomials, s):
-    """Value at `s` of cubic polynomials, each holding until the next."""
+    """Value at `s` of cubic polynomials, each of which is valid until the next begins."""
     if not polynomials:
         return 0.0
     index = bisect.bisect_right([p.get("s", 0.0) for p in polynomials], s) - 1
@@ -116,7 +116,7 @@ class Road:
         return standard != (lane.get("direction") == "reversed")
 
     def lanes_beside(self, lane, s):
-        """How many lanes for motor vehicles lead the same way as a lane."""
+        """Number of lanes for motor vehicles in the direction of a lane."""
         return sum(other["type"] in ("driving", "bus") and self.is_forward(other) == self.is_forward(lane)
                    for other in self.section(s)["lanes"])
 
@@ -155,7 +155,7 @@ class Grid:
         self.cells[int(x // CELL), int(y // CELL)].append((x, y, what))
 
     def near(self, x, y, reach):
-        """(distance, what) of all within reach, nearest first."""
+        """(distance, place) of all places within reach, nearest first."""
         found = []
         for i in range(int((x - reach) // CELL), int((x + reach) // CELL) + 1):
             for j in range(int((y - reach) // CELL), int((y + reach) // CELL) + 1):

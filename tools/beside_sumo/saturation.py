@@ -1,4 +1,4 @@
-"""How fast a queue passes a green light in SUMO: what `roadwright bench saturation` measures in Roadwright.
+"""Measures how fast a queue passes a green light in SUMO, as `roadwright bench saturation` does in Roadwright.
 
     venv/bin/python tools/beside_sumo/saturation.py
 

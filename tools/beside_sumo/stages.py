@@ -1,4 +1,4 @@
-"""The programmes of Roadwright's signals for the links of SUMO's."""
+"""Transfers the programmes of Roadwright's signals to the links of SUMO's signals."""
 
 import math
 from collections import Counter
@@ -133,7 +133,7 @@ class SameStages:
         for link in self.links:
             of_light[link.light] += 1
             hits[link.light] += link in self.matched
-        # A light with less than half of its links matched would show a made-up programme.
+        # A signal with less than half of its links matched would get an arbitrary programme.
         self.lights = {light for light in of_light if 2 * hits[light] > of_light[light]}
         self.dark = sorted(set(of_light) - self.lights)
         used = [path for link, (path, _) in self.matched.items() if link.light in self.lights]
@@ -157,7 +157,7 @@ class SameStages:
         )
 
     def write(self, path, horizon):
-        """Programmes second by second, since the times of both need not be whole seconds."""
+        """Programmes in steps of one second, because the times of both need not be whole seconds."""
         by_light = {light: {} for light in self.lights}
         for link in self.links:
             if link.light in self.lights:

@@ -1,4 +1,4 @@
-"""SUMO's side: the network that netconvert makes of the same extract, and a drive."""
+"""SUMO's side: the network that netconvert creates from the same extract, and the simulation."""
 
 import math
 import subprocess
@@ -35,7 +35,7 @@ DRIVERS = {
 
 
 class There:
-    """The streets of an extract as netconvert makes them."""
+    """The streets of an extract as netconvert creates them."""
 
     def __init__(self, extract, folder, frame, drives_left, turns="own"):
         self.folder, self.frame = folder, frame
@@ -58,7 +58,7 @@ class There:
         self.reached, self.number = {}, {edge.getID(): i for i, edge in enumerate(self.net.getEdges())}
 
     def metres(self, x, y):
-        """From the network's metres to those of the scenario."""
+        """Converts metres of the network to metres of the scenario."""
         return self.frame.metres(*self.net.convertXY2LonLat(x, y))
 
     def shape(self, lane):
@@ -92,7 +92,7 @@ class There:
         """Whether a route for cars leads from one edge to another."""
         if begin not in self.reached:
             ids = reached(self.net.getEdge(begin))
-            # A byte for each edge: sets of names would fill the memory with those of a city.
+            # One byte per edge, because sets of names would not fit into memory for a city.
             self.reached[begin] = bytes(edge.getID() in ids for edge in self.net.getEdges())
         return bool(self.reached[begin][self.number[end]])
 

@@ -1,6 +1,6 @@
 //! Watches files outside the program in the background.
 //!
-//! An idle window draws nothing and uses no CPU. Since files can change all the same, a thread checks them
+//! An idle window draws nothing and uses no CPU. Since files can change nevertheless, a thread checks them
 //! once a second and wakes the window after a change. The thread only requests a frame, which finds out what has
 //! changed.
 

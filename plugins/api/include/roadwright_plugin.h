@@ -5,9 +5,9 @@
  *   rw_plugin_main_v1  fills a table of functions; functions left NULL are not offered
  *
  * Units are SI, angles are in radians, positive to the left. The distance RW_NOTHING means
- * "none". An output depends only on its own row, the agent's own state, the parameters, the
- * shared views and the row's seed: no clock, no addresses, no global random numbers, no order or
- * size of batches.
+ * "none". An output must depend only on its own row, the agent's own state, the parameters, the
+ * shared views and the row's seed, and not on clocks, addresses, global random numbers, or the
+ * order or size of batches.
  *
  * A strip is a lanelet: a stretch of lane or a connection through a junction. A slot is an agent
  * index: a dense number that an agent keeps while it drives.
@@ -116,7 +116,7 @@ typedef struct rw_controller_output {
   double steering;     /* angle of the front wheels, rad; -1.6 to 1.6 */
 } rw_controller_output;
 
-/* What a vehicle can do now, for controllers that drive by pedals (see RW_PEDALS_EXTENSION).
+/* Present capabilities of a vehicle, for controllers that use pedals (see RW_PEDALS_EXTENSION).
  * Accelerations are in the direction of the intended travel. The acceleration is taken to be
  * linear in the pedal position. That is exact for vehicles without an engine; otherwise it holds
  * at the present speed and in the present gear. */
@@ -264,7 +264,7 @@ typedef struct rw_roads {
 
 /* ---- Calls -------------------------------------------------------------------------------- */
 
-/* Before a build is loaded, it is tried once in a process of its own: create, agents_changed and
+/* Before a build is loaded, it is tried once in a separate process: create, agents_changed and
  * one step with 8 equal rows of plain values (for a controller: 8 m/s on a free road of 13 m/s),
  * ids 1 to 8, slots 0 to 7, step 0, time 0 and, for planners, a road of two strips. A row does not
  * show whether it belongs to the trial or to a run, and answers must not depend on that. */
@@ -274,14 +274,14 @@ typedef struct rw_batch {
   uint32_t count;
   uint64_t step;
   double time;               /* simulation time, s */
-  double period;             /* time until the same agent is asked again, s: that of the stack's
-                                rate_hz rounded to whole steps; by default 30 Hz for controllers.
-                                Planners and fitnesses are asked on demand, regardless of it */
+  double period;             /* time until the same agent is asked again, s: 1 / rate_hz of the
+                                stack, rounded to whole steps; controllers default to 30 Hz.
+                                Planners and fitnesses are asked on demand instead */
   const uint64_t *agent_ids; /* one per row, for planners too; all agents that a planner is asked
                                 about in the same step come in one batch */
   const uint32_t *slots;     /* one per row: a dense number that an agent keeps while it drives;
                                 agents_changed reports when another agent gets it */
-  const uint64_t *seeds;     /* one per row: a random number of run, agent and step */
+  const uint64_t *seeds;     /* one per row: a random number that depends on run, agent and step */
   const void *inputs;
   void *outputs;
   uint32_t input_stride; /* bytes; rows may grow at their end in later versions */
@@ -397,7 +397,7 @@ typedef struct rw_pedals_extension {
   int32_t (*step)(rw_instance *self, rw_batch *batch, const void *drives, uint32_t drive_stride);
 } rw_pedals_extension;
 
-/* The acceleration that pedal positions give, m/s^2, unless the tyres slip. */
+/* The acceleration that results from pedal positions, m/s^2, unless the tyres slip. */
 static inline double rw_drive_acceleration(const rw_drive_input *drive, double throttle,
                                            double brake) {
   return drive->coasting + throttle * (drive->full_throttle - drive->coasting) -

@@ -34,7 +34,7 @@ static int32_t press(rw_instance *self, rw_batch *batch, const void *drives, uin
         (void *)((char *)batch->outputs + (size_t)row * batch->output_stride);
     self->asked += 1.0;
 #ifdef KEEP
-    /* Asks to keep its first answer. */
+    /* Asks the host to keep its first answer. */
     if (self->asked > KEEP) {
       batch->status[row] = RW_ROW_KEEP;
       continue;

@@ -33,11 +33,11 @@ static void destroy(rw_instance *self) { free(self); }
 static int32_t decide(rw_instance *self, const rw_signal_input *in) {
   int32_t other = (int32_t)((in->stage + 1) % in->stage_count);
 #ifdef EVERY
-  /* By its memory: after a number of calls. */
+  /* Decides by its memory, after a number of calls. */
   return self->asked % EVERY == 0 ? other : RW_KEEP_STAGE;
 #endif
 #ifdef BY_MOVEMENTS
-  /* The same by movements: those with green in the other stage. */
+  /* Decides by movements, namely those with green in the other stage. */
   uint32_t queue = 0;
   for (uint32_t i = 0; i < in->movement_count; i++)
     if (in->movements[i].stages & (1u << other)) queue += in->movements[i].queue;

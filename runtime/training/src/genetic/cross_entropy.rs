@@ -65,7 +65,7 @@ impl Learning {
     /// Checks that all values are in their ranges.
     ///
     /// # Errors
-    /// If a value is not, with that value and what was expected.
+    /// If a value is out of its range. The message has the value and the expected range.
     pub fn validate(&self) -> Result<(), String> {
         // Written so that NaN counts as out of range.
         if !(self.rate > 0.0 && self.rate <= 1.0) {

@@ -52,7 +52,7 @@ impl Halving {
     /// Checks that all values are in their ranges.
     ///
     /// # Errors
-    /// If a value is not, with that value and what was expected.
+    /// If a value is out of its range. The message has the value and the expected range.
     pub fn validate(&self) -> Result<(), String> {
         if !(2..=10).contains(&self.rounds) {
             let found = self.rounds;

@@ -125,7 +125,7 @@ pub trait Evaluate: Sync {
         0
     }
 
-    /// External modules that drive, each with its build, by which a training is not resumed with others.
+    /// External modules that drive, each with its build. A training is resumed only with the same builds.
     fn modules(&self) -> Vec<String> {
         Vec::new()
     }

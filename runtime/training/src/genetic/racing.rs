@@ -44,7 +44,7 @@ impl Racing {
     /// Checks that all values are in their ranges.
     ///
     /// # Errors
-    /// If a value is not, with that value and what was expected.
+    /// If a value is out of its range. The message has the value and the expected range.
     pub fn validate(&self) -> Result<(), String> {
         if !(1..=1000).contains(&self.block) {
             let found = self.block;

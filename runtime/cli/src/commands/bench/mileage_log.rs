@@ -1,5 +1,5 @@
-//! `roadwright bench run --log`: a table with the state of each drive after every 10 m, which is continued
-//! with its results.
+//! `roadwright bench run --log`: a table with the state of each drive after every 10 m. A resumed experiment
+//! appends to it.
 
 use super::course_arguments::Run;
 use anyhow::{Context, bail};
