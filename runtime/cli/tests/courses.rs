@@ -496,7 +496,7 @@ fn absurd_calls_end_with_two_and_say_why() {
         ("run arena --threads 0", "--threads"),
         (
             "run arena --seed 18446744073709551615",
-            "there are not 30 seeds",
+            "fewer than 30 seeds",
         ),
         ("run arena --out empty.json", "empty.json"),
         (

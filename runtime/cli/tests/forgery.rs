@@ -202,7 +202,7 @@ fn a_sample_is_repeated_by_its_seed_and_says_what_may_escape() {
     for expected in [
         "5 of 30 rows run again",
         "--seed 3 --rows 5",
-        "is missed with a probability of 83.3 %",
+        "probability of missing a single forged one: 83.3 %",
     ] {
         assert!(said.contains(expected), "{said}");
     }

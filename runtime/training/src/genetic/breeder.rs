@@ -29,13 +29,13 @@ pub enum Method {
     /// Crossover and mutation of the best.
     #[default]
     Genetic,
-    /// A distribution for each gene, which moves towards the values of the best individuals ([Rubinstein
-    /// 1999]).
+    /// A distribution for each gene, which moves towards the values of the best individuals
+    /// ([Rubinstein 1999]).
     CrossEntropy,
     /// Uniform random individuals, as a baseline.
     Random,
-    /// The best individual with one gene changed by one level, up or down, one gene after another ([Gerdelan
-    /// 2011], section 9.3). A baseline.
+    /// The best individual with one gene changed by one level, up or down, one gene after another
+    /// ([Gerdelan 2011], section 9.3). A baseline.
     HillClimbing,
     /// Covariance matrix adaptation ([Hansen 2016]), as a baseline.
     CmaEs,

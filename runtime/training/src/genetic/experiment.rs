@@ -156,7 +156,7 @@ pub struct Experiment {
     pub fitness: Option<NameOr<ModuleSetting>>,
     /// Seeds of the courses.
     pub seeds: Seeds,
-    /// Method that makes a generation.
+    /// Method that creates generations.
     #[serde(default)]
     pub method: Method,
     /// Starting point of training.
@@ -171,7 +171,7 @@ pub struct Experiment {
     /// Selection of the courses of a generation.
     #[serde(default)]
     pub courses: Courses,
-    /// Whether the best are evaluated again in each generation.
+    /// Whether the best individuals are evaluated again in each generation.
     #[serde(default)]
     pub elite: Elite,
     /// Ends individuals as soon as they cannot win; if absent, all drive all courses.

@@ -1,5 +1,5 @@
-//! The controlled benchmark, whose fitness is the sum of the genes, so that all zeros are the best ([Gerdelan
-//! 2011], section 10.5).
+//! The controlled benchmark, whose fitness is the sum of the genes, so that all zeros are the best
+//! ([Gerdelan 2011], section 10.5).
 
 use super::genes::{Gene, Genome};
 use super::judge::{CandidateRun, Evaluate};
