@@ -76,8 +76,8 @@ commands! {
     Welcome: "Welcome", "Show the shipped scenarios and recent files.", "";
     Quit: "Quit", "Quit Roadwright.", "Ctrl+Q";
     Undo: "Undo", "Undo the last step.", "Ctrl+Z";
-    Redo: "Redo", "Redo the step that was undone last.", "Ctrl+Y";
-    RedoToo: "Redo (second key)", "Redo the step that was undone last.", "Ctrl+Shift+Z";
+    Redo: "Redo", "Redo the last undone step.", "Ctrl+Y";
+    RedoToo: "Redo (second key)", "Redo the last undone step.", "Ctrl+Shift+Z";
     Copy: "Copy", "Copy the selection.", "Ctrl+C";
     Cut: "Cut", "Copy the selection and delete it.", "Ctrl+X";
     Paste: "Paste", "Paste the copied objects at the pointer.", "Ctrl+V";

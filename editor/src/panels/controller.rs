@@ -181,8 +181,8 @@ fn told(input: &ControllerInput) -> Vec<InputRow> {
         ("gap to leader", some(input.leader_gap), "m"),
         ("speed of leader", leader, "m/s"),
         ("distance to stop", some(input.stop_distance), "m"),
-        ("way-point, distance", some(input.waypoint_distance), "m"),
-        ("way-point, angle", Some(input.waypoint_angle), "rad"),
+        ("waypoint, distance", some(input.waypoint_distance), "m"),
+        ("waypoint, angle", Some(input.waypoint_angle), "rad"),
         ("obstacle, distance", some(input.obstacle_distance), "m"),
     ]
 }

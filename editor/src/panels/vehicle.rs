@@ -115,7 +115,7 @@ fn facts(ui: &mut Ui, seen: &roadwright_simulation::Inspection) {
             );
             row("Steering", format!("{:+.1}°", input.steering.to_degrees()));
             row(
-                "Way-point",
+                "Waypoint",
                 format!(
                     "{} at {:+.1}°",
                     distance(input.waypoint_distance),

@@ -50,9 +50,9 @@ pub struct GroundPlanning {
     pub tracking_margin: f64,
     /// Distance from obstacles up to which cells cost more, m.
     pub clearance: f64,
-    /// Distance of the way-point from a standing agent, m.
+    /// Distance of the waypoint from a standing agent, m.
     pub near: f64,
-    /// Additional driving time to the way-point at the present speed, s.
+    /// Additional driving time to the waypoint at the present speed, s.
     pub ahead: f64,
     /// Minimum time between two plans that are made because the driver has left the plan, s.
     pub pause: f64,

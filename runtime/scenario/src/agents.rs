@@ -95,7 +95,7 @@ pub struct Agent {
     /// Places to visit on the route, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<Place>,
-    /// End of the trip; if absent, its last way-point is its destination.
+    /// End of the trip; if absent, its last waypoint is its destination.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination: Option<Place>,
     /// Departure time, s.
@@ -135,14 +135,14 @@ pub struct Flow {
 }
 
 impl Agent {
-    /// Its start, way-points and destination, in that order.
+    /// Its start, waypoints and destination, in that order.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         std::iter::once(&self.start)
             .chain(&self.via)
             .chain(&self.destination)
     }
 
-    /// Its start, way-points and destination, for modification.
+    /// Its start, waypoints and destination, for modification.
     pub fn places_mut(&mut self) -> impl Iterator<Item = &mut Place> {
         std::iter::once(&mut self.start)
             .chain(&mut self.via)

@@ -95,7 +95,7 @@ pub enum Code {
     UnreachableDestination,
     /// A trip leads to a road that is closed to all traffic.
     ClosedRoad,
-    /// An agent has neither a destination nor a way-point.
+    /// An agent has neither a destination nor a waypoint.
     NoDestination,
     /// The outline of an area of land crosses itself or encloses no area.
     LandOutline,

@@ -238,7 +238,7 @@ fn a_one_way_road_and_its_trips_go_the_other_way() {
     assert_eq!(there.destination, Some(Place::lane(RoadId(1), 1, 10.0)));
     assert!(check(&after).is_empty(), "{:?}", check(&after));
     assert_same(&image(&after, Mirror::UpDown(5.0)).0, &scenario);
-    // Without a destination it drives to its last way-point, and still does so.
+    // Without a destination it drives to its last waypoint, and still does so.
     let edit = Edit::Agent(
         AgentId(1),
         Some(Box::new(Agent {

@@ -284,7 +284,7 @@ fn without(kind: HandleKind, scenario: &Scenario) -> Option<Effect> {
         }),
         HandleKind::WayPoint(id, index) => {
             let edit = without_way_point(scenario, id, index)?;
-            Some(Effect::Apply("Remove way-point".into(), edit))
+            Some(Effect::Apply("Remove waypoint".into(), edit))
         }
         _ => None,
     }
@@ -334,8 +334,8 @@ fn label(kind: HandleKind) -> &'static str {
         HandleKind::LandCorner(..) => "Reshape land",
         HandleKind::Start(_) => "Move start",
         HandleKind::Destination(_) | HandleKind::FlowDestination(_) => "Move destination",
-        HandleKind::WayPoint(..) => "Move way-point",
-        HandleKind::NewWayPoint(..) => "Add way-point",
+        HandleKind::WayPoint(..) => "Move waypoint",
+        HandleKind::NewWayPoint(..) => "Add waypoint",
         HandleKind::Origin(_) => "Move origin",
         HandleKind::Turn => "Rotate",
     }

@@ -170,16 +170,16 @@ fn way_points(ui: &mut Ui, subject: &mut Subject<'_, Agent>) {
     let name = subject.name.clone();
     if subject.object.destination.is_some()
         && ui
-            .button("Turn destination into way-point")
+            .button("Turn destination into waypoint")
             .on_hover_text("Then drag a new destination.")
             .clicked()
     {
-        subject.apply(format!("Add way-point to {name}"), |agent| {
+        subject.apply(format!("Add waypoint to {name}"), |agent| {
             agent.via.extend(agent.destination);
         });
     }
-    if !subject.object.via.is_empty() && ui.button("Clear way-points").clicked() {
-        subject.apply(format!("Clear way-points of {name}"), |agent| {
+    if !subject.object.via.is_empty() && ui.button("Clear waypoints").clicked() {
+        subject.apply(format!("Clear waypoints of {name}"), |agent| {
             agent.via.clear();
         });
     }

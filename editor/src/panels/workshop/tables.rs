@@ -26,7 +26,7 @@ fn digits(value: f64) -> String {
 }
 
 fn facts(ui: &mut Ui, model: &Model, bench: &Bench) {
-    part(ui, "Main numbers");
+    part(ui, "Key figures");
     let rival = model.workshop.rival.as_ref();
     let others = rival.map(|rival| &rival.drawn.facts[..]);
     let own = &bench.drawn.facts;

@@ -119,7 +119,7 @@ impl NodeIndex {
 pub struct CellSize(f64);
 
 impl CellSize {
-    /// Size for planners that output way-points.
+    /// Size for planners that output waypoints.
     pub const WAY_POINTS: Self = Self(1.0);
     /// Size for planners that consider headings.
     pub const HEADINGS: Self = Self(0.5);

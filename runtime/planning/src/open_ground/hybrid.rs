@@ -23,9 +23,9 @@ pub struct HybridParameters {
     pub rules: Rules,
     /// Maximum number of cells that each search expands.
     pub budget: u64,
-    /// Distance of the way-point from a standing agent, m.
+    /// Distance of the waypoint from a standing agent, m.
     pub near: f64,
-    /// Additional driving time to the way-point at the present speed, s.
+    /// Additional driving time to the waypoint at the present speed, s.
     pub ahead: f64,
     /// Minimum time between two plans that are made because the driver has left the plan, s.
     pub pause: f64,
@@ -36,7 +36,7 @@ impl Default for HybridParameters {
         Self {
             rules: Rules::default(),
             budget: 4000,
-            // If way-points are closer than a few vehicle lengths, the speed oscillates ([Gerdelan 2011],
+            // If waypoints are closer than a few vehicle lengths, the speed oscillates ([Gerdelan 2011],
             // section 6.3).
             near: 8.0,
             ahead: 2.0,
@@ -322,7 +322,7 @@ impl HybridPath {
         }
     }
 
-    /// The point of a plan that an agent should head for: the farthest one, within the way-point distance for
+    /// The point of a plan that an agent should head for: the farthest one, within the waypoint distance for
     /// this speed, m/s, to which a straight line leads over free cells. `None` if the plan has no points.
     pub fn way_point(
         &self,
@@ -411,11 +411,11 @@ struct Lesson {
 /// Reason for which a driver has left its plan ([Gerdelan 2011], section 6.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disagreement {
-    /// The way-point lies behind the vehicle.
+    /// The waypoint lies behind the vehicle.
     Behind,
-    /// The driver passes the nearest obstacle on one side, but the way-point requires the other.
+    /// The driver passes the nearest obstacle on one side, but the waypoint requires the other.
     OtherSide,
-    /// The vehicle cannot turn sharply enough to reach the way-point.
+    /// The vehicle cannot turn sharply enough to reach the waypoint.
     TooSharp,
 }
 
@@ -440,7 +440,7 @@ pub struct Avoiding {
 }
 
 impl Driving {
-    /// Reason why the driver cannot follow the plan to a way-point; `None` if it can.
+    /// Reason why the driver cannot follow the plan to a waypoint; `None` if it can.
     pub fn disagreement(&self, way_point: DVec2) -> Option<Disagreement> {
         let local = self.pose.to_local(way_point);
         let distance = local.length();
@@ -453,13 +453,13 @@ impl Driving {
         if let Some(avoiding) = self.avoiding {
             let obstacle = self.pose.to_local(avoiding.obstacle);
             let is_ahead = obstacle.x > 0.0 && obstacle.x < local.x;
-            // Side of the straight line to the obstacle on which the way-point lies.
+            // Side of the straight line to the obstacle on which the waypoint lies.
             let side = obstacle.perp_dot(local);
             if is_ahead && side * avoiding.curvature < 0.0 {
                 return Some(Disagreement::OtherSide);
             }
         }
-        // Radius of the circle that leads to the way-point.
+        // Radius of the circle that leads to the waypoint.
         let radius = distance * distance / (2.0 * local.y.abs());
         (radius < self.turning_radius).then_some(Disagreement::TooSharp)
     }

@@ -26,7 +26,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                 code: Code::NoDestination,
                 object: ObjectId::Agent(id),
                 place: position_of(subjects, &agent.start),
-                message: "has neither a destination nor a way-point; give it one".into(),
+                message: "has neither a destination nor a waypoint; give it one".into(),
             });
         }
         journey(

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// Returns the edit that deletes objects.
 ///
 /// Deleting a node also deletes its roads. Deleting a road also deletes the agents that start on it, the
-/// flows from or to it, and the nodes at which no other road ends. Destinations and way-points on a deleted
+/// flows from or to it, and the nodes at which no other road ends. Destinations and waypoints on a deleted
 /// road are dropped. Ids that do not exist are ignored.
 pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
     let network = scenario.network();

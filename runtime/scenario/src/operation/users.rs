@@ -17,8 +17,8 @@ pub(super) fn with_places(
 ) -> Vec<(ObjectId, Edit)> {
     let mut edits = Vec::new();
     for (&id, agent) in scenario.agents() {
-        // Without a way-point the trip is only shorter, and an agent without a destination ends at its last
-        // way-point. Without a start there is no agent.
+        // Without a waypoint the trip is only shorter, and an agent without a destination ends at its last
+        // waypoint. Without a start there is no agent.
         let mut changed = agent.clone();
         changed.via = agent.via.iter().filter_map(&moved).collect();
         changed.destination = agent.destination.as_ref().and_then(&moved);

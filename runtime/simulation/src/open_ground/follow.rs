@@ -197,7 +197,7 @@ impl Driver<'_> {
         Some(Track { poses, margin })
     }
 
-    /// Way-points along a track that is driven in one gear, then along the rest of the path.
+    /// Waypoints along a track that is driven in one gear, then along the rest of the path.
     pub(super) fn waypoints(&self, track: &Track, gear: i8, beyond: &[DVec2]) -> Vec<Waypoint> {
         let most = match (gear < 0, track.margin < self.margin) {
             (true, _) => REVERSE_SPEED,

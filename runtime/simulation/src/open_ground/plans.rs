@@ -76,7 +76,7 @@ pub(crate) struct Planner<'a> {
 pub(crate) struct Steering {
     /// The largest curvature that the driver can steer, 1/m.
     pub(crate) tightest: f64,
-    /// Maximum increase of the sine of the angle to a way-point when the way-point is moved.
+    /// Maximum increase of the sine of the angle to a waypoint when the waypoint is moved.
     pub(crate) sharpest: f64,
     /// Factor on the usual room beside its path, at least 1.
     pub(crate) looseness: f64,
@@ -693,7 +693,7 @@ impl Planning<'_> {
     }
 }
 
-/// Way-points along a track, then along the rest of the path.
+/// Waypoints along a track, then along the rest of the path.
 fn along(driver: &Driver<'_>, track: &Track, path: &[DVec2]) -> Vec<Waypoint> {
     let end = track.poses.last().copied().unwrap_or_default();
     let nearest = path

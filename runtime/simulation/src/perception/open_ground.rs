@@ -15,13 +15,13 @@ const MANOEUVRING_SPEED: f64 = 3.0;
 const MANOEUVRING_LOOKAHEAD: f64 = 1.5;
 const MANOEUVRING_TIME: f64 = 0.6;
 
-/// Distance of the nearest way-point on a planned path, m, and step of the search for a way-point.
+/// Distance of the nearest waypoint on a planned path, m, and step of the search for a waypoint.
 const NEAREST: f64 = 2.0;
 const NEARER: f64 = 1.0;
-/// Largest distance of a way-point on a planned path, m. The cost of the search for it grows with its square,
+/// Largest distance of a waypoint on a planned path, m. The cost of the search for it grows with its square,
 /// and vehicle speeds are not limited.
 const FARTHEST: f64 = 100.0;
-/// Minimum distance by which a straight line to the way-point may deviate from a planned path, m.
+/// Minimum distance by which a straight line to the waypoint may deviate from a planned path, m.
 const LEAST_ROOM: f64 = 0.1;
 
 /// The largest distance along a path, up to `most` and [`FARTHEST`], at which a straight line from a place to
@@ -52,12 +52,12 @@ fn straight_reach(line: CentreLine<'_>, s: f64, place: DVec2, most: f64, room: f
     }
 }
 
-/// Moves the way-point of a row to the distance at which a controller wants it, along the circle that leads to
+/// Moves the waypoint of a row to the distance at which a controller wants it, along the circle that leads to
 /// it.
 ///
 /// The bend that a driver has to steer follows from a nearby point. However, fuzzy drivers take a near
-/// way-point for the end of the route, where they creep and stop turning. The sine of the angle grows at most
-/// by a factor of `sharpest`, because drivers do not steer exactly towards far way-points.
+/// waypoint for the end of the route, where they creep and stop turning. The sine of the angle grows at most
+/// by a factor of `sharpest`, because drivers do not steer exactly towards far waypoints.
 fn move_away(distance: f64, sharpest: f64, input: &mut ControllerInput) {
     let near = input.waypoint_distance;
     if input.waypoint_angle.abs() >= FRAC_PI_2 || near >= distance {

@@ -36,11 +36,11 @@ pub(crate) struct PlannedPath {
     pub(crate) path: GroundPath,
     /// Clearance that it keeps beside the vehicle, m. A closer obstacle blocks the path.
     pub(crate) margin: f64,
-    /// Distance of the way-point for a standing vehicle, m, and time by which the distance grows with speed,
+    /// Distance of the waypoint for a standing vehicle, m, and time by which the distance grows with speed,
     /// s.
     pub(crate) near: f64,
     pub(crate) ahead: f64,
-    /// Maximum increase of the sine of the angle to a way-point when the way-point is moved farther away.
+    /// Maximum increase of the sine of the angle to a waypoint when the waypoint is moved farther away.
     pub(crate) sharpest: f64,
     /// Whether controllers perceive all obstacles ahead, not only those near the path.
     pub(crate) sees_all: bool,

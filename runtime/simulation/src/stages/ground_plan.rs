@@ -16,11 +16,11 @@ use roadwright_geometry::math::{sin, tan};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use std::sync::Arc;
 
-/// Speed, m/s, and angles to the way-point, rad, with which the sharpness of a controller's steering is
+/// Speed, m/s, and angles to the waypoint, rad, with which the sharpness of a controller's steering is
 /// measured.
 const PROBE_SPEED: f64 = 2.0;
 const PROBE_ANGLES: (f64, f64) = (0.2, 1.2);
-/// Maximum increase of the sine of the angle to a way-point that is moved farther away, for a driver that
+/// Maximum increase of the sine of the angle to a waypoint that is moved farther away, for a driver that
 /// steers exactly towards it.
 const MOST_SHARPER: f64 = 4.0;
 /// Maximum factor on the tracking margin for a driver that oversteers.
@@ -245,7 +245,7 @@ impl OffRoad<'_> {
         controller.step(&step, &questions, &mut answers);
         let curvatures = answers
             .map(|answer| tan(answer.steering.clamp(0.0, limits.max_steering)) / limits.wheelbase);
-        // The bend that leads to the way-point exactly.
+        // The bend that leads to the waypoint exactly.
         let exact = 2.0 * sin(PROBE_ANGLES.0) / distance.max(0.5);
         let gain = (curvatures[0] / exact).max(0.1);
         Steering {
