@@ -8,6 +8,7 @@ mod forest;
 mod manoeuvre;
 mod obstacle_stream;
 mod old_town;
+mod open_ground;
 mod setup;
 
 pub(crate) use draft::driver_of;
@@ -56,6 +57,7 @@ enum Kind {
     Pendulum,
     TrailerReverse,
     FollowPath,
+    OpenGround(open_ground::Site),
     /// A user's scenario, which is the same for all seeds except for random draws during its run.
     Own(Box<Scenario>),
 }
@@ -144,7 +146,7 @@ pub enum CourseError {
 impl Course {
     /// Returns the built-in courses.
     pub fn all() -> Vec<Self> {
-        vec![
+        let own = [
             obstacle_stream::course(),
             arena::course(),
             old_town::course(),
@@ -153,7 +155,9 @@ impl Course {
             pendulum::course(),
             trailer_reverse::course(),
             follow_path::course(),
-        ]
+        ];
+        let without_lanes = open_ground::Site::ALL.map(open_ground::course);
+        own.into_iter().chain(without_lanes).collect()
     }
 
     /// Returns the built-in course with the given name.
@@ -208,6 +212,7 @@ impl Course {
             Kind::Pendulum => pendulum::draft(seed),
             Kind::TrailerReverse => trailer_reverse::draft(seed),
             Kind::FollowPath => follow_path::draft(seed),
+            Kind::OpenGround(site) => open_ground::draft(*site, seed),
             Kind::Own(scenario) => return self.own_scenario(scenario, seed, setup),
         };
         self.check_dynamics(setup)?;
@@ -248,7 +253,7 @@ impl Course {
 
     /// The stacks of a setup, or the course's own stack if the setup has none.
     fn drivers(&self, setup: &Setup) -> Result<Vec<Stack>, CourseError> {
-        let default = [Stack::with_controller(self.driver)];
+        let default = [self.driver_stack()];
         let stacks: &[Stack] = if setup.drivers.is_empty() {
             &default
         } else {
@@ -286,7 +291,7 @@ impl Course {
     /// Whether its drivers head straight for their goals unless a setup specifies otherwise. This is the case
     /// for courses on which the source measures controllers without a planner ([Gerdelan 2011], chapters 8 to
     /// 10 and 12).
-    pub(crate) fn is_without_planner(&self) -> bool {
+    fn is_without_planner(&self) -> bool {
         matches!(self.kind, Kind::ObstacleStream | Kind::Arena | Kind::Forest)
     }
 

@@ -63,8 +63,8 @@ impl Setup {
                 ));
             }
         }
-        if dressed.ground_planner.is_none() && course.is_without_planner() {
-            dressed.ground_planner = Some(ModuleSetting::new("straight"));
+        if dressed.ground_planner.is_none() {
+            dressed.ground_planner = course.ground_planner();
         }
         dressed.fitness.0 = match &self.fitness {
             Some(settings) if settings.is_empty() => {

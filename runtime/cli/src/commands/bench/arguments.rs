@@ -2,6 +2,7 @@
 
 use super::course_arguments::{Compare, League, List, Reproduce, Run, Sign, Verify};
 use clap::{Args, Subcommand, ValueEnum};
+use roadwright_scenario::DynamicsLevel;
 
 /// Subcommands of `roadwright bench`.
 #[derive(Debug, Subcommand)]
@@ -30,6 +31,8 @@ pub(crate) enum BenchVerb {
     Gaps(Gaps),
     /// Measure path planning on maps of boxes and on changing maps, compared with figures of 1998
     Planners(Planners),
+    /// Drive on open ground from many seeds: who arrives, untouched and in time
+    OpenGround(OpenGround),
 }
 
 /// Control of the junction under test.
@@ -183,6 +186,39 @@ pub(crate) struct Planners {
     /// Seed of maps, starts, goals and moves
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A seed passes if all its drivers arrive, touch nothing, and take at most 2.5 times the time that they \
+would need alone on their shortest paths. The seeds from 300001 on were not used to choose anything.\nExit code 1 if \
+fewer than --pass of the seeds of a course pass."
+)]
+pub(crate) struct OpenGround {
+    /// Courses [default: maze, office, obstacle-town, hill-country-drive]
+    #[arg(long = "course", value_name = "NAME")]
+    pub(crate) courses: Vec<String>,
+    /// Number of seeds
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=100_000), value_name = "N")]
+    pub(crate) seeds: u64,
+    /// First seed; the others follow it
+    #[arg(long, default_value_t = roadwright_training::UNSEEN_SEED, value_name = "SEED")]
+    pub(crate) first_seed: u64,
+    /// Use other modules: `controller=pursuit`, `ground_planner=straight`
+    #[arg(long = "use", value_name = "SLOT=MODULE")]
+    pub(crate) modules: Vec<String>,
+    /// Level of dynamics of the vehicles [default: as in the course]
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) dynamics: Option<DynamicsLevel>,
+    /// Share of the seeds that has to pass
+    #[arg(long, default_value_t = 0.95, value_parser = share, value_name = "SHARE")]
+    pub(crate) pass: f64,
+    /// Threads [default: all cores]; results do not depend on it
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..), value_name = "N")]
+    pub(crate) threads: Option<u16>,
     /// Print one JSON document and nothing else
     #[arg(long)]
     pub(crate) json: bool,

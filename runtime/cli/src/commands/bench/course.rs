@@ -21,6 +21,7 @@ use roadwright_training::experiment::{
 use roadwright_training::statistics::{AsymptoticSequence, Moments, accumulate};
 use roadwright_training::{Course, MileageMark, Setup};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -176,13 +177,27 @@ pub(super) fn find(name: &str) -> anyhow::Result<Course> {
 }
 
 fn setup_of(arguments: &Run) -> anyhow::Result<Setup> {
-    let mut setup = Setup {
+    let (modules, fitness) = modules_of(&arguments.modules)?;
+    Ok(Setup {
         vehicle: arguments.vehicle.clone(),
         dynamics: arguments.dynamics,
         dt: arguments.dt,
+        modules,
+        fitness,
         ..Setup::default()
-    };
-    for setting in &arguments.modules {
+    })
+}
+
+/// Modules that all drivers use, by the name of the slot, and fitnesses, if any are given.
+type Modules = (
+    BTreeMap<String, Vec<ModuleSetting>>,
+    Option<Vec<ModuleSetting>>,
+);
+
+/// Parses the settings of `--use`.
+pub(super) fn modules_of(settings: &[String]) -> anyhow::Result<Modules> {
+    let (mut modules, mut fitness) = (BTreeMap::new(), None);
+    for setting in settings {
         let parts = setting.split_once('=');
         let parts = parts.and_then(|(slot, ids)| Some((Slot::from_name(slot)?, ids)));
         let Some((slot, ids)) = parts else {
@@ -197,17 +212,14 @@ fn setup_of(arguments: &Run) -> anyhow::Result<Setup> {
             bail!("--use {setting}: {slot} takes {}", slot.how_many());
         }
         let before = match slot {
-            Slot::Fitness => setup.fitness.replace(settings).map(|_| ()),
-            _ => setup
-                .modules
-                .insert(slot.name().into(), settings)
-                .map(|_| ()),
+            Slot::Fitness => fitness.replace(settings),
+            _ => modules.insert(slot.name().into(), settings),
         };
         if before.is_some() {
             bail!("--use {slot}= is given twice");
         }
     }
-    Ok(setup)
+    Ok((modules, fitness))
 }
 
 /// JSON document of `bench run --json`.

@@ -173,6 +173,7 @@ impl Course {
             | Kind::OldTown
             | Kind::Forest
             | Kind::FollowPath
+            | Kind::OpenGround(_)
             | Kind::Own(_) => None,
         }
     }

@@ -1,0 +1,209 @@
+//! `roadwright bench open-ground`: courses without lanes, driven from many seeds.
+
+use super::arguments::OpenGround as Arguments;
+use super::course::{modules_of, threads};
+use crate::commands::print_json;
+use crate::{Outcome, progress, terminal};
+use anyhow::{Context, bail};
+use rayon::prelude::*;
+use roadwright_simulation::builtin_modules;
+use roadwright_training::{Course, DriveRow, End, Setup, measure_while};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::Write;
+
+/// The courses that are driven by default.
+const COURSES: [&str; 4] = ["maze", "office", "obstacle-town", "hill-country-drive"];
+/// Longest time of a drive, as a multiple of its free travel time.
+const LONGEST: f64 = 2.5;
+/// Number of failed seeds that are listed for each course.
+const LISTED: usize = 10;
+
+/// Result of a seed.
+#[derive(Debug, Serialize)]
+struct SeedRow {
+    seed: u64,
+    passed: bool,
+    /// Why it did not pass.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reasons: Vec<String>,
+    drives: usize,
+    arrived: usize,
+    /// Largest ratio of the time of a drive to its free travel time; `None` if no drive arrived.
+    slowest: Option<f64>,
+}
+
+/// Result of a course.
+#[derive(Debug, Serialize)]
+struct Report {
+    course: String,
+    seeds: u64,
+    first_seed: u64,
+    passed: usize,
+    drives: usize,
+    arrived: usize,
+    struck: usize,
+    /// Mean ratio of the times of drives that arrived to their free travel times.
+    mean_ratio: Option<f64>,
+    rows: Vec<SeedRow>,
+}
+
+pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let courses = courses_of(arguments)?;
+    let (modules, fitness) = modules_of(&arguments.modules)?;
+    let setup = Setup {
+        dynamics: arguments.dynamics,
+        modules,
+        fitness,
+        ..Setup::default()
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads(arguments.threads));
+    let pool = pool.build().context("cannot start threads")?;
+    let mut reports = Vec::new();
+    for course in &courses {
+        let seeds = arguments.first_seed..arguments.first_seed + arguments.seeds;
+        let runs = pool.install(|| {
+            let runs = seeds.into_par_iter().map(|seed| run(course, &setup, seed));
+            runs.collect::<anyhow::Result<Vec<Run>>>()
+        })?;
+        if progress::interrupted() {
+            bail!("interrupted");
+        }
+        let report = report(course, arguments, runs);
+        if !arguments.json {
+            print(&report)?;
+        }
+        reports.push(report);
+    }
+    if arguments.json {
+        print_json(&reports)?;
+    }
+    let share = |report: &Report| report.passed as f64 / report.seeds as f64;
+    let has_passed = reports.iter().all(|report| share(report) >= arguments.pass);
+    Ok(if has_passed {
+        Outcome::Fine
+    } else {
+        Outcome::Findings
+    })
+}
+
+fn courses_of(arguments: &Arguments) -> anyhow::Result<Vec<Course>> {
+    let named = arguments.courses.iter().map(String::as_str);
+    let names: Vec<&str> = match arguments.courses.is_empty() {
+        true => COURSES.to_vec(),
+        false => named.collect(),
+    };
+    let unknown = names.iter().find(|name| !COURSES.contains(name));
+    if let Some(name) = unknown {
+        bail!(
+            "--course {name}: expected one of {}; other courses are driven by `bench run`",
+            COURSES.join(", ")
+        );
+    }
+    let courses = names.into_iter().map(Course::named);
+    courses.collect::<Result<_, _>>().context("no such course")
+}
+
+/// A driven seed.
+struct Run {
+    row: SeedRow,
+    struck: usize,
+    /// Ratios of the times of drives that arrived to their free travel times.
+    ratios: Vec<f64>,
+}
+
+fn run(course: &Course, setup: &Setup, seed: u64) -> anyhow::Result<Run> {
+    let scenario = course.scenario(seed, setup)?;
+    let free: BTreeMap<u64, f64> = course
+        .free_times(&scenario)
+        .into_iter()
+        .map(|(agent, time)| (u64::from(agent.0), time))
+        .collect();
+    let modules = builtin_modules();
+    let goes_on = &mut |_: &_| !progress::interrupted();
+    let measured = measure_while(course, setup, &modules, seed, goes_on)?;
+    let mut reasons = Vec::new();
+    let mut ratios = Vec::new();
+    for drive in &measured.drives {
+        let free = free.get(&drive.agent).copied();
+        let ratio = free.map(|free| drive.time / free);
+        if drive.end == End::Arrived {
+            ratios.extend(ratio);
+        }
+        reasons.extend(reason(drive, ratio));
+    }
+    let arrived = |drive: &&DriveRow| drive.end == End::Arrived;
+    Ok(Run {
+        struck: measured
+            .drives
+            .iter()
+            .filter(|drive| drive.end == End::Struck)
+            .count(),
+        row: SeedRow {
+            seed,
+            passed: reasons.is_empty(),
+            reasons,
+            drives: measured.drives.len(),
+            arrived: measured.drives.iter().filter(arrived).count(),
+            slowest: ratios.iter().copied().reduce(f64::max),
+        },
+        ratios,
+    })
+}
+
+/// Why a drive does not pass; `None` if it does.
+fn reason(drive: &DriveRow, ratio: Option<f64>) -> Option<String> {
+    let agent = drive.agent;
+    match (drive.end, ratio) {
+        (End::Arrived, Some(ratio)) if ratio <= LONGEST => None,
+        (End::Arrived, Some(ratio)) => Some(format!(
+            "agent {agent} took {ratio:.1} times its free travel time"
+        )),
+        (End::Arrived, None) => None,
+        (End::Struck, _) => Some(format!(
+            "agent {agent} touched something after {:.1} s",
+            drive.time
+        )),
+        (end, _) => Some(format!("agent {agent} did not arrive ({end})")),
+    }
+}
+
+fn report(course: &Course, arguments: &Arguments, runs: Vec<Run>) -> Report {
+    let ratios: Vec<f64> = runs.iter().flat_map(|run| run.ratios.clone()).collect();
+    let struck = runs.iter().map(|run| run.struck).sum();
+    let rows: Vec<SeedRow> = runs.into_iter().map(|run| run.row).collect();
+    let count = ratios.len() as f64;
+    Report {
+        course: course.name.clone(),
+        seeds: arguments.seeds,
+        first_seed: arguments.first_seed,
+        passed: rows.iter().filter(|row| row.passed).count(),
+        drives: rows.iter().map(|row| row.drives).sum(),
+        arrived: rows.iter().map(|row| row.arrived).sum(),
+        struck,
+        mean_ratio: (!ratios.is_empty()).then(|| ratios.iter().sum::<f64>() / count),
+        rows,
+    }
+}
+
+fn print(report: &Report) -> anyhow::Result<()> {
+    let mut out = terminal::out();
+    let ratio = report
+        .mean_ratio
+        .map_or_else(|| "-".into(), |ratio| format!("{ratio:.2}"));
+    writeln!(
+        out,
+        "{:<19} {} of {} seeds passed; {} of {} drives arrived, {} touched something; {ratio} times the free travel time",
+        report.course, report.passed, report.seeds, report.arrived, report.drives, report.struck
+    )?;
+    let failed = report.rows.iter().filter(|row| !row.passed);
+    for row in failed.clone().take(LISTED) {
+        writeln!(out, "  seed {}: {}", row.seed, row.reasons.join("; "))?;
+    }
+    let more = failed.count().saturating_sub(LISTED);
+    if more > 0 {
+        writeln!(out, "  and {more} other seeds (all with --json)")?;
+    }
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,426 @@
+//! Courses without lanes: `maze`, `office`, `obstacle-town` and `hill-country-drive`.
+//!
+//! Walls, houses, trees and terrain are those of the shipped scenarios of these names. The seed draws the number
+//! of drivers, their starts and goals, and a shift of loose furniture such as crates and stones. A path leads
+//! from each start to its goal, and at least one trip of a seed is half as long again as the straight line.
+
+use super::draft::{Draft, Trip};
+use super::{Course, Ends, Kind};
+use roadwright_agent::{GroundPlanner, GroundPlanning};
+use roadwright_geometry::math::Stream;
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_geometry::{DVec2, Pose};
+use roadwright_scenario::{
+    AgentId, Edit, ModuleSetting, Obstacle, Place, Scenario, Shape, Slot, Stack, VehicleType, file,
+};
+use roadwright_simulation::{
+    TripAnswer, TripEnd, TripFinder, TripPlan, TripQuestion, builtin_modules,
+};
+use std::f64::consts::{FRAC_PI_2, PI};
+use std::sync::Arc;
+
+/// Time limit, s. Trips take a minute or two.
+const TIME: f64 = 300.0;
+/// Length of a path as a multiple of the straight line, for the first trip of a seed.
+const DETOUR: f64 = 1.5;
+/// Maximum number of draws of one trip, and of cells that a search expands.
+const DRAWS: usize = 3_000;
+const MOST_CELLS: u64 = 1_000_000;
+
+/// A place without lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Site {
+    Maze,
+    Office,
+    ObstacleTown,
+    HillCountry,
+}
+
+/// What is drawn at a site.
+struct Drawing {
+    /// Corners of the area of starts and goals, m.
+    area: [DVec2; 2],
+    /// Smallest and largest number of drivers.
+    drivers: [usize; 2],
+    /// Smallest straight distance between the start and the goal of the first trip and of the others, m.
+    least: [f64; 2],
+    /// Largest straight distance between the start and the goal of the first trip, m.
+    first: f64,
+    /// Smallest distance of starts from each other, and of goals from each other, m.
+    apart: f64,
+    /// Free space around a body at its start and its goal, m.
+    margin: f64,
+    /// Largest shift of loose furniture along each axis, m.
+    shift: f64,
+    /// Whether vehicles start parallel to the axes.
+    is_aligned: bool,
+}
+
+impl Site {
+    pub(super) const ALL: [Self; 4] = [
+        Self::Maze,
+        Self::Office,
+        Self::ObstacleTown,
+        Self::HillCountry,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Maze => "maze",
+            Self::Office => "office",
+            Self::ObstacleTown => "obstacle-town",
+            Self::HillCountry => "hill-country-drive",
+        }
+    }
+
+    fn doc(self) -> &'static str {
+        match self {
+            Self::Maze => "One jeep drives through a maze of 6 m wide corridors; it has 5 minutes.",
+            Self::Office => {
+                "Up to three carts drive between the rooms of an office, through doors of 1.2 m; they \
+                 have 5 minutes."
+            }
+            Self::ObstacleTown => {
+                "Two to four cars drive between houses, walls and crates; they have 5 minutes."
+            }
+            Self::HillCountry => {
+                "Two to five jeeps cross a country of hills, woods, ponds and walls; they have 5 minutes."
+            }
+        }
+    }
+
+    fn vehicle(self) -> &'static str {
+        match self {
+            Self::Maze | Self::HillCountry => "willys_mb",
+            Self::Office => "cart",
+            Self::ObstacleTown => "car",
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Maze => include_str!("../../../../scenarios/maze.scenario.json"),
+            Self::Office => include_str!("../../../../scenarios/office.scenario.json"),
+            Self::ObstacleTown => {
+                include_str!("../../../../scenarios/obstacle-town.scenario.json")
+            }
+            Self::HillCountry => {
+                include_str!("../../../../scenarios/hill-country-drive.scenario.json")
+            }
+        }
+    }
+
+    fn drawing(self) -> Drawing {
+        let area = |edge: f64| [DVec2::splat(-0.5 * edge), DVec2::splat(0.5 * edge)];
+        match self {
+            Self::Maze => Drawing {
+                area: [DVec2::ZERO, DVec2::splat(100.0)],
+                drivers: [1, 1],
+                least: [20.0, 20.0],
+                first: 150.0,
+                apart: 10.0,
+                margin: 0.8,
+                shift: 0.0,
+                is_aligned: true,
+            },
+            Self::Office => Drawing {
+                area: [DVec2::ZERO, DVec2::splat(27.0)],
+                drivers: [1, 3],
+                least: [3.0, 8.0],
+                first: 30.0,
+                apart: 2.0,
+                margin: 0.15,
+                shift: 0.2,
+                is_aligned: false,
+            },
+            Self::ObstacleTown => Drawing {
+                area: area(190.0),
+                drivers: [2, 4],
+                least: [20.0, 60.0],
+                first: 60.0,
+                apart: 15.0,
+                margin: 0.8,
+                shift: 1.5,
+                is_aligned: false,
+            },
+            Self::HillCountry => Drawing {
+                area: area(300.0),
+                drivers: [2, 5],
+                least: [30.0, 100.0],
+                first: 100.0,
+                apart: 15.0,
+                margin: 0.8,
+                shift: 2.0,
+                is_aligned: false,
+            },
+        }
+    }
+
+    /// The setting of its planner for open ground; `None` for the default.
+    fn planner(self) -> Option<ModuleSetting> {
+        // Doors of 1.2 m are closed at the default size of cells.
+        (self == Self::Office).then(|| {
+            ModuleSetting::new("hybrid_fuzzy_path")
+                .with("cell", 0.2)
+                .with("tracking_margin", 0.05)
+                .with("clearance", 0.4)
+                .with("near", 0.5)
+        })
+    }
+}
+
+pub(super) fn course(site: Site) -> Course {
+    Course {
+        name: site.name().into(),
+        doc: site.doc().into(),
+        vehicle: site.vehicle(),
+        driver: "fuzzy_driver",
+        fitness: "safe_arrival",
+        ends: Ends {
+            contact: true,
+            ..Ends::after(TIME)
+        },
+        kind: Kind::OpenGround(site),
+    }
+}
+
+pub(super) fn draft(site: Site, seed: u64) -> Draft {
+    let mut draft = Draft::of(base(site));
+    draft.set_seed(seed);
+    let drawing = site.drawing();
+    shift_furniture(&mut draft, drawing.shift, seed);
+    let vehicle = draft.scenario.vehicle_types()[site.vehicle()].clone();
+    let mut trips = Trips {
+        obstacles: draft.scenario.obstacles().values().cloned().collect(),
+        finder: TripFinder::new(Arc::new(draft.scenario.clone()), None, None),
+        planning: planning_of(site.planner()),
+        vehicle,
+        drawing,
+        drawn: Vec::new(),
+    };
+    trips.draw(&mut Stream::new(seed, "trips", 0));
+    for Drawn { start, goal } in trips.drawn {
+        draft.trip(Trip {
+            start: Place::ground(start.position.x, start.position.y, start.heading),
+            starts_by_middle: false,
+            via: Vec::new(),
+            destination: Place::ground(goal.x, goal.y, 0.0),
+            speed: 0.0,
+        });
+    }
+    draft
+}
+
+/// The shipped scenario without its agents.
+fn base(site: Site) -> Scenario {
+    let mut scenario = file::from_text(site.text()).expect("the shipped scenario is sound");
+    let agents: Vec<AgentId> = scenario.agents().keys().copied().collect();
+    for id in agents {
+        let gone = scenario.apply(Edit::Agent(id, None));
+        gone.expect("no object needs an agent");
+    }
+    scenario
+}
+
+fn planning_of(setting: Option<ModuleSetting>) -> GroundPlanning {
+    let usual = || {
+        Slot::GroundPlanner
+            .module_if_absent()
+            .map(ModuleSetting::new)
+    };
+    let setting = setting.or_else(usual).expect("the slot has a default");
+    let registry = builtin_modules();
+    let module = registry.module::<dyn GroundPlanner>("", Slot::GroundPlanner, &setting);
+    let module = module.expect("a built-in planner");
+    module.logic.planning(&module.parameters)
+}
+
+/// Shifts crates, stones and cabinets by up to a distance along each axis, m.
+fn shift_furniture(draft: &mut Draft, most: f64, seed: u64) {
+    let mut stream = Stream::new(seed, "shifts", 0);
+    for (id, mut obstacle) in draft.scenario.obstacles().clone() {
+        if !["crate", "stone", "cabinet"].contains(&obstacle.name.as_str()) {
+            continue;
+        }
+        let by = DVec2::new(stream.next_in(-most, most), stream.next_in(-most, most));
+        match &mut obstacle.shape {
+            Shape::Box { x, y, .. } | Shape::Circle { x, y, .. } => {
+                *x = (x.get() + by.x).into();
+                *y = (y.get() + by.y).into();
+            }
+            Shape::Polygon { points } => points.iter_mut().for_each(|point| *point += by),
+        }
+        draft.apply(Edit::Obstacle(id, Some(Box::new(obstacle))));
+    }
+}
+
+/// A drawn trip.
+struct Drawn {
+    start: Pose,
+    goal: DVec2,
+}
+
+/// Trips under construction.
+struct Trips {
+    obstacles: Vec<Obstacle>,
+    finder: TripFinder,
+    planning: GroundPlanning,
+    vehicle: VehicleType,
+    drawing: Drawing,
+    drawn: Vec<Drawn>,
+}
+
+impl Trips {
+    fn draw(&mut self, stream: &mut Stream) {
+        let [fewest, most] = self.drawing.drivers;
+        let drivers = fewest + stream.next_index(most - fewest + 1);
+        for _ in 0..DRAWS {
+            if self.drawn.len() == drivers {
+                return;
+            }
+            let drawn = self.draw_one(stream);
+            if self.is_good(&drawn) {
+                self.drawn.push(drawn);
+            }
+        }
+    }
+
+    fn draw_one(&self, stream: &mut Stream) -> Drawn {
+        let heading = match self.drawing.is_aligned {
+            true => FRAC_PI_2 * stream.next_index(4) as f64,
+            false => stream.next_in(-PI, PI),
+        };
+        let start = self.anywhere(stream);
+        Drawn {
+            start: Pose::new(start.x, start.y, heading),
+            goal: self.anywhere(stream),
+        }
+    }
+
+    fn anywhere(&self, stream: &mut Stream) -> DVec2 {
+        let [low, high] = self.drawing.area;
+        DVec2::new(stream.next_in(low.x, high.x), stream.next_in(low.y, high.y))
+    }
+
+    fn is_good(&mut self, drawn: &Drawn) -> bool {
+        let straight = (drawn.goal - drawn.start.position).length();
+        let is_first = self.drawn.is_empty();
+        let least = self.drawing.least[usize::from(!is_first)];
+        if straight < least || (is_first && straight > self.drawing.first) {
+            return false;
+        }
+        let apart = self.drawing.apart;
+        let is_near = |other: &Drawn| {
+            (other.start.position - drawn.start.position).length() < apart
+                || (other.goal - drawn.goal).length() < apart
+        };
+        if self.drawn.iter().any(is_near) || !self.is_free(drawn) {
+            return false;
+        }
+        let length = self.plan(drawn).map(|plan| plan.length());
+        length.is_some_and(|length| !is_first || length > DETOUR * straight)
+    }
+
+    /// Whether the bodies at the start, and at the goal at any heading, are free of obstacles.
+    fn is_free(&self, drawn: &Drawn) -> bool {
+        let (vehicle, margin) = (&self.vehicle, self.drawing.margin);
+        let middle = drawn.start.point(vehicle.body_centre(), 0.0);
+        let pose = Pose::new(middle.x, middle.y, drawn.start.heading);
+        let (length, width) = (vehicle.length.get(), vehicle.width.get());
+        let at_start = OrientedBox::new(pose, length + 2.0 * margin, width + 2.0 * margin);
+        let around = 0.5 * width + margin;
+        let is_met = |obstacle: &Obstacle| {
+            if obstacle.base.get() > vehicle.height.get() {
+                return false;
+            }
+            let outline = obstacle.shape.outline();
+            let goal = Pose::new(drawn.goal.x, drawn.goal.y, 0.0);
+            let at_goal = OrientedBox::new(goal, 2.0 * around, 2.0 * around);
+            [at_start, at_goal]
+                .iter()
+                .any(|body| body.polygon_penetration(&outline) > 0.0)
+        };
+        !self.obstacles.iter().any(is_met)
+    }
+
+    fn plan(&mut self, drawn: &Drawn) -> Option<TripPlan> {
+        let question = TripQuestion {
+            vehicle: &self.vehicle,
+            stack: "",
+            from: TripEnd {
+                position: drawn.start.position,
+                heading: Some(drawn.start.heading),
+            },
+            to: TripEnd {
+                position: drawn.goal,
+                heading: None,
+            },
+            planning: self.planning,
+            most: MOST_CELLS,
+        };
+        match self.finder.answer(&question, || true) {
+            TripAnswer::Found(plan) => Some(plan),
+            TripAnswer::NoPath(_) | TripAnswer::Undecided => None,
+        }
+    }
+}
+
+impl Course {
+    /// Driving times of its agents if nobody else drove, s, by agent: along the shortest paths over the map, at
+    /// the speeds of their vehicle types. Agents without a destination or without a path are left out.
+    ///
+    /// Plans with the default planner for open ground, or the course's own.
+    pub fn free_times(&self, scenario: &Scenario) -> Vec<(AgentId, f64)> {
+        let planning = planning_of(self.ground_planner());
+        let mut finder = TripFinder::new(Arc::new(scenario.clone()), None, None);
+        let agents = scenario.agents().iter();
+        let times = agents.filter_map(|(&id, agent)| {
+            let vehicle = scenario.vehicle_types().get(&agent.vehicle)?;
+            let from = scenario.pose_of(&agent.start)?;
+            let to = scenario.pose_of(agent.destination.as_ref()?)?;
+            let question = TripQuestion {
+                vehicle,
+                stack: &agent.stack,
+                from: TripEnd {
+                    position: from.position,
+                    heading: Some(from.heading),
+                },
+                to: TripEnd {
+                    position: to.position,
+                    heading: None,
+                },
+                planning,
+                most: MOST_CELLS,
+            };
+            match finder.answer(&question, || true) {
+                TripAnswer::Found(plan) => Some((id, plan.time())),
+                TripAnswer::NoPath(_) | TripAnswer::Undecided => None,
+            }
+        });
+        times.collect()
+    }
+
+    /// The stack of its drivers unless a setup names others.
+    pub(super) fn driver_stack(&self) -> Stack {
+        let stack = Stack::with_controller(self.driver);
+        match self.kind {
+            // As printed, it steers bends of 25 m, too wide for the places between walls.
+            Kind::OpenGround(_) => Stack {
+                controller: ModuleSetting::new(self.driver)
+                    .with("avoid_steering_gain", 2.5)
+                    .with("route_steering_gain", 2.0),
+                ..stack
+            },
+            _ => stack,
+        }
+    }
+
+    /// Planner for open ground that its drivers have unless a setup names another; `None` for the default.
+    pub(super) fn ground_planner(&self) -> Option<ModuleSetting> {
+        match self.kind {
+            Kind::OpenGround(site) => site.planner(),
+            _ if self.is_without_planner() => Some(ModuleSetting::new("straight")),
+            _ => None,
+        }
+    }
+}
