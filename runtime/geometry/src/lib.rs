@@ -52,6 +52,7 @@ mod reference_line;
 mod segment;
 pub mod shared_list;
 pub mod stroke;
+pub mod threads;
 
 pub use error::GeometryError;
 pub use glam::DVec2;

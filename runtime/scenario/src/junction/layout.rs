@@ -16,7 +16,7 @@ mod clusters;
 
 use super::arm::FarEnd;
 use super::corner::is_gentle;
-use super::{Arm, Junction, Site, build, crossing, rings};
+use super::{Arm, Corner, Junction, Site, build_with, crossing, rings};
 use crate::access::{LaneAccess, VehicleClass};
 use crate::country::{Custom, RoadLaw};
 use crate::driving_side::DrivingSide;
@@ -30,6 +30,7 @@ pub use after_edit::layout_after_edit;
 use clusters::{Clusters, Kept};
 use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::threads::map_on_all_threads;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -47,6 +48,8 @@ const STRAIGHT: f64 = 1.1;
 /// Maximum number of rounds of merging. Each round only examines what the previous round changed. Roads that
 /// are still shorter than their trims after the last round get smaller trims.
 const MAX_ROUNDS: usize = 8;
+/// Fewer junctions than this are built on the calling thread.
+const FEW_JUNCTIONS: usize = 200;
 
 /// Lengths of a road's reference line that its junctions take up, m.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -156,6 +159,8 @@ struct Planner<'a> {
     rings: BTreeSet<RoadId>,
     trims: BTreeMap<RoadId, Trim>,
     limits: BTreeMap<RoadId, Trim>,
+    /// The corners of each cluster that has not changed since its trims were computed, by root.
+    corners: BTreeMap<NodeId, Vec<Corner>>,
 }
 
 impl<'a> Planner<'a> {
@@ -169,6 +174,7 @@ impl<'a> Planner<'a> {
             rings: rings::rings(network, side),
             trims: BTreeMap::new(),
             limits: BTreeMap::new(),
+            corners: BTreeMap::new(),
         }
     }
 
@@ -257,6 +263,7 @@ impl<'a> Planner<'a> {
             *self.trims.entry(arm.road_id).or_default().at_mut(arm.end) = trim;
             touched.insert(arm.road_id);
         }
+        self.corners.insert(root, corners);
     }
 
     /// Roads whose junctions leave too little of them, shortest first.
@@ -362,6 +369,9 @@ impl<'a> Planner<'a> {
         self.internal.insert(id);
         self.trims.remove(&id);
         let (from, to) = (self.root(road.from), self.root(road.to));
+        // One of the two is the root of the union.
+        self.corners.remove(&from);
+        self.corners.remove(&to);
         self.clusters.union(from, to)
     }
 
@@ -419,10 +429,16 @@ impl<'a> Planner<'a> {
         self.limits.insert(id, limit);
     }
 
-    /// Builds all junctions that are not kept.
+    /// Builds all junctions that are not kept and records what they cut off their arms; the trims of kept
+    /// junctions are known.
     fn finish(mut self, kept: Option<Kept<'_>>) -> Layout {
         let roots: Vec<NodeId> = self.clusters.open().collect();
-        let mut junctions: Vec<Arc<Junction>> = roots.into_iter().map(|r| self.built(r)).collect();
+        // Each junction follows from the network and the clusters alone, so threads change nothing.
+        let build = |&root: &NodeId| self.build(root);
+        let mut junctions = map_on_all_threads(&roots, FEW_JUNCTIONS, build);
+        for arm in junctions.iter().flat_map(|junction| &junction.arms) {
+            *self.trims.entry(arm.road).or_default().at_mut(arm.end) = arm.trim;
+        }
         // Both lists are ordered, which this sort detects and exploits.
         junctions.extend(kept.iter().flat_map(Kept::junctions).cloned());
         junctions.sort_by_key(|junction| junction.nodes[0]);
@@ -434,16 +450,6 @@ impl<'a> Planner<'a> {
             rings: self.rings,
             limits: self.limits,
         }
-    }
-
-    /// Builds the junction of a cluster and records what it cuts off its arms; the trims of a kept junction
-    /// are known.
-    fn built(&mut self, root: NodeId) -> Arc<Junction> {
-        let junction = self.build(root);
-        for arm in &junction.arms {
-            *self.trims.entry(arm.road).or_default().at_mut(arm.end) = arm.trim;
-        }
-        Arc::new(junction)
     }
 
     /// Combines the rules of a cluster. Signals at any of its nodes control all of it; otherwise the smallest
@@ -507,7 +513,7 @@ impl<'a> Planner<'a> {
         nodes.filter_map(move |&id| Some(&self.network.node(id)?.rules))
     }
 
-    fn build(&self, root: NodeId) -> Junction {
+    fn build(&self, root: NodeId) -> Arc<Junction> {
         let allows = |from: (RoadId, RoadEnd), to: (RoadId, RoadEnd)| self.allows(root, from, to);
         let limits = |road: RoadId, end: RoadEnd| self.limits.get(&road).map(|trim| trim.at(end));
         let site = Site {
@@ -520,7 +526,8 @@ impl<'a> Planner<'a> {
             allows: &allows,
             limits: &limits,
         };
-        build(&site, self.arms(root))
+        let known = self.corners.get(&root).map(Vec::as_slice);
+        Arc::new(build_with(&site, self.arms(root), known))
     }
 
     /// Vehicles that may drive from one arm of a cluster into another over the roads inside it, subject to

@@ -264,12 +264,18 @@ pub struct Site<'a> {
 ///
 /// Arms may come in any order. O(arms^2 + lanes^2). Never fails: what cannot be built well is
 /// flagged.
-pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
+pub fn build(site: &Site<'_>, arms: Vec<Arm<'_>>) -> Junction {
+    build_with(site, arms, None)
+}
+
+/// The same with the corners of the sorted arms, if they have been computed before.
+fn build_with(site: &Site<'_>, mut arms: Vec<Arm<'_>>, known: Option<&[Corner]>) -> Junction {
     // Everything below depends on the order of the arms, because a corner lies between one and the next.
     arm::sort_counter_clockwise(&mut arms, site.centre);
     let rules = &site.rules.crossings;
     let direct = direct_pairs(&arms, site.side, &site.rules);
-    let corners = corners(site.centre, &arms, site.side, &site.rules, site.is_ring);
+    let anew = || corners(site.centre, &arms, site.side, &site.rules, site.is_ring);
+    let corners = known.map_or_else(anew, <[Corner]>::to_vec);
     let mut flags = Vec::new();
     let trims: Vec<f64> = (0..arms.len())
         .map(|i| {
