@@ -16,7 +16,7 @@ mod clusters;
 
 use super::arm::FarEnd;
 use super::corner::is_gentle;
-use super::{Arm, Corner, Junction, Site, build_with, crossing, rings};
+use super::{Arm, Corner, Junction, Site, build_around, crossing, rings};
 use crate::access::{LaneAccess, VehicleClass};
 use crate::country::{Custom, RoadLaw};
 use crate::driving_side::DrivingSide;
@@ -159,8 +159,14 @@ struct Planner<'a> {
     rings: BTreeSet<RoadId>,
     trims: BTreeMap<RoadId, Trim>,
     limits: BTreeMap<RoadId, Trim>,
-    /// The corners of each cluster that has not changed since its trims were computed, by root.
-    corners: BTreeMap<NodeId, Vec<Corner>>,
+    /// The arms of each cluster that has not changed since its trims were computed, by root.
+    sorted: BTreeMap<NodeId, SortedArms<'a>>,
+}
+
+/// The arms of a cluster, counter-clockwise, and the corner after each.
+struct SortedArms<'a> {
+    arms: Vec<Arm<'a>>,
+    corners: Vec<Corner>,
 }
 
 impl<'a> Planner<'a> {
@@ -174,7 +180,7 @@ impl<'a> Planner<'a> {
             rings: rings::rings(network, side),
             trims: BTreeMap::new(),
             limits: BTreeMap::new(),
-            corners: BTreeMap::new(),
+            sorted: BTreeMap::new(),
         }
     }
 
@@ -253,17 +259,23 @@ impl<'a> Planner<'a> {
 
     /// Trims of the arms of one cluster.
     fn compute_trims(&mut self, root: NodeId, touched: &mut BTreeSet<RoadId>) {
-        let mut arms = self.arms(root);
-        super::arm::sort_counter_clockwise(&mut arms, self.centre(root));
         let rules = self.rules(root);
-        let is_ring = |road| self.rings.contains(&road);
-        let corners = super::corners(self.centre(root), &arms, self.side, &rules, &is_ring);
+        let sorted = self.sorted_arms(root, &rules);
+        let SortedArms { arms, corners } = &sorted;
         for (i, arm) in arms.iter().enumerate() {
-            let trim = crossing::trim(&arms, &corners, &rules.crossings, i);
+            let trim = crossing::trim(arms, corners, &rules.crossings, i);
             *self.trims.entry(arm.road_id).or_default().at_mut(arm.end) = trim;
             touched.insert(arm.road_id);
         }
-        self.corners.insert(root, corners);
+        self.sorted.insert(root, sorted);
+    }
+
+    fn sorted_arms(&self, root: NodeId, rules: &JunctionRules) -> SortedArms<'a> {
+        let (mut arms, centre) = (self.arms(root), self.centre(root));
+        super::arm::sort_counter_clockwise(&mut arms, centre);
+        let is_ring = |road| self.rings.contains(&road);
+        let corners = super::corners(centre, &arms, self.side, rules, &is_ring);
+        SortedArms { arms, corners }
     }
 
     /// Roads whose junctions leave too little of them, shortest first.
@@ -370,8 +382,8 @@ impl<'a> Planner<'a> {
         self.trims.remove(&id);
         let (from, to) = (self.root(road.from), self.root(road.to));
         // One of the two is the root of the union.
-        self.corners.remove(&from);
-        self.corners.remove(&to);
+        self.sorted.remove(&from);
+        self.sorted.remove(&to);
         self.clusters.union(from, to)
     }
 
@@ -526,8 +538,13 @@ impl<'a> Planner<'a> {
             allows: &allows,
             limits: &limits,
         };
-        let known = self.corners.get(&root).map(Vec::as_slice);
-        Arc::new(build_with(&site, self.arms(root), known))
+        Arc::new(match self.sorted.get(&root) {
+            Some(SortedArms { arms, corners }) => build_around(&site, arms, corners.clone()),
+            None => {
+                let SortedArms { arms, corners } = self.sorted_arms(root, &site.rules);
+                build_around(&site, &arms, corners)
+            }
+        })
     }
 
     /// Vehicles that may drive from one arm of a cluster into another over the roads inside it, subject to

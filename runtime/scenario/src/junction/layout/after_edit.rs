@@ -196,7 +196,7 @@ impl<'a> Planner<'a> {
             rings,
             trims,
             limits: limits.filter(|(id, _)| stays(id)).collect(),
-            corners: BTreeMap::new(),
+            sorted: BTreeMap::new(),
             clusters: Clusters::apart(open, Some(kept)),
         }
     }
