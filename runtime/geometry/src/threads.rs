@@ -4,8 +4,8 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Number of items that a thread takes at once.
-const CHUNK: usize = 16;
+/// Each thread takes items about this many times, so that none waits long for the others at the end.
+const TURNS: usize = 8;
 
 /// Applies a function to all items and returns the results in their order. Lists of fewer than `few` items
 /// stay on the calling thread, because starting threads takes about as long as some junctions.
@@ -23,12 +23,13 @@ pub fn map_on_all_threads<T: Sync, R: Send>(
     of: impl Fn(&T) -> R + Sync,
 ) -> Vec<R> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = threads.min(items.len().div_ceil(CHUNK));
+    let threads = threads.min(items.len());
     if items.len() < few || threads < 2 {
         return items.iter().map(of).collect();
     }
     let next = AtomicUsize::new(0);
-    let chunks: Vec<&[T]> = items.chunks(CHUNK).collect();
+    let size = (items.len() / (TURNS * threads)).max(1);
+    let chunks: Vec<&[T]> = items.chunks(size).collect();
     let work = || {
         let mut done = Vec::new();
         loop {
