@@ -71,7 +71,7 @@ const TOGETHER: usize = 32;
 /// Fewer groups of that size are searched on the calling thread.
 const FEW_GROUPS: usize = 4;
 
-/// What all searches of a batch share.
+/// Inputs that all searches of a batch share.
 struct Batch<'a> {
     view: &'a PlannerView<'a>,
     costs: &'a Costs,

@@ -41,7 +41,7 @@ impl<'a> Reachability<'a> {
     pub fn new(graph: &'a LaneGraph, class: VehicleClass) -> Self {
         let main = graph.main_component();
         // Its road is open to all traffic, so a trip that comes there has not entered restricted roads for good
-        // and may go on as one that begins there.
+        // and may continue as a trip that begins there.
         let hub = main.first().map(|&lanelet| Hub {
             lanelet,
             reaching: graph.reaching(lanelet, class),

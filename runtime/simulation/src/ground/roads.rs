@@ -189,7 +189,7 @@ impl JunctionLaw {
         self.signals.is_some() || self.is_crossed[path.index()]
     }
 
-    /// What is known at the start about whether a connection is contested.
+    /// Whether a connection is contested, as far as that is known without sweeping bodies.
     fn contest(&self, path: ConnectionIndex) -> Contest {
         if self.is_surely_contested(path) {
             Contest::Yes
