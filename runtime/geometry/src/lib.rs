@@ -52,11 +52,12 @@ mod reference_line;
 mod segment;
 pub mod shared_list;
 pub mod stroke;
+pub mod threads;
 
 pub use error::GeometryError;
 pub use glam::DVec2;
 pub use height_field::HeightField;
-pub use pose::{Pose, heading_of, left_of, unit};
+pub use pose::{OwnFrame, Pose, heading_of, left_of, unit};
 pub use reference_line::{
     MAX_COORDINATE, MAX_LENGTH, MIN_SEGMENT, ReferenceLine, simplest_segment,
 };

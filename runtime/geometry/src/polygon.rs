@@ -42,14 +42,20 @@ pub fn centroid(points: &[DVec2]) -> DVec2 {
 
 /// Whether a point is inside (even-odd rule). O(n).
 pub fn contains(points: &[DVec2], point: DVec2) -> bool {
-    edges(points).fold(false, |inside, (a, b)| {
+    let Some(&last) = points.last() else {
+        return false;
+    };
+    let (mut inside, mut a) = (false, last);
+    for &b in points {
         // An edge counts if it crosses the ray from the point towards +x. Its lower end belongs to it
         // and its upper end does not, so a ray through a corner counts once where the outline passes
         // through the ray, and twice or not at all where it only touches it.
         let crosses = (a.y > point.y) != (b.y > point.y)
             && point.x < (b.x - a.x) * (point.y - a.y) / (b.y - a.y) + a.x;
-        inside != crosses
-    })
+        inside ^= crosses;
+        a = b;
+    }
+    inside
 }
 
 /// Distance from a point to the polygon's area, m; 0 inside.

@@ -53,15 +53,21 @@ impl Pose {
 
     /// The point at (`ahead`, `left`) metres in this pose's own frame.
     pub fn point(&self, ahead: f64, left: f64) -> DVec2 {
-        let forward = self.forward();
-        self.position + forward * ahead + left_of(forward) * left
+        self.own_frame().point(ahead, left)
     }
 
     /// Converts a world point to this pose's own frame: metres (ahead, left).
     pub fn to_local(&self, point: DVec2) -> DVec2 {
-        let offset = point - self.position;
-        let forward = self.forward();
-        DVec2::new(offset.dot(forward), offset.dot(left_of(forward)))
+        self.own_frame().to_local(point)
+    }
+
+    /// This pose's own frame, for converting many points with one sine and cosine.
+    #[inline]
+    pub fn own_frame(&self) -> OwnFrame {
+        OwnFrame {
+            origin: self.position,
+            forward: self.forward(),
+        }
     }
 
     /// The same position facing the opposite direction.
@@ -86,6 +92,31 @@ impl Pose {
             position: self.position + self.left() * t,
             heading: self.heading,
         }
+    }
+}
+
+/// The frame of a [`Pose`] with its direction computed. Points come out with the same bits as those of the
+/// pose, whose methods compute a sine and a cosine each time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OwnFrame {
+    /// Position of the pose, m.
+    pub origin: DVec2,
+    /// Unit vector of its heading.
+    pub forward: DVec2,
+}
+
+impl OwnFrame {
+    /// The point at (`ahead`, `left`) metres in this frame.
+    #[inline]
+    pub fn point(&self, ahead: f64, left: f64) -> DVec2 {
+        self.origin + self.forward * ahead + left_of(self.forward) * left
+    }
+
+    /// Converts a world point to this frame: metres (ahead, left).
+    #[inline]
+    pub fn to_local(&self, point: DVec2) -> DVec2 {
+        let offset = point - self.origin;
+        DVec2::new(offset.dot(self.forward), offset.dot(left_of(self.forward)))
     }
 }
 

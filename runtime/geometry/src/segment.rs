@@ -228,7 +228,7 @@ impl Element {
         let Pose { position, heading } = self.start;
         match &self.shape {
             Shape::Line => Pose {
-                position: position + unit(heading) * u,
+                position: position + self.forward * u,
                 heading,
             },
             Shape::Clothoid {
@@ -241,13 +241,19 @@ impl Element {
             Shape::Cubic(measured) => {
                 let p = measured.parameter(u);
                 let (local, velocity) = (measured.cubic().point(p), measured.cubic().velocity(p));
-                let forward = unit(heading);
+                let forward = self.forward;
                 Pose {
                     position: position + forward * local.x + left_of(forward) * local.y,
                     heading: heading + crate::math::atan2(velocity.y, velocity.x),
                 }
             }
         }
+    }
+
+    /// Direction of the whole element if it is straight; `None` if it is not.
+    #[inline]
+    pub(crate) fn straight_direction(&self) -> Option<DVec2> {
+        matches!(self.shape, Shape::Line).then_some(self.forward)
     }
 
     /// Curvature at `u` metres from the start of the element, 1/m.

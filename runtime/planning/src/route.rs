@@ -6,6 +6,7 @@ use crate::via_places::{Place, ViaPlaces};
 use roadwright_agent::{
     Logic, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Step,
 };
+use roadwright_geometry::threads::map_on_all_threads;
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE};
 use roadwright_scenario::{TripPart, VehicleClass};
@@ -61,9 +62,28 @@ const CRAMPED: f64 = 120.0;
 /// Landmarks (`costs.rs`), which all instances of the module share, guide the search.
 pub struct RoutePlanner {
     costs: Arc<Shared>,
-    /// Arrays of the last search. Their contents are never read again, so it does not matter which thread
+    /// Arrays of earlier searches. Their contents are never read again, so it does not matter which thread
     /// uses them. If they are in use, a search allocates new ones.
-    scratch: Mutex<Scratch>,
+    scratch: Mutex<Vec<Scratch>>,
+}
+
+/// Number of routes that one thread searches with the same arrays.
+const TOGETHER: usize = 32;
+/// Fewer groups of that size are searched on the calling thread.
+const FEW_GROUPS: usize = 4;
+
+/// Inputs that all searches of a batch share.
+struct Batch<'a> {
+    view: &'a PlannerView<'a>,
+    costs: &'a Costs,
+    delay_weight: f64,
+    change_distance: f64,
+}
+
+/// Answers to some questions, with their own list of lanelets.
+struct Answers {
+    routes: Vec<LaneletIndex>,
+    outputs: Vec<PlannerOutput>,
 }
 
 /// Number of graphs whose costs are cached.
@@ -132,32 +152,67 @@ impl Planner for RoutePlanner {
             turn_time: parameters.value("turn_time"),
         };
         let costs = self.costs.of(view.graph, weights);
-        // If another thread is using the arrays, this one allocates its own instead of waiting.
-        let mut kept = self.scratch.try_lock().ok();
-        let scratch = kept.as_deref_mut().map(std::mem::take).unwrap_or_default();
-        let mut search = Search::new(view, &costs, parameters.value("delay_weight"), scratch);
-        let change_distance = parameters.value("change_distance");
-        for (input, output) in inputs.iter().zip(outputs) {
-            *output = search.run(input, routes);
-            let first = view.graph.lanelet(input.strip.into()).length() - input.s;
-            let room = Room {
-                graph: view.graph,
-                class: VehicleClass::from_number(input.bus),
-                ahead: change_distance,
-                // No room, so that no change is moved back onto the starting lane.
-                first: if input.may_change_first == 0 {
-                    0.0
-                } else {
-                    first
-                },
-                goal: input.goal_s,
-                delays: view.delays,
-            };
-            let from = output.start as usize;
-            give_room(&mut routes[from..from + output.count as usize], &room);
+        let batch = Batch {
+            view,
+            costs: &costs,
+            delay_weight: parameters.value("delay_weight"),
+            change_distance: parameters.value("change_distance"),
+        };
+        // Searches do not depend on each other, so any number of threads finds the same routes.
+        let groups: Vec<&[PlannerInput]> = inputs.chunks(TOGETHER).collect();
+        let found = map_on_all_threads(&groups, FEW_GROUPS, |group| self.answer(&batch, group));
+        let mut outputs = outputs.iter_mut();
+        for answers in found {
+            let first = routes.len() as u32;
+            routes.extend(answers.routes);
+            // In this order, because the longer list must not lose the row at which the shorter one ends.
+            for (answer, output) in answers.outputs.into_iter().zip(outputs.by_ref()) {
+                // An answer without a route has no place in the list.
+                let first = if answer.count > 0 { first } else { 0 };
+                *output = PlannerOutput {
+                    start: first + answer.start,
+                    ..answer
+                };
+            }
         }
-        if let Some(kept) = kept.as_deref_mut() {
-            *kept = search.scratch;
+    }
+}
+
+impl RoutePlanner {
+    /// Searches the routes of some inputs, one after the other.
+    fn answer(&self, batch: &Batch<'_>, inputs: &[PlannerInput]) -> Answers {
+        let kept = || self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let scratch = kept().pop().unwrap_or_default();
+        let mut search = Search::new(batch.view, batch.costs, batch.delay_weight, scratch);
+        let mut routes = Vec::new();
+        let outputs = inputs.iter().map(|input| {
+            let output = search.run(input, &mut routes);
+            let run = output.start as usize..(output.start + output.count) as usize;
+            give_room(&mut routes[run], &batch.room(input));
+            output
+        });
+        let outputs = outputs.collect();
+        kept().push(search.scratch);
+        Answers { routes, outputs }
+    }
+}
+
+impl<'a> Batch<'a> {
+    /// Room for the lane changes of a trip.
+    fn room(&self, input: &PlannerInput) -> Room<'a> {
+        let first = self.view.graph.lanelet(input.strip.into()).length() - input.s;
+        Room {
+            graph: self.view.graph,
+            class: VehicleClass::from_number(input.bus),
+            ahead: self.change_distance,
+            // No room, so that no change is moved back onto the starting lane.
+            first: if input.may_change_first == 0 {
+                0.0
+            } else {
+                first
+            },
+            goal: input.goal_s,
+            delays: self.view.delays,
         }
     }
 }

@@ -168,6 +168,33 @@ fn routes_past_roads_that_are_not_for_all_are_the_fastest_ones() {
 }
 
 #[test]
+fn a_large_batch_gets_the_routes_of_single_questions() {
+    let (_, graph) = grid(5, 2);
+    let mut stream = Stream::new(9, "batch", 0);
+    let count = graph.lanelets().len();
+    let mut lanelet = || LaneletIndex::from_index(stream.next_index(count));
+    // Enough for several threads.
+    let inputs: Vec<PlannerInput> = (0..700).map(|_| ask(lanelet(), lanelet())).collect();
+    // Earlier routes in the list stay.
+    let mut routes = vec![LaneletIndex::new(7)];
+    let mut outputs = vec![PlannerOutput::default(); inputs.len()];
+    let view = PlannerView {
+        graph: &graph,
+        delays: &[],
+    };
+    let planner = RoutePlanner::entry().make();
+    planner.step(&Step::default(), &view, &inputs, &mut routes, &mut outputs);
+    assert_eq!(routes[0], LaneletIndex::new(7));
+    for (input, output) in inputs.iter().zip(&outputs) {
+        let range = output.start as usize..(output.start + output.count) as usize;
+        let (route, time) = plan(&graph, &[], *input);
+        assert_eq!(routes[range], route);
+        assert_eq!(output.travel_time.to_bits(), time.to_bits());
+    }
+    assert!(outputs.iter().filter(|output| output.count > 0).count() > 600);
+}
+
+#[test]
 fn routes_across_lines_that_must_not_be_crossed_are_the_fastest_ones() {
     let (scenario, before) = grid(4, 3);
     let mut stream = Stream::new(5, "lines", 0);

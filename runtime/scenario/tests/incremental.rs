@@ -3,6 +3,7 @@
 use crate::common::*;
 use proptest::prelude::*;
 use roadwright_geometry::centre_line::LineSpan;
+use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::junction::{Layout, layout, layout_after_edit};
 use roadwright_scenario::lane_graph::{Before, LaneGraph, Lanelet, NO_LANELET};
@@ -227,6 +228,17 @@ proptest! {
     ) {
         hold(name, changes);
     }
+}
+
+#[test]
+fn many_edits_one_after_another_end_where_building_anew_does() {
+    let edits = roadwright_testing::scaled(1_000);
+    let mut stream = Stream::new(roadwright_testing::seed(61), "edits", 0);
+    let changes = (0..edits).map(|_| {
+        let (kind, which) = (stream.next_index(10) as u8, stream.next_index(500));
+        (kind, which, stream.next_in(-1.0, 1.0))
+    });
+    hold("crossroads", changes.collect());
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod outlines;
 mod overrides;
 mod quantities;
 mod random_junctions;
+mod reachability;
 mod red_amber;
 mod salvage;
 mod slip_roads;

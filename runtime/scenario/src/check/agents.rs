@@ -3,8 +3,8 @@
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::access::VehicleClass;
 use crate::agents::{Agent, Place};
-use crate::ids::AgentId;
-use crate::lane_graph::{LaneletIndex, ROOM_TO_CHANGE};
+use crate::ids::{AgentId, ObstacleId};
+use crate::lane_graph::{LaneletIndex, ROOM_TO_CHANGE, Reachability};
 use crate::objects::Obstacle;
 use crate::scenario::Scenario;
 use crate::vehicle_type::VehicleType;
@@ -84,9 +84,8 @@ fn changed_files(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Reachable lanelets by start, and whether the start is too close to the end of its lane for a lane change.
-/// Agents from the same place share a search.
-type Reach = BTreeMap<(LaneletIndex, VehicleClass, bool), Vec<bool>>;
+/// Reachability for the vehicles of each class.
+type Reach<'a> = BTreeMap<VehicleClass, Reachability<'a>>;
 
 /// Position of a place, m; the origin if it is not on a lane that exists.
 fn position_of(subjects: &Subjects<'_>, place: &Place) -> DVec2 {
@@ -96,12 +95,12 @@ fn position_of(subjects: &Subjects<'_>, place: &Place) -> DVec2 {
 
 /// Checks that every stop exists and can be reached from the previous one. Reports only one finding, because
 /// later ones usually follow from it.
-fn journey(
-    subjects: &Subjects<'_>,
+fn journey<'a>(
+    subjects: &Subjects<'a>,
     object: ObjectId,
     vehicle: &str,
     stops: &[Place],
-    reach: &mut Reach,
+    reach: &mut Reach<'a>,
     findings: &mut Vec<Finding>,
 ) {
     let mut push = |code, place: &Place, message: String| {
@@ -128,7 +127,7 @@ fn journey(
         .unwrap_or_default();
     for (leg, (pair, places)) in lanelets.windows(2).zip(stops.windows(2)).enumerate() {
         // Open ground has no lanes to check.
-        let [Some((from, s)), Some((to, _))] = [pair[0], pair[1]] else {
+        let [Some((from, s)), Some((to, to_s))] = [pair[0], pair[1]] else {
             continue;
         };
         if !subjects.graph.lanelet(to).road_access.admits_goals() {
@@ -139,19 +138,20 @@ fn journey(
         let graph = subjects.graph;
         // Only at the start of a trip the vehicle stands.
         let is_at_end = leg == 0 && graph.lanelet(from).length() - s < ROOM_TO_CHANGE;
-        let seen = reach
-            .entry((from, class, is_at_end))
-            .or_insert_with(|| match is_at_end {
-                true => graph.reachable_straight_on(from, class),
-                false => graph.reachable_from(from, class),
-            });
-        if is_at_end && !seen[to.index()] && graph.reachable_from(from, class)[to.index()] {
+        let reach = reach
+            .entry(class)
+            .or_insert_with(|| Reachability::new(graph, class));
+        let leads = match is_at_end {
+            true => reach.leads_straight_on(from, to),
+            false => reach.leads(from, to),
+        };
+        if is_at_end && !leads && reach.leads(from, to) {
             let message = "no route leads there from its start, which is so close to the end of \
              its lane that it cannot change lanes; move the start back";
             return push(Code::UnreachableDestination, &places[0], message.into());
         }
         // On the starting lane itself a destination behind the start needs a route that leads back.
-        if !seen[to.index()] || behind(subjects, places, from, to, class) {
+        if !leads || (from == to && to_s < s && !reach.leads_round(from)) {
             let message = "no route leads there from the stop before; check one-way streets, turn \
                            restrictions, bus lanes and roads that are closed to through traffic";
             return push(Code::UnreachableDestination, &places[1], message.into());
@@ -181,29 +181,13 @@ fn lanelet_of(
     })
 }
 
-/// Whether a destination lies behind a start on the same lanelet, and no route leads around to it.
-fn behind(
-    subjects: &Subjects<'_>,
-    places: &[Place],
-    from: LaneletIndex,
-    to: LaneletIndex,
-    class: VehicleClass,
-) -> bool {
-    let [Place::Lane(a), Place::Lane(b)] = [places[0], places[1]] else {
-        return false;
-    };
-    let along = |at| subjects.graph.locate(at).map_or(0.0, |(_, s)| s);
-    if from != to || along(&b) >= along(&a) {
-        return false;
-    }
-    !subjects.graph.leads_round(from, class)
-}
-
 /// Finds agents that start inside an obstacle, a tree or each other.
 fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
     let started = bodies(scenario);
     let trees = Trees::new(scenario);
+    let obstacles = Obstacles::new(scenario);
+    let beside = Beside::new(&started);
     let mut push = |id, code, place, message: String| {
         findings.push(Finding {
             severity: Severity::Error,
@@ -218,7 +202,7 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         let is_met = |obstacle: &Obstacle| {
             own.is_none_or(|own| obstacle.vertical_span().is_met_by(own.vertical_span()))
         };
-        let hit = scenario.obstacles().iter().find(|(_, obstacle)| {
+        let hit = obstacles.near(body).into_iter().find(|(_, obstacle)| {
             is_met(obstacle)
                 && super::obstacles::outlines_overlap(
                     &body.corners(),
@@ -236,7 +220,9 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         }
         // Compared only with earlier agents, so that each pair is reported once. Agents with different
         // departure times may start at the same place.
-        let twin = started[..i].iter().find(|(_, other, other_body)| {
+        let before = beside.before(i, body);
+        let mut before = before.into_iter().map(|number| &started[number]);
+        let twin = before.find(|(_, other, other_body)| {
             other.depart == agent.depart && other_body.penetration(body) > 0.0
         });
         if let Some((other, ..)) = twin {
@@ -244,6 +230,82 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             push(*id, Code::AgentsOverlap, body.centre, message);
         }
     }
+}
+
+/// All obstacles, by place.
+struct Obstacles<'a> {
+    all: Vec<(ObstacleId, &'a Obstacle)>,
+    grid: GridIndex,
+    /// Largest distance of a point of an obstacle from the middle of its bounds, m.
+    reach: f64,
+}
+
+impl<'a> Obstacles<'a> {
+    fn new(scenario: &'a Scenario) -> Self {
+        let all = scenario.obstacles().iter();
+        let all: Vec<_> = all.map(|(&id, obstacle)| (id, obstacle)).collect();
+        let bounds = all.iter().map(|(_, obstacle)| {
+            let outline = obstacle.shape.outline();
+            roadwright_geometry::polygon::bounds(&outline).unwrap_or_default()
+        });
+        let bounds: Vec<(DVec2, DVec2)> = bounds.collect();
+        let middles = bounds.iter().map(|(low, high)| 0.5 * (*low + *high));
+        let mut grid = GridIndex::new();
+        grid.rebuild(&middles.collect::<Vec<_>>(), 20.0);
+        let reaches = bounds
+            .iter()
+            .map(|(low, high)| 0.5 * (*high - *low).length());
+        Self {
+            all,
+            grid,
+            reach: reaches.fold(0.0, f64::max),
+        }
+    }
+
+    /// The obstacles that a body may touch, in the order of their ids.
+    fn near(&self, body: &OrientedBox) -> Vec<(ObstacleId, &'a Obstacle)> {
+        let numbers = near(&self.grid, body, self.reach);
+        numbers.into_iter().map(|number| self.all[number]).collect()
+    }
+}
+
+/// The bodies of agents, by place.
+struct Beside {
+    grid: GridIndex,
+    /// Largest radius of a body, m.
+    reach: f64,
+}
+
+impl Beside {
+    fn new(started: &[(AgentId, &Agent, OrientedBox)]) -> Self {
+        let centres: Vec<DVec2> = started.iter().map(|(.., body)| body.centre).collect();
+        let mut grid = GridIndex::new();
+        grid.rebuild(&centres, 20.0);
+        let radii = started.iter().map(|(.., body)| body.radius());
+        Self {
+            grid,
+            reach: radii.fold(0.0, f64::max),
+        }
+    }
+
+    /// The bodies that a body may touch, of those before it in the list, in order.
+    fn before(&self, own: usize, body: &OrientedBox) -> Vec<usize> {
+        let mut numbers = near(&self.grid, body, self.reach);
+        numbers.retain(|&number| number < own);
+        numbers
+    }
+}
+
+/// The numbers of the things in a grid that a body may touch, ascending, if none reaches farther than `reach`.
+fn near(grid: &GridIndex, body: &OrientedBox, reach: f64) -> Vec<usize> {
+    let mut numbers = Vec::new();
+    // A little more, so that rounding leaves nothing out.
+    let reach = body.radius() + reach + 0.1;
+    grid.for_each_within(body.centre, reach, |number, _| {
+        numbers.push(number as usize)
+    });
+    numbers.sort_unstable();
+    numbers
 }
 
 /// The trees of all forests.

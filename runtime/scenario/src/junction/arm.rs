@@ -7,7 +7,7 @@ use crate::ids::RoadId;
 use crate::road::{LaneSection, Poly3, Road, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::math::{atan2, wrap_angle};
-use roadwright_geometry::{Pose, ReferenceLine, Segment, heading_of};
+use roadwright_geometry::{OwnFrame, Pose, ReferenceLine, Segment, heading_of, left_of};
 
 /// Largest distance between a curved edge and its points, m.
 const EDGE_TOLERANCE: f64 = 0.01;
@@ -200,22 +200,33 @@ impl<'a> Arm<'a> {
 
     /// Pose `beyond` metres outside an edge of the carriageway, heading outward.
     pub(super) fn beside(&self, flank: Flank, distance: f64, beyond: f64) -> Pose {
+        let lateral = self.lateral(flank, distance, beyond);
+        self.outward.offset_pose(distance, lateral)
+    }
+
+    /// Frame of the pose [`beside`](Self::beside) an edge, for callers that need its direction.
+    pub(super) fn frame_beside(&self, flank: Flank, distance: f64, beyond: f64) -> OwnFrame {
+        let lateral = self.lateral(flank, distance, beyond);
+        let (_, frame) = self.outward.own_frame(distance);
+        OwnFrame {
+            origin: frame.origin + left_of(frame.forward) * lateral,
+            ..frame
+        }
+    }
+
+    /// Offset from the reference line, m to the left seen outward, of a line `beyond` metres outside an edge.
+    fn lateral(&self, flank: Flank, distance: f64, beyond: f64) -> f64 {
         let (left, right) = self.half_widths(distance);
-        let lateral = match flank {
+        match flank {
             Flank::Left => left + beyond,
             Flank::Right => -right - beyond,
-        };
-        self.outward.offset_pose(distance, lateral)
+        }
     }
 
     /// Distance that a point `beyond` metres outside an edge moves for each metre along the reference line:
     /// more than one on the outside of a bend, less on the inside.
     pub(super) fn stretch_beside(&self, flank: Flank, distance: f64, beyond: f64) -> f64 {
-        let (left, right) = self.half_widths(distance);
-        let lateral = match flank {
-            Flank::Left => left + beyond,
-            Flank::Right => -right - beyond,
-        };
+        let lateral = self.lateral(flank, distance, beyond);
         // Left is positive for both. Left of a left bend is its inside, where points lie closer together.
         1.0 - self.outward.curvature(distance) * lateral
     }
@@ -375,11 +386,11 @@ fn has_constant_widths(road: &Road) -> bool {
 ///
 /// At the node itself, curved arms would be in the wrong order. Ties are resolved farther out and finally by
 /// (road, end), so the order is total.
-pub(super) fn sort_counter_clockwise(arms: &mut [Arm<'_>], centre: DVec2) {
+pub(super) fn sort_counter_clockwise(arms: &mut Vec<Arm<'_>>, centre: DVec2) {
     let tie = 0.5f64.to_radians();
     let mut keyed: Vec<_> = arms
-        .iter()
-        .map(|arm| (bearings(arm, centre), arm.clone()))
+        .drain(..)
+        .map(|arm| (bearings(&arm, centre), arm))
         .collect();
     keyed.sort_by(|(a, first), (b, second)| {
         a[0].total_cmp(&b[0])
@@ -406,9 +417,7 @@ pub(super) fn sort_counter_clockwise(arms: &mut [Arm<'_>], centre: DVec2) {
             }
         }
     }
-    for (slot, (_, arm)) in arms.iter_mut().zip(keyed) {
-        *slot = arm;
-    }
+    arms.extend(keyed.into_iter().map(|(_, arm)| arm));
 }
 
 /// Bearings of points on the centre line of an arm, seen from the node, at one, two and four times its sight

@@ -702,16 +702,16 @@ fn flanks_meet(
     let (mut distance, mut next_distance) = (near.arm, near.next);
     let limit = |arm: &Arm<'_>| arm.length().min(MAX_TRIM);
     for _ in 0..16 {
-        let a = arm.beside(flank, distance, beyond.arm);
-        let b = next.beside(next_flank, next_distance, beyond.next);
-        let (u, v) = (a.forward(), b.forward());
+        let a = arm.frame_beside(flank, distance, beyond.arm);
+        let b = next.frame_beside(next_flank, next_distance, beyond.next);
+        let (u, v) = (a.forward, b.forward);
         let cross = u.perp_dot(v);
         // Sine of the angle between the edges; within a twentieth of a degree they count as parallel.
         if cross.abs() < 1e-3 {
             return None;
         }
         // a + step u = b + next_step v, the crossing of the two tangents, by Cramer's rule.
-        let gap = b.position - a.position;
+        let gap = b.origin - a.origin;
         // A point beside a bend moves faster or slower than its distance grows. The ratio is clamped to
         // three, or Newton's steps would vanish where the bend is as tight as the edge is far.
         let pace = |arm: &Arm<'_>, flank, distance, beyond| {

@@ -290,9 +290,11 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
     let (first, last) = (-body.front - body.rear, length + body.front + body.rear);
     let count = ((last - first) / STEP).ceil() as usize;
     let mut taken: Option<Taken> = None;
+    let kerb = crossing.right_kerb.own_frame();
     for i in 0..=count {
         let s = first + STEP * i as f64;
-        let Some(across) = overlap(crossing, &outline(curve, length, s, body)) else {
+        let corners = outline(curve, length, s, body).map(|corner| kerb.to_local(corner));
+        let Some(across) = overlap(crossing.width, crossing.length, &corners) else {
             continue;
         };
         // Each pose is joined with the next one, so that nothing between the two is missed.
@@ -311,7 +313,7 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
 /// The corners of a body whose rear axle is at `s` on a curve, or on the straight continuation of the curve
 /// if `s` lies beyond its ends.
 fn outline(curve: &ReferenceLine, length: f64, s: f64, body: Body) -> [DVec2; 4] {
-    let (on_curve, beyond) = on_curve(curve, length, s);
+    let (frame, beyond) = on_curve(curve, length, s);
     let half = 0.5 * body.width + BESIDE;
     [
         (-body.rear, -half),
@@ -319,18 +321,16 @@ fn outline(curve: &ReferenceLine, length: f64, s: f64, body: Body) -> [DVec2; 4]
         (body.front, half),
         (-body.rear, half),
     ]
-    .map(|(ahead, left)| on_curve.point(beyond + ahead, left))
+    .map(|(ahead, left)| frame.point(beyond + ahead, left))
 }
 
-/// Part of the crossing under a convex area that reaches into the strip, m from the right kerb.
-fn overlap(crossing: &Crossing, corners: &[DVec2; 4]) -> Option<Interval> {
-    let half = 0.5 * crossing.width;
+/// Part of a crossing under a convex area that reaches into the strip, m from the right kerb; the corners are
+/// in the frame of the right kerb.
+fn overlap(width: f64, length: f64, corners: &[DVec2; 4]) -> Option<Interval> {
+    let half = 0.5 * width;
     let mut found: Option<Interval> = None;
     for i in 0..corners.len() {
-        let a = crossing.right_kerb.to_local(corners[i]);
-        let b = crossing
-            .right_kerb
-            .to_local(corners[(i + 1) % corners.len()]);
+        let (a, b) = (corners[i], corners[(i + 1) % corners.len()]);
         // Part of the edge between the lines that bound the strip.
         let (low, high) = (a.x.min(b.x), a.x.max(b.x));
         if high < -half || low > half {
@@ -350,5 +350,5 @@ fn overlap(crossing: &Crossing, corners: &[DVec2; 4]) -> Option<Interval> {
             }
         }
     }
-    found.filter(|place| place.to > 0.0 && place.from < crossing.length)
+    found.filter(|place| place.to > 0.0 && place.from < length)
 }

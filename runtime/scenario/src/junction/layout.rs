@@ -16,7 +16,7 @@ mod clusters;
 
 use super::arm::FarEnd;
 use super::corner::is_gentle;
-use super::{Arm, Junction, Site, build, crossing, rings};
+use super::{Arm, Corner, Junction, Site, build_around, crossing, rings};
 use crate::access::{LaneAccess, VehicleClass};
 use crate::country::{Custom, RoadLaw};
 use crate::driving_side::DrivingSide;
@@ -30,6 +30,7 @@ pub use after_edit::layout_after_edit;
 use clusters::{Clusters, Kept};
 use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::threads::map_on_all_threads;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -47,6 +48,8 @@ const STRAIGHT: f64 = 1.1;
 /// Maximum number of rounds of merging. Each round only examines what the previous round changed. Roads that
 /// are still shorter than their trims after the last round get smaller trims.
 const MAX_ROUNDS: usize = 8;
+/// Fewer junctions than this are built on the calling thread.
+const FEW_JUNCTIONS: usize = 200;
 
 /// Lengths of a road's reference line that its junctions use, m.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -156,6 +159,14 @@ struct Planner<'a> {
     rings: BTreeSet<RoadId>,
     trims: BTreeMap<RoadId, Trim>,
     limits: BTreeMap<RoadId, Trim>,
+    /// The arms of each cluster that has not changed since its trims were computed, by root.
+    sorted: BTreeMap<NodeId, SortedArms<'a>>,
+}
+
+/// The arms of a cluster, counter-clockwise, and the corner after each.
+struct SortedArms<'a> {
+    arms: Vec<Arm<'a>>,
+    corners: Vec<Corner>,
 }
 
 impl<'a> Planner<'a> {
@@ -169,6 +180,7 @@ impl<'a> Planner<'a> {
             rings: rings::rings(network, side),
             trims: BTreeMap::new(),
             limits: BTreeMap::new(),
+            sorted: BTreeMap::new(),
         }
     }
 
@@ -247,16 +259,23 @@ impl<'a> Planner<'a> {
 
     /// Trims of the arms of one cluster.
     fn compute_trims(&mut self, root: NodeId, touched: &mut BTreeSet<RoadId>) {
-        let mut arms = self.arms(root);
-        super::arm::sort_counter_clockwise(&mut arms, self.centre(root));
         let rules = self.rules(root);
-        let is_ring = |road| self.rings.contains(&road);
-        let corners = super::corners(self.centre(root), &arms, self.side, &rules, &is_ring);
+        let sorted = self.sorted_arms(root, &rules);
+        let SortedArms { arms, corners } = &sorted;
         for (i, arm) in arms.iter().enumerate() {
-            let trim = crossing::trim(&arms, &corners, &rules.crossings, i);
+            let trim = crossing::trim(arms, corners, &rules.crossings, i);
             *self.trims.entry(arm.road_id).or_default().at_mut(arm.end) = trim;
             touched.insert(arm.road_id);
         }
+        self.sorted.insert(root, sorted);
+    }
+
+    fn sorted_arms(&self, root: NodeId, rules: &JunctionRules) -> SortedArms<'a> {
+        let (mut arms, centre) = (self.arms(root), self.centre(root));
+        super::arm::sort_counter_clockwise(&mut arms, centre);
+        let is_ring = |road| self.rings.contains(&road);
+        let corners = super::corners(centre, &arms, self.side, rules, &is_ring);
+        SortedArms { arms, corners }
     }
 
     /// Roads of which their junctions leave too little, shortest first.
@@ -362,6 +381,9 @@ impl<'a> Planner<'a> {
         self.internal.insert(id);
         self.trims.remove(&id);
         let (from, to) = (self.root(road.from), self.root(road.to));
+        // One of the two is the root of the union.
+        self.sorted.remove(&from);
+        self.sorted.remove(&to);
         self.clusters.union(from, to)
     }
 
@@ -419,10 +441,16 @@ impl<'a> Planner<'a> {
         self.limits.insert(id, limit);
     }
 
-    /// Builds all junctions that are not kept.
+    /// Builds all junctions that are not kept and records what they cut off their arms; the trims of kept
+    /// junctions are known.
     fn finish(mut self, kept: Option<Kept<'_>>) -> Layout {
         let roots: Vec<NodeId> = self.clusters.open().collect();
-        let mut junctions: Vec<Arc<Junction>> = roots.into_iter().map(|r| self.built(r)).collect();
+        // Each junction follows from the network and the clusters alone, so threads change nothing.
+        let build = |&root: &NodeId| self.build(root);
+        let mut junctions = map_on_all_threads(&roots, FEW_JUNCTIONS, build);
+        for arm in junctions.iter().flat_map(|junction| &junction.arms) {
+            *self.trims.entry(arm.road).or_default().at_mut(arm.end) = arm.trim;
+        }
         // Both lists are ordered, which this sort detects and exploits.
         junctions.extend(kept.iter().flat_map(Kept::junctions).cloned());
         junctions.sort_by_key(|junction| junction.nodes[0]);
@@ -434,16 +462,6 @@ impl<'a> Planner<'a> {
             rings: self.rings,
             limits: self.limits,
         }
-    }
-
-    /// Builds the junction of a cluster and records the lengths that it cuts off its arms. The trims of a
-    /// kept junction are already known.
-    fn built(&mut self, root: NodeId) -> Arc<Junction> {
-        let junction = self.build(root);
-        for arm in &junction.arms {
-            *self.trims.entry(arm.road).or_default().at_mut(arm.end) = arm.trim;
-        }
-        Arc::new(junction)
     }
 
     /// Combines the rules of a cluster. Signals at any of its nodes control the whole cluster; otherwise the
@@ -507,7 +525,7 @@ impl<'a> Planner<'a> {
         nodes.filter_map(move |&id| Some(&self.network.node(id)?.rules))
     }
 
-    fn build(&self, root: NodeId) -> Junction {
+    fn build(&self, root: NodeId) -> Arc<Junction> {
         let allows = |from: (RoadId, RoadEnd), to: (RoadId, RoadEnd)| self.allows(root, from, to);
         let limits = |road: RoadId, end: RoadEnd| self.limits.get(&road).map(|trim| trim.at(end));
         let site = Site {
@@ -520,7 +538,13 @@ impl<'a> Planner<'a> {
             allows: &allows,
             limits: &limits,
         };
-        build(&site, self.arms(root))
+        Arc::new(match self.sorted.get(&root) {
+            Some(SortedArms { arms, corners }) => build_around(&site, arms, corners.clone()),
+            None => {
+                let SortedArms { arms, corners } = self.sorted_arms(root, &site.rules);
+                build_around(&site, &arms, corners)
+            }
+        })
     }
 
     /// Vehicles that may drive from one arm of a cluster into another over the roads inside it, as permitted

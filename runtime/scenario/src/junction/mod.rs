@@ -265,15 +265,20 @@ pub struct Site<'a> {
 ///
 /// Arms may be in any order. O(arms^2 + lanes^2). Never fails; problems are flagged.
 pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
-    // Everything below depends on the order of the arms, because a corner lies between one and the next.
+    // Everything else depends on the order of the arms, because a corner lies between one and the next.
     arm::sort_counter_clockwise(&mut arms, site.centre);
-    let rules = &site.rules.crossings;
-    let direct = direct_pairs(&arms, site.side, &site.rules);
     let corners = corners(site.centre, &arms, site.side, &site.rules, site.is_ring);
+    build_around(site, &arms, corners)
+}
+
+/// Builds one junction from its sorted arms and the corners after them.
+fn build_around(site: &Site<'_>, arms: &[Arm<'_>], corners: Vec<Corner>) -> Junction {
+    let rules = &site.rules.crossings;
+    let direct = direct_pairs(arms, site.side, &site.rules);
     let mut flags = Vec::new();
     let trims: Vec<f64> = (0..arms.len())
         .map(|i| {
-            let demand = crossing::trim(&arms, &corners, rules, i);
+            let demand = crossing::trim(arms, &corners, rules, i);
             match (site.limits)(arms[i].road_id, arms[i].end) {
                 Some(limit) if demand > limit => {
                     flags.push(Flag::Squeezed(arms[i].road_id));
@@ -283,11 +288,11 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
             }
         })
         .collect();
-    let round = is_mini(&arms, &site.rules)
-        .then(|| MiniRing::within(site.centre, &arms, &trims, &corners))
+    let round = is_mini(arms, &site.rules)
+        .then(|| MiniRing::within(site.centre, arms, &trims, &corners))
         .map(|ring| ring.ok_or(Flag::NoRoomForRing));
     let round = match round {
-        Some(Ok(ring)) => Some(mini::Round::new(ring, &arms, &trims, site.side)),
+        Some(Ok(ring)) => Some(mini::Round::new(ring, arms, &trims, site.side)),
         Some(Err(flag)) => {
             flags.push(flag);
             None
@@ -296,12 +301,12 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
     };
     // Paths come before the outline because it has to contain the lanes that are driven.
     let paths = match &direct {
-        Some(pairs) => direct::paths(&arms, pairs),
-        None => links::paths(site, &arms, &trims, round.as_ref(), &mut flags),
+        Some(pairs) => direct::paths(arms, pairs),
+        None => links::paths(site, arms, &trims, round.as_ref(), &mut flags),
     };
-    let crossings = crossing::crossings(&arms, &trims, &corners, rules, &paths, &mut flags);
-    let outline = outline::outline(&arms, &trims, &corners, &paths);
-    let borders = border::borders(&arms, &trims, &outline.sides);
+    let crossings = crossing::crossings(arms, &trims, &corners, rules, &paths, &mut flags);
+    let outline = outline::outline(arms, &trims, &corners, &paths);
+    let borders = border::borders(arms, &trims, &outline.sides);
     if outline.degraded {
         flags.push(Flag::Degraded);
     }
@@ -320,13 +325,13 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
     };
     let (control, signs) = match direct {
         Some(_) => (Control::Uncontrolled, vec![Sign::None; arms.len()]),
-        None => control::control(&arms, site.side, decided, site.is_ring),
+        None => control::control(arms, site.side, decided, site.is_ring),
     };
     let splitters = match control {
         Control::Roundabout | Control::MiniRoundabout => {
             // All of a mini roundabout can be driven over.
             let may_raise = control == Control::Roundabout;
-            splitter::splitters(&arms, &trims, site.side, &paths, may_raise)
+            splitter::splitters(arms, &trims, site.side, &paths, may_raise)
         }
         _ => Vec::new(),
     };
@@ -335,7 +340,7 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
         .zip(trims.iter().zip(signs))
         .map(|(arm, (&trim, sign))| arm.cut(trim, sign))
         .collect();
-    let gores = direct.as_ref().map(|_| direct::gores(&arms));
+    let gores = direct.as_ref().map(|_| direct::gores(arms));
     // Sorted, so that the order does not depend on that of the arms.
     flags.sort_unstable();
     Junction {

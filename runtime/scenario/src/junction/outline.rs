@@ -268,7 +268,7 @@ fn edges(path: &ConnectingPath, beyond: f64) -> Option<[Vec<DVec2>; 2]> {
     let half = (0.5 * path.width.0.min(path.width.1) + beyond)
         .min(0.8 * path.min_radius())
         .max(0.0);
-    Some([-half, half].map(|lateral| curve.sample(ARC_TOLERANCE, lateral)))
+    Some(curve.sample_both_sides(ARC_TOLERANCE, half))
 }
 
 /// The end of a road, as a half circle from edge to edge of the carriageway. Where vehicles turn around, it

@@ -11,7 +11,7 @@
 use super::conflicts::Body;
 use super::{ConnectingPath, Junction, LaneEnd};
 use glam::DVec2;
-use roadwright_geometry::Pose;
+use roadwright_geometry::OwnFrame;
 
 /// Half the width of the waiting vehicle plus 0.25 m, the largest distance of a turning car from its path if
 /// its driver follows the bend.
@@ -40,10 +40,10 @@ impl Junction {
     }
 
     fn setbacks_for(&self, body: Body) -> Vec<(LaneEnd, f64)> {
-        let mut lanes: Vec<(LaneEnd, Pose)> = Vec::new();
+        let mut lanes: Vec<(LaneEnd, OwnFrame)> = Vec::new();
         for path in &self.paths {
             if let Some(curve) = &path.curve {
-                lanes.push((path.from, curve.start()));
+                lanes.push((path.from, curve.start().own_frame()));
             }
         }
         lanes.sort_by_key(|(lane, _)| *lane);
@@ -55,8 +55,8 @@ impl Junction {
             .filter_map(DrivenPath::of)
             .collect::<Vec<_>>();
         let mut setbacks: Vec<(LaneEnd, f64)> = Vec::new();
-        for (lane, pose) in lanes {
-            let depth = swept(&paths, lane, pose, body);
+        for (lane, end) in lanes {
+            let depth = swept(&paths, lane, end, body);
             if depth > 0.0 {
                 setbacks.push((lane, (depth + GAP).min(MOST)));
             }
@@ -68,14 +68,17 @@ impl Junction {
 /// A connection as it is driven: the arm from which it comes, and poses along it.
 struct DrivenPath {
     from: LaneEnd,
-    places: Vec<Pose>,
+    places: Vec<OwnFrame>,
 }
 
 impl DrivenPath {
     fn of(path: &ConnectingPath) -> Option<Self> {
         let curve = path.curve.as_ref()?;
         let steps = (curve.length() / STEP).ceil() as usize;
-        let place = |i: usize| curve.pose(curve.length() * i as f64 / steps.max(1) as f64);
+        let place = |i: usize| {
+            let s = curve.length() * i as f64 / steps.max(1) as f64;
+            curve.own_frame(s).1
+        };
         Some(Self {
             from: path.from,
             places: (0..=steps).map(place).collect(),
@@ -84,7 +87,7 @@ impl DrivenPath {
 }
 
 /// Length of the end of a lane over which bodies swing, m.
-fn swept(paths: &[DrivenPath], lane: LaneEnd, end: Pose, body: Body) -> f64 {
+fn swept(paths: &[DrivenPath], lane: LaneEnd, end: OwnFrame, body: Body) -> f64 {
     // Vehicles from the same arm start behind its own line and turn away from there.
     let others = paths
         .iter()
@@ -97,15 +100,15 @@ fn swept(paths: &[DrivenPath], lane: LaneEnd, end: Pose, body: Body) -> f64 {
 
 /// Whether a body may swing over the lane that ends at a pose. This quick test nearly always finds that the
 /// centre of the body is too far beside the lane or beyond its end.
-fn may_swing_over(place: &Pose, end: Pose, body: Body) -> bool {
+fn may_swing_over(place: &OwnFrame, end: OwnFrame, body: Body) -> bool {
     let reach = 0.5 * DVec2::new(body.length(), body.width).length();
     let middle = end.to_local(place.point(0.5 * (body.front - body.rear), 0.0));
     let is_over = middle.x < reach && middle.y.abs() < HALF + reach;
-    is_over && (place.point(0.5 * body.front, 0.0) - end.position).length() <= body.front + MOST
+    is_over && (place.point(0.5 * body.front, 0.0) - end.origin).length() <= body.front + MOST
 }
 
 /// Distance before the end of a lane up to which the sides of a body cover the lane, m.
-fn depth(place: &Pose, end: Pose, body: Body) -> f64 {
+fn depth(place: &OwnFrame, end: OwnFrame, body: Body) -> f64 {
     let along = (body.length() / ALONG).ceil() as usize;
     let mut depth: f64 = 0.0;
     for half in [-0.5 * body.width, 0.5 * body.width] {

@@ -10,7 +10,7 @@
 
 use super::conflicts::{Body, Interval};
 use roadwright_geometry::oriented_box::OrientedBox;
-use roadwright_geometry::{DVec2, Pose, ReferenceLine};
+use roadwright_geometry::{DVec2, OwnFrame, ReferenceLine};
 
 /// Longest distance between sampled poses of a body, m, angle by which the body may turn between them on a
 /// tight path, rad, and shortest distance, m.
@@ -46,12 +46,17 @@ impl Boxes {
         let step = (TURNS / curve.max_curvature()).clamp(LEAST_STEP, STEP);
         let count = ((body.length() + length) / step).ceil() as usize;
         let boxes = (0..=count).map(|i| {
-            let axle = pose(curve, length, step * i as f64 - body.front);
-            let middle = Pose {
-                position: axle.point(0.5 * (body.front - body.rear), 0.0),
-                heading: axle.heading,
+            let (on_curve, beyond) = on_curve(curve, length, step * i as f64 - body.front);
+            let axle = OwnFrame {
+                origin: on_curve.point(beyond, 0.0),
+                ..on_curve
             };
-            OrientedBox::new(middle, body.length(), body.width + 2.0 * BESIDE)
+            OrientedBox {
+                centre: axle.point(0.5 * (body.front - body.rear), 0.0),
+                forward: axle.forward,
+                half_length: 0.5 * body.length(),
+                half_width: 0.5 * (body.width + 2.0 * BESIDE),
+            }
         });
         let all: Vec<OrientedBox> = boxes.collect();
         let centres = || all.iter().map(|one| one.centre);
@@ -160,18 +165,9 @@ impl Boxes {
     }
 }
 
-/// Pose of a rear axle at `s` on a curve, or on the straight continuation of the curve.
-fn pose(curve: &ReferenceLine, length: f64, s: f64) -> Pose {
-    let (on_curve, beyond) = on_curve(curve, length, s);
-    Pose {
-        position: on_curve.point(beyond, 0.0),
-        heading: on_curve.heading,
-    }
-}
-
-/// Returns the pose at `s`, clamped to the curve, and the distance from there to `s` along its straight
+/// Returns the frame at `s`, clamped to the curve, and the distance from there to `s` along its straight
 /// continuation, m; negative before the start of the curve.
-pub(super) fn on_curve(curve: &ReferenceLine, length: f64, s: f64) -> (Pose, f64) {
+pub(super) fn on_curve(curve: &ReferenceLine, length: f64, s: f64) -> (OwnFrame, f64) {
     let nearest = s.clamp(0.0, length);
-    (curve.pose(nearest), s - nearest)
+    (curve.own_frame(nearest).1, s - nearest)
 }

@@ -11,8 +11,8 @@
 //!                    |  v  |
 //! ```
 //!
-//! `build.rs` builds the graph, `after_edit.rs` derives the graph of an edited network from an earlier one,
-//! and `reach.rs` determines which lanelets can be reached from others.
+//! `build.rs` makes the graph, `after_edit.rs` derives that of an edited network from an earlier one,
+//! `reach.rs` determines which lanelets can be reached from others, `reachability.rs` for many pairs.
 
 mod after_edit;
 mod bend;
@@ -20,10 +20,12 @@ mod build;
 mod internal;
 mod lane_index;
 mod reach;
+mod reachability;
 
 pub use after_edit::{Before, copied};
 pub use bend::{BEND_REACH, bend_speed};
 pub use reach::{ROOM_FOR_CHANGE, ROOM_TO_CHANGE};
+pub use reachability::Reachability;
 
 use crate::access::{LaneAccess, RoadAccess};
 use crate::agents::LanePlace;

@@ -9,7 +9,7 @@ use crate::access::{RoadAccess, TripPart, VehicleClass};
 use std::collections::VecDeque;
 
 /// Reachable lanelets, by part of the trip.
-struct Reached {
+pub(super) struct Reached {
     leaving: Vec<bool>,
     arriving: Vec<bool>,
 }
@@ -20,6 +20,19 @@ impl Reached {
             leaving: vec![false; lanelets],
             arriving: vec![false; lanelets],
         }
+    }
+
+    /// Whether a lanelet is reached in a part of the trip.
+    pub(super) fn holds_part(&self, id: LaneletIndex, part: TripPart) -> bool {
+        match part {
+            TripPart::Leaving => self.leaving[id.index()],
+            TripPart::Arriving => self.arriving[id.index()],
+        }
+    }
+
+    /// Whether a lanelet is reached in any part of the trip.
+    pub(super) fn holds(&self, id: LaneletIndex) -> bool {
+        self.leaving[id.index()] || self.arriving[id.index()]
     }
 
     fn any(self) -> Vec<bool> {
@@ -61,10 +74,15 @@ impl LaneGraph {
     /// Whether a trip from `start` can reach each lanelet, with lane changes. Bus lanes and the access of roads
     /// are respected. `start` itself is reachable. O(lanelets).
     pub fn reachable_from(&self, start: LaneletIndex, class: VehicleClass) -> Vec<bool> {
+        self.reached_from(start, class).any()
+    }
+
+    /// The same, by the part of the trip.
+    pub(super) fn reached_from(&self, start: LaneletIndex, class: VehicleClass) -> Reached {
         let mut reached = Reached::none(self.lanelets.len());
         reached.note(start, TripPart::Leaving);
         self.spread(&mut reached, start, class);
-        reached.any()
+        reached
     }
 
     /// Like `reachable_from`, for a trip that begins less than [`ROOM_TO_CHANGE`] before the end of its lane

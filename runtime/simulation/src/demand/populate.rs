@@ -6,7 +6,7 @@ use crate::options::{PopulateFrom, Population};
 use crate::records::LaneSpot;
 use roadwright_geometry::math::Stream;
 use roadwright_scenario::lane_graph::{
-    LaneGraph, LaneletIndex, LaneletKind, NO_LANELET, ROOM_FOR_CHANGE,
+    LaneGraph, LaneletIndex, LaneletKind, NO_LANELET, ROOM_FOR_CHANGE, Reachability,
 };
 use roadwright_scenario::{Place, Scenario, VehicleClass};
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ pub(crate) fn trips(
         entries: pools.entries,
         inside: pools.inside.clone(),
         goals: (pools.exits, pools.inside),
-        reachable: Reachability::new(graph),
+        reachable: Reachability::new(graph, CLASS),
         stream: Stream::new(seed, "populate", 0),
         taken: BTreeMap::new(),
         failures: BTreeMap::new(),
@@ -248,7 +248,7 @@ impl Draw<'_> {
         }
         // Hardly any lane can be reached, so only reachable ones are drawn.
         let reachable = &mut self.reachable;
-        let few = pool.filtered(|lane| reachable.lead(start.lanelet, lane));
+        let few = pool.filtered(|lane| reachable.leads(start.lanelet, lane));
         far_spot(
             self.graph,
             &mut self.reachable,
@@ -288,7 +288,7 @@ fn far_spot(
         if distance < SHORTEST
             || !is_farther
             || !is_ahead
-            || !reachable.lead(start.lanelet, spot.lanelet)
+            || !reachable.leads(start.lanelet, spot.lanelet)
         {
             continue;
         }
@@ -332,50 +332,4 @@ fn beside(graph: &LaneGraph, lane: LaneletIndex) -> Vec<LaneletIndex> {
         lanes.extend(lanes_to(graph, lane, to_left));
     }
     lanes
-}
-
-/// Reachability between lanelets.
-struct Reachability<'a> {
-    graph: &'a LaneGraph,
-    /// A central lanelet's predecessors and successors: lanelets that lead to it, and lanelets that can be
-    /// reached from it.
-    hub: Option<(Vec<bool>, Vec<bool>)>,
-    /// Lanelets that can be reached from the last start that was queried.
-    last: Option<(LaneletIndex, Vec<bool>)>,
-}
-
-impl<'a> Reachability<'a> {
-    fn new(graph: &'a LaneGraph) -> Self {
-        let main = graph.main_component();
-        // Nearly all trips of a town can use its main streets, so two searches cover them.
-        let hub = main
-            .first()
-            .map(|&hub| (graph.reaching(hub, CLASS), graph.reachable_from(hub, CLASS)));
-        Self {
-            graph,
-            hub,
-            last: None,
-        }
-    }
-
-    /// Whether there is a route from one lanelet to another.
-    fn lead(&mut self, from: LaneletIndex, to: LaneletIndex) -> bool {
-        // Via the hub: any route is sufficient.
-        if let Some((reaching, reached)) = &self.hub
-            && reaching[from.index()]
-            && reached[to.index()]
-        {
-            return true;
-        }
-        // A start is queried with one destination after another.
-        match &self.last {
-            Some((last, reached)) if *last == from => reached[to.index()],
-            _ => {
-                let reached = self.graph.reachable_from(from, CLASS);
-                let leads = reached[to.index()];
-                self.last = Some((from, reached));
-                leads
-            }
-        }
-    }
 }

@@ -4,7 +4,7 @@
 use super::roads::JunctionLaw;
 use roadwright_scenario::junction::{Between, Layout, Light, Sign, SignalPlans, Signals};
 use roadwright_scenario::{Connection, ConnectionIndex, Control, JunctionIndex};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Stands for no signal group.
 const NO_GROUP: u32 = u32::MAX;
@@ -12,11 +12,12 @@ const NO_GROUP: u32 = u32::MAX;
 /// Junctions of the roads; the connections of all junctions are in one list, junction by junction.
 pub(super) struct JunctionGists {
     junctions: Vec<JunctionGist>,
-    paths: Vec<ConnectionGist>,
+    /// Made when a vehicle comes there for the first time.
+    paths: Vec<OnceLock<ConnectionGist>>,
 }
 
 /// A junction, as approaching vehicles see it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct JunctionGist {
     /// Longest time between two greens of a stage of its signals, in seconds; infinite without signals.
     pub(super) longest_cycle: f64,
@@ -24,8 +25,8 @@ pub(super) struct JunctionGist {
     first: u32,
     group: u32,
     pub(super) control: Control,
-    /// Whether approaching vehicles are tracked at this junction.
-    pub(super) looks_out: bool,
+    /// Whether any of its connections gives way to another. Known from the first use on.
+    has_order: OnceLock<bool>,
     /// Whether the order of vehicles matters at this junction.
     pub(super) is_ruled: bool,
 }
@@ -50,27 +51,27 @@ pub(crate) struct ConnectionGist {
 }
 
 impl JunctionGists {
-    /// Collects the facts of all junctions. O(connections * stages).
+    /// Collects the facts of all junctions. O(connections).
     pub(super) fn new(layout: &Layout, laws: &[Arc<JunctionLaw>], plans: &SignalPlans) -> Self {
-        let (mut junctions, mut paths) = (Vec::new(), Vec::new());
+        let (mut junctions, mut count) = (Vec::new(), 0);
         let signals = plans.signals.iter().zip(plans.group_of());
         for ((junction, law), (signals, group)) in layout.junctions.iter().zip(laws).zip(signals) {
-            let (right, signals) = (&law.right_of_way, signals.as_ref());
             junctions.push(JunctionGist {
                 longest_cycle: signals
+                    .as_ref()
                     .map_or(f64::INFINITY, |signals| signals.programme.longest_cycle()),
-                first: paths.len() as u32,
+                first: count,
                 group: group.map_or(NO_GROUP, |group| group as u32),
-                control: right.control(),
-                looks_out: right.has_order() || group.is_some(),
+                control: law.control(),
+                has_order: OnceLock::new(),
                 is_ruled: junction.is_ruled(),
             });
-            paths.extend(
-                law.setbacks_of_cars()
-                    .map(|(path, setback)| ConnectionGist::of(law, signals, path, setback)),
-            );
+            count += law.path_count() as u32;
         }
-        Self { junctions, paths }
+        Self {
+            junctions,
+            paths: (0..count).map(|_| OnceLock::new()).collect(),
+        }
     }
 
     #[inline]
@@ -85,8 +86,9 @@ impl JunctionGists {
             junction,
             number: path,
         }: Connection,
+        make: impl FnOnce() -> ConnectionGist,
     ) -> &ConnectionGist {
-        &self.paths[self.junction(junction).first as usize + path.index()]
+        self.paths[self.junction(junction).first as usize + path.index()].get_or_init(make)
     }
 }
 
@@ -96,16 +98,18 @@ impl JunctionGist {
     pub(super) fn group(&self) -> Option<usize> {
         (self.group != NO_GROUP).then_some(self.group as usize)
     }
+
+    /// Whether approaching vehicles are tracked at this junction.
+    #[inline]
+    pub(super) fn looks_out(&self, has_order: impl FnOnce() -> bool) -> bool {
+        self.group().is_some() || *self.has_order.get_or_init(has_order)
+    }
 }
 
 impl ConnectionGist {
-    fn of(
-        law: &JunctionLaw,
-        signals: Option<&Signals>,
-        path: ConnectionIndex,
-        setback: f32,
-    ) -> Self {
-        let right = &law.right_of_way;
+    /// Collects the facts about a connection. O(stages).
+    pub(super) fn of(law: &JunctionLaw, signals: Option<&Signals>, path: ConnectionIndex) -> Self {
+        let right = law.right_of_way();
         let bits = |is_in: &dyn Fn(&Signals, usize) -> bool| {
             signals.map_or(0, |signals| {
                 let stages = 0..signals.greens.len();
@@ -114,7 +118,7 @@ impl ConnectionGist {
             })
         };
         Self {
-            setback,
+            setback: law.setback_of_cars(path),
             stages: bits(&|signals, stage| signals.greens[stage][path.index()]),
             permitted: bits(&|signals, stage| signals.is_permitted(path.index(), stage)),
             sign: right.sign(path),

@@ -5,6 +5,7 @@ use super::junction_gists::{ConnectionGist, JunctionGists};
 use super::rings::{Ring, Rings};
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
 use roadwright_geometry::shared_list::SharedList;
+use roadwright_geometry::threads::map_on_all_threads;
 use roadwright_scenario::alleys::Alleys;
 use roadwright_scenario::junction::{
     Body, Conflicts, ConnectingPath, Junction, LaneEnd, Layout, Programme, RightOfWay, RoomToWait,
@@ -19,33 +20,40 @@ use roadwright_scenario::{
 };
 use std::collections::BTreeMap;
 use std::hash::Hasher;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Braking that speed profiles assume, m/s^2.
 pub(crate) const PROFILE_BRAKING: f64 = 1.8;
+/// Fewer laws than this are made on the calling thread.
+const FEW_LAWS: usize = 200;
 /// Number of successors stored with a lanelet; if there are more, they are looked up in the graph.
 const NEAR_SUCCESSORS: usize = 3;
 /// Stands for no junction.
 const NO_JUNCTION: JunctionIndex = JunctionIndex::new(u32::MAX);
 
-/// Stands for a lanelet that is not a contested connection.
-const NOT_CONTESTED: Connection = Connection::new(NO_JUNCTION, ConnectionIndex::new(0));
+/// Stands for a lanelet that is no connection.
+const NO_CONNECTION: Connection = Connection::new(NO_JUNCTION, ConnectionIndex::new(0));
 
 /// Right of way and conflicts of a junction.
+///
+/// Nearly everything is computed on first use, because a run without vehicles at a junction needs none of it
+/// and sweeping bodies through all junctions of a city takes longer than reading its file. The values follow
+/// from the junction alone, so it makes no difference when, or on which thread, they are computed.
 #[derive(Debug)]
 pub(crate) struct JunctionLaw {
+    junction: Arc<Junction>,
     /// Conflicts between connections if only cars use them.
-    pub(crate) conflicts: Conflicts,
-    /// Conflicts that involve a bus or lorry. Computed on first use.
+    conflicts: OnceLock<Conflicts>,
+    /// Conflicts that involve a bus or lorry.
     wide: OnceLock<Conflicts>,
-    /// For each connection, whether a bus on it would swing over others. Computed on first use.
+    /// For each connection, whether a bus on it would swing over others.
     swept: OnceLock<Vec<bool>>,
-    /// Distance from each connection's stop line to the junction if buses turn there, m. Computed on first
-    /// use.
+    /// Distance from each connection's stop line to the junction if buses turn there, m.
     setbacks: OnceLock<Vec<f32>>,
     /// Like `setbacks`, but if only cars turn there.
-    car_setbacks: Vec<f32>,
-    pub(crate) right_of_way: RightOfWay,
+    car_setbacks: OnceLock<Vec<f32>>,
+    right_of_way: OnceLock<RightOfWay>,
     /// Signals that the junction would have on its own. The signals that it actually follows are in the
     /// signal plans of the roads.
     signals: Option<Signals>,
@@ -54,58 +62,99 @@ pub(crate) struct JunctionLaw {
 }
 
 impl JunctionLaw {
-    /// Connections with the distance from their stop line to the junction if only cars drive there, m.
-    pub(super) fn setbacks_of_cars(&self) -> impl Iterator<Item = (ConnectionIndex, f32)> + '_ {
-        let setbacks = self.car_setbacks.iter().copied();
-        ConnectionIndex::up_to(setbacks.len()).zip(setbacks)
-    }
-
-    fn of(junction: &Junction) -> Arc<Self> {
-        let conflicts = Conflicts::of(junction);
-        Arc::new(Self {
-            right_of_way: RightOfWay::of(junction, &conflicts),
-            signals: Signals::of(junction, &conflicts),
+    fn of(junction: &Arc<Junction>) -> Arc<Self> {
+        let mut law = Self {
+            junction: junction.clone(),
+            conflicts: OnceLock::new(),
             wide: OnceLock::new(),
             swept: OnceLock::new(),
             setbacks: OnceLock::new(),
-            car_setbacks: by_path(junction, &junction.setbacks_of_cars()),
+            car_setbacks: OnceLock::new(),
+            right_of_way: OnceLock::new(),
+            signals: None,
             is_crossed: ConnectionIndex::up_to(junction.paths.len())
                 .map(|path| is_crossed(junction, path))
                 .collect(),
-            conflicts,
-        })
+        };
+        // Signals change from the start of a run, whether vehicles come or not.
+        if law.control() == Control::Signals {
+            law.signals = Signals::of(junction, law.conflicts());
+        }
+        Arc::new(law)
+    }
+
+    /// How right of way is controlled.
+    pub(super) fn control(&self) -> Control {
+        self.junction.control
+    }
+
+    /// Number of connections of the junction.
+    pub(crate) fn path_count(&self) -> usize {
+        self.junction.paths.len()
+    }
+
+    /// Conflicts between cars.
+    #[inline]
+    pub(crate) fn conflicts(&self) -> &Conflicts {
+        self.conflicts.get_or_init(|| Conflicts::of(&self.junction))
+    }
+
+    /// Right of way between the connections.
+    #[inline]
+    pub(crate) fn right_of_way(&self) -> &RightOfWay {
+        self.right_of_way
+            .get_or_init(|| RightOfWay::of(&self.junction, self.conflicts()))
+    }
+
+    /// Distance from a connection's stop line to the junction if only cars drive there, m.
+    pub(super) fn setback_of_cars(&self, path: ConnectionIndex) -> f32 {
+        let setbacks = self.car_setbacks.get_or_init(|| {
+            let junction = &self.junction;
+            by_path(junction, &junction.setbacks_of_cars())
+        });
+        setbacks[path.index()]
+    }
+
+    /// Distance from a connection's stop line to the junction if buses turn there, m.
+    fn setback_of_buses(&self, path: ConnectionIndex) -> f32 {
+        let setbacks = self.setbacks.get_or_init(|| {
+            let junction = &self.junction;
+            by_path(junction, &junction.setbacks())
+        });
+        setbacks[path.index()]
     }
 
     /// Adds everything that decides the order of vehicles to a hash.
     fn hash(&self, hasher: &mut impl Hasher) {
-        for conflict in self.conflicts.list() {
+        let right = self.right_of_way();
+        for conflict in self.conflicts().list() {
             let (a, b) = conflict.paths;
-            hasher.write_u8(u8::from(self.right_of_way.gives_way(a, b)));
-            hasher.write_u8(u8::from(self.right_of_way.gives_way(b, a)));
+            hasher.write_u8(u8::from(right.gives_way(a, b)));
+            hasher.write_u8(u8::from(right.gives_way(b, a)));
         }
-        hasher.write_u8(self.right_of_way.control() as u8);
+        hasher.write_u8(right.control() as u8);
     }
 
     /// Conflicts that involve a bus or lorry.
-    fn wide(&self, junction: &Junction) -> &Conflicts {
+    fn wide(&self) -> &Conflicts {
         self.wide
-            .get_or_init(|| Conflicts::of_bodies(junction, Body::LONG))
+            .get_or_init(|| Conflicts::of_bodies(&self.junction, Body::LONG))
     }
 
     /// Whether a bus on a connection would sweep over traffic on another one, or the reverse, although cars
     /// on these connections would not. This happens in bends between two roads and beside entries into rings.
-    fn is_swept(&self, path: ConnectionIndex, junction: &Junction, has_long: bool) -> bool {
-        if self.right_of_way.control() == Control::Roundabout {
-            return self.wide(junction).is_contested(path);
+    fn is_swept(&self, path: ConnectionIndex, has_long: bool) -> bool {
+        if self.control() == Control::Roundabout {
+            return self.wide().is_contested(path);
         }
-        has_long && self.swept(junction)[path.index()]
+        has_long && self.swept()[path.index()]
     }
 
     /// For each connection, whether a bus on it, or a car on it next to a bus, would touch traffic on another
     /// one.
-    fn swept(&self, junction: &Junction) -> &[bool] {
+    fn swept(&self) -> &[bool] {
         self.swept.get_or_init(|| {
-            let (wide, paths) = (self.wide(junction), &junction.paths);
+            let (wide, paths) = (self.wide(), &self.junction.paths);
             let mut swept = vec![false; paths.len()];
             for a in 0..paths.len() {
                 for b in 0..a {
@@ -128,27 +177,82 @@ impl JunctionLaw {
     }
 
     /// Whether vehicles on a connection have to request it before they enter, with or without long vehicles.
-    fn is_contested(&self, path: ConnectionIndex, own: &Junction, has_long: bool) -> bool {
-        self.signals.is_some()
-            || self.conflicts.is_contested(path)
-            || self.is_crossed[path.index()]
-            || self.is_swept(path, own, has_long)
+    fn is_contested(&self, path: ConnectionIndex, has_long: bool) -> bool {
+        self.is_surely_contested(path)
+            || self.conflicts().is_contested(path)
+            || self.is_swept(path, has_long)
+    }
+
+    /// Whether a connection is contested whatever the bodies of vehicles sweep.
+    fn is_surely_contested(&self, path: ConnectionIndex) -> bool {
+        self.signals.is_some() || self.is_crossed[path.index()]
+    }
+
+    /// Whether a connection is contested, as far as that is known without sweeping bodies.
+    fn contest(&self, path: ConnectionIndex) -> Contest {
+        if self.is_surely_contested(path) {
+            Contest::Yes
+        } else if self.path_count() == 1 {
+            // There is nothing to meet.
+            Contest::No
+        } else {
+            Contest::Unknown
+        }
+    }
+}
+
+/// Whether a lanelet is a connection that is contested or has signals, as far as it has been needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Contest {
+    No,
+    Yes,
+    Unknown,
+}
+
+/// A [`Contest`] that is decided on first use.
+#[derive(Debug)]
+struct ContestCell(AtomicU8);
+
+impl ContestCell {
+    fn new(contest: Contest) -> Self {
+        Self(AtomicU8::new(contest as u8))
+    }
+
+    // Relaxed: all threads decide the same, and nothing else is published with it.
+    #[inline]
+    fn get(&self) -> Contest {
+        match self.0.load(Ordering::Relaxed) {
+            0 => Contest::No,
+            1 => Contest::Yes,
+            _ => Contest::Unknown,
+        }
+    }
+
+    fn decide(&self, is_contested: bool) {
+        let contest = if is_contested {
+            Contest::Yes
+        } else {
+            Contest::No
+        };
+        self.0.store(contest as u8, Ordering::Relaxed);
     }
 }
 
 /// Facts that vehicles look up for every lanelet that they pass, in one cache line. The lane graph has more
 /// data about each lanelet, which only planners and renderers need.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 #[repr(align(64))]
 struct Gist {
     line: LineSpan,
     length: f64,
     /// Speed allowed by the road at the start, m/s.
     entry_speed: f32,
-    /// Junction and number of the connection if it is contested or has signals, else [`NO_JUNCTION`].
-    contested: Connection,
+    /// Junction and number of a connection, else [`NO_JUNCTION`].
+    connection: Connection,
     successors: [LaneletIndex; NEAR_SUCCESSORS],
-    successor_count: u32,
+    successor_count: u16,
+    contest: ContestCell,
     /// The preceding lanelet if it has several successors, else [`NO_LANELET`].
     fork: LaneletIndex,
     /// Left and right neighbour lanes of the same direction, or [`NO_LANELET`].
@@ -159,8 +263,7 @@ const _: () = assert!(size_of::<Gist>() == 64);
 
 /// The part of a gist that the copies of a lanelet share.
 struct OwnGist {
-    /// Whether it is a connection that is contested or has signals.
-    is_contested: bool,
+    contest: Contest,
     /// Speed allowed by the road at the start, m/s.
     entry_speed: f32,
 }
@@ -179,7 +282,7 @@ impl Known<'_> {
         let copy = copied(self.copies, id)?;
         let gist = &self.roads.gists[copy.index()];
         Some(OwnGist {
-            is_contested: gist.contested.junction != NO_JUNCTION,
+            contest: gist.contest.get(),
             entry_speed: gist.entry_speed,
         })
     }
@@ -188,11 +291,9 @@ impl Known<'_> {
 impl Gist {
     fn new(graph: &LaneGraph, id: LaneletIndex, own: OwnGist) -> Self {
         let lanelet = graph.lanelet(id);
-        let contested = match lanelet.kind {
-            LaneletKind::Connection { junction, path, .. } if own.is_contested => {
-                Connection::new(junction, path)
-            }
-            _ => NOT_CONTESTED,
+        let connection = match lanelet.kind {
+            LaneletKind::Connection { junction, path, .. } => Connection::new(junction, path),
+            LaneletKind::Lane { .. } => NO_CONNECTION,
         };
         let all = graph.successors(id);
         let mut successors = [NO_LANELET; NEAR_SUCCESSORS];
@@ -203,9 +304,11 @@ impl Gist {
             line: lanelet.line_span(),
             length: lanelet.length(),
             entry_speed: own.entry_speed,
-            contested,
+            connection,
+            contest: ContestCell::new(own.contest),
             successors,
-            successor_count: all.len() as u32,
+            // Junctions have at most 200 lanes.
+            successor_count: u16::try_from(all.len()).unwrap_or(u16::MAX),
             // Lanes that merge do not fork, so several predecessors count as none.
             fork: match graph.predecessors(id) {
                 [before] if graph.successors(*before).len() > 1 => *before,
@@ -226,8 +329,8 @@ struct Bend {
     speed: f32,
 }
 
-/// For each contested connection with a single successor, the other contested connections that lead into that
-/// lane.
+/// For each connection with a single successor that may be contested, the other connections into that lane
+/// that may be contested.
 struct Joins {
     /// Index of the first entry of each lanelet in the list, followed by the length of the list.
     firsts: Vec<u32>,
@@ -236,13 +339,13 @@ struct Joins {
 
 impl Joins {
     fn new(graph: &LaneGraph, gists: &[Gist]) -> Self {
-        let is_contested = |id: LaneletIndex| gists[id.index()].contested.junction != NO_JUNCTION;
+        let may_be = |id: LaneletIndex| gists[id.index()].contest.get() != Contest::No;
         let (mut firsts, mut others) = (Vec::with_capacity(gists.len() + 1), Vec::new());
         for id in LaneletIndex::up_to(gists.len()) {
             firsts.push(others.len() as u32);
-            if let (true, &[next]) = (is_contested(id), graph.successors(id)) {
+            if let (true, &[next]) = (may_be(id), graph.successors(id)) {
                 let beside = graph.predecessors(next).iter().copied();
-                others.extend(beside.filter(|&other| other != id && is_contested(other)));
+                others.extend(beside.filter(|&other| other != id && may_be(other)));
             }
         }
         firsts.push(others.len() as u32);
@@ -332,9 +435,7 @@ impl Roads {
             bends.extend(bends_of(graph.line(id), lanelet.speed_limit));
         }
         bends.share();
-        let junctions = layout.junctions.iter();
-        let laws = junctions.map(|junction| JunctionLaw::of(junction));
-        let laws = laws.collect();
+        let laws = map_on_all_threads(&layout.junctions, FEW_LAWS, JunctionLaw::of);
         let parts = Parts {
             layout,
             graph,
@@ -413,19 +514,18 @@ impl Roads {
             laws,
         } = parts;
         let own = |i: usize| laws[i].signals.clone();
-        let plans = signal_plans(scenario.network(), &layout, own, |i| &laws[i].conflicts);
+        let plans = signal_plans(scenario.network(), &layout, own, |i| laws[i].conflicts());
         let has_long = scenario.has_long_vehicles();
         // Which connections have to be requested depends on whether buses drive.
         let known = known.filter(|known| known.roads.has_long == has_long);
         let gist = |id: LaneletIndex| {
             let lanelet = graph.lanelet(id);
             let own = || OwnGist {
-                is_contested: match lanelet.kind {
+                contest: match lanelet.kind {
                     LaneletKind::Connection { junction, path, .. } => {
-                        let own = &layout.junctions[junction.index()];
-                        laws[junction.index()].is_contested(path, own, has_long)
+                        laws[junction.index()].contest(path)
                     }
-                    LaneletKind::Lane { .. } => false,
+                    LaneletKind::Lane { .. } => Contest::No,
                 },
                 entry_speed: bends.get(lanelet.line_span().first as usize).speed,
             };
@@ -558,7 +658,7 @@ impl Roads {
             hasher.write_u32(counts.0);
             hasher.write_usize(counts.1);
             hasher.write_i8(lanelet.layer);
-            let contested = self.contested(id).unwrap_or(NOT_CONTESTED);
+            let contested = self.contested(id).unwrap_or(NO_CONNECTION);
             hasher.write_u32(contested.junction.number());
             hasher.write_u32(contested.number.number());
             for point in self.graph.line(id).points() {
@@ -617,7 +717,8 @@ impl Roads {
     /// Whether the control of a junction depends on approaching vehicles.
     #[inline]
     pub(crate) fn looks_out(&self, junction: JunctionIndex) -> bool {
-        self.junction_gists.junction(junction).looks_out
+        let gist = self.junction_gists.junction(junction);
+        gist.looks_out(|| self.law(junction).right_of_way().has_order())
     }
 
     /// Signal programme of a group.
@@ -677,7 +778,10 @@ impl Roads {
     /// Facts about a connection that each step needs.
     #[inline]
     pub(crate) fn connection_gist(&self, path: Connection) -> &ConnectionGist {
-        self.junction_gists.path(path)
+        self.junction_gists.path(path, || {
+            let signals = self.plans.signals[path.junction.index()].as_ref();
+            ConnectionGist::of(self.law(path.junction), signals, path.number)
+        })
     }
 
     /// Control of a junction.
@@ -738,8 +842,21 @@ impl Roads {
     /// Junction and number of a contested connection; `None` for other lanelets.
     #[inline]
     pub(crate) fn contested(&self, id: LaneletIndex) -> Option<Connection> {
-        let contested = self.gists[id.index()].contested;
-        (contested.junction != NO_JUNCTION).then_some(contested)
+        let gist = &self.gists[id.index()];
+        match gist.contest.get() {
+            Contest::No => None,
+            Contest::Yes => Some(gist.connection),
+            Contest::Unknown => self.decide_contested(gist),
+        }
+    }
+
+    /// Decides whether a connection is contested, when a vehicle comes to it for the first time.
+    #[cold]
+    fn decide_contested(&self, gist: &Gist) -> Option<Connection> {
+        let Connection { junction, number } = gist.connection;
+        let is_contested = self.law(junction).is_contested(number, self.has_long);
+        gist.contest.decide(is_contested);
+        is_contested.then_some(gist.connection)
     }
 
     /// Roundabout ring that a lanelet belongs to.
@@ -818,11 +935,7 @@ impl Roads {
                     .setback,
             );
         }
-        let setbacks = self.law(junction).setbacks.get_or_init(|| {
-            let junction = &self.layout.junctions[junction.index()];
-            by_path(junction, &junction.setbacks())
-        });
-        f64::from(setbacks[path.index()])
+        f64::from(self.law(junction).setback_of_buses(path))
     }
 
     /// Conflicts of a junction, with or without a long vehicle.
@@ -830,10 +943,10 @@ impl Roads {
     pub(crate) fn conflicts(&self, junction: JunctionIndex, is_long: bool) -> &Conflicts {
         let law = self.law(junction);
         if !is_long {
-            return &law.conflicts;
+            return law.conflicts();
         }
         // Computed when the first long vehicle requests it; without long vehicles it is never needed.
-        law.wide(&self.layout.junctions[junction.index()])
+        law.wide()
     }
 
     /// Whether a junction has the same right of way and conflicts as a junction of other roads.
@@ -1014,7 +1127,7 @@ pub(super) mod tests {
                 gist.line.count,
                 gist.length,
                 gist.entry_speed,
-                gist.contested,
+                roads.contested(id),
             ),
             (
                 gist.successors,

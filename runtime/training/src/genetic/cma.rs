@@ -1,16 +1,10 @@
-//! Covariance matrix adaptation [Hansen 2016] as a baseline, using the crate `cmaes`.
-//!
-//! The crate calls an objective function while it samples. For ask and tell, each generation is sampled by a
-//! new instance with the same seed, which first receives the results of all earlier generations again. Its
-//! results for the new generation are discarded. So there is nothing to save, and a training is resumed as
-//! with any other breeder. The cost grows with the square of the number of generations, but 50 generations
-//! with 36 genes take only milliseconds.
+//! Covariance matrix adaptation [Hansen 2016] as a baseline.
 
 use super::breeder::{Breeder, Candidate, Plan, Start, elite};
+use super::covariance::Covariance;
 use super::genes::{Chromosome, Genome};
 use super::pool::{Birth, Individual, Pool};
-use cmaes::{CMAESOptions, DVector};
-use std::cell::RefCell;
+use roadwright_geometry::math::Stream;
 
 /// Initial standard deviation as a fraction of the range of a gene, as the tutorial proposes for bounded
 /// ranges.
@@ -23,8 +17,9 @@ pub struct CmaEs<'a> {
     genome: &'a Genome,
     plan: Plan,
     pool: Pool,
-    /// Fitness of its samples, generation by generation.
-    told: Vec<Vec<f64>>,
+    distribution: Covariance,
+    /// The samples of the next generation, as steps from the mean of the distribution.
+    steps: Vec<Vec<f64>>,
 }
 
 impl<'a> CmaEs<'a> {
@@ -33,57 +28,18 @@ impl<'a> CmaEs<'a> {
     /// # Errors
     /// If generations are too small for the method.
     pub fn new(genome: &'a Genome, plan: Plan) -> Result<Self, String> {
-        if plan.operators.n < 2 {
+        let samples = plan.operators.n;
+        if samples < 2 {
             return Err("operators: n: method cma_es needs 2 or more".into());
         }
+        let distribution = Covariance::new(begin(genome, plan.start), SIGMA, samples);
         Ok(Self {
             genome,
-            plan,
             pool: Pool::new(plan.operators.p),
-            told: Vec::new(),
+            steps: steps(&distribution, &plan),
+            distribution,
+            plan,
         })
-    }
-
-    /// Returns the samples of the next generation.
-    fn sample(&self) -> Vec<Chromosome> {
-        // Instances with the same seed request the same values in the same order. As long as results are
-        // known, an earlier generation is repeated; the first request without a result begins the new
-        // generation.
-        let told = self.told.iter().flatten().copied();
-        let answers = RefCell::new(told);
-        let samples = RefCell::new(Vec::new());
-        let objective = |x: &DVector<f64>| match answers.borrow_mut().next() {
-            Some(answer) => answer,
-            None => {
-                samples.borrow_mut().push(self.chromosome(x.as_slice()));
-                0.0
-            }
-        };
-        let options = CMAESOptions::new(self.begin(), SIGMA)
-            .population_size(self.plan.operators.n)
-            .seed(self.plan.seed);
-        let mut state = options
-            .build(objective)
-            .expect("genes, generations and step were checked");
-        // The crate's own termination is ignored, because the experiment decides when to stop. There is an
-        // iteration for each known generation and one for the new one, whose results of 0 are discarded with
-        // the instance.
-        for _ in 0..=self.told.len() {
-            let _ = state.next();
-        }
-        drop(state);
-        samples.into_inner()
-    }
-
-    /// Mean of the initial distribution, scaled to 0 to 1.
-    fn begin(&self) -> Vec<f64> {
-        let genes = self.genome.genes().iter();
-        genes
-            .map(|gene| match self.plan.start {
-                Start::Stack => (gene.start - gene.min) / (gene.max - gene.min),
-                Start::Random => 0.5,
-            })
-            .collect()
     }
 
     fn chromosome(&self, scaled: &[f64]) -> Chromosome {
@@ -94,12 +50,30 @@ impl<'a> CmaEs<'a> {
     }
 }
 
+/// Mean of the initial distribution, scaled to 0 to 1.
+fn begin(genome: &Genome, start: Start) -> Vec<f64> {
+    let genes = genome.genes().iter();
+    genes
+        .map(|gene| match start {
+            Start::Stack => (gene.start - gene.min) / (gene.max - gene.min),
+            Start::Random => 0.5,
+        })
+        .collect()
+}
+
+/// Draws a generation. Each has a stream of its own, so that a resumed training draws the same.
+fn steps(distribution: &Covariance, plan: &Plan) -> Vec<Vec<f64>> {
+    let mut stream = Stream::new(plan.seed, "cma_es", u64::from(distribution.generation()));
+    let samples = 0..plan.operators.n;
+    samples.map(|_| distribution.step(&mut stream)).collect()
+}
+
 impl Breeder for CmaEs<'_> {
     fn ask(&mut self) -> Vec<Candidate> {
         let mut asked = elite(self.genome, &self.plan, &self.pool, self.generation());
         let generation = self.generation() + 1;
-        asked.extend((0..).zip(self.sample()).map(|(number, genes)| Candidate {
-            genes,
+        asked.extend((0..).zip(&self.steps).map(|(number, step)| Candidate {
+            genes: self.chromosome(&self.distribution.point(step)),
             birth: Birth { generation, number },
         }));
         asked
@@ -108,14 +82,20 @@ impl Breeder for CmaEs<'_> {
     fn tell(&mut self, fitness: &[Option<f64>]) {
         let asked = self.ask();
         self.pool.begin_generation(self.plan.elite);
-        // The elite precedes the samples and is only evaluated again for the pool, because the crate needs
-        // the results of exactly its own samples in order.
+        // The elite precedes the samples and is evaluated again only for the pool, because it was not drawn
+        // from the distribution.
         let samples = fitness.len().saturating_sub(self.plan.operators.n);
-        // Only the order of fitnesses matters, so candidates without one are ranked behind all others.
-        let worst = fitness.iter().flatten().copied().fold(0.0, f64::max);
-        let told = fitness[samples..].iter();
-        self.told
-            .push(told.map(|f| f.unwrap_or(worst + 1.0)).collect());
+        // Only the order counts, so unfit candidates are worse than all others. Of equal ones the first counts
+        // as better.
+        let mut ranked: Vec<(f64, &[f64])> = fitness[samples..]
+            .iter()
+            .map(|fitness| fitness.unwrap_or(f64::INFINITY))
+            .zip(self.steps.iter().map(Vec::as_slice))
+            .collect();
+        ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let ranked: Vec<&[f64]> = ranked.into_iter().map(|(_, step)| step).collect();
+        self.distribution.learn(&ranked);
+        self.steps = steps(&self.distribution, &self.plan);
         for (candidate, fitness) in asked.into_iter().zip(fitness) {
             if let Some(fitness) = *fitness {
                 self.pool.offer(Individual {
@@ -132,7 +112,7 @@ impl Breeder for CmaEs<'_> {
     }
 
     fn generation(&self) -> u32 {
-        self.told.len() as u32
+        self.distribution.generation()
     }
 }
 

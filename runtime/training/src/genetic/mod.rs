@@ -29,6 +29,7 @@
 
 mod breeder;
 mod cma;
+mod covariance;
 mod cross_entropy;
 pub mod experiment;
 mod front;
@@ -43,6 +44,7 @@ mod racing;
 pub mod record;
 pub mod study;
 mod sum_of_genes;
+mod symmetric;
 mod training;
 mod verdict;
 mod verify;

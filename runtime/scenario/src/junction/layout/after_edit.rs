@@ -8,7 +8,7 @@ use crate::driving_side::DrivingSide;
 use crate::ids::{NodeId, RoadId};
 use crate::network::RoadNetwork;
 use crate::road::{Road, RoadEnd};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Lays out an edited network. The result equals that of [`layout`](super::layout()) and shares all junctions
 /// that the edit does not affect with the layout `before`. Driving side and law are the same. The cost is
@@ -196,6 +196,7 @@ impl<'a> Planner<'a> {
             rings,
             trims,
             limits: limits.filter(|(id, _)| stays(id)).collect(),
+            sorted: BTreeMap::new(),
             clusters: Clusters::apart(open, Some(kept)),
         }
     }

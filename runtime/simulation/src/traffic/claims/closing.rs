@@ -339,7 +339,7 @@ impl Situation<'_> {
                 return None;
             };
             let is_free = self.ground.contested(lanelet).is_none();
-            let others_cross = !self.ground.law(junction).conflicts.list().is_empty();
+            let others_cross = !self.ground.law(junction).conflicts().list().is_empty();
             let has_left = self.rear(agent, at) >= self.ground.length(lanelet);
             (is_free && others_cross && !has_left).then_some((
                 agent,

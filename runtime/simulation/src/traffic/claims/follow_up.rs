@@ -103,7 +103,7 @@ impl Entries {
         let before = enters.chain(entered).reduce(f64::max);
         let to_line = -situation.front(request.agent, need.at);
         let own = situation.time_for(to_line, request.agent, need.at);
-        let right = &situation.ground.law(need.junction).right_of_way;
+        let right = situation.ground.law(need.junction).right_of_way();
         before.is_some_and(|before| own < before + right.follow_up(need.path))
     }
 }

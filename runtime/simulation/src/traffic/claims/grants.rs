@@ -198,7 +198,7 @@ impl Grants {
         let junctions = ground.junction_count();
         let lanelets = ground.graph().lanelets().len();
         let is_sound = |(junction, grants): (JunctionIndex, &Vec<Grant>)| {
-            let paths = ground.law(junction).conflicts.path_count();
+            let paths = ground.law(junction).path_count();
             let exists = |grant: &Grant| {
                 (grant.path.index()) < paths
                     && (grant.agent.index()) < agents

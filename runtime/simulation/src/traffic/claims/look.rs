@@ -118,7 +118,7 @@ impl Requests {
         }: Connection,
         situation: &Situation<'_>,
     ) -> bool {
-        let right = &situation.ground.law(junction).right_of_way;
+        let right = situation.ground.law(junction).right_of_way();
         let gap = right.critical_gap(path);
         let coming = self.approaches().iter();
         let mut first = coming.filter(|other| {

@@ -522,7 +522,7 @@ fn comes_within(
 /// time.
 fn critical_gap(request: &Request, need: &Need, situation: &Situation<'_>) -> f64 {
     let patience = (request.age(situation) / LOCK_AFTER).min(1.0);
-    let right = &situation.ground.law(need.junction).right_of_way;
+    let right = situation.ground.law(need.junction).right_of_way();
     right.critical_gap(need.path) * (1.0 - (1.0 - LEAST_GAP_SHARE) * patience)
 }
 

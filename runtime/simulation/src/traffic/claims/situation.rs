@@ -341,7 +341,7 @@ impl<'a> Situation<'a> {
             self.signals
                 .is_permitted(self.ground, Connection::new(junction, path))
         };
-        let right = &self.ground.law(junction).right_of_way;
+        let right = self.ground.law(junction).right_of_way();
         match (is_permitted(path), is_permitted(other)) {
             (true, false) => self.ground.in_conflict(junction, path, other),
             (false, true) => false,

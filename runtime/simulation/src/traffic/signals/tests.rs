@@ -266,7 +266,7 @@ struct Onlooker<'a> {
 
 impl<'a> Onlooker<'a> {
     fn new(ground: &'a Ground, junction: JunctionIndex) -> Self {
-        let paths = ground.law(junction).conflicts.path_count();
+        let paths = ground.law(junction).path_count();
         Self {
             ground,
             junction,
@@ -333,7 +333,7 @@ impl<'a> Onlooker<'a> {
 }
 
 fn lights(states: &SignalStates, ground: &Ground, junction: JunctionIndex) -> Vec<Light> {
-    let paths = ground.law(junction).conflicts.path_count();
+    let paths = ground.law(junction).path_count();
     ConnectionIndex::up_to(paths)
         .map(|path| states.light(ground, Connection::new(junction, path)))
         .collect()
@@ -390,7 +390,7 @@ fn whatever_anybody_asks_for_nobody_gets_a_short_green_or_one_that_others_have()
 fn the_onlooker_sees_what_is_wrong() {
     let (stand, [east, north]) = crossing();
     let ground = &*stand.ground;
-    let count = ground.law(east.junction).conflicts.path_count();
+    let count = ground.law(east.junction).path_count();
     let of = |pairs: &[(Connection, Light)]| {
         let mut lights = vec![Light::Red; count];
         pairs

@@ -1,0 +1,87 @@
+//! Reachability of many pairs of lanelets equals a search for each.
+
+use crate::common::*;
+use roadwright_geometry::math::Stream;
+use roadwright_scenario::junction::layout;
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, Reachability};
+use roadwright_scenario::*;
+
+/// Compares random pairs of lanelets; returns how many starts lead to their goal and how many do not.
+fn hold(graph: &LaneGraph, class: VehicleClass, stream: &mut Stream) -> [usize; 2] {
+    let mut reachability = Reachability::new(graph, class);
+    let mut counts = [0; 2];
+    let count = graph.lanelets().len();
+    for _ in 0..40 {
+        let from = LaneletIndex::from_index(stream.next_index(count));
+        let (reached, ahead) = (
+            graph.reachable_from(from, class),
+            graph.reachable_straight_on(from, class),
+        );
+        assert_eq!(
+            reachability.leads_round(from),
+            graph.leads_round(from, class),
+            "{from}"
+        );
+        for _ in 0..10 {
+            let to = LaneletIndex::from_index(stream.next_index(count));
+            assert_eq!(
+                reachability.leads(from, to),
+                reached[to.index()],
+                "{from} {to}"
+            );
+            let straight = reachability.leads_straight_on(from, to);
+            assert_eq!(straight, ahead[to.index()], "{from} {to}");
+            counts[usize::from(!reached[to.index()])] += 1;
+        }
+    }
+    counts
+}
+
+#[test]
+fn the_main_streets_decide_as_a_search_would() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let town = file::load(&folder.join("old-town.scenario.json")).unwrap();
+    let mut stream = Stream::new(roadwright_testing::seed(5), "reachability", 0);
+    let mut counts = [0; 2];
+    for round in 0..roadwright_testing::scaled(40) {
+        let mut town = town.clone();
+        let roads: Vec<RoadId> = town.network().roads().map(|(id, _)| id).collect();
+        // From open streets to a town of closed ones, some of them with lanes that only lead out.
+        for id in roads {
+            let mut road = town.network().road(id).unwrap().clone();
+            if stream.next_unit() < 0.1 * (round % 6) as f64 {
+                road.access = RoadAccess::ALL[stream.next_index(RoadAccess::ALL.len())];
+            }
+            if stream.next_unit() < 0.2 {
+                for section in &mut road.lane_sections {
+                    section.lanes.retain(|lane| lane.id < 0);
+                }
+            }
+            // Without lanes it stays as it was.
+            drop(town.apply(Edit::Road(id, Some(Box::new(road)))));
+        }
+        let layout = layout(town.network(), town.about());
+        let graph = LaneGraph::new(&town, &layout);
+        for class in [VehicleClass::Car, VehicleClass::Bus] {
+            let found = hold(&graph, class, &mut stream);
+            counts = [counts[0] + found[0], counts[1] + found[1]];
+        }
+    }
+    assert!(counts[0] > 100 && counts[1] > 100, "{counts:?}");
+}
+
+#[test]
+fn without_main_streets_each_question_is_searched() {
+    let mut scenario = Scenario::new("bus lane");
+    draw(&mut scenario, (0.0, 0.0), (200.0, 0.0), &street("Street"));
+    let mut road = scenario.network().roads().next().unwrap().1.clone();
+    road.access = RoadAccess::Private;
+    scenario
+        .apply(Edit::Road(RoadId(1), Some(Box::new(road))))
+        .unwrap();
+    let layout = layout(scenario.network(), scenario.about());
+    let graph = LaneGraph::new(&scenario, &layout);
+    assert!(graph.main_component().is_empty());
+    let mut stream = Stream::new(1, "reachability", 0);
+    hold(&graph, VehicleClass::Car, &mut stream);
+}
