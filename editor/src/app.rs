@@ -250,8 +250,8 @@ impl Editor {
         }
     }
 
-    /// Time until the next periodic work. With `None`, the window sleeps until the user or the lookout wakes
-    /// it.
+    /// Time until the next periodic task is due. With `None`, the window sleeps until the user or the lookout
+    /// wakes it.
     fn next_work(&self, time: f64) -> Option<Duration> {
         // Jobs wake the window when they finish, but their bars have to move before that.
         if !self.cx.jobs.is_empty() || self.laboratory.is_training() {

@@ -98,7 +98,7 @@ pub struct Canvas {
     menu_at: Option<DVec2>,
     /// The driving vehicle on which the context menu was opened.
     menu_vehicle: Option<u64>,
-    /// The last rectangle of the map.
+    /// Screen rectangle of the map in the last frame.
     pub rect: Rect,
     /// Whether the map has had its first rectangle.
     pub has_rect: bool,

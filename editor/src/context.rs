@@ -66,7 +66,7 @@ impl Context {
         self.view.say(tone, text);
     }
 
-    /// Returns a function with which another thread wakes the window.
+    /// Returns a function that another thread can call to wake the window.
     pub(crate) fn wake(&self) -> impl Fn() + Send + Clone + 'static {
         waker(&self.egui)
     }
@@ -107,7 +107,7 @@ impl Context {
     }
 }
 
-/// Returns a function with which another thread wakes the window of a context.
+/// Returns a function that another thread can call to wake the window of a context.
 pub(crate) fn waker(context: &egui::Context) -> impl Fn() + Send + Clone + 'static {
     let context = context.clone();
     move || context.request_repaint()

@@ -50,7 +50,7 @@ impl Laboratory {
         self.is_checking
     }
 
-    /// Whether a training is running.
+    /// Whether training is in progress.
     pub(crate) fn is_training(&self) -> bool {
         let trainer = self.trainer.as_ref();
         trainer.is_some_and(|trainer| trainer.picture().phase.is_busy())
@@ -268,7 +268,7 @@ impl Laboratory {
     }
 
     fn train(&mut self, cx: &mut Context) {
-        // Only one training at a time, because two would share the same threads.
+        // Only one training run at a time, because two would share the same threads.
         if self.is_training() {
             return;
         }
@@ -339,7 +339,7 @@ impl Laboratory {
             let before = cx.model.experiment.training.as_ref();
             let was_busy = before.is_some_and(|before| before.phase.is_busy());
             let failure = match &picture.phase {
-                // Reported once. After that the panel shows the state until another training starts.
+                // Reported once. After that the panel shows the state until the next training run starts.
                 Phase::Failed(why) if was_busy => Some(format!("The training ended: {why}")),
                 _ => None,
             };

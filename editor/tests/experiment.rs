@@ -49,7 +49,7 @@ fn fault(bench: &Bench) -> Option<(&'static str, String)> {
 
 fn picture(bench: &Bench) -> Arc<TrainingPicture> {
     let training = bench.editor().model().experiment.training.clone();
-    training.expect("a training was started")
+    training.expect("training was started")
 }
 
 fn wait_until(bench: &mut Bench, what: &str, done: impl Fn(&TrainingPicture) -> bool) {

@@ -237,7 +237,7 @@ fn a_comparison_is_verified_with_what_it_compared_with() {
     }
 }
 
-/// A training that takes milliseconds.
+/// A training run that takes milliseconds.
 const EXPERIMENT: &str = r#"{
   "format": "roadwright-experiment",
   "version": 1,
@@ -251,7 +251,7 @@ const EXPERIMENT: &str = r#"{
 }
 "#;
 
-/// A folder with the record of a training in it.
+/// A folder with a training record in it.
 fn with_record() -> (tempfile::TempDir, Record) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("x.experiment.json"), EXPERIMENT).unwrap();

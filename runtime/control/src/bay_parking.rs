@@ -61,7 +61,7 @@ static PARAMETERS: [ParameterInfo; 6] = [
 
 /// Speed below which the car counts as standing, m/s.
 const STANDING: f64 = 0.05;
-/// Acceleration per unit of missing speed, 1/s.
+/// Acceleration per unit of speed error, 1/s.
 const SPEED_GAIN: f64 = 3.0;
 /// Distance to the end of the path below which the car has arrived, m.
 const THERE: f64 = 0.03;

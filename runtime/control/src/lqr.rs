@@ -36,7 +36,7 @@ static PARAMETERS: [ParameterInfo; 15] = [
         "s",
         (0.01, 0.2),
         0.04,
-        "Step of the model; the path is seen 40 steps ahead.",
+        "Time step of the model; the path is previewed 40 steps ahead.",
     ),
     ParameterInfo::number(
         "offset_weight",

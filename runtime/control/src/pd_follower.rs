@@ -26,21 +26,21 @@ static PARAMETERS: [ParameterInfo; 13] = [
         "1/s",
         (0.05, 50.0),
         5.0,
-        "k_theta: turn rate per radian.",
+        "k_theta: turn rate per radian of heading error.",
     ),
     ParameterInfo::number(
         "speed_gain",
         "1/s",
         (0.05, 50.0),
         5.0,
-        "k_v: acceleration per missing speed.",
+        "k_v: acceleration per unit of speed error.",
     ),
     ParameterInfo::number(
         "turn_gain",
         "1/s",
         (0.05, 100.0),
         10.0,
-        "k_omega: its change per missing turn rate.",
+        "k_omega: turn acceleration per unit of turn rate error.",
     ),
     ParameterInfo::number(
         "time_constant",
@@ -106,9 +106,9 @@ pub struct PdGains {
     pub position: f64,
     /// k_theta: turn rate per radian of heading error.
     pub heading: f64,
-    /// k_v: acceleration per unit of missing speed.
+    /// k_v: acceleration per unit of speed error.
     pub speed: f64,
-    /// k_omega: turn acceleration per unit of missing turn rate.
+    /// k_omega: turn acceleration per unit of turn rate error.
     pub turn: f64,
 }
 

@@ -169,7 +169,7 @@ impl Quarantine {
         self.state().held.get(hash).cloned()
     }
 
-    /// Returns whether and how a build has ended the program before.
+    /// Describes how a build last ended the program; `None` if it never did.
     pub(crate) fn late_end(&self, hash: &str) -> Option<LateEnd> {
         let state = self.state();
         let end = state.ends.get(hash)?;

@@ -350,7 +350,7 @@ impl Tree {
     }
 }
 
-/// Figure with which all trees are drawn.
+/// Figure used to draw all trees.
 pub const TREE: Figure = Figure::Tree;
 
 #[cfg(test)]

@@ -15,12 +15,12 @@ pub enum VehicleClass {
 }
 
 impl VehicleClass {
-    /// Returns the class for its number in the rows of planners: 0 is a car.
+    /// Returns the class for its number in the inputs of route planners: 0 is a car, others are buses.
     pub fn from_number(number: u32) -> Self {
         if number == 0 { Self::Car } else { Self::Bus }
     }
 
-    /// Its number in the rows of planners.
+    /// Its number in the inputs of route planners.
     pub fn number(self) -> u32 {
         match self {
             Self::Car => 0,

@@ -1,11 +1,11 @@
-//! Runs of a training that can be paused, cancelled and counted.
+//! The drives of a training run, which can be paused, cancelled and counted.
 
 use roadwright_training::genetic::{CandidateRun, Evaluate};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// Progress of a training.
+/// Progress of a training run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Progress {
     /// Runs finished in the current generation, or while the champion is chosen.

@@ -1,4 +1,4 @@
-//! Progress of a training: curves of its generations, progress, and controls.
+//! Progress of a training run: curves of its generations, progress, and controls.
 
 use super::super::plots::{Curve, plot_with};
 use super::super::widgets::counted;

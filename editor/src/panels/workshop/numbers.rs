@@ -327,7 +327,7 @@ const DRIVE: [Number; 4] = [
     ),
     number(
         "Rolling",
-        "Rolling resistance per speed.",
+        "Rolling resistance per unit of speed.",
         "N s/m",
         0.0..=1e8,
         0.5,

@@ -44,7 +44,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
     /// Returns what is wrong with an answer.
     fn flaw(output: &Self::Output) -> Option<&'static str>;
 
-    /// Returns a neutral row, with which a plugin is tested without agents.
+    /// Returns a neutral row for testing a plugin without agents.
     fn neutral() -> Self::Input;
 
     /// Answers with the built-in module.
@@ -175,7 +175,7 @@ impl Kind for AsController {
 /// Kind of controllers with pedals.
 pub(crate) struct AsPedals;
 
-/// A car without an engine, with which controllers with pedals are called if no vehicle is given.
+/// A car without an engine, for calls of controllers with pedals if no vehicle is given.
 pub(crate) const SOME_CAR: DriveInput = DriveInput {
     full_throttle: 2.0,
     coasting: 0.0,

@@ -73,7 +73,7 @@ pub(super) fn part(
 struct Carriageway {
     /// Index of its road.
     road: usize,
-    /// Points at which its lanes may move aside, each with the distance along the line (m) and the pose.
+    /// Points at which its lanes may shift sideways, each with the distance along the line (m) and the pose.
     knots: Vec<(f64, Pose)>,
     /// Present position of its lanes, m to the left of the line.
     offset: f64,

@@ -114,7 +114,7 @@ pub(super) enum VehicleFiles<'a> {
 /// Returns the vehicle type of an entry.
 ///
 /// # Errors
-/// If its file cannot be read, leaves the folder or is not a vehicle.
+/// If its file cannot be read, lies outside the folder or is not a vehicle.
 pub(super) fn resolve(entry: VehicleEntry, files: VehicleFiles<'_>) -> Result<VehicleType, String> {
     let reference = match entry {
         VehicleEntry::Inline(inline) => return Ok(*inline),

@@ -64,11 +64,11 @@ pub(crate) fn crossroads() -> Scenario {
     b.scenario
 }
 
-/// A road in the shape of an eight that passes over itself, with three drivers to compare.
+/// A figure-of-eight road that crosses over itself, with three drivers to compare.
 pub(crate) fn figure_eight() -> Scenario {
     let mut b = Builder::new(
         "figure-eight",
-        "One road in the shape of an eight passes over itself; three controllers drive it.",
+        "A figure-of-eight road crosses over itself; three controllers drive it.",
         DrivingSide::Right,
     );
     b.settings(1, 300.0);

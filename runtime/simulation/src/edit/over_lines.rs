@@ -22,7 +22,7 @@ const OVER_LINE: f64 = 0.5;
 const CLEAR: f64 = 0.1;
 /// Sampling distance of bodies along their paths, m.
 const SPACING: f64 = 0.5;
-/// Braking with which a moving vehicle can stop, m/s^2.
+/// Deceleration at which a moving vehicle can stop, m/s^2.
 const FIRM: f64 = 5.0;
 /// Distance above which two vehicles do not meet in a junction before one of them has left, m.
 const NEAR: f64 = 40.0;

@@ -32,7 +32,7 @@ const TREE_HEIGHT: f64 = 6.0;
 /// Depth of fixed bodies below the ground, m.
 const FOOT: f64 = 2.0;
 
-/// Number of corners with which a disc is drawn.
+/// Number of corners of the polygon that represents a disc.
 const ROUND: u32 = 24;
 /// Fractions of the reach within which the nearest body is searched, in order, until a body is found.
 const SHARES_OF_REACH: [f64; 2] = [0.35, 1.0];

@@ -19,8 +19,9 @@ pub(crate) fn place_to_wait(length: f64, changes: u32) -> f64 {
 /// A part of a route whose lane change was deferred to the next road.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Deferred {
-    /// Index in the route of the last lanelet of this part, which begins where the change would have been.
+    /// Index in the route of the last lanelet that `lanelets` replaces.
     pub(crate) to: u32,
+    /// The new lanelets, from the lanelet on which the planned lane change would have begun.
     pub(crate) lanelets: Vec<LaneletIndex>,
 }
 

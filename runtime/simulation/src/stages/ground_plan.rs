@@ -16,7 +16,7 @@ use roadwright_geometry::math::{sin, tan};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use std::sync::Arc;
 
-/// Speed, m/s, and angles to the waypoint, rad, with which the sharpness of a controller's steering is
+/// Speed, m/s, and angles to the waypoint, rad, at which the sharpness of a controller's steering is
 /// measured.
 const PROBE_SPEED: f64 = 2.0;
 const PROBE_ANGLES: (f64, f64) = (0.2, 1.2);

@@ -26,7 +26,7 @@ pub struct Ends {
     pub contact: bool,
 }
 
-/// Rule by which a vehicle is stuck: it is within a distance of its position some time ago.
+/// Rule for stuck vehicles: a vehicle is stuck if it is still near its position of some time ago.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stuck {
     /// Distance, m.

@@ -220,7 +220,7 @@ impl Results {
         if let Some(format) = header.format.filter(|format| format != FORMAT) {
             return Err(match format.as_str() {
                 roadwright_scenario::file::FORMAT => ResultsError::Other("a scenario"),
-                crate::genetic::record::FORMAT => ResultsError::Other("the record of a training"),
+                crate::genetic::record::FORMAT => ResultsError::Other("a training record"),
                 crate::genetic::experiment::FORMAT => ResultsError::Other("an experiment"),
                 _ => ResultsError::Format(format),
             });

@@ -2,8 +2,8 @@
 //!
 //! The crate calls an objective function while it samples. For ask and tell, each generation is sampled by a
 //! new instance with the same seed, which first receives the results of all earlier generations again. Its
-//! results for the new generation are discarded. So there is nothing to save, and a training is resumed as
-//! with any other breeder. The cost grows with the square of the number of generations, but 50 generations
+//! results for the new generation are discarded. So there is nothing to save, and a training run is resumed
+//! as with any other breeder. The cost grows with the square of the number of generations, but 50 generations
 //! with 36 genes take only milliseconds.
 
 use super::breeder::{Breeder, Candidate, Plan, Start, elite};

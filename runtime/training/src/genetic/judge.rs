@@ -120,12 +120,12 @@ pub trait Evaluate: Sync {
         true
     }
 
-    /// Hash of the course, by which a training is not resumed on another course.
+    /// Hash of the course. A training run can be resumed only on a course with the same hash.
     fn hash(&self) -> u64 {
         0
     }
 
-    /// External modules that drive, each with its build. A training is resumed only with the same builds.
+    /// External modules that drive, each with its build. A training run is resumed only with the same builds.
     fn modules(&self) -> Vec<String> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! The threads of a training.
+//! The threads of a training run.
 
 /// Threads that share the runs. Results do not depend on their number.
 pub struct Workers(rayon::ThreadPool);

@@ -12,7 +12,7 @@ pub(crate) enum BenchVerb {
     Run(Box<Run>),
     /// Run some rows of results again and compare them bit by bit
     Verify(Verify),
-    /// Sign results or the record of a training, so that others can verify their author
+    /// Sign results or a training record, so that others can verify their author
     Sign(Sign),
     /// Compare results in pairs of the same seed
     Compare(Compare),

@@ -115,7 +115,7 @@ pub(crate) struct Verify {
 `train verify` check them with --signed-by KEY.pub."
 )]
 pub(crate) struct Sign {
-    /// Results, or the record of a training
+    /// Results, or a training record
     pub(crate) file: PathBuf,
     /// Secret key
     #[arg(long, value_name = "KEY")]

@@ -100,8 +100,8 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(outcome(rows.iter().all(is_kept)))
 }
 
-/// Returns signals that give green to the leg with the queue for a time, and then to the others for a time,
-/// s.
+/// Returns signals that give green to the leg with the queue for `green` seconds, and then to the others for
+/// `others` seconds.
 pub(super) fn signals(star: &Star, green: f64, others: f64) -> JunctionRules {
     let stage = |legs: [usize; 2], time: f64| SignalStage {
         green: legs

@@ -243,8 +243,8 @@ fn scores(modules: &Registry, module: &str) -> anyhow::Result<Scores> {
     };
     Ok(Scores {
         module: module.to_owned(),
-        drives: score(DRIVER.0).context("there is no score of the driving car")?,
-        stands: score(STANDER.0).context("there is no score of the standing car")?,
+        drives: score(DRIVER.0).context("there is no score for the driving car")?,
+        stands: score(STANDER.0).context("there is no score for the standing car")?,
     })
 }
 

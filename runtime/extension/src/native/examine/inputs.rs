@@ -1,4 +1,4 @@
-//! Inputs with which a plugin is examined.
+//! Inputs for the examination of a plugin.
 
 use super::ROWS;
 use crate::native::kind::{AsController, AsFitness, AsPedals, AsPlanner, AsSignals, Kind};

@@ -23,7 +23,7 @@ pub(super) fn destinations(api: &mut Registrar) {
         api,
         "go_to",
         "agent.go_to(place: array)",
-        "The same with a position [x, y], such as agent.place() returns.",
+        "The same with a position [x, y], such as the result of agent.place().",
         |a: &mut Agent, place: Array| -> Outcome<()> {
             charge(ROUTE)?;
             let [x, y, ..] = place.as_slice() else {

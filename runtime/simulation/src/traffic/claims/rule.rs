@@ -44,7 +44,7 @@ const AT_LINE: f64 = 4.0;
 /// Outcome of a request.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Verdict {
-    /// It is granted, with a ticket before another one or after all others.
+    /// The request is granted. Its ticket goes ahead of the ticket `before`, or after all others with `None`.
     Granted {
         before: Option<u64>,
     },
