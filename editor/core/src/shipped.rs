@@ -80,7 +80,7 @@ pub const ALL: [Shipped; 19] = [
     },
     Shipped {
         name: "all-junctions-left",
-        about: "The same in left-hand traffic",
+        about: "Every kind of junction, in left-hand traffic",
         close_up: None,
         text: include_str!("../../../scenarios/all-junctions-left.scenario.json"),
     },

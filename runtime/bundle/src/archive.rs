@@ -187,7 +187,7 @@ pub(crate) fn check_path(path: &str) -> Result<(), ArchiveError> {
     for part in path.split('/') {
         let leads = part.is_empty() || part == "." || part == "..";
         if leads || part.ends_with(['.', ' ']) || is_device(part) {
-            return Err(refused(path, "it leads out of its folder"));
+            return Err(refused(path, "it leads outside the folder"));
         }
     }
     Ok(())

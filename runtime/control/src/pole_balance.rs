@@ -27,14 +27,14 @@ static PARAMETERS: [ParameterInfo; 4] = [
         "m/s",
         (0.0, 50.0),
         10.1,
-        "Acceleration per rad/s of falling speed.",
+        "Acceleration per rad/s at which the pole falls.",
     ),
     ParameterInfo::number(
         "place_gain",
         "1/s^2",
         (0.0, 5.0),
         0.25,
-        "Acceleration per metre from the mark: forwards if the car is past it.",
+        "Acceleration per metre of distance from the mark; forwards if the car is past it.",
     ),
     ParameterInfo::number(
         "speed_gain",

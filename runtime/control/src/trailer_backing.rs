@@ -33,7 +33,7 @@ static PARAMETERS: [ParameterInfo; 8] = [
         "1/m",
         (0.05, 5.0),
         1.2,
-        "Change of the hitch angle per metre and radian of error.",
+        "Change of the hitch angle per metre driven and radian of error.",
     ),
     ParameterInfo::number(
         "drawbar",

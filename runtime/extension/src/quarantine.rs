@@ -5,7 +5,7 @@
 //! before the first step   write PID-HASH.trial and lock it
 //! after 100 good batches  remove it                      -> the build is trusted
 //! the process dies        the system drops the lock, the file stays
-//! the next start          an unlocked .trial             -> HASH.held, the build stays out
+//! the next start          an unlocked .trial             -> HASH.held, the build is not loaded
 //! ```
 //!
 //! Builds are identified by the hash of their bytes. A new build of the same plugin has done no harm and may
@@ -77,7 +77,8 @@ pub(crate) const RETRY: &str = "roadwright plugin retry";
 /// Returns a sentence for messages that explains how a quarantine is lifted.
 pub(crate) fn remedy(module: &str) -> String {
     format!(
-        "It stays out until its file changes; `{RETRY} {module}`, with the same --plugins (in the \
+        "It stays in quarantine until its file \
+         changes; `{RETRY} {module}`, with the same --plugins (in the \
          editor: Reload), loads it again."
     )
 }
@@ -183,7 +184,7 @@ impl Quarantine {
         } else {
             format!(
                 "use --isolate {module} to run it in a separate process. After another crash it \
-                 stays out until its file changes."
+                 stays in quarantine until its file changes."
             )
         };
         Some(LateEnd {

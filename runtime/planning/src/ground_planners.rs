@@ -85,7 +85,7 @@ const COSTS: [ParameterInfo; COMMON] = [
         "s",
         (0.0, 10.0),
         1.0,
-        "Additional driving time to the waypoint at the present speed.",
+        "Additional driving time to the waypoint at the current speed.",
     ),
     ParameterInfo::number(
         "pause",

@@ -40,7 +40,7 @@ static PARAMETERS: [ParameterInfo; 5] = [
         "s",
         (0.0, 10.0),
         1.5,
-        "Additional gap per closing speed.",
+        "Additional gap per unit of closing speed.",
     ),
     ParameterInfo::number(
         "urgent_distance",

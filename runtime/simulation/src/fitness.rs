@@ -206,7 +206,8 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "time_times_overlap",
             name: "Time times overlap",
-            doc: "Duration of the drive times the depth of overlap with others and obstacles, summed over time.",
+            doc: "Duration of the drive times the depth of overlap with vehicles and obstacles, \
+                  summed over time.",
         },
         parameters: &[],
         score: time_times_overlap,
@@ -304,7 +305,8 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "balance_score",
             name: "Balance",
-            doc: "Time missing to the limit, plus the mean angle of the balanced pole.",
+            doc: "Time by which the drive falls short of the limit, plus the mean angle of the \
+                  balanced pole.",
         },
         parameters: &[ParameterInfo::number(
             "time_limit",

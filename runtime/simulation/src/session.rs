@@ -62,7 +62,7 @@ pub struct CarriedOut {
     pub agent: u64,
     /// The order.
     pub order: CouplingOrder,
-    /// Number of trailers, or an error; `None` if the run ended before.
+    /// Number of trailers, or an error; `None` if the run ended before that.
     pub result: Option<Result<usize, CouplingError>>,
 }
 

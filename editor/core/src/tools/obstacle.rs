@@ -197,7 +197,7 @@ impl Tool for ObstacleTool {
     fn status(&self, context: &ToolContext<'_>) -> String {
         match context.options.obstacle.kind {
             ObstacleKind::Box => {
-                "Drag: box from corner to corner; with Shift along the drag. Click: small box."
+                "Drag: box from corner to corner; Shift+drag: box along the drag. Click: small box."
                     .into()
             }
             ObstacleKind::Circle => "Drag: circle from its centre. Click: small circle.".into(),

@@ -225,7 +225,7 @@ fn scenario<'a>(model: &'a Model, draft: &'a Draft) -> Option<&'a Scenario> {
 fn stack(ui: &mut Ui, model: &Model, draft: &Draft, actions: &mut Vec<Action>) {
     ui.label("Stack");
     let NameOr::Name(name) = &draft.experiment.stack else {
-        ui.label("its own, as in the file");
+        ui.label("defined in the experiment file");
         ui.end_row();
         return;
     };

@@ -127,7 +127,11 @@ impl Catalogue {
                     };
                     plugins.known.insert(path.to_owned(), waiting);
                     drop(plugins);
-                    self.say(Level::Info, path, "Waiting for the file to finish.".into());
+                    self.say(
+                        Level::Info,
+                        path,
+                        "Waiting until the file is complete.".into(),
+                    );
                 }
                 return;
             }

@@ -324,7 +324,8 @@ impl Link {
         }
         if roads.lanelets.len() > MOST_LANELETS {
             return Err(Fault::fatal(format!(
-                "isolated planners can have {MOST_LANELETS} lanelets, these roads have {}",
+                "isolated planners support at most {MOST_LANELETS} lanelets, but these roads have \
+                 {}",
                 roads.lanelets.len()
             )));
         }

@@ -585,7 +585,7 @@ impl Memory {
         }
         if !(is_text || value.is_int() || value.is_float() || value.is_bool()) {
             return Err(format!(
-                "memory.{name}: only numbers, true and false, and texts are remembered, not {}",
+                "memory.{name}: only numbers, true and false, and texts can be stored, not {}",
                 value.type_name()
             ));
         }

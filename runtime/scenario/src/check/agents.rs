@@ -152,7 +152,8 @@ fn journey(
         }
         // On the starting lane itself a destination behind the start needs a route that leads back.
         if !seen[to.index()] || behind(subjects, places, from, to, class) {
-            let message = "no route leads there from the stop before; check one-way streets, turn \
+            let message = "no route leads there from the previous \
+                           stop; check one-way streets, turn \
                            restrictions, bus lanes and roads that are closed to through traffic";
             return push(Code::UnreachableDestination, &places[1], message.into());
         }

@@ -170,7 +170,7 @@ fn check_path(file: &str) -> Result<(), String> {
         .all(|part| matches!(part, Component::Normal(_)));
     if !stays || file.contains(['\\', ':']) {
         return Err(format!(
-            "file: \"{file}\" leads out of the folder of the scenario: expected a path below it"
+            "file: \"{file}\" is outside the folder of the scenario: expected a path below it"
         ));
     }
     if !file.ends_with(EXTENSION) {
@@ -197,7 +197,7 @@ fn read(folder: &Path, file: &str) -> Result<Option<String>, String> {
     let inside = path.canonicalize().map_err(failed)?;
     if !inside.starts_with(folder.canonicalize().map_err(failed)?) {
         return Err(format!(
-            "file: \"{file}\" leads out of the folder of the scenario by a link"
+            "file: \"{file}\" leads through a link to outside the folder of the scenario"
         ));
     }
     let text = roadwright_files::read_text(&path, LARGEST).map_err(failed)?;

@@ -13,7 +13,8 @@ use roadwright_scenario::{
 pub(crate) fn crossroads() -> Scenario {
     let mut b = Builder::new(
         "crossroads",
-        "Two avenues cross at traffic signals; cars come from all four sides and turn all ways.",
+        "Two avenues cross at traffic signals; cars arrive from all four sides and turn in all \
+         directions.",
         DrivingSide::Right,
     );
     b.settings(1, 300.0);

@@ -120,7 +120,7 @@ impl fmt::Display for Stop {
                 max_runs,
             } => write!(
                 f,
-                "a difference to the results {against:016x} after {min_runs} to {max_runs} runs"
+                "a difference from the results {against:016x} after {min_runs} to {max_runs} runs"
             ),
         }
     }

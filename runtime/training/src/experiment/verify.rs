@@ -149,7 +149,7 @@ impl RunSeries<'_> {
             };
             if u64::from_str_radix(&other.hash, 16) != Ok(against) {
                 return Some(format!(
-                    "the stopping rule compares with results of the hash {against:016x}, not {}",
+                    "the stopping rule compares with results whose hash is {against:016x}, not {}",
                     other.hash
                 ));
             }

@@ -144,7 +144,7 @@ pub enum RecordError {
         message: String,
     },
     /// The record was made with other external modules, or with other builds of them.
-    #[error("it was made {0}; only the same builds resume or verify it")]
+    #[error("it was made {0}; only the same builds can resume or verify it")]
     Modules(String),
     /// The contents do not match the hash.
     #[error("its contents do not match its hash: it was damaged or changed")]

@@ -257,9 +257,9 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
         found: vec![words("willys_mb", &jeep), words("enviro_400", &bus)],
         statements: vec![
             Statement {
-                says: "the means of the two vehicles separate, by 150 runs".into(),
+                says: "the means of the two vehicles are separate by 150 runs".into(),
                 holds: apart.is_some_and(|runs| runs <= 150),
-                found: format!("their standard errors stay apart: {apart_words}"),
+                found: format!("their error bars no longer overlap: {apart_words}"),
             },
             Statement {
                 says: "the error does not fall below 5".into(),

@@ -135,8 +135,8 @@ pub(crate) struct Verify {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Drives the test courses. Obstacles are felled and vehicles lean at the level rigid; at other levels \
-only the fitness can be compared."
+    after_help = "Drives the test courses. Obstacles fall over and vehicles lean only at the level \
+rigid; at other levels only the fitness can be compared."
 )]
 pub(crate) struct Front {
     /// Record of a finished training run

@@ -38,7 +38,7 @@ struct Line {
 
 pub(super) fn study(arguments: &Study, pool: &rayon::ThreadPool) -> anyhow::Result<Outcome> {
     if arguments.plots.is_some() {
-        bail!("{NAME} is a table and supports no --plots");
+        bail!("{NAME} is a table and does not support --plots");
     }
     let generations = arguments.generations.unwrap_or(GENERATIONS);
     let lines = pool.install(|| {

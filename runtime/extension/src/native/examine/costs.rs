@@ -88,7 +88,7 @@ pub(super) fn leaks<K: Examined>(examiner: &Examiner) -> Looked {
             let memory = holds().map_or(0, |[memory, ..]| memory);
             if step.is_multiple_of(16) && memory > MUCH_MEMORY {
                 return Err(format!(
-                    "the process has {} MiB after {step} steps",
+                    "the process uses {} MiB after {step} steps",
                     memory >> 20
                 ));
             }

@@ -155,7 +155,10 @@ pub(super) fn parameters<K: Examined>(examiner: &Examiner) -> Looked {
     if undocumented > 0 {
         return Err(format!("{undocumented} parameters have no description"));
     }
-    Ok(format!("{} described, sound at both ends", infos.len()))
+    Ok(format!(
+        "{} described, valid at both ends of their ranges",
+        infos.len()
+    ))
 }
 
 pub(super) fn agents_come_and_go<K: Examined>(examiner: &Examiner) -> Looked {

@@ -48,7 +48,9 @@ pub(crate) fn examine(path: &Path, mut report: impl FnMut(&Finding)) -> Result<b
         name: "floating point mode",
         problem: None,
         note: if changed {
-            "loading changes it (-ffast-math?); Roadwright corrects that, results may differ".into()
+            "loading changes it (-ffast-math?); Roadwright corrects that, but results may \
+             differ"
+                .into()
         } else {
             "kept".into()
         },

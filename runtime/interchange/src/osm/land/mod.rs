@@ -245,7 +245,7 @@ impl Adding<'_> {
             Kind::Ground(_) => TOLERANCES.1,
         };
         let Some(rings) = self.outline(area, tolerance) else {
-            let reason = "areas with nodes that are missing in the data";
+            let reason = "areas with nodes that are missing from the data";
             self.warnings.add(reason, area.object.clone());
             return Ok(());
         };
@@ -390,7 +390,7 @@ impl Adding<'_> {
     fn is_full(&mut self, count: usize, area: &Area) -> bool {
         let is_full = count >= MOST_OBJECTS;
         if is_full {
-            let reason = "buildings and areas beyond a million of each";
+            let reason = "buildings and areas in excess of a million each";
             self.warnings.add(reason, area.object.clone());
         }
         is_full
