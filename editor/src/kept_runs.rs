@@ -26,7 +26,7 @@ pub struct KeptRun {
 /// A run that can be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// The present run.
+    /// The current run.
     Now,
     /// The run before the last reset.
     Before,

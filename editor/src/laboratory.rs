@@ -78,7 +78,7 @@ fn read(path: &Path) -> Result<Box<OpenedExperiment>, String> {
     }))
 }
 
-/// The present input gesture. All changes during a gesture form one step of the draft's history.
+/// The current input gesture. All changes during a gesture form one step of the draft's history.
 fn gesture(context: &egui::Context) -> Gesture {
     let pressed = context.input(|input| {
         let pointer = &input.pointer;

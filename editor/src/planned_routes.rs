@@ -37,7 +37,7 @@ impl Asked {
 }
 
 impl RouteQuestion {
-    /// Returns the request for a model's present state; `None` if no trip is selected.
+    /// Returns the request for a model's current state; `None` if no trip is selected.
     fn of(model: &Model) -> Option<Self> {
         let is_trip = |id: &&ObjectId| matches!(id, ObjectId::Agent(_) | ObjectId::Flow(_));
         let trips: Vec<ObjectId> = model

@@ -85,7 +85,7 @@ pub(crate) enum PlayingAction {
     LookBack,
     /// Shows the run at this simulated time, s.
     LookAt(f64),
-    /// Shows the present state of the run.
+    /// Shows the current state of the run.
     BackToPresent,
     /// Takes over the controls of the watched vehicle, or returns them.
     TakeTheWheel,

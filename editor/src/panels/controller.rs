@@ -93,7 +93,7 @@ fn parameters_of(model: &Model, stack: &str) -> BTreeMap<String, f64> {
     set.map(|(key, value)| (key.clone(), *value)).collect()
 }
 
-/// Shows a controller that is a formula, with its present terms, inputs and outputs.
+/// Shows a controller that is a formula, with its current terms, inputs and outputs.
 fn law(ui: &mut Ui, theme: Theme, seen: &Inspection, terms: &[Term]) {
     heading(ui, seen.controller);
     if !terms.is_empty() {

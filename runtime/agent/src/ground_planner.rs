@@ -52,7 +52,7 @@ pub struct GroundPlanning {
     pub clearance: f64,
     /// Distance of the waypoint from a standing agent, m.
     pub near: f64,
-    /// Additional driving time to the waypoint at the present speed, s.
+    /// Additional driving time to the waypoint at the current speed, s.
     pub ahead: f64,
     /// Minimum time between two plans that are made because the driver has left the plan, s.
     pub pause: f64,

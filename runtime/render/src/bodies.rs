@@ -1,4 +1,4 @@
-//! Rigid bodies as the solver uses them, drawn as lines over the map: hulls in their present attitude, wheels
+//! Rigid bodies as the solver uses them, drawn as lines over the map: hulls in their current attitude, wheels
 //! and their loads, and the vehicles and obstacles around them.
 
 use glam::{DVec2, DVec3};

@@ -393,7 +393,7 @@ mod tests {
         let apart = wrap_angle(states[0].heading - heading);
         assert!(apart.abs() < 2e-3, "{apart}");
         assert!(heading.abs() > 0.1, "{heading}");
-        // And back, from its present state.
+        // And back, from its current state.
         let mut pose = car.pose;
         let mut angle = wrap_angle(pose.heading - heading);
         let before = angle;

@@ -240,7 +240,7 @@ impl Live {
         self.give(Order::LookInto(coordinator));
     }
 
-    /// The present input of an agent's behaviour; `None` if the agent is not driving or the thread does
+    /// The current input of an agent's behaviour; `None` if the agent is not driving or the thread does
     /// not answer in time.
     pub fn behaviour_view(&mut self, agent: u64) -> Option<BehaviourView> {
         let (answer, inbox) = channel();

@@ -195,7 +195,7 @@ impl Runner {
         self.end_at.is_some_and(|end| run.world().steps() >= end)
     }
 
-    /// Whether the present run has reached its last step.
+    /// Whether the current run has reached its last step.
     fn has_ended(&self) -> bool {
         self.run.as_ref().is_some_and(|run| self.is_at_end(run))
     }
@@ -258,7 +258,7 @@ impl Runner {
         ));
     }
 
-    /// Applies an intervention to the present run and records it. Returns whether it succeeded.
+    /// Applies an intervention to the current run and records it. Returns whether it succeeded.
     fn take(&mut self, event: Intervention) -> bool {
         let Some(run) = &mut self.run else {
             return false;

@@ -223,7 +223,7 @@ fn stretches(question: &HeatQuestion, top: f64) -> Mesh {
 type Band = (i8, (Vec<DVec2>, Vec<DVec2>));
 
 fn put(builder: &mut MeshBuilder, question: &HeatQuestion, band: Option<Band>, color: Color) {
-    // The past is shown on the present roads, some of which may have been deleted since.
+    // The past is shown on the current roads, some of which may have been deleted since.
     let Some((layer, (left, right))) = band else {
         return;
     };

@@ -220,7 +220,7 @@ pub enum Effect {
 /// Context that tools can read.
 #[derive(Clone, Copy)]
 pub struct ToolContext<'a> {
-    /// The present scenario, including the gesture.
+    /// The current scenario, including the gesture.
     pub scenario: &'a Arc<Scenario>,
     /// Data derived from the scenario, possibly from its previous revision.
     pub scene: &'a Scene,

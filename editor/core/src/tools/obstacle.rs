@@ -23,7 +23,7 @@ pub(super) struct ObstacleTool {
 }
 
 impl ObstacleTool {
-    /// The shape between the press and the present position of the pointer.
+    /// The shape between the press and the current position of the pointer.
     fn shape(&self, kind: ObstacleKind) -> Option<Shape> {
         let (start, (now, turned)) = (self.press?, self.now?);
         let diagonal = now - start;

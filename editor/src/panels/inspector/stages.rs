@@ -244,7 +244,7 @@ fn switched(
         let table = table.with(row, stage, next);
         let mut plan = plan.clone();
         table.put(&mut plan, stage);
-        // Checked on the resulting plan, not on the present one.
+        // Checked on the resulting plan, not on the current one.
         match refusal(law, &plan, &table, row, stage, next) {
             None => return (Some(plan), refused),
             Some(why) => refused.push(why),

@@ -75,7 +75,7 @@ struct Carriageway {
     road: usize,
     /// Points at which its lanes may shift sideways, each with the distance along the line (m) and the pose.
     knots: Vec<(f64, Pose)>,
-    /// Present position of its lanes, m to the left of the line.
+    /// Current position of its lanes, m to the left of the line.
     offset: f64,
     /// Distance from its line to the edge of its lanes on the side of oncoming traffic, m.
     inner: f64,

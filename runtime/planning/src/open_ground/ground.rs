@@ -360,7 +360,7 @@ impl OpenGround {
         }
     }
 
-    /// The stamp of the present map.
+    /// The stamp of the current map.
     pub fn stamp(&self) -> Stamp {
         self.stamp
     }

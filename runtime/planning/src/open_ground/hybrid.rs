@@ -25,7 +25,7 @@ pub struct HybridParameters {
     pub budget: u64,
     /// Distance of the waypoint from a standing agent, m.
     pub near: f64,
-    /// Additional driving time to the waypoint at the present speed, s.
+    /// Additional driving time to the waypoint at the current speed, s.
     pub ahead: f64,
     /// Minimum time between two plans that are made because the driver has left the plan, s.
     pub pause: f64,
@@ -52,7 +52,7 @@ pub struct Trip {
     pub profile: ProfileId,
     /// The agent.
     pub owner: Option<Owner>,
-    /// Present spot of the agent.
+    /// Current spot of the agent.
     pub from: Spot,
     /// Goal of the agent.
     pub to: Spot,
@@ -373,7 +373,7 @@ impl HybridPath {
         })
     }
 
-    /// Whether the agent should plan again in the next step. `time` is the present time, s.
+    /// Whether the agent should plan again in the next step. `time` is the current time, s.
     pub fn replans(&self, disagreement: Option<Disagreement>, now: f64) -> bool {
         let since = self.memory.planned_at.map(|planned| now - planned);
         disagreement.is_some() && since.is_none_or(|since| since >= self.parameters.pause)

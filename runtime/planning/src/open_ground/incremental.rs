@@ -110,7 +110,7 @@ impl IncrementalPath {
         }
     }
 
-    /// The present map.
+    /// The current map.
     pub fn map(&self) -> &GridMap {
         &self.map
     }

@@ -70,7 +70,7 @@ pub enum Occupied {
 pub enum Layer {
     /// Fixed obstacles.
     Obstacles,
-    /// Loose obstacles, at their present positions.
+    /// Loose obstacles, at their current positions.
     Loose,
     /// Trees and shrubs.
     Trees,

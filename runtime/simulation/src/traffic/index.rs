@@ -89,7 +89,7 @@ impl Index {
         }
     }
 
-    /// Enters all agents on their present lanes, and also in the grid if any of them is off the lanes.
+    /// Enters all agents on their current lanes, and also in the grid if any of them is off the lanes.
     /// O(agents), apart from sorting on crowded lanelets.
     pub(crate) fn rebuild(&mut self, bodies: &Bodies<'_>, types: &VehicleTypes) {
         let agents = bodies.agents;
@@ -137,7 +137,7 @@ impl Index {
         }
     }
 
-    /// Enters all agents in the grid at their present positions, unless that has already been done.
+    /// Enters all agents in the grid at their current positions, unless that has already been done.
     /// O(agents).
     pub(crate) fn locate(&mut self, bodies: &Bodies<'_>, types: &VehicleTypes) {
         if self.is_located {

@@ -228,7 +228,7 @@ impl Breeder for Nursery<'_> {
     }
 
     fn tell(&mut self, fitness: &[Option<f64>]) {
-        // Asked before the pool changes, because the fitnesses belong to the present candidates.
+        // Asked before the pool changes, because the fitnesses belong to the current candidates.
         let (asked, children) = (self.ask(), self.children());
         self.pool.begin_generation(self.plan.elite);
         for (candidate, fitness) in asked.into_iter().zip(fitness) {

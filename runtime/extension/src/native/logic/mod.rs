@@ -37,7 +37,7 @@ const TRIAL_BATCHES: u32 = 100;
 const CHANGED_MODE: &str = "changes the floating-point mode, as libraries built with -ffast-math do; \
                             it is restored after each call";
 
-/// The instance that answers at present.
+/// The instance that currently answers.
 struct Active {
     generation: Arc<Generation>,
     is_isolated: bool,

@@ -31,7 +31,7 @@
 //! other.
 //!
 //! A vehicle inside that was not let in (it spawned there, or its driver does not look) counts as holding the
-//! alley until it has left. If it needs the next alley to leave, vehicles that wait for its present alley do
+//! alley until it has left. If it needs the next alley to leave, vehicles that wait for its current alley do
 //! not keep the next one from it.
 
 use super::Scratch;

@@ -101,7 +101,7 @@ pub(super) struct Room<'a> {
 impl Room<'_> {
     /// Whether a vehicle would find room beyond a junction, so that it does not come to a stop in it.
     ///
-    /// Room is counted as if all vehicles there stood in a queue, bumper to bumper with a gap. Their present
+    /// Room is counted as if all vehicles there stood in a queue, bumper to bumper with a gap. Their current
     /// positions and speeds do not count, because they may all have to stop. Only vehicles that are trusted
     /// to drive on are left out. A lane between two junctions of a chain, where the vehicle cannot stop, must
     /// be empty of all others. If a vehicle continues from a short lane without a request, the next lane
@@ -401,7 +401,7 @@ impl Situation<'_> {
         green > enters && !self.may_be_walked_over(grant.agent, Connection::new(junction, path))
     }
 
-    /// Whether pedestrians may cross a connection of a junction while the signals show their present stage.
+    /// Whether pedestrians may cross a connection of a junction while the signals show their current stage.
     fn may_be_walked_over(
         &self,
         agent: AgentIndex,

@@ -38,7 +38,7 @@ struct Request {
 pub(super) struct Desk {
     /// Requests in the order of their arrival, at most one call and one hold per agent.
     requests: Vec<Request>,
-    /// Time at which the hold of the present stage began, s.
+    /// Time at which the hold of the current stage began, s.
     held_since: Option<f64>,
     /// Whether a request has interrupted the fixed times.
     pub(super) is_off_clock: bool,
@@ -103,7 +103,7 @@ impl Desk {
         Some(until.min(bound)).filter(|until| *until > time)
     }
 
-    /// Whether the present stage is held. The maximum duration of a hold counts from the first time that it
+    /// Whether the current stage is held. The maximum duration of a hold counts from the first time that it
     /// is.
     pub(super) fn holds(&mut self, stage: u32, time: f64) -> bool {
         self.requests

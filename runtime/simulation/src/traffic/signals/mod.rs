@@ -261,7 +261,7 @@ impl State {
         !desk.is_off_clock
     }
 
-    /// The next stage, if the present green should end.
+    /// The next stage, if the current green should end.
     fn wanted(
         &mut self,
         programme: &Programme,
@@ -441,7 +441,7 @@ impl SignalStates {
         faults
     }
 
-    /// Whether there is no demand for any stage of a programme except the present one. Most signals of a town
+    /// Whether there is no demand for any stage of a programme except the current one. Most signals of a town
     /// are in this state.
     fn is_at_rest(&self, group: usize) -> bool {
         let shown = 1u32 << self.states[group].stage;

@@ -35,7 +35,7 @@ impl SignalStates {
         }
     }
 
-    /// The state of the signals of a junction if pedestrians may walk in the present stage, which has to be
+    /// The state of the signals of a junction if pedestrians may walk in the current stage, which has to be
     /// one of `stages` (one bit each).
     pub(in crate::traffic) fn walk(
         &self,
