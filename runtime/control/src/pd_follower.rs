@@ -122,8 +122,8 @@ impl PdGains {
         turn: 10.0,
     };
 
-    /// Returns the gains with which errors decay as fast as possible without overshoot, for a time constant,
-    /// s.
+    /// Returns the gains for the given time constant, s, with which errors decay as fast as possible without
+    /// overshoot.
     pub fn critical(time_constant: f64) -> Self {
         let (inner, outer) = (2.0 / time_constant, 0.5 / time_constant);
         Self {

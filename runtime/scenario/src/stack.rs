@@ -75,7 +75,7 @@ pub enum HowMany {
 }
 
 impl HowMany {
-    /// Whether a number of modules is allowed.
+    /// Whether the slot can hold `count` modules.
     pub fn fits(self, count: usize) -> bool {
         match self {
             Self::One => count == 1,

@@ -86,7 +86,7 @@ impl Session {
         &mut self.world
     }
 
-    /// Schedules an order about an agent's trailers for the first step that begins at or after a time, s.
+    /// Schedules an order about an agent's trailers for the first step that begins at or after `time`, s.
     pub fn order(&mut self, time: f64, agent: u64, order: CouplingOrder) {
         self.orders.push((time, agent, order));
         // The sort is stable and reversed, so of two orders at the same time the one given first comes last.

@@ -128,7 +128,7 @@ pub struct Recursion {
 }
 
 impl Recursion {
-    /// Solves a horizon of a number of steps.
+    /// Solves a horizon of `steps` steps.
     ///
     /// # Errors
     /// If there are no steps, or the weights of the control are not positive definite.
@@ -230,7 +230,7 @@ impl Regulator {
         })
     }
 
-    /// Returns the gains, including those for a number of known values ahead. The last value is assumed to
+    /// Returns the gains, including those for `count` known values ahead. The last value is assumed to
     /// continue forever.
     pub fn gains(&self, plant: &Plant, count: usize) -> Gains {
         let mut known = Matrix::zeros(self.gain.rows(), count);

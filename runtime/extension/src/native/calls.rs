@@ -46,7 +46,7 @@ impl Calls {
         self.0.load(Ordering::Acquire) & GIVEN_UP != 0
     }
 
-    /// Abandons the calls if the first of them began at or before a time in ms. Returns whether there were
+    /// Abandons the calls if the first of them began no later than `begun_by`, ms. Returns whether there were
     /// any that had not been abandoned yet.
     pub(crate) fn give_up(&self, begun_by: u64) -> bool {
         let given_up = self

@@ -319,7 +319,8 @@ impl Agent {
         content.facts.map_or(DVec2::ZERO, |facts| facts.position)
     }
 
-    /// Returns the other agents within a distance, nearest first, and the cost of the search in operations.
+    /// Returns the other agents within `radius` metres, nearest first, and the cost of the search in
+    /// operations.
     pub(super) fn nearby(&self, radius: f64) -> (Vec<Other>, u64) {
         let content = self.content();
         let (Some(scene), Some(own)) = (&content.scene, content.facts) else {
@@ -365,8 +366,8 @@ impl Agent {
         content.wants.pulls_over = None;
     }
 
-    /// Makes the agent pull over to an offset from its lane within a distance, m, as soon as there is no
-    /// junction within that distance.
+    /// Makes the agent pull over to `offset` metres beside its lane's centre line within the next `within`
+    /// metres, as soon as no junction lies within that distance.
     pub(super) fn pull_over(&self, offset: f64, within: f64) {
         let mut content = self.content();
         content.has_new_goal = true;
@@ -467,8 +468,8 @@ impl Agent {
         place.unwrap_or_else(|| self.place())
     }
 
-    /// Returns the lowest speed limit within a distance along the route, m/s, or a million if the route ends
-    /// earlier.
+    /// Returns the lowest speed limit within `distance` metres along the route, m/s, or a million if the
+    /// route ends earlier.
     pub(super) fn road_speed_within(&self, distance: f64) -> f64 {
         let content = self.content();
         let Some(facts) = content.facts else {

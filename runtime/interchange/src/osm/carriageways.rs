@@ -183,7 +183,7 @@ fn ease<'a>(places: impl Iterator<Item = &'a mut (f64, f64)>) {
     }
 }
 
-/// Returns the pose on a line that is nearest to a point, searching from a given distance along the line, m.
+/// Returns the pose on a line nearest to `place`. The search starts `near` metres along the line.
 fn foot(line: &ReferenceLine, near: f64, place: DVec2) -> Pose {
     // On a straight line the first iteration is exact, and the others follow bends.
     let nearer = |s: f64, _| (s + line.pose(s).to_local(place).x).clamp(0.0, line.length());

@@ -716,7 +716,7 @@ impl OpenGround {
             .all(|item| !item.shape.meets_line(a, b))
     }
 
-    /// Parts of outlines within a distance of a point.
+    /// Parts of outlines within `within` metres of a point.
     pub(super) fn pieces_near(
         &self,
         profile: ProfileId,

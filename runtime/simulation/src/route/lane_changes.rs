@@ -136,7 +136,7 @@ impl Route {
     }
 
     /// Defers the lane change from lanelet `at` to the next road, where both lanes continue side by side.
-    /// `None` if there is no such road, or if the goal after `reached` others lies before it.
+    /// `None` if there is no such road, or if the goal that follows the first `reached` goals lies before it.
     ///
     /// ```text
     ///     before   here     beside   c'    m'          after   here     c     m     m'

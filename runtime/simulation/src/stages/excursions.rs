@@ -219,8 +219,8 @@ impl Effecting<'_> {
         self.travel(agent).reach(0);
     }
 
-    /// Ends manual control of an agent, which then continues from the lane close by to its goals on lanes, or
-    /// over the ground.
+    /// Ends manual control of an agent, which then continues to its goals from a lane close by, or over open
+    /// ground.
     pub(crate) fn resume(&mut self, agent: AgentIndex) {
         let goals = self.goals_left(agent, self.agents.progress[agent.index()].reached);
         let spot = self.lane_beside(agent).filter(|_| !goals.is_empty());

@@ -121,7 +121,7 @@ impl Moment {
 }
 
 impl Ends {
-    /// Returns conditions that end a drive after a time, s, or on arrival.
+    /// Returns conditions that end a drive after `time` seconds or on arrival.
     pub(crate) const fn after(time: f64) -> Self {
         Self {
             time,

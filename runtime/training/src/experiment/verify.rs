@@ -54,7 +54,7 @@ pub fn escape_chance(count: usize, forged: usize, sampled: usize) -> f64 {
     (0..sampled).map(factor).product()
 }
 
-/// Returns a tenth of a number of rows, but at least one.
+/// Returns a tenth of `count`, but at least 1.
 pub fn tenth(count: usize) -> usize {
     count.div_ceil(10)
 }

@@ -4,7 +4,7 @@
 pub struct Workers(rayon::ThreadPool);
 
 impl Workers {
-    /// Starts a number of threads, at least one.
+    /// Starts `count` threads, or one if `count` is 0.
     ///
     /// # Errors
     /// If the system cannot start them.
