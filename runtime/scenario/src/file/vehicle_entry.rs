@@ -105,7 +105,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Again<A> {
 pub(super) enum VehicleFiles<'a> {
     /// The folder of a scenario.
     Folder(&'a Path),
-    /// The given files, as texts by path.
+    /// The given files: the text of each, with its path.
     Given(&'a [(&'a str, &'a str)]),
     /// Nowhere: a scenario that is only a text has to contain its vehicles.
     None,
@@ -163,7 +163,7 @@ fn at_line(file: &str, line: usize, error: &str) -> String {
     }
 }
 
-/// Rejects names that are not vehicle files, and paths that lead out of the folder.
+/// Rejects names that are not those of vehicle files, and paths outside the folder.
 fn check_path(file: &str) -> Result<(), String> {
     let stays = Path::new(file)
         .components()
