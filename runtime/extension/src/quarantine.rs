@@ -37,7 +37,7 @@ fn hold(folder: &Path, hash: &str, why: &str) {
 }
 
 /// Contents of the mark of a build on trial. It is written before the first step and removed after several
-/// good ones.
+/// successful steps.
 #[derive(Serialize, Deserialize)]
 struct Trial {
     hash: String,
@@ -65,7 +65,7 @@ const MOST_ENDS: u32 = 2;
 /// A build that ended the program after its trial.
 pub(crate) struct LateEnd {
     pub(crate) text: String,
-    /// Whether it did so too often to be loaded into this process again.
+    /// Whether it ended the program too often to be loaded into this process again.
     pub(crate) keeps_out: bool,
 }
 

@@ -61,7 +61,7 @@ impl Catalogue {
         }
     }
 
-    /// Considers the files again for which `which` returns true.
+    /// Considers again the files for which `which` returns true.
     pub(crate) fn reconsider(&self, which: impl Fn(&KnownFile) -> bool) {
         let paths: Vec<PathBuf> = {
             let plugins = self.plugins();

@@ -22,7 +22,7 @@ pub(crate) struct Calls(AtomicU64);
 pub(crate) struct Call<'a>(&'a Calls);
 
 impl Calls {
-    /// Begins a call at a time in ms. Returns `None` if abandoned calls have not returned yet, because
+    /// Begins a call at time `now`, ms. Returns `None` if abandoned calls have not returned yet, because
     /// `cancelled` must not return 1 to a new call.
     pub(crate) fn begin(&self, now: u64) -> Option<Call<'_>> {
         let begun = self

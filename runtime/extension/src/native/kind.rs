@@ -55,7 +55,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
         outputs: &mut [Self::Output],
     );
 
-    /// Takes the route of an answer out of the buffer and resets its start in the answer.
+    /// Returns the route of an answer from the buffer, and resets the start of the route in the answer.
     fn take_route(_: &mut Self::Output, _: &[u32]) -> Vec<u32> {
         Vec::new()
     }
@@ -338,7 +338,7 @@ impl Kind for AsSignals {
     type Output = SignalOutput;
     const FALLBACK: &'static str = "actuated";
     const BUDGET_US: f64 = 100.0;
-    /// Each programme has its own instance, in which it uses the first slot.
+    /// One slot: each programme has its own instance and uses its first slot.
     const ALWAYS: u32 = 1;
 
     fn flaw(output: &SignalOutput) -> Option<&'static str> {

@@ -322,8 +322,7 @@ impl Compiled {
     }
 }
 
-/// Returns the handlers of a script in the order in which they are tried, starting with that for the start of
-/// the agent.
+/// Returns the handlers of a script in the order in which they are tried, starting with `on_start`.
 pub(super) fn handlers(compiled: &Compiled) -> Vec<&'static str> {
     let (first, rest): (Vec<_>, Vec<_>) = compiled
         .handlers()

@@ -14,7 +14,7 @@ pub(crate) fn old_town() -> Scenario {
     let mut b = Builder::new(
         "old-town",
         "A district around a campus: dense one-way streets, junctions of five streets, bus lanes, \
-         alleys, avenues and a car-free street; 150 vehicles with destinations.",
+         alleys, avenues and a street without cars; 150 vehicles with destinations.",
         DrivingSide::Left,
     );
     b.settings(7, 900.0);

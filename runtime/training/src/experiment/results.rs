@@ -209,8 +209,8 @@ impl Results {
     /// # Errors
     /// If they cannot be read, with the problem.
     pub fn parse(text: &str) -> Result<Self, ResultsError> {
-        /// Parsed first, because the rest of another format may not even parse, and the message would be
-        /// useless.
+        /// Parsed first, because a file of another format might not parse at all, and the message would not
+        /// help.
         #[derive(Deserialize)]
         struct Header {
             format: Option<String>,

@@ -134,7 +134,7 @@ impl RunSeries<'_> {
         Ok(wrong)
     }
 
-    /// Returns an error if the rows end elsewhere than the stopping rule would, or for another reason.
+    /// Returns an error if the stopping rule would end the rows elsewhere or for another reason.
     fn check_end(&self, results: &Results) -> Option<String> {
         let rows = &results.rows;
         if rows.is_empty() {

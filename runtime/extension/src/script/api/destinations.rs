@@ -6,7 +6,7 @@ use crate::script::agent::Agent;
 use crate::script::budget::charge;
 use rhai::{Array, Dynamic};
 
-/// Positions to drive to, and agents to chase or flee from.
+/// Registers driving to positions, and chasing and fleeing from other agents.
 pub(super) fn destinations(api: &mut Registrar) {
     call!(
         api,

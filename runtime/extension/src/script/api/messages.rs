@@ -13,7 +13,7 @@ const MOST_DATA: usize = 16;
 /// Cost of sending a message, in operations.
 const LETTER: u64 = 100;
 
-/// Cost of an entry of a message that is read as a map, in operations.
+/// Cost of each entry of a message when it is read as a map, in operations.
 const ENTRY: u64 = 4;
 /// Cost of a log line, in operations. It is high because the logged value may be a large array.
 const NOTE: u64 = 100;
