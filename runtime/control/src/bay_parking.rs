@@ -94,7 +94,8 @@ struct ParkingLaw {
 }
 
 impl ParkingLaw {
-    /// Distance of the car outside the arc for its heading, m. From inside the arc, it cannot turn in.
+    /// Distance by which the car is outside the arc for its heading, m. From inside the arc, it cannot turn
+    /// in.
     fn room(&self, input: &ControllerInput) -> f64 {
         let (side, heading) = (side(input.lane_offset), input.heading_error);
         // Lateral distance covered by an arc that ends along the line: radius (1 - cos h). It no longer grows

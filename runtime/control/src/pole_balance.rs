@@ -46,7 +46,7 @@ static PARAMETERS: [ParameterInfo; 4] = [
 ];
 
 /// Accelerates by a weighted sum of the states of pole and car. It reads a row of the course `pendulum`: the
-/// lean of the pole in `heading_error`, its falling speed in `path_curvature`, and the distance from the mark
+/// lean of the pole in `heading_error`, its angular speed in `path_curvature`, and the distance from the mark
 /// in `lane_offset`, all positive forwards.
 pub struct PoleBalance;
 

@@ -88,8 +88,8 @@ const STRAIGHT: (f64, f64) = (0.05, 0.03);
 const FORWARD_GAIN: f64 = 1.0;
 
 /// Backs a trailer into a bay. It reads a row of the course `trailer-reverse`: `stop_distance`, `lane_offset`
-/// and `heading_error` belong to the trailer, as in the course `parking` to the car. `path_curvature` is the
-/// hitch angle: the heading of the car minus that of the trailer, rad.
+/// and `heading_error` describe the trailer, as they describe the car in the course `parking`.
+/// `path_curvature` is the hitch angle: the heading of the car minus that of the trailer, rad.
 ///
 /// ```text
 /// beside the line -> heading of the trailer -> hitch angle -> angle of the front wheels

@@ -136,7 +136,7 @@ static WITH_BUDGET: [ParameterInfo; COMMON + 1] = with(ParameterInfo::number(
     "Maximum number of cells that each search expands.",
 ));
 
-/// The common parameters and one additional parameter.
+/// Returns the common parameters and one additional parameter.
 const fn with(last: ParameterInfo) -> [ParameterInfo; COMMON + 1] {
     let mut all = [last; COMMON + 1];
     let mut at = 0;

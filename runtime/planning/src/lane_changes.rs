@@ -64,7 +64,7 @@ pub(crate) fn give_room(route: &mut [LaneletIndex], room: &Room<'_>) {
     }
 }
 
-/// A change moved to another road. It happens on lanelet `at` of the route, and `lanelets` replace the
+/// A change moved to another road. It takes place on lanelet `at` of the route, and `lanelets` replace the
 /// lanelets between there and its former position.
 struct Moved {
     at: usize,

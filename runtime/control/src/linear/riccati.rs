@@ -174,7 +174,7 @@ pub struct Regulator {
     reply: Matrix,
 }
 
-/// Maximum number of steps of the recursion. Systems that need more are so close to the limit that they
+/// Maximum number of steps of the recursion. Systems that need more steps are so close to the limit that they
 /// count as not stabilisable.
 const MOST_STEPS: usize = 20_000;
 /// Relative change of cost and gain below which the recursion has converged.

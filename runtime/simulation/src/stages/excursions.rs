@@ -404,7 +404,7 @@ fn paths_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Vec<Waypoint>> {
     paths
 }
 
-/// Heading of a vehicle that moves along `way` in a gear.
+/// Heading of a vehicle that moves along `direction` in a gear.
 fn heading_in(gear: i8, direction: DVec2) -> f64 {
     let heading = roadwright_geometry::heading_of(direction);
     if gear < 0 {
