@@ -347,9 +347,9 @@ fn on_lane(spot: Spot) -> LaneSpot {
     LaneSpot { lanelet, s }
 }
 
-/// Paths from a pose through places with speeds, cut at the maximum length. There is one path for each
-/// forward and each reverse section; places with a negative speed are reached in reverse. The vehicle creeps
-/// where it changes direction.
+/// Paths from a pose through places with their speeds, cut off at the maximum length. Each forward or reverse
+/// section gets its own path; places with a negative speed are reached in reverse. The vehicle creeps where
+/// it changes direction.
 fn paths_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Vec<Waypoint>> {
     let mut paths: Vec<Vec<Waypoint>> = Vec::new();
     let (mut before, mut length, mut gear) = (here.position, 0.0, 1);

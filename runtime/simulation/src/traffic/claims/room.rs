@@ -20,9 +20,9 @@ const DRIVES_OUT: f64 = 3.0;
 /// Additional time that a vehicle may need to enter while its signal is green, compared with an empty lane,
 /// s.
 const TIME_TO_ENTER: f64 = 2.0;
-/// Fraction of a ring that may be occupied. Before each vehicle that waits to join, a few metres stay empty
-/// that no vehicle can use. So a completely full ring stops, and a fuller ring moves more slowly. At this
-/// fraction the most vehicles pass (0.6 to 1 were tried with cars and buses).
+/// Fraction of a ring that may be occupied. In front of each vehicle that waits to join, a few metres stay
+/// empty that no vehicle can use. So the fuller a ring is, the more slowly it moves, and a completely full
+/// ring stops. Throughput is highest at this fraction (0.6 to 1 were tried with cars and buses).
 const RING_SHARE: f64 = 0.7;
 
 /// Vehicles that are not counted when room on a lane is computed, because they will drive on.
@@ -355,7 +355,7 @@ impl Room<'_> {
     }
 }
 
-/// Room on the lane beyond a junction that is kept for vehicles that have long waited for it, m.
+/// Room on the lane beyond a junction that is kept for vehicles that have waited long for it, m.
 fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
     let kept = pending.iter().map(|pending| match pending.reserved {
         Reserved::Room(exit, length) if exit == need.exit => length,

@@ -145,7 +145,7 @@ impl<'a> Situation<'a> {
         passing.holds_up_any(self.is_long(agent))
     }
 
-    /// Whether two agents are unable to pass each other in an alley.
+    /// Whether two agents cannot pass each other in an alley.
     pub(super) fn hold_up(&self, agent: AgentIndex, other: AgentIndex, side: AlleySide) -> bool {
         let passing = self.ground.alleys().passing(side);
         passing.holds_up(self.is_long(agent), self.is_long(other))

@@ -8,7 +8,7 @@ use roadwright_scenario::{JunctionIndex, SignalMode};
 /// Signals that let pedestrians walk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Walk {
-    /// Time since pedestrians may walk, s.
+    /// Time for which pedestrians have been allowed to walk, s.
     pub(crate) elapsed: f64,
     /// Minimum time for which the crossed lanes stay red, s.
     pub(crate) left: f64,
