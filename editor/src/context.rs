@@ -29,7 +29,7 @@ pub(crate) struct Context {
     pub(crate) jobs: Vec<Job>,
     /// The document that was set aside while another one, such as a test track, is shown.
     pub(crate) waiting: Option<Waiting>,
-    /// Number of documents that have been put into the window so far. Data that a subject derived from a
+    /// Number of documents that have been shown in the window so far. Data that a subject has derived from a
     /// document are stale as soon as this number changes.
     pub(crate) epoch: u64,
     /// Requests that follow from the current action.

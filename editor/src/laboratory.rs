@@ -25,7 +25,7 @@ pub(crate) struct Laboratory {
     checker: Worker<Question, Checked>,
     /// The revisions of draft and document that were last sent to be checked.
     asked: (u64, u64),
-    /// The revisions of draft and document to which the ticks belong.
+    /// The revisions of draft and document from which the ticks were derived.
     ticked: (u64, u64),
     is_checking: bool,
     /// Number of draft revisions so far.
@@ -174,8 +174,8 @@ impl Laboratory {
         }
     }
 
-    /// Creates an experiment. Without a course it uses the scenario of the document, even while that is set
-    /// aside.
+    /// Creates an experiment. Without a course, the experiment uses the scenario of the document, even while
+    /// the document is set aside.
     fn new_experiment(&mut self, cx: &mut Context, course: Option<String>) {
         let stack = match &course {
             Some(name) => Course::named(name)

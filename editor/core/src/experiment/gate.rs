@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 pub struct Progress {
     /// Runs finished in the current generation, or while the champion is chosen.
     pub done: usize,
-    /// Runs planned for that part. Fewer are driven if individuals end early.
+    /// Runs planned for the current part. Fewer are driven if individuals end early.
     pub planned: usize,
     /// Estimated remaining time of the training in seconds; `None` before the first run.
     pub seconds_left: Option<f64>,

@@ -47,7 +47,7 @@ pub enum Fate {
     Rated,
     /// It ended early because it hardly moved.
     EndedEarly,
-    /// It was discarded early, because it could no longer win.
+    /// It was dropped early, because it could no longer win.
     RacedOut,
     /// It was struck out by the user.
     StruckOut,
@@ -84,7 +84,7 @@ pub struct IndividualRow {
     pub runs: usize,
     /// Its fate.
     pub fate: Fate,
-    /// Its rank in the pool, counted from 1, if it is in it.
+    /// Rank in the pool, counted from 1; `None` if the individual is not in the pool.
     pub rank: Option<usize>,
     /// Whether it was judged in the last generation and can therefore be struck out.
     pub is_latest: bool,

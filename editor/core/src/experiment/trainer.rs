@@ -347,7 +347,8 @@ impl Thread {
                 .runs_of(generation, problem.drives_of_a_run())
     }
 
-    /// Number of runs after a generation, estimated from the share that was saved in earlier generations.
+    /// Number of runs that follow a generation, estimated from the share of runs that earlier generations
+    /// saved.
     fn later(&self, generation: u32, problem: &Problem) -> usize {
         let last = self.experiment.stop.generations;
         let planned: usize = (generation + 1..=last)

@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 const SLICE: f64 = 0.008;
 /// Snapshots per second.
 const PICTURE_RATE: f64 = 60.0;
-/// Longest wall time to catch up on, in seconds; any excess is dropped. Otherwise a run that was too slow for
-/// a minute would race for a minute once it has less to do.
+/// Maximum backlog of wall time to catch up on, in seconds; any excess is dropped. Otherwise, a run that was
+/// too slow for a minute would race for a minute once it has less to do.
 const MOST_BEHIND: f64 = 0.25;
 /// Number of lines shown from the log of the modules.
 const LOG_LINES: usize = 200;

@@ -16,7 +16,7 @@ const LEAST_SIZE: f64 = 0.2;
 #[derive(Default)]
 pub(super) struct ObstacleTool {
     press: Option<DVec2>,
-    /// End of the drag, and whether Shift rotates the box with it.
+    /// End of the drag, and whether Shift makes the box follow the direction of the drag.
     now: Option<(DVec2, bool)>,
     corners: Corners,
     hover: Option<DVec2>,

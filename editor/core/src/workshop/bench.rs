@@ -12,7 +12,7 @@ const MOST_STEPS: usize = 200;
 /// A rejected number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// Label of the change that it was part of.
+    /// Label of the change to which it belonged.
     pub label: String,
     /// Key of the number in the file.
     pub key: String,
