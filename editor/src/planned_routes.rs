@@ -63,7 +63,7 @@ impl RouteQuestion {
     }
 }
 
-/// Returns the function that answers requests. It keeps its preparations for a scenario for the next request.
+/// Returns the function that answers requests. It keeps the prepared scenario for the next request.
 fn answers() -> impl FnMut(RouteQuestion) -> (u64, PlannedRoutes) + Send + 'static {
     let mut kept: Option<RouteFinder> = None;
     move |question| {

@@ -8,7 +8,7 @@ use crate::requests::{ModuleRequest, PlayingAction, Request};
 use roadwright_scenario::ObjectId;
 use roadwright_simulation::{CouplingOrder, HandControls};
 
-/// Step by which the user rewinds, s.
+/// Time by which the user rewinds in one step, s.
 const LOOK_BACK: f64 = 1.0;
 
 /// The run of the document in the window, if there is one.

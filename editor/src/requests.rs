@@ -81,7 +81,7 @@ pub(crate) enum PlayingAction {
     Watch(Option<u64>),
     /// Toggles whether the map follows the watched vehicle.
     ToggleFollow,
-    /// Shows the run one second earlier than now shown.
+    /// Shows the run one second before the moment that is shown.
     LookBack,
     /// Shows the run at this simulated time, s.
     LookAt(f64),

@@ -204,7 +204,7 @@ fn short(name: &str) -> &str {
     name.trim_start_matches("fuzzy_driver.")
 }
 
-/// How rules are aggregated, which is the first parameter of the fuzzy driver.
+/// Method of combining rules, which is the first parameter of the fuzzy driver.
 fn aggregation_of(model: &Model, stack: &str) -> Aggregation {
     let stacks = model.document.scenario().stacks();
     let parameters = stacks.get(stack).map(|stack| &stack.controller.parameters);

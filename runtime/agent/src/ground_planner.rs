@@ -8,7 +8,7 @@ use crate::parameter::ParameterSet;
 pub enum GroundSearch {
     /// No search: the path is the straight line to the goal.
     Straight,
-    /// The cheapest path to the goal, from the agent ([Kuffner 1998]).
+    /// The cheapest path from the agent to the goal ([Kuffner 1998]).
     Whole {
         /// Whether the distance to the goal guides the search (A*). Otherwise, it is Dijkstra's algorithm.
         is_guided: bool,

@@ -126,7 +126,7 @@ enum Part {
     Second,
 }
 
-/// Two parts side by side if there is room, otherwise one below the other.
+/// Shows two parts side by side if there is room, otherwise one below the other.
 fn beside(ui: &mut Ui, mut show: impl FnMut(&mut Ui, Part)) {
     if ui.available_width() < WIDE {
         show(ui, Part::First);

@@ -253,7 +253,7 @@ fn switched(
     (None, refused)
 }
 
-/// Why a plan with a switched movement is invalid.
+/// Reason why a plan with a switched movement is invalid.
 fn refusal(
     law: &JunctionLaw,
     plan: &SignalPlan,

@@ -25,8 +25,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Step of times, s.
 const STEP: f64 = 0.5;
-/// Longest green that can be set by dragging, s. Drivers who see red for longer think that the signal is
-/// broken.
+/// Longest green that can be set by dragging, s. Drivers who have to wait longer at red think that the signal
+/// is broken.
 const LONGEST_GREEN: f64 = 120.0;
 /// Maximum width of the names, height of a row and of the axis, points.
 const NAMES: f32 = 130.0;
