@@ -56,7 +56,7 @@ impl AgentTrace {
         }
     }
 
-    /// The part of the trace up to a time, s.
+    /// The part of the trace up to `time`, s.
     fn until(&self, time: f64) -> Self {
         let before = self.trace.iter().filter(|point| point.time <= time + 1e-9);
         let trace: VecDeque<TracePoint> = before.copied().collect();
@@ -100,7 +100,7 @@ pub struct HandDrive {
 }
 
 impl HandDrive {
-    /// The part recorded up to a time, s.
+    /// The part recorded up to `time`, s.
     fn until(&self, time: f64) -> Self {
         let before = self.kept.iter().filter(|(at, _)| *at <= time + 1e-9);
         Self {
