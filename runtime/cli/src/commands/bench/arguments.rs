@@ -22,7 +22,7 @@ pub(crate) enum BenchVerb {
     Reproduce(Reproduce),
     /// Saturate junctions of every kind with traffic and check their guarantees
     Junctions(Junctions),
-    /// Compare the saturation flow at a green light with the same driver's law alone
+    /// Compare the saturation flow at a green light with that of the driver's law alone
     Saturation(Saturation),
     /// Compare the delay at signals with Webster's formula
     Delay(Delay),

@@ -209,7 +209,8 @@ impl Passing {
     }
 }
 
-/// Returns the mean headway of the law alone, which moves points along a line that start one after another.
+/// Returns the mean headway according to the law alone, applied to points on a line that start one after
+/// another.
 fn alone(speed_limit: f64, dt: f64) -> f64 {
     let car = VehicleType::car();
     let spacing = car.length + STANDSTILL_GAP;
