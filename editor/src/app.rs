@@ -52,7 +52,7 @@ pub struct Options {
     pub autosaves: PathBuf,
     /// Folders with plugins and scripts.
     pub modules: Folders,
-    /// Whether the GPU draws the map, through eframe's wgpu renderer. Otherwise the map is made of egui
+    /// Whether the GPU draws the map, through eframe's wgpu renderer. Otherwise, the map consists of egui
     /// shapes, which any renderer draws.
     pub uses_gpu: bool,
     /// Whether gamepads of the system are read while the user drives by hand.
@@ -220,7 +220,7 @@ impl Editor {
         }
     }
 
-    /// Takes in the results of background work, before each frame and also while the window is hidden.
+    /// Collects the results of background work, before each frame and also while the window is hidden.
     fn work(&mut self) {
         // The time of the frame does not advance while the window is hidden.
         let frame_time = self.cx.egui.input(|i| i.time);
@@ -250,8 +250,8 @@ impl Editor {
         }
     }
 
-    /// Time until the next periodic work. With `None`, the window sleeps until the user or the lookout wakes
-    /// it.
+    /// Time until the next periodic task is due. With `None`, the window sleeps until the user or the lookout
+    /// wakes it.
     fn next_work(&self, time: f64) -> Option<Duration> {
         // Jobs wake the window when they finish, but their bars have to move before that.
         if !self.cx.jobs.is_empty() || self.laboratory.is_training() {

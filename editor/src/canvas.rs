@@ -37,9 +37,9 @@ const MENU_REACH: f64 = 6.0;
 /// Number of times that the scale doubles per point of scrolling.
 const ZOOM_RATE: f64 = 0.004;
 
-/// The view while a frame is made. It is copied from the model, changed by the mouse, and used to draw the
-/// map; differences are then sent to the model. So the ground stays under the pointer during a drag, although
-/// the model changes only after the frame.
+/// The view while a frame is being created. It is copied from the model, changed by the mouse, and used to
+/// draw the map; differences are then sent to the model. So the ground stays under the pointer during a drag,
+/// although the model changes only after the frame.
 #[derive(Clone, Copy)]
 struct View {
     camera: Camera,
@@ -98,7 +98,7 @@ pub struct Canvas {
     menu_at: Option<DVec2>,
     /// The driving vehicle on which the context menu was opened.
     menu_vehicle: Option<u64>,
-    /// The last rectangle of the map.
+    /// Screen rectangle of the map in the last frame.
     pub rect: Rect,
     /// Whether the map has had its first rectangle.
     pub has_rect: bool,
@@ -215,8 +215,8 @@ impl Canvas {
         }
     }
 
-    /// Passes pointer events to the tool. This happens after panning and zooming, so that the tool uses world
-    /// points of the picture drawn in this frame.
+    /// Passes pointer events to the tool. This happens after panning and zooming, so that the tool receives
+    /// the world points of the picture that is drawn in this frame.
     fn use_hand(
         &mut self,
         ui: &Ui,
@@ -549,7 +549,7 @@ fn color_of(color: Color32) -> roadwright_render::Color {
     roadwright_render::Color::from_rgba8(color.r(), color.g(), color.b(), 255)
 }
 
-/// Opacity of the grid: strong while something is drawn, otherwise faint.
+/// Opacity of the grid: high while the user draws, otherwise low.
 fn grid_strength(model: &Model) -> f32 {
     let is_empty = model.scene.scenario.network().road_count() == 0;
     if model.tool == ToolKind::Select && !is_empty {

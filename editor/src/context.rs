@@ -29,7 +29,7 @@ pub(crate) struct Context {
     pub(crate) jobs: Vec<Job>,
     /// The document that was set aside while another one, such as a test track, is shown.
     pub(crate) waiting: Option<Waiting>,
-    /// Number of documents that have been put into the window so far. Data that a subject derived from a
+    /// Number of documents that have been shown in the window so far. Data that a subject has derived from a
     /// document are stale as soon as this number changes.
     pub(crate) epoch: u64,
     /// Requests that follow from the current action.
@@ -66,7 +66,7 @@ impl Context {
         self.view.say(tone, text);
     }
 
-    /// Returns a function with which another thread wakes the window.
+    /// Returns a function that another thread can call to wake the window.
     pub(crate) fn wake(&self) -> impl Fn() + Send + Clone + 'static {
         waker(&self.egui)
     }
@@ -107,7 +107,7 @@ impl Context {
     }
 }
 
-/// Returns a function with which another thread wakes the window of a context.
+/// Returns a function that another thread can call to wake the window of a context.
 pub(crate) fn waker(context: &egui::Context) -> impl Fn() + Send + Clone + 'static {
     let context = context.clone();
     move || context.request_repaint()

@@ -52,7 +52,7 @@ impl Derivation {
         }
         self.asked = asked;
         let scenario = cx.model.document.scenario();
-        // The unchanged roads of the present scene are not sampled again.
+        // The unchanged roads of the current scene are not sampled again.
         let before = cx.model.scene.clone();
         self.scenes.ask((scenario.clone(), revision, before));
         self.checks.ask((scenario.clone(), revision));

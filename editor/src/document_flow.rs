@@ -32,13 +32,13 @@ const DISK_PERIOD: f64 = 1.0;
 
 /// Pending operations on documents and files.
 pub(crate) struct DocumentFlow {
-    /// `None` if its folder cannot be written to. Edits are not autosaved then.
+    /// The autosave; `None` if its folder cannot be written to, so that edits are not autosaved.
     autosave: Option<Autosave>,
     /// A save that waits for the one in progress.
     next_save: Option<(PathBuf, Option<Next>)>,
-    /// The state of the document when another one was requested.
+    /// State of the document at the time when another one was requested.
     load_state: Option<DocumentState>,
-    /// A document that was read while the old one was still edited.
+    /// A document that was read while the old one was still being edited.
     loaded: Option<Document>,
     /// The recovered session, whose files are deleted once this session has autosaved the edits.
     recovered: Option<Recovery>,
@@ -68,7 +68,7 @@ impl DocumentFlow {
         }
     }
 
-    /// Whether the document's file has been checked in the frame at this time.
+    /// Whether the document's file has been checked in the frame at `time`.
     pub(crate) fn has_looked(&self, time: f64) -> bool {
         self.disk_looked_at == time
     }
@@ -338,7 +338,7 @@ impl DocumentFlow {
         }
     }
 
-    /// Continues with the next operation, because unsaved changes no longer prevent it.
+    /// Continues with the next operation, which unsaved changes no longer prevent.
     fn go(&mut self, cx: &mut Context, next: Next) {
         cx.model.dialog = Dialog::None;
         // The next document replaces the one set aside, which may have to be saved first.

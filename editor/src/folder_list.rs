@@ -14,7 +14,7 @@ pub struct FolderList {
     pub rows: Vec<FolderRow>,
     /// Number of entries that are not listed.
     pub left_out: usize,
-    /// Why the folder cannot be read.
+    /// Reason why the folder cannot be read.
     pub problem: Option<String>,
 }
 
@@ -32,7 +32,7 @@ pub struct FolderRow {
 pub struct ListedFolder {
     /// The folder.
     pub wanted: PathBuf,
-    /// The contents read last, which may still be of another folder.
+    /// The contents that were read last, which may still be those of another folder.
     pub list: Arc<FolderList>,
     /// Time of the last request, s.
     pub(crate) asked_at: f64,

@@ -11,8 +11,8 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{AgentId, ObjectId};
 
-/// Distance that the pointer has to move for a drag, points. With a smaller value unsteady clicks would
-/// become moves; with a larger value short strokes would be lost.
+/// Distance that the pointer has to move for a drag, points. With a smaller value, unsteady clicks would
+/// become drags; with a larger one, short strokes would be lost.
 const DRAG_DISTANCE: f32 = 4.0;
 /// Maximum time (s) and distance (points) between the two clicks of a double-click.
 const DOUBLE_TIME: f64 = 0.35;
@@ -258,7 +258,7 @@ impl Hand {
         }
     }
 
-    /// Handles a click at a world point (m) that did not come from the mouse.
+    /// Handles a click at a world point, m, that was not made with the mouse.
     pub(crate) fn click_at(&mut self, at: DVec2, reach: &mut Reach<'_>) {
         let pointer = Pointer {
             at,

@@ -142,7 +142,7 @@ pub(crate) struct DocumentState {
 }
 
 impl DocumentState {
-    /// Returns the present state of a document.
+    /// Returns the current state of a document.
     pub(crate) fn of(document: &Document) -> Self {
         Self {
             document: document.id(),

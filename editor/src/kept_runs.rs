@@ -26,7 +26,7 @@ pub struct KeptRun {
 /// A run that can be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// The present run.
+    /// The current run.
     Now,
     /// The run before the last reset.
     Before,
@@ -140,7 +140,7 @@ impl KeptRuns {
     }
 }
 
-/// Whether two runs are the same at the same moment.
+/// Whether two results belong to the same run at the same moment.
 fn is_same(a: &RunResults, b: &RunResults) -> bool {
     let is_as_long = a.rows.len() == b.rows.len() && a.trips.len() == b.trips.len();
     is_as_long && Arc::ptr_eq(&a.scenario, &b.scenario) && a.rows.last() == b.rows.last()

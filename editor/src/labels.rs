@@ -17,7 +17,7 @@ use std::f32::consts::{FRAC_PI_2, PI};
 const MOST_NAMES: usize = 120;
 /// Largest scale at which names of points of interest are shown, in metres per pixel.
 const FARTHEST_PLACE: f64 = 0.5;
-/// Distance after which the name of a street is repeated, points.
+/// Distance between repetitions of a street's name, points.
 const AGAIN: f32 = 520.0;
 /// Minimum length of a street for a name, points.
 const LEAST_ROOM: f64 = 40.0;
@@ -25,8 +25,8 @@ const LEAST_ROOM: f64 = 40.0;
 const LEAST_LAND: f64 = 3_000.0;
 /// Width of the halo around letters, points.
 const HALO: f32 = 2.0;
-/// Minimum difference between the width of a road and the height of capital letters for a name on the
-/// asphalt, points.
+/// Minimum difference between the width of a road and the height of capital letters at which a name is
+/// written on the asphalt, points.
 const ROOM_AROUND: f32 = 5.0;
 
 impl Board<'_> {
@@ -225,7 +225,7 @@ fn font_size(scale: f64) -> f32 {
     }
 }
 
-/// Returns the angle of the same line rotated by half a turn if needed, so that the text is not upside down.
+/// Returns the angle, rotated by half a turn if necessary so that the text is not upside down.
 fn upright(mut angle: f32) -> f32 {
     while angle > FRAC_PI_2 {
         angle -= PI;

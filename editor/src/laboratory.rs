@@ -25,7 +25,7 @@ pub(crate) struct Laboratory {
     checker: Worker<Question, Checked>,
     /// The revisions of draft and document that were last sent to be checked.
     asked: (u64, u64),
-    /// The revisions of draft and document to which the ticks belong.
+    /// The revisions of draft and document from which the ticks were derived.
     ticked: (u64, u64),
     is_checking: bool,
     /// Number of draft revisions so far.
@@ -50,7 +50,7 @@ impl Laboratory {
         self.is_checking
     }
 
-    /// Whether a training is running.
+    /// Whether training is in progress.
     pub(crate) fn is_training(&self) -> bool {
         let trainer = self.trainer.as_ref();
         trainer.is_some_and(|trainer| trainer.picture().phase.is_busy())
@@ -78,7 +78,7 @@ fn read(path: &Path) -> Result<Box<OpenedExperiment>, String> {
     }))
 }
 
-/// The present input gesture. All changes during a gesture form one step of the draft's history.
+/// The current input gesture. All changes during a gesture form one step of the draft's history.
 fn gesture(context: &egui::Context) -> Gesture {
     let pressed = context.input(|input| {
         let pointer = &input.pointer;
@@ -174,8 +174,8 @@ impl Laboratory {
         }
     }
 
-    /// Creates an experiment. Without a course it uses the scenario of the document, even while that is set
-    /// aside.
+    /// Creates an experiment. Without a course, the experiment uses the scenario of the document, even while
+    /// the document is set aside.
     fn new_experiment(&mut self, cx: &mut Context, course: Option<String>) {
         let stack = match &course {
             Some(name) => Course::named(name)
@@ -268,7 +268,7 @@ impl Laboratory {
     }
 
     fn train(&mut self, cx: &mut Context) {
-        // Only one training at a time, because two would share the same threads.
+        // Only one training run at a time, because two would share the same threads.
         if self.is_training() {
             return;
         }
@@ -339,7 +339,7 @@ impl Laboratory {
             let before = cx.model.experiment.training.as_ref();
             let was_busy = before.is_some_and(|before| before.phase.is_busy());
             let failure = match &picture.phase {
-                // Reported once. After that the panel shows the state until another training starts.
+                // Reported once. After that the panel shows the state until the next training run starts.
                 Phase::Failed(why) if was_busy => Some(format!("The training ended: {why}")),
                 _ => None,
             };

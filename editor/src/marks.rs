@@ -18,7 +18,7 @@ use roadwright_scenario::junction::Light;
 use roadwright_simulation::{Ground, SignalHead, Snapshot};
 use roadwright_training::experiment::DrivePath;
 
-/// Width of the bar that shows a signal, and how far it reaches to both sides of the lane's centre, m.
+/// Width of the bar that shows a signal, and its extent to either side of the lane's centre, m.
 const SIGNAL_BAR: f64 = 0.7;
 const SIGNAL_SIDE: f64 = 1.3;
 /// Maximum number of script marks per frame.
@@ -417,8 +417,8 @@ impl Board<'_> {
             .add(PathShape::line(self.points(points), stroke));
     }
 
-    /// Draws the intentions of the watched agent: its path, the point at which it steers, and the obstacle
-    /// ahead.
+    /// Draws the intentions of the watched agent: its path, the point that it steers towards, and the
+    /// obstacle ahead.
     pub(crate) fn inspection(&self, live: &LivePicture) {
         let Some(seen) = &live.inspection else { return };
         let accent = self.theme.tone(Tone::Accent);

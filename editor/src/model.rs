@@ -56,7 +56,7 @@ pub(crate) const SPEEDS: [f64; 11] = [
 pub struct Model {
     /// The edited scenario.
     pub document: Document,
-    /// The user's scenario while another document is shown in its place.
+    /// The user's scenario, while another document is shown in its place.
     pub waiting: Option<Arc<Scenario>>,
     /// Data derived from the scenario, possibly from its previous revision.
     pub scene: Arc<Scene>,

@@ -29,7 +29,7 @@ impl ModuleHost {
         self.extensions.available()
     }
 
-    /// Returns a handle through which another thread notices hanging calls and unread events of the host.
+    /// Returns a handle that informs another thread of hanging calls and unread events of the host.
     pub(crate) fn call_watch(&self) -> &CallWatch {
         self.extensions.call_watch()
     }

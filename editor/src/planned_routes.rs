@@ -37,7 +37,7 @@ impl Asked {
 }
 
 impl RouteQuestion {
-    /// Returns the request for a model's present state; `None` if no trip is selected.
+    /// Returns the request for a model's current state; `None` if no trip is selected.
     fn of(model: &Model) -> Option<Self> {
         let is_trip = |id: &&ObjectId| matches!(id, ObjectId::Agent(_) | ObjectId::Flow(_));
         let trips: Vec<ObjectId> = model
@@ -63,7 +63,7 @@ impl RouteQuestion {
     }
 }
 
-/// Returns the function that answers requests. It keeps its preparations for a scenario for the next request.
+/// Returns the function that answers requests. It keeps the prepared scenario for the next request.
 fn answers() -> impl FnMut(RouteQuestion) -> (u64, PlannedRoutes) + Send + 'static {
     let mut kept: Option<RouteFinder> = None;
     move |question| {

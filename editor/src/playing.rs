@@ -8,7 +8,7 @@ use crate::requests::{ModuleRequest, PlayingAction, Request};
 use roadwright_scenario::ObjectId;
 use roadwright_simulation::{CouplingOrder, HandControls};
 
-/// Step by which the user rewinds, s.
+/// Time by which the user rewinds in one step, s.
 const LOOK_BACK: f64 = 1.0;
 
 /// The run of the document in the window, if there is one.
@@ -265,7 +265,7 @@ impl Playing {
 
     /// Changes the speed by this many entries in the list of speeds.
     fn change_speed(&mut self, cx: &mut Context, by: isize) {
-        // If the speed is not in the list, the next higher one counts as the present one.
+        // If the speed is not in the list, the next higher one counts as the current one.
         let now = SPEEDS.iter().position(|s| *s >= cx.model.speed);
         let now = now.unwrap_or(SPEEDS.len() - 1) as isize;
         let next = (now + by).clamp(0, SPEEDS.len() as isize - 1) as usize;

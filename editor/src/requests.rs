@@ -81,11 +81,11 @@ pub(crate) enum PlayingAction {
     Watch(Option<u64>),
     /// Toggles whether the map follows the watched vehicle.
     ToggleFollow,
-    /// Shows the run one second earlier than now shown.
+    /// Shows the run one second before the moment that is shown.
     LookBack,
     /// Shows the run at this simulated time, s.
     LookAt(f64),
-    /// Shows the present state of the run.
+    /// Shows the current state of the run.
     BackToPresent,
     /// Takes over the controls of the watched vehicle, or returns them.
     TakeTheWheel,

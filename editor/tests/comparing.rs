@@ -127,7 +127,7 @@ fn kept_runs_are_named_swapped_and_dropped_and_outlive_their_document() {
     run(&mut bench, 20.0);
     bench.press("Keep this run");
     slow_down(&mut bench);
-    // Edited during the run: the kept run is unchanged, and the present one reports the edit.
+    // Edited during the run: the kept run is unchanged, and the current one reports the edit.
     run(&mut bench, 10.0);
     slow_down(&mut bench);
     bench.ask(Action::Do(Command::StepOnce));

@@ -49,7 +49,7 @@ fn fault(bench: &Bench) -> Option<(&'static str, String)> {
 
 fn picture(bench: &Bench) -> Arc<TrainingPicture> {
     let training = bench.editor().model().experiment.training.clone();
-    training.expect("a training was started")
+    training.expect("training was started")
 }
 
 fn wait_until(bench: &mut Bench, what: &str, done: impl Fn(&TrainingPicture) -> bool) {
@@ -202,7 +202,7 @@ fn a_new_experiment_is_set_up_by_ticks_and_saved_as_a_file_that_is_one() {
     assert_eq!(fault(&bench), None);
 }
 
-/// Selects an entry of a list by its name and present value.
+/// Selects an entry of a list by its name and current value.
 fn choose(bench: &mut Bench, list: &str, choice: &str) {
     bench.scroll_to(list);
     let role = egui::accesskit::Role::ComboBox;

@@ -1,4 +1,4 @@
-//! Fuzz target for experiments of trainings.
+//! Fuzz target for training experiments.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| roadwright_fuzz::experiment(bytes));

@@ -1,4 +1,4 @@
-//! Fuzz target for records of trainings.
+//! Fuzz target for training records.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| roadwright_fuzz::record(bytes));

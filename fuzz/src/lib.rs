@@ -176,7 +176,7 @@ pub fn vehicle(bytes: &[u8]) {
     }
 }
 
-/// Tests an experiment of a training.
+/// Tests a training experiment.
 pub fn experiment(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes)
         && let Ok(experiment) = Experiment::from_text(text)
@@ -187,7 +187,7 @@ pub fn experiment(bytes: &[u8]) {
     }
 }
 
-/// Tests the record of a training. Records with a wrong hash are sealed again first.
+/// Tests a training record. Records with a wrong hash are sealed again first.
 pub fn record(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;

@@ -20,7 +20,7 @@ typedef struct parameter {
 enum { SPEED_GAIN, HEADWAY, BRAKING, LOOKAHEAD_TIME, LOOKAHEAD, UP, DOWN };
 
 static const parameter PARAMETERS[] = {
-    {"speed_gain", "1/s", "Acceleration per unit of missing speed.", 0.1, 5.0, 0.9},
+    {"speed_gain", "1/s", "Acceleration per unit of speed error.", 0.1, 5.0, 0.9},
     {"headway", "s", "Time gap to the leader.", 0.2, 4.0, 1.2},
     {"braking", "m/s^2", "Deceleration for planning stops.", 0.5, 8.0, 2.5},
     {"lookahead_time", "s", "Lookahead time of the waypoint.", 0.0, 3.0, 0.6},

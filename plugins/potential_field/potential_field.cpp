@@ -27,7 +27,7 @@ constexpr std::array<Parameter, 8> PARAMETERS = {{
     {"lane_pull", "1/m", "Attraction of the lane's centre.", 0.0, 1.0, 0.0},
     {"lookahead_time", "s", "Lookahead time of the waypoint.", 0.0, 3.0, 0.7},
     {"lookahead", "m", "Minimum distance of the waypoint.", 1.0, 30.0, 4.5},
-    {"speed_gain", "1/s", "Acceleration per unit of missing speed.", 0.1, 5.0, 0.9},
+    {"speed_gain", "1/s", "Acceleration per unit of speed error.", 0.1, 5.0, 0.9},
     {"braking", "m/s^2", "Deceleration for planning stops.", 0.5, 8.0, 2.5},
 }};
 

@@ -23,7 +23,7 @@ static const parameter PARAMETERS[] = {
     {"softening", "m/s", "Added to the speed, for calm steering at low speeds.", 0.1, 10.0, 1.5},
     {"lookahead_time", "s", "Lookahead time for the lane's curvature.", 0.0, 3.0, 0.4},
     {"lookahead", "m", "Minimum lookahead distance.", 1.0, 30.0, 3.0},
-    {"speed_gain", "1/s", "Acceleration per unit of missing speed.", 0.1, 5.0, 0.9},
+    {"speed_gain", "1/s", "Acceleration per unit of speed error.", 0.1, 5.0, 0.9},
     {"headway", "s", "Time gap to the leader.", 0.2, 4.0, 1.2},
     {"braking", "m/s^2", "Deceleration for planning stops.", 0.5, 8.0, 2.5},
 };

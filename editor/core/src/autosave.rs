@@ -183,7 +183,7 @@ impl Autosave {
     }
 }
 
-/// Autosaves in a folder of sessions that did not end properly, oldest first.
+/// Autosaves of sessions that did not end properly, from one folder, oldest first.
 pub fn recoveries(folder: &Path) -> Vec<Recovery> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();

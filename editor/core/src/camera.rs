@@ -41,8 +41,8 @@ impl Camera {
         self.centre -= self.scale * DVec2::new(by.x, -by.y);
     }
 
-    /// Zooms by a factor and keeps the world point at the given offset from the centre of the map in place.
-    /// The offset is in points to the right and down.
+    /// Zooms by a factor about the world point at `offset` from the centre of the map, in points to the right
+    /// and down. That point stays where it is on the screen.
     pub fn zoom_at(&mut self, offset: DVec2, factor: f64) {
         let fixed = self.at_offset(offset);
         self.scale = (self.scale / factor).clamp(MIN_SCALE, MAX_SCALE);

@@ -24,12 +24,12 @@ pub struct Document {
     scenario: Arc<Scenario>,
     history: History,
     path: Option<PathBuf>,
-    /// When this program last read or wrote the file.
+    /// Modification time of the file when this program last read or wrote it.
     file_time: Option<SystemTime>,
     revision: u64,
     /// Number of the document, unique in this program.
     id: u64,
-    /// The number of the state after each step that is done, and before each step that is undone.
+    /// Numbers of the states: of the steps that are in effect, and of the steps that have been undone.
     states: Vec<u64>,
     undone_states: Vec<u64>,
     saved_state: Option<u64>,
@@ -97,7 +97,7 @@ impl Document {
     }
 
     /// Number of its current state. Undo and redo return to the same numbers, so a saved document is clean
-    /// again after undoing later steps. Repeating an edit gives a new state.
+    /// again after undoing later steps. Repeating an edit leads to a new state.
     pub fn state(&self) -> u64 {
         *self.states.last().unwrap_or(&0)
     }
@@ -226,7 +226,7 @@ impl Document {
         Some(label)
     }
 
-    /// Undoes or redoes until `steps` steps are done.
+    /// Undoes or redoes steps until `steps` of them are in effect.
     pub fn go_to(&mut self, steps: usize) {
         // Step by step, so that states move between done and undone.
         while self.history.undo_labels().count() > steps && self.undo().is_some() {}

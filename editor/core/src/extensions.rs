@@ -53,13 +53,14 @@ pub struct Modules {
     pub scripts: Arc<Vec<ScriptRow>>,
     /// Builds that wait for permission.
     pub unallowed: Vec<FileRow>,
-    /// The folder of each of these builds, or why its builds cannot all be allowed together.
+    /// The folder of each of these builds, or the reason why the builds of that folder cannot all be allowed
+    /// together.
     pub folders: Vec<Result<PathBuf, String>>,
-    /// Whether the user has not yet been asked about one of these builds.
+    /// Whether there is a build about which the user has not been asked yet.
     pub asks: bool,
     /// A native call that has not returned.
     pub hang: Option<Hang>,
-    /// The module that timed out and how, until the user has decided how to continue.
+    /// The module that timed out, with a description, until the user has decided how to continue.
     pub timed_out: Option<String>,
     /// The last checked text of a script, with its id and its error.
     pub checked: Option<(String, String, Option<ScriptError>)>,
@@ -151,7 +152,7 @@ impl Extensions {
         &self.host
     }
 
-    /// The watch through which another thread learns that the host has news.
+    /// The watch that informs another thread of news from the host.
     pub fn call_watch(&self) -> &CallWatch {
         &self.watch
     }
@@ -191,7 +192,7 @@ impl Extensions {
         (modules.unallowed, modules.folders) = others.into_iter().unzip();
     }
 
-    /// Reads changes at intervals, unless modules have changed.
+    /// Reads changes at intervals, or immediately if modules have changed.
     pub fn look(&mut self, modules: &mut Modules, trusted: &BTreeSet<PathBuf>, time: f64) -> News {
         let revision = self.host.revision();
         let has_new_modules = revision != self.revision;

@@ -10,8 +10,8 @@ pub struct Shipped {
     pub name: &'static str,
     /// Description for the list of scenarios.
     pub about: &'static str,
-    /// Width in metres of the part of the map in its picture, centred where most vehicles are; `None` for the
-    /// whole map. For scenarios whose vehicles are more interesting than the whole map.
+    /// Width of the part of the map that its picture shows, m, centred where most vehicles are; `None` for
+    /// the whole map. Used if the vehicles are more interesting than the whole map.
     pub close_up: Option<f64>,
     text: &'static str,
 }
@@ -80,7 +80,7 @@ pub const ALL: [Shipped; 23] = [
     },
     Shipped {
         name: "all-junctions-left",
-        about: "The same in left-hand traffic",
+        about: "Every kind of junction, in left-hand traffic",
         close_up: None,
         text: include_str!("../../../scenarios/all-junctions-left.scenario.json"),
     },

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-/// A thread that answers one request at a time, always the newest one.
+/// A thread that answers one request at a time and always takes the newest one.
 pub struct Worker<Q, A> {
     questions: Option<Sender<Q>>,
     answers: Receiver<A>,

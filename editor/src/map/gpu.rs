@@ -11,8 +11,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use wgpu::util::DeviceExt;
 
-/// Number of frames for which an unused buffer is kept. A few seconds are enough to find it when panning
-/// back.
+/// Number of frames for which an unused buffer is kept: a few seconds, so that it is still there when the
+/// user pans back.
 const KEPT_FRAMES: u64 = 240;
 
 // Colours are premultiplied sRGB bytes. Egui blends in sRGB if the window has a plain format, and `shown`
@@ -83,7 +83,7 @@ struct Above {
     drawn: Arc<Mutex<Drawn>>,
 }
 
-/// Draw calls that `prepare` makes for `paint`.
+/// Draw calls that `prepare` creates for `paint`.
 #[derive(Default)]
 struct Drawn {
     draws: Vec<Draw>,

@@ -121,8 +121,8 @@ pub struct MapPainter {
 }
 
 impl MapPainter {
-    /// Creates a painter. With `uses_gpu` it hands its triangles to the GPU through egui's wgpu renderer;
-    /// otherwise it makes egui shapes.
+    /// Creates a painter. With `uses_gpu`, it hands its triangles to the GPU through egui's wgpu renderer;
+    /// otherwise, it creates egui shapes.
     pub fn new(uses_gpu: bool, wake: impl Fn() + Send + Clone + 'static) -> Self {
         let content = |question: ContentQuestion| {
             let scenario = &question.scene.scenario;

@@ -72,7 +72,7 @@ fn contents(ui: &mut Ui, open: &OpenBundle) {
     }
 }
 
-/// Modules and files that its scenario uses but that are missing here.
+/// Modules and files that the scenario of the bundle uses but that are missing here.
 fn lacks(ui: &mut Ui, model: &Model, open: &OpenBundle) {
     for lack in &open.lacks {
         let color = model.theme().tone(Tone::Warning);

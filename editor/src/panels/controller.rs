@@ -93,7 +93,7 @@ fn parameters_of(model: &Model, stack: &str) -> BTreeMap<String, f64> {
     set.map(|(key, value)| (key.clone(), *value)).collect()
 }
 
-/// Shows a controller that is a formula, with its present terms, inputs and outputs.
+/// Shows a controller that is a formula, with its current terms, inputs and outputs.
 fn law(ui: &mut Ui, theme: Theme, seen: &Inspection, terms: &[Term]) {
     heading(ui, seen.controller);
     if !terms.is_empty() {
@@ -204,7 +204,7 @@ fn short(name: &str) -> &str {
     name.trim_start_matches("fuzzy_driver.")
 }
 
-/// How rules are aggregated, which is the first parameter of the fuzzy driver.
+/// Method of combining rules, which is the first parameter of the fuzzy driver.
 fn aggregation_of(model: &Model, stack: &str) -> Aggregation {
     let stacks = model.document.scenario().stacks();
     let parameters = stacks.get(stack).map(|stack| &stack.controller.parameters);

@@ -11,7 +11,7 @@ use roadwright_extension::Hang;
 pub(super) struct OpenDialog {
     /// Its contents when it was opened.
     opened: Dialog,
-    /// Its present contents.
+    /// Its current contents.
     now: Dialog,
 }
 

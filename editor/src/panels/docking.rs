@@ -83,8 +83,8 @@ fn holds_map(tiles: &Tiles<Pane>, id: TileId) -> bool {
 }
 
 impl Widened {
-    /// Restores the column's own share, for the time when the window becomes wider again, unless the user has
-    /// dragged the border meanwhile.
+    /// Restores the original share of the column, so that it applies when the window becomes wider again,
+    /// unless the user has dragged the border meanwhile.
     pub(super) fn restore(self, tree: &mut Tree<Pane>) {
         if let Some(Tile::Container(Container::Linear(all))) = tree.tiles.get(self.row)
             && all.shares[self.side] == self.given

@@ -13,7 +13,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
         super::widgets::empty(ui, "No changes yet.");
         return;
     }
-    // Keeps the present step in view when it changes, without disturbing a user who scrolls back.
+    // Keeps the current step in view when it changes, without disturbing a user who scrolls back.
     let id = ui.scope_id().with("present");
     let before = ui.data_mut(|data| data.get_temp::<usize>(id));
     ui.data_mut(|data| data.insert_temp(id, done.len()));

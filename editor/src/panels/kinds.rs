@@ -443,7 +443,7 @@ impl SlotRow<'_> {
 /// Prefix of the keys of a rule table's rules.
 const RULE: &str = "rule_";
 
-/// A row for a parameter, made from its description. `owner` is the object that it belongs to.
+/// A row for a parameter, built from its description. `owner` is the object that it belongs to.
 pub(super) fn parameter(
     ui: &mut Ui,
     owner: &str,

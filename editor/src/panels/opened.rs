@@ -3,7 +3,7 @@
 use super::Pane;
 use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tree};
 
-/// Share of the map in a column with a panel opened below it.
+/// Share that the map gets in a column with a panel opened below it.
 const MAP: f32 = 1.2;
 
 /// Opens a panel below the map, in a new tile or among the tabs of a panel opened earlier. If the user has

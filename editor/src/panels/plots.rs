@@ -31,7 +31,7 @@ pub(super) fn plot(ui: &mut Ui, title: &'static str, height: f32, curves: Vec<Cu
     plot_at(ui, title, height, curves, None);
 }
 
-/// Shows a plot with a line at a time, s. Returns the clicked time.
+/// Shows a plot with a vertical line at the given time, s. Returns the clicked time.
 pub(super) fn plot_at(
     ui: &mut Ui,
     title: &'static str,
@@ -46,8 +46,8 @@ pub(super) fn plot_at(
     })
 }
 
-/// Shows a plot over any quantity, with labels at least a step apart and with other shapes behind the curves.
-/// Returns the clicked position on the axis.
+/// Shows a plot over any quantity, with labels that are at least `least_step` apart and with other shapes
+/// behind the curves. Returns the clicked position on the axis.
 pub(super) fn plot_with(
     ui: &mut Ui,
     title: &'static str,

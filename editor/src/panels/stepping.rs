@@ -91,7 +91,7 @@ impl Stepping {
         }
         let watched = model.watched.filter(|_| model.live.is_some());
         let mut agents = vec![(false, "a made-up agent".to_owned())];
-        agents.extend(watched.map(|id| (true, format!("agent {id}, present state"))));
+        agents.extend(watched.map(|id| (true, format!("agent {id}, current state"))));
         // The choice is kept even if no agent is watched.
         let takes_watched = self.takes_watched && watched.is_some();
         if let Some(takes) = choice(ui, "Agent", &takes_watched, &agents) {

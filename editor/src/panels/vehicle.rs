@@ -59,7 +59,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     plots(ui, model, &live.trace);
 }
 
-/// Why a watched vehicle is not driving.
+/// Reason why a watched vehicle is not driving.
 fn where_it_is(live: &LivePicture) -> String {
     let Some((status, ended)) = live.ending else {
         return "Not driving yet: waiting for its departure time or for space.".into();
@@ -74,7 +74,7 @@ fn where_it_is(live: &LivePicture) -> String {
     }
 }
 
-/// Shows a line before the inputs that says why the vehicle cannot continue.
+/// Shows, above the inputs, the reason why the vehicle cannot continue.
 fn mishap(ui: &mut Ui, words: Option<&str>) {
     if let Some(words) = words {
         let color = ui.visuals().error_fg_color;

@@ -116,10 +116,10 @@ typedef struct rw_controller_output {
   double steering;     /* angle of the front wheels, rad; -1.6 to 1.6 */
 } rw_controller_output;
 
-/* Present capabilities of a vehicle, for controllers that use pedals (see RW_PEDALS_EXTENSION).
+/* Current capabilities of a vehicle, for controllers that use pedals (see RW_PEDALS_EXTENSION).
  * Accelerations are in the direction of the intended travel. The acceleration is taken to be
  * linear in the pedal position. That is exact for vehicles without an engine; otherwise it holds
- * at the present speed and in the present gear. */
+ * at the current speed and in the current gear. */
 typedef struct rw_drive_input {
   double full_throttle; /* acceleration at full throttle in this gear, as far as the engine can
                            give it, after drag, rolling resistance and slope, m/s^2 */

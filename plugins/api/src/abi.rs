@@ -362,7 +362,7 @@ pub struct RwParamInfo {
     pub step: f64,
     /// Description of the parameter, in one sentence.
     pub doc: [u8; 160],
-    /// Words of a choice, separated by `|`.
+    /// Options of a `PARAM_CHOICE` parameter, separated by `|`.
     pub choices: [u8; 256],
 }
 

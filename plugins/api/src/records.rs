@@ -57,16 +57,16 @@ pub struct ControllerOutput {
     pub steering: f64,
 }
 
-/// Present capabilities of a vehicle, which a controller with pedals receives in addition to its
+/// Current capabilities of a vehicle, which a controller with pedals receives in addition to its
 /// [`ControllerInput`]. Accelerations are in the direction of the intended travel.
 ///
 /// [`DriveInput::acceleration`] and [`DriveInput::pedals`] assume that the acceleration is linear in the
-/// pedal position. This is exact for a vehicle without an engine. With an engine, it holds at the present
-/// speed and in the present gear.
+/// pedal position. This is exact for a vehicle without an engine. With an engine, it holds at the current
+/// speed and in the current gear.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DriveInput {
-    /// Acceleration at full throttle in the present gear, m/s^2, as far as the engine can provide it. The
+    /// Acceleration at full throttle in the current gear, m/s^2, as far as the engine can provide it. The
     /// tyres may transmit less ([`DriveInput::grip`]). Includes drag, rolling resistance and slope.
     pub full_throttle: f64,
     /// Acceleration if no pedal is pressed, m/s^2.
@@ -89,7 +89,7 @@ pub struct DriveInput {
     pub idle_rpm: f64,
     /// Maximum speed of the engine, rpm.
     pub limit_rpm: f64,
-    /// Present gear, where 1 is the first forward gear and -1 the reverse gear; 0 without a gearbox.
+    /// Current gear, where 1 is the first forward gear and -1 the reverse gear; 0 without a gearbox.
     pub gear: f64,
     /// Number of gears in the intended direction of travel; 0 without a gearbox.
     pub gears: f64,
@@ -134,7 +134,7 @@ impl DriveInput {
 pub struct PedalsInput {
     /// Input of every controller.
     pub seen: ControllerInput,
-    /// Present capabilities of its vehicle.
+    /// Current capabilities of its vehicle.
     pub drive: DriveInput,
 }
 
@@ -312,7 +312,7 @@ pub struct SignalStage {
     pub longest_wait: f64,
     /// Number of vehicles with green in this stage that stand or creep before the line, within 150 m.
     pub queue: u32,
-    /// Number of these vehicles that have passed the detectors since the present stage began.
+    /// Number of these vehicles that have passed the detectors since the current stage began.
     pub arrivals: u32,
     /// 1 if the stage has been called or traffic is waiting for it, otherwise 0.
     pub is_called: u32,
@@ -357,7 +357,7 @@ pub struct SignalInput {
     pub movement_count: u32,
     /// 1 if vehicles with green are approaching, otherwise 0.
     pub is_extended: u32,
-    /// Time since the present stage began, s.
+    /// Time since the current stage began, s.
     pub elapsed: f64,
     /// Time for which other traffic has been waiting for another stage, s; -1 if there is none.
     pub opposed_for: f64,
@@ -400,13 +400,13 @@ impl SignalInput {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SignalOutput {
-    /// Next stage. The present stage stays for [`KEEP_STAGE`] or its own number.
+    /// Next stage. The current stage stays for [`KEEP_STAGE`] or its own number.
     pub next: i32,
     /// Zero.
     pub reserved: u32,
 }
 
-/// Value of [`SignalOutput::next`] that keeps the present stage.
+/// Value of [`SignalOutput::next`] that keeps the current stage.
 pub const KEEP_STAGE: i32 = -1;
 
 impl Default for SignalOutput {

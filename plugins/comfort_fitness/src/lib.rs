@@ -1,5 +1,5 @@
 //! Scores the comfort and safety of a drive by jerk, acceleration and lateral acceleration relative to what
-//! passengers tolerate, and by crashes and missing speed. 0 is perfect, and lower is better.
+//! passengers tolerate, and by crashes and speed shortfall. 0 is perfect, and lower is better.
 
 use roadwright_plugin_sdk::prelude::*;
 
@@ -30,7 +30,7 @@ impl Default for Comfort {
 impl Plugin for Comfort {
     const INFO: PluginInfo = PluginInfo::new("com.example.comfort_fitness", "Comfort", "1.0.0")
         .author("Roadwright")
-        .doc("Jerk, acceleration and lateral acceleration, plus crashes and missing speed.");
+        .doc("Jerk, acceleration and lateral acceleration, plus crashes and speed shortfall.");
 
     fn parameters(&mut self, list: &mut Parameters<'_>) {
         list.number("comfortable_jerk", &mut self.comfortable_jerk, 0.1..=100.0)
@@ -62,7 +62,7 @@ impl Plugin for Comfort {
             .doc("Weight of the crash rating.");
         list.number("speed_weight", &mut self.speed_weight, 0.0..=100.0)
             .group("weights")
-            .doc("Weight of the missing speed.");
+            .doc("Weight of the speed shortfall.");
     }
 }
 

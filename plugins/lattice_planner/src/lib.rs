@@ -142,7 +142,7 @@ impl LatticePlanner {
         self.stamp = 0;
     }
 
-    /// Returns the node of a strip at a distance, rounded down.
+    /// Returns the node at `s` of a strip, rounded down.
     fn node_at(&self, roads: &Roads<'_>, strip: u32, s: f64) -> u32 {
         let length = roads.strips[strip as usize].length;
         let first = self.first[strip as usize];

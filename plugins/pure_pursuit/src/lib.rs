@@ -49,10 +49,10 @@ impl Plugin for PurePursuit {
         .unit("m")
         .doc("Minimum distance of the pursuit point.");
         list.number("heading_gain", &mut self.heading_gain, 0.0..=2.0)
-            .doc("Additional steering per heading error.");
+            .doc("Additional steering angle per unit of heading error.");
         list.number("speed_gain", &mut self.speed_gain, 0.1..=5.0)
             .unit("1/s")
-            .doc("Acceleration per unit of missing speed.");
+            .doc("Acceleration per unit of speed error.");
         list.number("headway", &mut self.headway, 0.2..=4.0)
             .unit("s")
             .doc("Time gap to the leader.");

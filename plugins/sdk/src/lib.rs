@@ -20,7 +20,7 @@
 //!     fn parameters(&mut self, list: &mut Parameters<'_>) {
 //!         list.number("gain", &mut self.gain, 0.0..=5.0)
 //!             .unit("1/s")
-//!             .doc("Acceleration per unit of missing speed.");
+//!             .doc("Acceleration per unit of speed error.");
 //!     }
 //! }
 //!

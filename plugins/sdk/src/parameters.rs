@@ -147,7 +147,7 @@ impl Parameter<'_> {
     }
 }
 
-/// Describes the parameters of a plugin. Their present values become the defaults.
+/// Describes the parameters of a plugin. Their current values become the defaults.
 pub(crate) fn describe(list: impl FnOnce(&mut Parameters<'_>)) -> Vec<RwParamInfo> {
     let mut task = Task::Describe(Vec::new());
     list(&mut Parameters {

@@ -187,7 +187,7 @@ pub trait PedalController: Plugin {
     /// Called before each batch.
     fn begin(&mut self, _: &StepInfo) {}
 
-    /// Answers for one agent. `drive` describes what its vehicle can do at present.
+    /// Answers for one agent. `drive` describes what its vehicle can currently do.
     fn press(
         &mut self,
         agent: &Agent,
@@ -211,7 +211,7 @@ pub trait Fitness: Plugin {
 /// A plugin that chooses the next stage of traffic signals. The host enforces minimum green, amber and
 /// clearance times, and never gives green to conflicting movements at the same time.
 pub trait SignalController: Plugin {
-    /// Returns the next stage; `None` keeps the present one. Called once a second after the minimum green.
+    /// Returns the next stage; `None` keeps the current one. Called once a second after the minimum green.
     /// The id of `signals` is its smallest node.
     fn decide(&mut self, moment: &StepInfo, signals: &Agent, input: &SignalInput) -> Option<u32>;
 }

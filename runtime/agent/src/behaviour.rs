@@ -298,14 +298,14 @@ pub enum Effect {
     Leave,
     /// Set the indicators until the next request.
     Indicate(Indicator),
-    /// Ignore signals, signs and other vehicles in junctions (`true`) or obey them again (`false`).
+    /// Ignore signals, signs and other vehicles in junctions (`true`), or heed them again (`false`).
     IgnoreLaw(bool),
     /// Drive forwards to a position beside the road, in metres, and park there with a heading, in radians.
     Park(DVec2, f64),
-    /// Brake at least this hard, in m/s^2, until the behaviour is called again.
+    /// Brake at least this hard, in m/s^2, until the next call of the behaviour.
     Brake(f64),
     /// Keep this far to the left of the lane's centre, in metres, while still following the leader. Vehicle,
-    /// lane and neighbours limit the offset. Lasts until the behaviour is called again.
+    /// lane and neighbours limit the offset. Lasts until the next call of the behaviour.
     LaneOffset(f64),
     /// Return from the end of a path to a nearby lane and continue to the remaining goals.
     Rejoin,

@@ -8,7 +8,7 @@ use crate::parameter::ParameterSet;
 pub enum GroundSearch {
     /// No search: the path is the straight line to the goal.
     Straight,
-    /// The cheapest path to the goal, from the agent ([Kuffner 1998]).
+    /// The cheapest path from the agent to the goal ([Kuffner 1998]).
     Whole {
         /// Whether the distance to the goal guides the search (A*). Otherwise, it is Dijkstra's algorithm.
         is_guided: bool,
@@ -52,7 +52,7 @@ pub struct GroundPlanning {
     pub clearance: f64,
     /// Distance of the waypoint from a standing agent, m.
     pub near: f64,
-    /// Additional driving time to the waypoint at the present speed, s.
+    /// Additional driving time to the waypoint at the current speed, s.
     pub ahead: f64,
     /// Minimum time between two plans that are made because the driver has left the plan, s.
     pub pause: f64,

@@ -35,7 +35,7 @@
 //! struct Cruise;
 //!
 //! static PARAMETERS: [ParameterInfo; 1] =
-//!     [ParameterInfo::number("gain", "1/s", (0.0, 10.0), 0.5, "Acceleration per unit of missing speed.")];
+//!     [ParameterInfo::number("gain", "1/s", (0.0, 10.0), 0.5, "Acceleration per unit of speed error.")];
 //!
 //! impl Logic for Cruise {}
 //!

@@ -96,7 +96,7 @@ pub struct Failure {
     pub depends_on_machine: bool,
 }
 
-/// Common part of the logics of all kinds. A logic without state needs to override nothing.
+/// Common part of the logics of all kinds. A logic without state does not have to override anything.
 pub trait Logic: Send + Sync {
     /// Returns the complete state between steps, for a save.
     fn save_state(&self) -> LogicState {
@@ -210,8 +210,9 @@ pub trait Controller: Logic {
     }
 
     /// Whether the waypoint should lie on the circle that the lane follows just ahead, rather than on the
-    /// lane itself. With it, a law that steers along the circle through its waypoint follows bends exactly.
-    /// With a point on the lane, it would enter and leave bends early, and cut them ([Coulter 1992]).
+    /// lane itself. With such a waypoint, a law that steers along the circle through its waypoint follows
+    /// bends exactly. With a waypoint on the lane, it would enter and leave bends early, and cut them
+    /// ([Coulter 1992]).
     fn aims_along_bend(&self, _: &ParameterSet) -> bool {
         false
     }
@@ -369,13 +370,13 @@ pub struct Conduct {
     /// Straight-line distance from the centre of the body to the last goal, in metres. Like all fields below,
     /// it is 0 unless a fitness of the run needs the account ([`Fitness::wants_account`]).
     pub goal_distance: f64,
-    /// Number of collisions. A body that is left and touched again counts twice.
+    /// Number of collisions. A body that is touched again after contact was lost counts twice.
     pub collisions: f64,
     /// Time integral of half the squared speed, in m^2/s: the kinetic energy per unit mass.
     pub kinetic_energy: f64,
     /// Mean, over the completed route sections between goals, of the mean penetration divided by the length.
     pub segment_crash: f64,
-    /// Mean, over the same sections, of the fraction of the allowed speed that was not driven.
+    /// Mean, over the same sections, of the shortfall from the allowed speed, as a fraction.
     pub segment_time_lost: f64,
     /// Number of changes between driving forwards and backwards. This field and those below are counted on
     /// manoeuvring courses, and 0 elsewhere.

@@ -15,8 +15,8 @@ pub const MOST_BYTES: u64 = 256 * roadwright_files::MEBIBYTE;
 pub const MOST_FILES: usize = 10_000;
 /// Maximum compression ratio of a bundle.
 pub const MOST_RATIO: u64 = 100;
-/// Maximum length of a path in a bundle, in bytes. Operating systems accept this length below folders of
-/// usual depth.
+/// Maximum length of a path in a bundle, in bytes. Operating systems accept paths of this length in folders
+/// of usual depth.
 const LONGEST_PATH: usize = 200;
 /// Ratio above which bundles are written uncompressed, so that they can be read again.
 const WRITTEN_RATIO: u64 = MOST_RATIO / 2;
@@ -187,13 +187,13 @@ pub(crate) fn check_path(path: &str) -> Result<(), ArchiveError> {
     for part in path.split('/') {
         let leads = part.is_empty() || part == "." || part == "..";
         if leads || part.ends_with(['.', ' ']) || is_device(part) {
-            return Err(refused(path, "it leads out of its folder"));
+            return Err(refused(path, "it leads outside the folder"));
         }
     }
     Ok(())
 }
 
-/// Whether a name is a device on Windows, with any extension.
+/// Whether a name stands for a device on Windows, whatever its extension.
 fn is_device(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or(part).to_ascii_lowercase();
     let numbered = ["com", "lpt"].iter().any(|name| {

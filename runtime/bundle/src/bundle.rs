@@ -245,7 +245,7 @@ fn check_files(manifest: &Manifest, files: &Files) -> Result<(), BundleError> {
             return content(format!("{path} is not listed in the manifest"));
         };
         if *known != FileHash::of(bytes) {
-            return content(format!("{path} has another hash than the manifest states"));
+            return content(format!("the hash of {path} does not match the manifest"));
         }
         check_content(manifest, path, bytes)?;
     }
@@ -272,7 +272,7 @@ fn check_content(manifest: &Manifest, path: &str, bytes: &[u8]) -> Result<(), Bu
             Err(error) => Err(BundleError::Content(format!("{path}: {error}"))),
         };
     }
-    let what = format!("{path} is of a kind that bundles do not contain");
+    let what = format!("{path} is not a kind of file that bundles may contain");
     Err(BundleError::Content(what))
 }
 

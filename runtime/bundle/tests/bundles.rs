@@ -239,7 +239,7 @@ fn bundles_that_are_not_what_they_say_are_refused() {
         ),
         (
             error_after(|files| files.get_mut("test.scenario.json").unwrap().push(b' ')),
-            "has another hash",
+            "does not match the manifest",
         ),
         (
             error_after(|files| drop(files.remove("test.scenario.json"))),
@@ -279,7 +279,7 @@ fn native_code_is_refused_even_if_the_manifest_names_it() {
         files.insert("plugins/a.so".into(), code);
     });
     assert!(
-        error.contains("of a kind that bundles do not contain"),
+        error.contains("not a kind of file that bundles may contain"),
         "{error}"
     );
 }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
-/// Number of the first signal that requested the program to end, or 0.
+/// Number of the first signal that asked the program to end, or 0.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 /// Whether a signal caused work to be stopped early.
 static CUT_SHORT: AtomicBool = AtomicBool::new(false);
@@ -67,14 +67,14 @@ fn note(signal: i32, first: &mut Option<Instant>) {
     }
 }
 
-/// Whether a signal has requested the command to end. Unlike after [`interrupted`], the work does not count
-/// as cut short.
+/// Whether a signal has asked the command to end. Unlike after [`interrupted`], the work does not count as
+/// cut short.
 pub(crate) fn signalled() -> bool {
     SIGNAL.load(Ordering::SeqCst) != 0
 }
 
-/// Whether a signal has requested the command to end. If so, the caller must end its work, which then counts
-/// as cut short.
+/// Whether a signal has asked the command to end. If so, the caller must end its work, which then counts as
+/// cut short.
 pub(crate) fn interrupted() -> bool {
     let asked = signalled();
     if asked {

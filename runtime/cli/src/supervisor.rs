@@ -130,7 +130,7 @@ mod signals {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicI32, Ordering};
 
-    /// Signals that request a program to end.
+    /// Signals that ask a program to end.
     const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
     /// Signals that have been caught but not passed on yet.

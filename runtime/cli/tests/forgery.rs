@@ -202,7 +202,7 @@ fn a_sample_is_repeated_by_its_seed_and_says_what_may_escape() {
     for expected in [
         "5 of 30 rows run again",
         "--seed 3 --rows 5",
-        "probability of missing a single forged one: 83.3 %",
+        "probability that a single forgery escapes: 83.3 %",
     ] {
         assert!(said.contains(expected), "{said}");
     }
@@ -228,7 +228,7 @@ fn a_comparison_is_verified_with_what_it_compared_with() {
         (
             " --against pursuit.json",
             1,
-            "compares with results of the hash",
+            "compares with results whose hash is",
         ),
     ] {
         let output = call(folder.path(), &format!("bench verify rows.json{more}"));
@@ -237,7 +237,7 @@ fn a_comparison_is_verified_with_what_it_compared_with() {
     }
 }
 
-/// A training that takes milliseconds.
+/// A training run that takes milliseconds.
 const EXPERIMENT: &str = r#"{
   "format": "roadwright-experiment",
   "version": 1,
@@ -251,7 +251,7 @@ const EXPERIMENT: &str = r#"{
 }
 "#;
 
-/// A folder with the record of a training in it.
+/// A folder with a training record in it.
 fn with_record() -> (tempfile::TempDir, Record) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("x.experiment.json"), EXPERIMENT).unwrap();

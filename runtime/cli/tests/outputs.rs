@@ -122,7 +122,7 @@ const RUN: &[&str] = &[
     "plugins/own.so",
 ];
 
-/// A training of a vehicle in the arena that takes a second.
+/// A training run of a vehicle in the arena that takes a second.
 const EXPERIMENT: &str = r#"{
   "format": "roadwright-experiment",
   "version": 1,

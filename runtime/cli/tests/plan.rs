@@ -248,11 +248,11 @@ fn a_trip_without_a_path_says_why() {
         ),
         (
             "--from 0,0 --to 80,0 --vehicle jeep --most 20",
-            "not decided within",
+            "did not finish within",
         ),
         (
             "--from 0,0 --to 9999000,0 --vehicle jeep --most 5000",
-            "not decided within",
+            "did not finish within",
         ),
     ] {
         let (report, code) = trip(words);

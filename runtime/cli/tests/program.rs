@@ -223,13 +223,16 @@ fn run_tells_what_junctions_and_signals_do_and_whom_agents_wait_for() {
     let told = stderr(&call(&[&common[..], &asked].concat()));
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!(lines.len(), 3, "{told}");
-    assert_eq!(lines[0], "agent 7 at 3.00 s: it is not driving then");
+    assert_eq!(
+        lines[0],
+        "agent 7 at 3.00 s: it is not driving at that time"
+    );
     assert!(
         lines[1].starts_with(&format!("agent {agent} at 40.00 s: on road ")),
         "{told}"
     );
     assert!(lines[1].contains("; waits for "), "{told}");
-    assert!(lines[2].ends_with("the run ended before"), "{told}");
+    assert!(lines[2].ends_with("the run ended before that"), "{told}");
     let wrong = call(&["run", &file, "--explain", "7"]);
     assert_eq!(code(&wrong), 2);
     assert!(stderr(&wrong).contains("not an agent with a time"));
@@ -264,7 +267,7 @@ fn run_lets_trailers_go_and_joins_them_on() {
     let expected = [
         "agent 2 at 0.10 s: cannot uncouple: there is no trailer 3 to uncouple, because the vehicle tows 1 (counted from 1 at the front)",
         "agent 9 at 1.00 s: cannot couple: agent 9 is not driving",
-        "agent 1 at 60.00 s: cannot couple: the run ended before",
+        "agent 1 at 60.00 s: cannot couple: the run ended before that",
     ];
     assert_eq!(lines, expected);
     // Fixed obstacles change the run, and nothing else does.

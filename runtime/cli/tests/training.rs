@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const PAGE: &str = include_str!("../../../docs/training.md");
 
-/// A training of a vehicle in the arena that takes seconds.
+/// A training run of a vehicle in the arena that takes seconds.
 const SMALL: &str = r#"{
   "format": "roadwright-experiment",
   "version": 1,
@@ -208,7 +208,7 @@ fn a_training_that_was_killed_goes_on_to_the_same_end() {
     assert!(kills > 0, "nothing was killed: the test shows nothing");
     let resumed = document(&roadwright(folder.path(), &words));
     assert_eq!(resumed, whole);
-    // One more generation of a finished training.
+    // One more generation of a finished training run.
     let more = [&words[..], &["--generations", "5"]].concat();
     let more = document(&roadwright(folder.path(), &more));
     assert_eq!(more["generations"].as_array().unwrap().len(), 5);
@@ -308,7 +308,7 @@ fn records_that_do_not_fit_are_refused_with_the_reason() {
     std::fs::write(&record, &text[..text.len() / 2]).unwrap();
     refused(
         &train(folder.path(), &resume),
-        "it is not the record of a training",
+        "it is not a training record",
     );
     // Another version of the course or of a module would need other candidates; here the courses change.
     std::fs::write(&record, &text).unwrap();
@@ -402,7 +402,7 @@ fn trained_values_are_compared_and_applied() {
     document(&roadwright(folder.path(), &run));
 }
 
-/// A training in the forest that takes seconds. Its vehicles lean, and posts fall.
+/// A training run in the forest that takes seconds. Its vehicles lean, and posts fall.
 const FOREST: &str = r#"{
   "format": "roadwright-experiment",
   "version": 1,
@@ -548,7 +548,7 @@ fn champions_are_compared_on_the_courses_that_both_were_judged_on() {
     refused(&compare(&["c.json"]), "evaluated on other courses");
     refused(
         &compare(&["small.experiment.json"]),
-        "it is not the record of a training",
+        "it is not a training record",
     );
 }
 

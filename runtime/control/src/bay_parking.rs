@@ -61,7 +61,7 @@ static PARAMETERS: [ParameterInfo; 6] = [
 
 /// Speed below which the car counts as standing, m/s.
 const STANDING: f64 = 0.05;
-/// Acceleration per unit of missing speed, 1/s.
+/// Acceleration per unit of speed error, 1/s.
 const SPEED_GAIN: f64 = 3.0;
 /// Distance to the end of the path below which the car has arrived, m.
 const THERE: f64 = 0.03;
@@ -94,7 +94,8 @@ struct ParkingLaw {
 }
 
 impl ParkingLaw {
-    /// Distance of the car outside the arc for its heading, m. From inside the arc, it cannot turn in.
+    /// Distance by which the car is outside the arc for its heading, m. From inside the arc, it cannot turn
+    /// in.
     fn room(&self, input: &ControllerInput) -> f64 {
         let (side, heading) = (side(input.lane_offset), input.heading_error);
         // Lateral distance covered by an arc that ends along the line: radius (1 - cos h). It no longer grows

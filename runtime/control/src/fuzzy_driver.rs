@@ -34,14 +34,14 @@ const GAINS: [ParameterInfo; PLAIN] = [
         "",
         (0.0, 50.0),
         1.0,
-        "Factor on the steering of route following; 1 as in the printed table.",
+        "Scales the steering of route following; 1 gives the printed table.",
     ),
     ParameterInfo::number(
         "avoid_steering_gain",
         "",
         (0.0, 50.0),
         1.0,
-        "Factor on the steering of obstacle avoidance; 1 as in the printed table.",
+        "Scales the steering of obstacle avoidance; 1 gives the printed table.",
     ),
     ParameterInfo::number(
         "lookahead_time",

@@ -25,7 +25,8 @@ const KNOTS: usize = 15;
 /// Number of parameters before those of the rules.
 const FIRST_RULE: usize = PLAIN + KNOTS;
 
-/// Minimum distance between the knots of a variable, in its unit. Knots that are closer are moved apart.
+/// Minimum distance between the knots of a variable, in its unit. Knots that are closer to each other are
+/// moved apart.
 const LEAST_APART: f64 = 0.01;
 
 const fn knot(

@@ -78,7 +78,7 @@ pub fn halting_speed(input: &ControllerInput, braking: f64, reaction: f64) -> f6
     behind.min(before)
 }
 
-/// Returns the acceleration towards a speed that may be negative, m/s^2: `gain` per unit of missing speed,
+/// Returns the acceleration towards a speed that may be negative, m/s^2: `gain` per unit of speed error,
 /// limited to 2 m/s^2, as is usual among parked cars. To stand still at its target, the vehicle brakes as
 /// hard as necessary.
 #[inline]

@@ -36,7 +36,7 @@ static PARAMETERS: [ParameterInfo; 15] = [
         "s",
         (0.01, 0.2),
         0.04,
-        "Step of the model; the path is seen 40 steps ahead.",
+        "Time step of the model; the path is previewed 40 steps ahead.",
     ),
     ParameterInfo::number(
         "offset_weight",
@@ -157,7 +157,7 @@ impl LqrDesign {
     }
 }
 
-/// Returns the gains for the visible parts of the path, of which the last one continues.
+/// Returns the gains for the visible parts of the path, assuming that the last one continues.
 fn seen_alone(gains: Gains) -> Gains {
     let mut known = Matrix::zeros(1, PATH_PARTS);
     for (at, &gain) in gains.known.row(0).iter().enumerate() {
@@ -187,7 +187,7 @@ pub(crate) struct SteeringLimits {
 }
 
 impl SteeringLimits {
-    /// Reads the parameters of a module that has both.
+    /// Reads the parameters of a module that has both limits.
     pub(crate) fn new(parameters: &ParameterSet) -> Self {
         Self {
             approach: parameters.value("approach"),
@@ -275,7 +275,7 @@ impl Lqr {
     }
 }
 
-/// Returns the control for a state. The offset is clamped to the value that an approach at the allowed angle
+/// Returns the control for a state. The offset is clamped to the value that an approach at the maximum angle
 /// balances.
 fn requested(gains: &Gains, limits: &SteeringLimits, state: &[f64], ahead: &[f64]) -> f64 {
     let (by_offset, by_heading) = (gains.state[[0, 0]].abs(), gains.state[[0, 1]].abs());

@@ -26,28 +26,29 @@ static PARAMETERS: [ParameterInfo; 13] = [
         "1/s",
         (0.05, 50.0),
         5.0,
-        "k_theta: turn rate per radian.",
+        "k_theta: turn rate per radian of heading error.",
     ),
     ParameterInfo::number(
         "speed_gain",
         "1/s",
         (0.05, 50.0),
         5.0,
-        "k_v: acceleration per missing speed.",
+        "k_v: acceleration per unit of speed error.",
     ),
     ParameterInfo::number(
         "turn_gain",
         "1/s",
         (0.05, 100.0),
         10.0,
-        "k_omega: its change per missing turn rate.",
+        "k_omega: turn acceleration per unit of turn rate error.",
     ),
     ParameterInfo::number(
         "time_constant",
         "s",
         (0.0, 5.0),
         0.0,
-        "Sets all four gains without overshoot, k_omega = 4 k_theta and k_v = 4 k_p; 0 leaves them as given.",
+        "Sets all four gains so that there is no overshoot: k_omega = 4 k_theta and k_v = 4 k_p; 0 \
+         leaves them as given.",
     ),
     ParameterInfo::number(
         "lookahead_distance",
@@ -61,35 +62,35 @@ static PARAMETERS: [ParameterInfo; 13] = [
         "s",
         (0.0, 5.0),
         0.7,
-        "Lookahead time of that point; 0 as printed, for characters.",
+        "Lookahead time of that point; 0 as in the source, where it moves characters.",
     ),
     ParameterInfo::number(
         "cruising_speed",
         "m/s",
         (0.1, 50.0),
         50.0,
-        "Maximum speed; 1.4 to walk.",
+        "Maximum speed; 1.4 is walking speed.",
     ),
     ParameterInfo::number(
         "slow_speed",
         "m/s",
         (0.01, 10.0),
         0.2,
-        "Speed while it faces the wrong direction.",
+        "Speed while it faces away from the point.",
     ),
     ParameterInfo::number(
         "turn_angle",
         "rad",
         (0.1, 3.0),
         0.785,
-        "Heading error above which it is slow.",
+        "Heading error above which it drives at the slow speed.",
     ),
     ParameterInfo::number(
         "goal_distance",
         "m",
         (0.0, 50.0),
         1.4,
-        "Distance to the stop below which its speed is proportional to it.",
+        "Distance to the stop below which the speed is proportional to the distance.",
     ),
     crate::speed_law::BRAKING,
     crate::speed_law::REACTION,
@@ -106,9 +107,9 @@ pub struct PdGains {
     pub position: f64,
     /// k_theta: turn rate per radian of heading error.
     pub heading: f64,
-    /// k_v: acceleration per unit of missing speed.
+    /// k_v: acceleration per unit of speed error.
     pub speed: f64,
-    /// k_omega: turn acceleration per unit of missing turn rate.
+    /// k_omega: turn acceleration per unit of turn rate error.
     pub turn: f64,
 }
 
@@ -121,8 +122,8 @@ impl PdGains {
         turn: 10.0,
     };
 
-    /// Returns the gains with which errors decay as fast as possible without overshoot, for a time constant,
-    /// s.
+    /// Returns the gains for the given time constant, s, with which errors decay as fast as possible without
+    /// overshoot.
     pub fn critical(time_constant: f64) -> Self {
         let (inner, outer) = (2.0 / time_constant, 0.5 / time_constant);
         Self {

@@ -27,14 +27,14 @@ static PARAMETERS: [ParameterInfo; 4] = [
         "m/s",
         (0.0, 50.0),
         10.1,
-        "Acceleration per rad/s of falling speed.",
+        "Acceleration per rad/s at which the pole falls.",
     ),
     ParameterInfo::number(
         "place_gain",
         "1/s^2",
         (0.0, 5.0),
         0.25,
-        "Acceleration per metre from the mark: forwards if the car is past it.",
+        "Acceleration per metre of distance from the mark; forwards if the car is past it.",
     ),
     ParameterInfo::number(
         "speed_gain",
@@ -46,7 +46,7 @@ static PARAMETERS: [ParameterInfo; 4] = [
 ];
 
 /// Accelerates by a weighted sum of the states of pole and car. It reads a row of the course `pendulum`: the
-/// lean of the pole in `heading_error`, its falling speed in `path_curvature`, and the distance from the mark
+/// lean of the pole in `heading_error`, its angular speed in `path_curvature`, and the distance from the mark
 /// in `lane_offset`, all positive forwards.
 pub struct PoleBalance;
 

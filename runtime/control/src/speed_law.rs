@@ -10,7 +10,7 @@ pub(crate) const SPEED_GAIN: ParameterInfo = ParameterInfo::number(
     "1/s",
     (0.05, 10.0),
     0.8,
-    "Acceleration per unit of missing speed.",
+    "Acceleration per unit of speed error.",
 );
 /// Parameter of the speed law: gain of the gap.
 pub(crate) const GAP_GAIN: ParameterInfo = ParameterInfo::number(

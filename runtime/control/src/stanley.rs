@@ -12,7 +12,8 @@ use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 static INFO: ModuleInfo = ModuleInfo {
     id: "stanley",
     name: "Stanley",
-    doc: "Steers the front wheels along the path, and towards it by the front axle's distance from it.",
+    doc: "Steers the front wheels along the path, with a correction for the front axle's distance \
+          from it.",
 };
 
 static PARAMETERS: [ParameterInfo; 9] = [
@@ -28,7 +29,7 @@ static PARAMETERS: [ParameterInfo; 9] = [
         "m/s",
         (0.1, 10.0),
         1.0,
-        "Added to the speed, so that a slow vehicle does not steer back hard.",
+        "Added to the speed, so that a slow vehicle does not steer back too sharply.",
     ),
     ParameterInfo::number(
         "lateral_acceleration",

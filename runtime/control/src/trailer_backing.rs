@@ -33,7 +33,7 @@ static PARAMETERS: [ParameterInfo; 8] = [
         "1/m",
         (0.05, 5.0),
         1.2,
-        "Change of the hitch angle per metre and radian of error.",
+        "Change of the hitch angle per metre driven and radian of error.",
     ),
     ParameterInfo::number(
         "drawbar",
@@ -68,7 +68,7 @@ static PARAMETERS: [ParameterInfo; 8] = [
 
 /// Speed below which the car counts as standing, m/s.
 const STANDING: f64 = 0.05;
-/// Acceleration per unit of missing speed, 1/s.
+/// Acceleration per unit of speed error, 1/s.
 const SPEED_GAIN: f64 = 3.0;
 /// Distance to the end of the path below which the car has arrived, m.
 const THERE: f64 = 0.02;
@@ -88,8 +88,8 @@ const STRAIGHT: (f64, f64) = (0.05, 0.03);
 const FORWARD_GAIN: f64 = 1.0;
 
 /// Backs a trailer into a bay. It reads a row of the course `trailer-reverse`: `stop_distance`, `lane_offset`
-/// and `heading_error` belong to the trailer, as in the course `parking` to the car. `path_curvature` is the
-/// hitch angle: the heading of the car minus that of the trailer, rad.
+/// and `heading_error` describe the trailer, as they describe the car in the course `parking`.
+/// `path_curvature` is the hitch angle: the heading of the car minus that of the trailer, rad.
 ///
 /// ```text
 /// beside the line -> heading of the trailer -> hitch angle -> angle of the front wheels

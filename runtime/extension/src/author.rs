@@ -130,7 +130,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), AuthorError> {
     roadwright_files::write(path, text.as_bytes()).map_err(file_error(path))
 }
 
-/// Words that cannot be the name of a library in at least one of the languages.
+/// Words that at least one of the languages does not allow as the name of a library.
 const KEYWORDS: [&str; 24] = [
     "as", "async", "auto", "break", "case", "const", "crate", "double", "else", "enum", "extern",
     "fn", "for", "if", "impl", "int", "loop", "match", "mod", "self", "struct", "test", "type",

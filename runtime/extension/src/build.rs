@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
-/// Marker in a source before the packages for pkg-config, as in `roadwright: pkg-config = eigen3 fftw3`.
+/// Marker in a source file that precedes the packages for pkg-config, as in `roadwright: pkg-config = eigen3
+/// fftw3`.
 const PACKAGES: &str = "roadwright: pkg-config =";
 /// Maximum depth of the search for a library.
 const DEPTH: usize = 4;

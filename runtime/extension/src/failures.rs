@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 /// Reason why answers are missing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cause<'a> {
-    /// Id of the first agent without an answer.
+    /// Id of the first agent that got no answer.
     pub(crate) agent: u64,
     /// Reason in words.
     pub(crate) reason: &'a str,
@@ -31,8 +31,7 @@ struct Counted {
 pub(crate) struct Failures(Mutex<Counted>);
 
 impl Failures {
-    /// Counts answers that the built-in module gives instead. The number is 0 if it will only give them
-    /// later.
+    /// Counts answers that the built-in module gives instead. The number is 0 if it has yet to give them.
     pub(crate) fn note(&self, answers: u64, build: &str, cause: Cause<'_>) {
         let mut counted = locked(&self.0);
         counted.answers += answers;

@@ -227,7 +227,7 @@ fn check_lines(
     let [first, second] = digests.map(|digest| digest.map_err(failed("two processes")));
     let is_same = first? == second?;
     let found = if is_same {
-        Ok("equal, bit by bit".to_owned())
+        Ok("identical bit for bit".to_owned())
     } else {
         Err("answers differ between two processes".to_owned())
     };

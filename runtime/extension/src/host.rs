@@ -66,7 +66,7 @@ impl CallWatch {
         self.0.events.has_unread()
     }
 
-    /// Whether both belong to the same host.
+    /// Whether this handle and `other` belong to the same host.
     pub fn is_of_same_host(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

@@ -5,7 +5,7 @@
 //! before the first step   write PID-HASH.trial and lock it
 //! after 100 good batches  remove it                      -> the build is trusted
 //! the process dies        the system drops the lock, the file stays
-//! the next start          an unlocked .trial             -> HASH.held, the build stays out
+//! the next start          an unlocked .trial             -> HASH.held, the build is not loaded
 //! ```
 //!
 //! Builds are identified by the hash of their bytes. A new build of the same plugin has done no harm and may
@@ -37,7 +37,7 @@ fn hold(folder: &Path, hash: &str, why: &str) {
 }
 
 /// Contents of the mark of a build on trial. It is written before the first step and removed after several
-/// good ones.
+/// successful steps.
 #[derive(Serialize, Deserialize)]
 struct Trial {
     hash: String,
@@ -65,7 +65,7 @@ const MOST_ENDS: u32 = 2;
 /// A build that ended the program after its trial.
 pub(crate) struct LateEnd {
     pub(crate) text: String,
-    /// Whether it did so too often to be loaded into this process again.
+    /// Whether it ended the program too often to be loaded into this process again.
     pub(crate) keeps_out: bool,
 }
 
@@ -77,7 +77,8 @@ pub(crate) const RETRY: &str = "roadwright plugin retry";
 /// Returns a sentence for messages that explains how a quarantine is lifted.
 pub(crate) fn remedy(module: &str) -> String {
     format!(
-        "It stays out until its file changes; `{RETRY} {module}`, with the same --plugins (in the \
+        "It stays in quarantine until its file \
+         changes; `{RETRY} {module}`, with the same --plugins (in the \
          editor: Reload), loads it again."
     )
 }
@@ -169,7 +170,7 @@ impl Quarantine {
         self.state().held.get(hash).cloned()
     }
 
-    /// Returns whether and how a build has ended the program before.
+    /// Describes how a build last ended the program; `None` if it never did.
     pub(crate) fn late_end(&self, hash: &str) -> Option<LateEnd> {
         let state = self.state();
         let end = state.ends.get(hash)?;
@@ -183,7 +184,7 @@ impl Quarantine {
         } else {
             format!(
                 "use --isolate {module} to run it in a separate process. After another crash it \
-                 stays out until its file changes."
+                 stays in quarantine until its file changes."
             )
         };
         Some(LateEnd {

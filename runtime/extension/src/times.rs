@@ -7,7 +7,7 @@ const SAMPLES: usize = 512;
 #[derive(Debug, Default)]
 pub(crate) struct CallTimes {
     micros: Vec<f32>,
-    /// Durations of the same calls as a whole, us.
+    /// Total durations of the same calls, us.
     whole: Vec<f32>,
     next: usize,
     /// Number of calls so far.

@@ -288,7 +288,7 @@ fn half_a_file_is_waited_for_while_the_old_version_goes_on() {
     std::thread::sleep(std::time::Duration::from_millis(600));
     let said = bench.said();
     assert!(
-        said.contains("other.so: Waiting for the file to finish"),
+        said.contains("other.so: Waiting until the file is complete"),
         "{said}"
     );
     assert!(!said.contains("truncated"), "{said}");

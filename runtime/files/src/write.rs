@@ -232,8 +232,7 @@ fn sync_folder(folder: &Path) {
     }
 }
 
-/// Removes files that killed programs have left in a folder, which are our temporary files that are not
-/// locked.
+/// Removes the files that killed programs have left in a folder: our temporary files that are not locked.
 fn sweep(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {

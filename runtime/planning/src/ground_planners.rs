@@ -85,7 +85,7 @@ const COSTS: [ParameterInfo; COMMON] = [
         "s",
         (0.0, 10.0),
         1.0,
-        "Additional driving time to the waypoint at the present speed.",
+        "Additional driving time to the waypoint at the current speed.",
     ),
     ParameterInfo::number(
         "pause",
@@ -136,7 +136,7 @@ static WITH_BUDGET: [ParameterInfo; COMMON + 1] = with(ParameterInfo::number(
     "Maximum number of cells that each search expands.",
 ));
 
-/// The common parameters and one additional parameter.
+/// Returns the common parameters and one additional parameter.
 const fn with(last: ParameterInfo) -> [ParameterInfo; COMMON + 1] {
     let mut all = [last; COMMON + 1];
     let mut at = 0;

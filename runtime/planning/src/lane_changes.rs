@@ -17,7 +17,7 @@ use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET, ROOM_
 /// Minimum length of a lanelet on which a change may begin, m.
 const SHORTEST: f64 = 25.0;
 
-/// Returns the length that a number of changes on one road needs, m.
+/// Returns the length of road that `changes` lane changes need, m.
 pub(crate) fn room_for(changes: usize) -> f64 {
     SHORTEST.max(changes as f64 * ROOM_FOR_CHANGE)
 }
@@ -64,7 +64,7 @@ pub(crate) fn give_room(route: &mut [LaneletIndex], room: &Room<'_>) {
     }
 }
 
-/// A change moved to another road. It happens on lanelet `at` of the route, and `lanelets` replace the
+/// A change moved to another road. It takes place on lanelet `at` of the route, and `lanelets` replace the
 /// lanelets between there and its former position.
 struct Moved {
     at: usize,

@@ -10,7 +10,7 @@
 //! | behind, 14 m/s | 4 m/s | 9 m |
 //! | behind, 6 m/s | 0: it falls back | 3 m |
 //!
-//! No change begins farther than `change_distance` from the end of the lane, because the present lane may be
+//! No change begins farther than `change_distance` from the end of the lane, because the current lane may be
 //! faster until then. Closer to the end than `urgent_distance`, half of the gap suffices: a vehicle that does
 //! not take a tight gap there has to stop, and then needs a much larger gap to start from rest.
 
@@ -40,7 +40,7 @@ static PARAMETERS: [ParameterInfo; 5] = [
         "s",
         (0.0, 10.0),
         1.5,
-        "Additional gap per closing speed.",
+        "Additional gap per unit of closing speed.",
     ),
     ParameterInfo::number(
         "urgent_distance",

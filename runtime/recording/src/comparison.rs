@@ -361,7 +361,8 @@ fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -
             "the same trips",
             "The same trips",
             "s",
-            "Mean time of the trips that arrived in both runs. Trips that only one run has finished do not count.",
+            "Mean time of the trips that arrived in both runs. Trips that arrived in only one of \
+             them do not count.",
             in_both,
             Smaller,
         ),

@@ -4,7 +4,7 @@ use roadwright_scenario::Scenario;
 use roadwright_simulation::{Statistics, TimeRow, Trip};
 use std::sync::Arc;
 
-/// The present scenario of a run.
+/// The current scenario of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Ran<'a> {
     /// The scenario.
@@ -20,7 +20,7 @@ pub struct RunResults {
     pub rows: Vec<TimeRow>,
     /// The trips that have ended, in the order in which they ended.
     pub trips: Vec<Trip>,
-    /// The present scenario of the run.
+    /// The current scenario of the run.
     pub scenario: Arc<Scenario>,
     /// Whether the scenario was edited during the run.
     pub is_edited: bool,
@@ -41,7 +41,7 @@ impl RunResults {
         }
     }
 
-    /// Returns the present results, which are the same object if nothing has been added to them.
+    /// Returns the current results, which are the same object if nothing has been added to them.
     pub fn grown(
         self: &Arc<Self>,
         statistics: &Statistics,

@@ -216,7 +216,7 @@ impl Rewind {
 
     /// Runs the steps to a later moment, with all interventions in between.
     fn replay(&self, run: &mut ObservedRun, to: u64, registry: &Registry) -> Result<(), String> {
-        // Interventions before the run's present step are already included.
+        // Interventions before the run's current step are already included.
         let from = run.world().steps();
         let mut events = self.events.iter().filter(|(step, _)| *step > from);
         let mut next = events.next();

@@ -56,7 +56,7 @@ impl AgentTrace {
         }
     }
 
-    /// The part of the trace up to a time, s.
+    /// The part of the trace up to `time`, s.
     fn until(&self, time: f64) -> Self {
         let before = self.trace.iter().filter(|point| point.time <= time + 1e-9);
         let trace: VecDeque<TracePoint> = before.copied().collect();
@@ -100,7 +100,7 @@ pub struct HandDrive {
 }
 
 impl HandDrive {
-    /// The part recorded up to a time, s.
+    /// The part recorded up to `time`, s.
     fn until(&self, time: f64) -> Self {
         let before = self.kept.iter().filter(|(at, _)| *at <= time + 1e-9);
         Self {
@@ -139,7 +139,7 @@ pub struct ObservedRun {
     session: Session,
     /// The scenario at the start of the run.
     first: Arc<Scenario>,
-    /// The present scenario of the run.
+    /// The current scenario of the run.
     pub scenario: Arc<Scenario>,
     /// The trace of the watched agent.
     pub watch: AgentTrace,
@@ -182,7 +182,7 @@ impl ObservedRun {
         self.session.world()
     }
 
-    /// The present scenario, and whether it was edited since the start of the run.
+    /// The current scenario, and whether it was edited since the start of the run.
     pub fn ran(&self) -> Ran<'_> {
         Ran {
             scenario: &self.scenario,
@@ -248,7 +248,7 @@ impl ObservedRun {
         }
     }
 
-    /// Returns everything that is needed to continue from the present moment.
+    /// Returns everything that is needed to continue from the current moment.
     pub(crate) fn checkpoint(&self) -> Result<Checkpoint, SaveError> {
         let world = self.world();
         Ok(Checkpoint {

@@ -1,4 +1,4 @@
-//! Rigid bodies as the solver uses them, drawn as lines over the map: hulls in their present attitude, wheels
+//! Rigid bodies as the solver uses them, drawn as lines over the map: hulls in their current attitude, wheels
 //! and their loads, and the vehicles and obstacles around them.
 
 use glam::{DVec2, DVec3};
@@ -34,8 +34,8 @@ struct Body<'a> {
 /// Convex parts of a hull are drawn as seen from above in their actual attitude, sphere wheels as circles,
 /// and ray wheels as small circles where they touch the ground. A line from a wheel to its side shows the
 /// load of the wheel. Its length is twice the radius for the load at rest, and 0 in the air. Trailers,
-/// vehicles of other
-/// levels and loose obstacles have their outlines within 30 m of such a vehicle.
+/// vehicles of other levels and loose obstacles are drawn as outlines if they are within 30 m of such a
+/// vehicle.
 pub fn lines(
     scenario: &Scenario,
     snapshot: &Snapshot,

@@ -313,7 +313,7 @@ pub fn crown(forest: &Forest) -> f64 {
     (0.45 * forest.spacing).clamp(0.8, 3.5)
 }
 
-/// Size on which it depends whether the trees of a forest are drawn individually, m. It is the mean radius of
+/// Size that determines whether the trees of a forest are drawn individually, m. It is the mean radius of
 /// their crowns, or less if they overlap, so that a picture never contains more than one tree per circle of
 /// this size.
 pub fn grain(forest: &Forest) -> f64 {
@@ -350,7 +350,7 @@ impl Tree {
     }
 }
 
-/// Figure with which all trees are drawn.
+/// Figure used to draw all trees.
 pub const TREE: Figure = Figure::Tree;
 
 #[cfg(test)]

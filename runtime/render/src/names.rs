@@ -125,8 +125,8 @@ pub(crate) fn streets(
 
 /// Returns the longest stretch between junctions in the picture for each street name, with its length, the
 /// middle of its carriageway, and the width there. A street consists of many roads with the same name,
-/// because it is split at every junction. Sorted by name, so that it does not depend on ids which of two
-/// colliding names is written.
+/// because it is split at every junction. Sorted by name, so that the choice between two colliding names does
+/// not depend on ids.
 fn longest_stretches<'a>(
     canvas: &Canvas,
     scenario: &'a Scenario,

@@ -52,7 +52,8 @@ pub(crate) fn at(x: f32, y: f32) -> Transform {
     Transform::from_translate(x, y)
 }
 
-/// Returns the glyph of a character. For a missing one it is the typeface's box for unknown characters.
+/// Returns the glyph of a character. If the typeface lacks it, this is the typeface's box for unknown
+/// characters.
 fn glyph(face: &Face<'_>, c: char) -> GlyphId {
     face.glyph_index(c).unwrap_or(GlyphId(0))
 }

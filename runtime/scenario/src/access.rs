@@ -15,12 +15,12 @@ pub enum VehicleClass {
 }
 
 impl VehicleClass {
-    /// Returns the class for its number in the rows of planners: 0 is a car.
+    /// Returns the class for its number in the inputs of route planners: 0 is a car, others are buses.
     pub fn from_number(number: u32) -> Self {
         if number == 0 { Self::Car } else { Self::Bus }
     }
 
-    /// Its number in the rows of planners.
+    /// Its number in the inputs of route planners.
     pub fn number(self) -> u32 {
         match self {
             Self::Car => 0,
@@ -73,11 +73,11 @@ impl LaneAccess {
     }
 }
 
-/// Access to a road: the values of OpenStreetMap's `access`.
+/// Access to a road, with the values of OpenStreetMap's `access`.
 ///
-/// Through traffic uses only roads that are open to all; on other roads trips begin or end. The road with the
-/// stricter access counts as the inner one. A trip may therefore lead from a `private` road over a
-/// `destination` street to a public one, and in the other direction ([`TripPart`]).
+/// Through traffic uses only roads that are open to all. Other roads are used only by trips that begin or end
+/// there. The road with the stricter access counts as the inner one. A trip may therefore lead from a
+/// `private` road over a `destination` street to a public one, and in the other direction ([`TripPart`]).
 #[derive(
     Debug,
     Clone,
@@ -107,7 +107,7 @@ pub enum RoadAccess {
     Permit,
     /// The owner and authorised visitors.
     Private,
-    /// Closed to all traffic. A vehicle placed here may leave.
+    /// Closed to all traffic. A vehicle that is placed here may leave.
     No,
 }
 
@@ -170,7 +170,7 @@ impl RoadAccess {
 pub enum TripPart {
     /// No road so far has been stricter than the one before it.
     Leaving,
-    /// A stricter road has been entered, so the rest leads to a goal on it or farther in.
+    /// A stricter road has been entered, so the rest of the trip leads to a goal on that road or farther in.
     Arriving,
 }
 

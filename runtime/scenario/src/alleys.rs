@@ -32,7 +32,7 @@ const PLACE: f64 = 15.0;
 const TOLERANCE: f64 = 0.03;
 /// Half the length of the stretch over which a bend is measured, m.
 const BEND_REACH: f64 = 2.0;
-/// Distance of swinging out below which a vehicle counts as driving straight on, m.
+/// Swing-out below which a vehicle counts as driving straight on, m.
 const NO_SWING: f64 = 0.005;
 
 /// One direction of an alley: a part of a lanelet.
@@ -94,7 +94,7 @@ pub struct Alley {
     pub passing: Passing,
     /// Smallest distance between the centres of both lanes, m.
     pub distance: f64,
-    /// Distance that would be needed there, m.
+    /// Distance between the centres that two vehicles would need there, m.
     pub wanted: f64,
 }
 
@@ -143,7 +143,7 @@ impl Alleys {
     /// Finds the alleys of an edited lane graph. The result equals that of [`of`](Self::of), but the alleys
     /// of copied lanelets are reused. `copies` contains the earlier lanelet that each lanelet is a copy of,
     /// as in [`LaneGraph::after_edit`]; `has_long` must not have changed. O(lanelets + points of two-way
-    /// roads that are no copies).
+    /// roads that are not copies).
     pub fn after_edit(&self, graph: &LaneGraph, has_long: bool, copies: &[LaneletIndex]) -> Self {
         Self::build(graph, has_long, |section| {
             // A road is copied as a whole, so its lanelets keep their distances from each other.
@@ -343,7 +343,7 @@ fn between(
     alleys
 }
 
-/// Returns a part of a lanelet extended by the length to a vehicle's front, and further to the ends of the
+/// Returns a part of a lanelet, extended by the length to a vehicle's front. It is extended to an end of the
 /// lanelet if no waiting place is left there.
 fn direction(lanelet: LaneletIndex, length: f64, from: f64, to: f64, front: f64) -> AlleyDirection {
     let (from, to) = (from - front, to + front);
@@ -510,8 +510,8 @@ fn distance_to_line(point: DVec2, line: &[DVec2], at: usize) -> f64 {
     both.fold(point.distance(line[at]), f64::min)
 }
 
-/// Distance by which a body whose rear axle follows a line extends to the side of a point of the line, m. A
-/// vector selects the side.
+/// Distance by which a body whose rear axle follows a line extends to the side of a point of the line, m.
+/// `towards` selects the side.
 ///
 /// ```text
 ///                   .--------.

@@ -121,8 +121,8 @@ pub fn load(path: &Path) -> Result<Scenario, FileError> {
     })
 }
 
-/// Writes a scenario to a file atomically: it writes a temporary file beside it and then renames that. Links
-/// are followed and permissions kept, as described at [`roadwright_files::Beside`].
+/// Writes a scenario to a file atomically, by writing a temporary file beside it and renaming that file.
+/// Links are followed and permissions kept, as described at [`roadwright_files::Beside`].
 ///
 /// # Errors
 /// If the file cannot be written; its previous contents are then untouched.
@@ -145,7 +145,7 @@ pub fn from_text(text: &str) -> Result<Scenario, TextError> {
     read_text(text, VehicleFiles::None)
 }
 
-/// Reads a scenario from its text, with vehicles from the given files, as texts by the paths that the
+/// Reads a scenario from its text. `files` contains the texts of vehicle files, each with the path that the
 /// scenario names.
 ///
 /// # Errors

@@ -46,7 +46,7 @@ pub struct GripMap {
 }
 
 impl GripMap {
-    /// Creates the map of a scenario; `None` if its settings leave all grip at 1. O(length of all roads).
+    /// Creates the map of a scenario; `None` if the grip is 1 everywhere. O(length of all roads).
     pub fn new(scenario: &Scenario, layout: &Layout) -> Option<Self> {
         let grip = scenario.settings().grip;
         if grip.is_whole() {

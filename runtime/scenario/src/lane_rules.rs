@@ -52,7 +52,7 @@ const MAX_LANE_WIDTH: f64 = 100.0;
 /// Largest lateral shift of lane 0, m.
 const MAX_OFFSET: f64 = 1000.0;
 
-/// Whether polynomials are listed in order from 0 and stay within a range over a length.
+/// Whether polynomials are listed in order from 0 and stay within a range over the given length.
 fn check_polynomials(
     list: &[Poly3],
     length: f64,

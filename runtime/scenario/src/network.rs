@@ -96,7 +96,7 @@ impl RoadNetwork {
         self.road_index.get(&id).map(|&index| &*self.graph[index].1)
     }
 
-    /// A road by id, shared. If two networks return the same pointer, they have the same road.
+    /// A road by id, as a shared pointer. If two networks return the same pointer, they have the same road.
     pub fn shared_road(&self, id: RoadId) -> Option<&Arc<Road>> {
         self.road_index.get(&id).map(|&index| &self.graph[index].1)
     }

@@ -115,8 +115,8 @@ pub struct Obstacle {
     pub name: String,
     /// Outline on the ground.
     pub shape: Shape,
-    /// Height of the lower edge above the ground, m; 0 if the obstacle stands on the ground. Vehicles that
-    /// are not higher than this pass underneath.
+    /// Height of the lower edge above the ground, m; 0 if the obstacle stands on the ground. Lower vehicles
+    /// pass underneath.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub base: Quantity<HeightAboveGround>,
     /// Height of the top above the ground, m.

@@ -22,13 +22,13 @@ pub(crate) trait Validate {
     fn validate(&self) -> Result<(), String>;
 }
 
-/// A value of a file, whose type contains the range that its key allows.
+/// A value read from a file. Its type carries the range that its key allows.
 ///
 /// It dereferences to the value. Numbers can be used directly in arithmetic and comparisons.
 #[derive(Clone, Copy, Default)]
 pub struct Quantity<K, T = f64>(T, PhantomData<K>);
 
-/// An optional value of a file, whose type contains the range that its key allows.
+/// An optional value read from a file. Its type carries the range that its key allows.
 ///
 /// It dereferences to the option. `null` in a file is an error: a key has a value or is left out.
 #[derive(Clone, Copy)]

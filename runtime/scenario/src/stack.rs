@@ -11,12 +11,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Calls a macro with the table of slots, in the order in which a step calls them. Everything with one part
-/// per slot is generated from this table: fields of [`Stack`], [`Slot`], and the pools of a world.
+/// Calls a macro with the table of slots, in the order in which a step calls them. Everything that has one
+/// part per slot is generated from this table: the fields of [`Stack`], [`Slot`], and the pools of a world.
 ///
-/// The columns: name, title, field and key in files, kind of its modules, number of modules, default modules,
-/// default rate in Hz, and purpose. The rates of planner and controller are from [Gerdelan 2011], section
-/// 8.2.
+/// The columns are name, title, field (which is also the key in files), kind of the modules, number of
+/// modules, default modules, default rate in Hz, and purpose. The rates of planner and controller are from
+/// [Gerdelan 2011], section 8.2.
 #[macro_export]
 macro_rules! for_each_slot {
     ($callback:ident) => {
@@ -75,7 +75,7 @@ pub enum HowMany {
 }
 
 impl HowMany {
-    /// Whether a number of modules is allowed.
+    /// Whether the slot can hold `count` modules.
     pub fn fits(self, count: usize) -> bool {
         match self {
             Self::One => count == 1,

@@ -66,7 +66,7 @@ impl Followed {
         self.0.is_empty()
     }
 
-    /// The union of the progress of both.
+    /// The combined progress of both.
     pub fn union(&self, other: &Self) -> Self {
         let mut all: Vec<_> = self.0.iter().chain(&other.0).copied().collect();
         all.sort_unstable();

@@ -327,15 +327,15 @@ fn references_that_lead_nowhere_or_out_of_the_folder_are_refused() {
         ),
         (
             json!({ "file": "../jeep.vehicle.json" }),
-            "leads out of the folder",
+            "is outside the folder",
         ),
         (
             json!({ "file": "/etc/jeep.vehicle.json" }),
-            "leads out of the folder",
+            "is outside the folder",
         ),
         (
             json!({ "file": "vehicles\\jeep.vehicle.json" }),
-            "leads out of the folder",
+            "is outside the folder",
         ),
         (
             json!({ "file": "one.scenario.json" }),
@@ -372,7 +372,7 @@ fn a_link_out_of_the_folder_is_refused() {
         |target: &Path| std::os::unix::fs::symlink(target, folder.path().join("away.vehicle.json"));
     link(&outside).unwrap();
     let message = file::load(&path).unwrap_err().to_string();
-    assert!(message.contains("by a link"), "{message}");
+    assert!(message.contains("through a link"), "{message}");
     // A link that stays inside is followed.
     std::fs::remove_file(folder.path().join("away.vehicle.json")).unwrap();
     link(&folder.path().join(FILE)).unwrap();

@@ -67,12 +67,12 @@ pub enum CouplingError {
     BelongsElsewhere,
     /// The fitting trailers are too far away.
     #[error(
-        "the nearest trailer that fits is {0:.2} m from the free coupling; back up to {REACH} m or less"
+        "the nearest trailer that fits is {0:.2} m from the free coupling; back up to within {REACH} m of it"
     )]
     TooFar(f64),
     /// The nearby trailer is at too large an angle.
     #[error(
-        "the trailer is at an angle of {angle:.0} degrees to the vehicle; line up to {most:.0} degrees or less"
+        "the trailer is at an angle of {angle:.0} degrees to the vehicle; line up to within {most:.0} degrees"
     )]
     Askew {
         /// Angle between both headings, degrees.

@@ -206,7 +206,8 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "time_times_overlap",
             name: "Time times overlap",
-            doc: "Duration of the drive times the depth of overlap with others and obstacles, summed over time.",
+            doc: "Duration of the drive times the depth of overlap with vehicles and obstacles, \
+                  summed over time.",
         },
         parameters: &[],
         score: time_times_overlap,
@@ -304,7 +305,8 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "balance_score",
             name: "Balance",
-            doc: "Time missing to the limit, plus the mean angle of the balanced pole.",
+            doc: "Time by which the drive falls short of the limit, plus the mean angle of the \
+                  balanced pole.",
         },
         parameters: &[ParameterInfo::number(
             "time_limit",
@@ -464,7 +466,8 @@ fn time_times_overlap(_: &ParameterSet, input: &FitnessInput, conduct: &Conduct)
     input.time * conduct.overlap
 }
 
-/// Points without any overlap, m s, and without any time, s ([Gerdelan 2011], equation 9.1).
+/// Points for a drive without overlap, m s, and for one that takes no time, s ([Gerdelan 2011], equation
+/// 9.1).
 const ARENA_OVERLAP: f64 = 200.0;
 const ARENA_TIME: f64 = 60.0;
 /// Score of a drive that does not arrive (figure 9.3, the lower plot).

@@ -15,8 +15,8 @@ const OFF_LANE: f64 = 0.5;
 /// accelerator.
 const BRAKING: f64 = -0.5;
 
-/// Turn signal of an agent: the choice of its behaviour, otherwise that for the lane change that it makes or
-/// seeks, otherwise that for the turn that it approaches or makes.
+/// Turn signal of an agent: the one set by its behaviour, or else the one for the lane change that it makes
+/// or seeks, or else the one for the turn that it makes or approaches.
 pub(crate) fn indicator(world: &World, agent: AgentIndex) -> Indicator {
     let index = agent.index();
     let wished = world.agents.wish[index].indicator;

@@ -33,7 +33,7 @@ pub struct RunOptions {
     pub verify: bool,
     /// Modules that all stacks use instead of their own.
     pub modules: ModuleOverrides,
-    /// Whether to refuse agents without a goal, or with a place that does not exist, and run the others. This
+    /// Whether to refuse agents that have no goal or whose places do not exist, and to run the others. This
     /// suits a scenario that is still being drawn. Otherwise the whole run fails.
     pub lenient: bool,
 }

@@ -53,7 +53,7 @@ pub(crate) struct LaneQuestion<'a> {
     pub(crate) to: TripEnd,
 }
 
-/// Whether lanes lead from one place to another.
+/// Result of a request for a route on lanes from one place to another.
 pub(crate) enum OnLanes {
     /// One of the places lies off the lanes.
     Beside,

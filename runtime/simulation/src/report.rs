@@ -50,7 +50,7 @@ impl World {
         summary(self)
     }
 
-    /// The drive of a driving agent so far. Calls its fitnesses.
+    /// The unfinished drive of a driving agent. Calls its fitnesses.
     pub fn drive_so_far(&self, id: u64) -> Option<Drive<'_>> {
         let agent = self.agents.census().find(id)?;
         Some(drive_so_far(self, agent))
@@ -236,7 +236,7 @@ fn removed(world: &World) -> usize {
     removed.len()
 }
 
-/// Drives of all agents; those of driving agents so far.
+/// Drives of all agents, including the unfinished drives of driving agents.
 pub(crate) fn drives(world: &World) -> Vec<Drive<'_>> {
     // Finished drives are in the order of their ends, the others by id, so these lists are the same in every
     // run and only grow during it.
@@ -245,7 +245,7 @@ pub(crate) fn drives(world: &World) -> Vec<Drive<'_>> {
     world.finished.iter().chain(so_far).collect()
 }
 
-/// The drive of a driving agent so far.
+/// The unfinished drive of a driving agent.
 pub(crate) fn drive_so_far(world: &World, agent: AgentIndex) -> Drive<'_> {
     let index = agent.index();
     let (who, statistics) = (

@@ -12,8 +12,8 @@ use roadwright_scenario::{Agent, AgentId, LaneletIndex, Place, Scenario};
 
 /// Planner of agents that drive straight to goals off the lanes.
 const STRAIGHT: &str = "straight";
-/// Distance before the place nearest to its destination at which a vehicle leaves its lane, m. It needs the
-/// distance to turn.
+/// Distance at which a vehicle leaves its lane before the place on the lane that is nearest to its
+/// destination, m. The vehicle needs this distance to turn.
 const EXIT_BEFORE: f64 = 30.0;
 /// Vehicle type of random trips.
 const POPULATION_VEHICLE: &str = "car";

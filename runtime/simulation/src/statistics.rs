@@ -13,7 +13,7 @@ const PERIOD: f64 = 1.0;
 /// Speed below which a vehicle counts as queued, m/s; the same as for heat maps.
 const STANDING: f64 = 1.0;
 
-/// State of the run at one second.
+/// State of the run at a full second.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TimeRow {
     /// Simulated time, s.
@@ -84,7 +84,7 @@ struct Seen {
     standing: f64,
 }
 
-/// Records a row for each second and one for each finished trip. An observer of a
+/// Records a row for each second, and a row for each finished trip. An observer of a
 /// [`Session`](crate::Session); it starts again with [`begin`](Observer::begin).
 #[derive(Debug, Clone, Default)]
 pub struct Statistics {

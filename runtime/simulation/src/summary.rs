@@ -110,8 +110,8 @@ impl ModuleRecord {
     }
 }
 
-/// Number of replans because a driving agent stood. The other reason, a missed lane change, is counted by
-/// [`LawCounts::missed_turns`], once for each new route found rather than each second in which one was
+/// Number of replans of driving agents that were standing. Replans after a missed lane change are counted by
+/// [`LawCounts::missed_turns`], once for each new route rather than for each second in which a route was
 /// requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReplanCounts {
@@ -144,8 +144,8 @@ pub struct LawCounts {
     pub rotations: u64,
     /// Vehicles in rings of full lanes that were rerouted so that the others could continue.
     pub sent_round: u64,
-    /// Rings of full lanes that had stood for a minute without another route for any vehicle. Each ring
-    /// counts once for as long as it stands.
+    /// Rings of full lanes that stood for a minute without an alternative route for any of their vehicles.
+    /// Each ring counts once for as long as it stands.
     pub gridlocks: u64,
 }
 
@@ -226,7 +226,7 @@ pub struct StackSummary {
     pub travel_time: Statistic,
     /// Distance driven by each agent, m.
     pub distance: Statistic,
-    /// Scores of each fitness that any of them had, in the order of fitness ids. Scores of different
+    /// Scores of each fitness that any of the agents had, in the order of fitness ids. Scores of different
     /// fitnesses are never combined.
     pub fitness: Vec<FitnessSummary>,
 }

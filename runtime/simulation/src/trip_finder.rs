@@ -25,7 +25,7 @@ const MARGIN: f64 = 20.0;
 pub struct TripQuestion<'a> {
     /// The vehicle.
     pub vehicle: &'a VehicleType,
-    /// Id of the stack whose route planner plans on lanes.
+    /// Name of the stack whose route planner plans on lanes.
     pub stack: &'a str,
     /// Start.
     pub from: TripEnd,

@@ -144,8 +144,8 @@ pub fn body_of(vehicle: &roadwright_scenario::VehicleType) -> GroundBody {
     }
 }
 
-/// Difference in height above the ground beyond which two couplings do not fit, m; for example a tow ball and
-/// a fifth wheel.
+/// Difference in height above the ground beyond which two couplings do not fit each other, m, as with a tow
+/// ball and a fifth wheel.
 pub(crate) const LEVEL: f64 = 0.15;
 /// Maximum number of types that tow trailers of other types.
 const MOST_STRANGERS: usize = 1000;
@@ -223,7 +223,7 @@ pub(crate) struct VehicleTypes {
     drive_trains: Vec<Option<DriveTrain>>,
     /// Keys that each level needs and the file lacks.
     missing: Vec<[Vec<&'static str>; DynamicsLevel::ALL.len()]>,
-    /// Types as rigid bodies. Where files lack values, as far as they are known.
+    /// Types as rigid bodies, with defaults for values that files lack.
     rigid: Vec<RigidModel>,
     /// Shapes of the rigid bodies, for snapshots.
     rigid_shapes: Vec<Arc<RigidShape>>,

@@ -702,7 +702,7 @@ impl World {
     }
 
     /// Uncouples the trailers of an agent from `from` on, counted from 1 at the front; with `None`, only the
-    /// last one. They stand still with their brakes on and obstruct others until a vehicle couples them
+    /// last one. They stand still with their brakes on, and obstruct others, until a vehicle couples them
     /// again. Returns the number uncoupled.
     ///
     /// # Errors
@@ -721,9 +721,8 @@ impl World {
     /// Couples the trailers that stand at the free coupling of an agent's vehicle or of its last trailer.
     /// Returns the number coupled.
     ///
-    /// # Errors
-    /// If it does not drive, moves faster than walking speed, or no fitting trailer is close and straight
-    /// enough; nothing changes then.
+    /// # Errors If it does not drive, moves faster than walking speed, or if no trailer that fits is close
+    /// and straight enough; nothing changes then.
     pub fn couple(&mut self, id: u64) -> Result<usize, CouplingError> {
         let agent = self
             .agents

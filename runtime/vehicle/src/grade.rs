@@ -197,8 +197,8 @@ impl Grade {
     }
 
     /// Returns the speed along the heading after `dt` seconds, m/s, and the distance in that time, m. Brakes
-    /// end a motion but never start one: the vehicle stands if they can hold it, and slides if gravity is
-    /// stronger. Exact for constant forces.
+    /// end a motion but never start one: the vehicle stands still if they can hold it, and slides if gravity
+    /// is stronger. Exact for constant forces.
     pub fn roll(&self, effort: Effort, speed: f64, dt: f64) -> (f64, f64) {
         let Effort { drive, brake } = effort;
         let net = drive + self.pull;

@@ -237,7 +237,7 @@ impl Train {
 }
 
 impl TrailerState {
-    /// Moves the axle after its coupling, which moves straight to a new position: the tractrix.
+    /// Lets the axle follow its coupling, which moves straight to a new position: the tractrix.
     fn follow(&mut self, coupling: DVec2, to_axle: f64) {
         let pull = coupling - self.coupling;
         let length = pull.length();
@@ -271,8 +271,8 @@ pub fn distance_to_jackknife(to_axle: f64, from: f64, to: f64) -> f64 {
     to_axle * roadwright_geometry::math::ln(half(to) / half(from))
 }
 
-/// Returns the radius on which the axle of a trailer rolls in a steady bend with the vehicle's rear axle on a
-/// radius, m; `None` if the bend is too tight: `R2^2 = R1^2 + e^2 - d^2`.
+/// Returns the radius on which the axle of a trailer rolls in a steady bend in which the vehicle's rear axle
+/// follows `radius`, m; `None` if the bend is too tight: `R2^2 = R1^2 + e^2 - d^2`.
 pub fn off_tracking(radius: f64, behind: f64, to_axle: f64) -> Option<f64> {
     let square = radius * radius + behind * behind - to_axle * to_axle;
     (square > 0.0).then(|| square.sqrt())
@@ -393,7 +393,7 @@ mod tests {
         let apart = wrap_angle(states[0].heading - heading);
         assert!(apart.abs() < 2e-3, "{apart}");
         assert!(heading.abs() > 0.1, "{heading}");
-        // And back, from its present state.
+        // And back, from its current state.
         let mut pose = car.pose;
         let mut angle = wrap_angle(pose.heading - heading);
         let before = angle;

@@ -45,7 +45,7 @@ pub struct DraftState {
 /// The gesture during which a change was made. All changes of one gesture form one step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Gesture {
-    /// Time at which the button that is still down was pressed, stored as its bits.
+    /// Time at which the button that is still held was pressed, as the bits of a double.
     pub pressed: Option<u64>,
     /// The field with keyboard focus.
     pub field: Option<u64>,
@@ -159,7 +159,7 @@ impl Draft {
     }
 }
 
-/// Returns a path relative to `folder` if the two share a beginning, otherwise the path as it is.
+/// Returns a path relative to `folder` if the two have a common prefix, otherwise the path unchanged.
 fn from_folder(path: &Path, folder: Option<&Path>) -> String {
     let relative = folder.and_then(|folder| {
         let (mut own, mut base) = (path.components().peekable(), folder.components().peekable());

@@ -1,16 +1,16 @@
-//! Runs of a training that can be paused, cancelled and counted.
+//! The drives of a training run, which can be paused, cancelled and counted.
 
 use roadwright_training::genetic::{CandidateRun, Evaluate};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// Progress of a training.
+/// Progress of a training run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Progress {
     /// Runs finished in the current generation, or while the champion is chosen.
     pub done: usize,
-    /// Runs planned for that part. Fewer are driven if individuals end early.
+    /// Runs planned for the current part. Fewer are driven if individuals end early.
     pub planned: usize,
     /// Estimated remaining time of the training in seconds; `None` before the first run.
     pub seconds_left: Option<f64>,

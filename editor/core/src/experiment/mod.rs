@@ -5,7 +5,7 @@
 //! | `comparison.rs` | results of `bench run` that are compared |
 //! | `draft.rs` | the experiment being set up, and its errors |
 //! | `trainer.rs` | the training on its own thread: orders in, snapshots out |
-//! | `picture.rs` | the state of a training for the panels |
+//! | `picture.rs` | the state of a training run for the panels |
 //! | `gate.rs` | runs that can be paused, cancelled and counted |
 
 mod comparison;
@@ -115,7 +115,7 @@ pub enum ExperimentFile {
     Open,
     /// Where to save it.
     Save,
-    /// Where to write the record of the training.
+    /// Where to write the training record.
     Record,
     /// Results of `bench run` to open.
     Results,

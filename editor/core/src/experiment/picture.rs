@@ -1,4 +1,4 @@
-//! The state of a training for the panels.
+//! The state of a training run for the panels.
 
 use roadwright_training::genetic::{
     Chromosome, Experiment, GenerationReport, Judgement, Problem, Record, Training, Verdict,
@@ -6,13 +6,13 @@ use roadwright_training::genetic::{
 use roadwright_training::statistics::Moments;
 use std::sync::Arc;
 
-/// Phase of a training.
+/// Phase of a training run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Phase {
     /// Prepares the course and drives it once as a trial.
     #[default]
     Preparing,
-    /// Judges a generation, counted from 1.
+    /// Breeds and evaluates the generation with this number, counted from 1.
     Breeding(usize),
     /// Chooses the champion among the finalists and tests it.
     Choosing,
@@ -47,7 +47,7 @@ pub enum Fate {
     Rated,
     /// It ended early because it hardly moved.
     EndedEarly,
-    /// It was discarded early, because it could no longer win.
+    /// It was dropped early, because it could no longer win.
     RacedOut,
     /// It was struck out by the user.
     StruckOut,
@@ -84,7 +84,7 @@ pub struct IndividualRow {
     pub runs: usize,
     /// Its fate.
     pub fate: Fate,
-    /// Its rank in the pool, counted from 1, if it is in it.
+    /// Rank in the pool, counted from 1; `None` if the individual is not in the pool.
     pub rank: Option<usize>,
     /// Whether it was judged in the last generation and can therefore be struck out.
     pub is_latest: bool,
@@ -97,7 +97,7 @@ impl IndividualRow {
     }
 }
 
-/// A snapshot of a training.
+/// A snapshot of a training run.
 #[derive(Clone, Default)]
 pub struct TrainingPicture {
     /// Current phase.
@@ -135,7 +135,7 @@ impl TrainingPicture {
         problem.is_none_or(|problem| problem.is_lower_better())
     }
 
-    /// Updates the snapshot from a training.
+    /// Updates the snapshot from a training run.
     pub fn take(&mut self, training: &mut Training<'_>, problem: &Problem) {
         self.pool_hash = training.pool_hash();
         let record = training.record().clone();

@@ -1,4 +1,4 @@
-//! A training on its own thread, which receives orders and publishes snapshots.
+//! A training run on its own thread, which receives orders and publishes snapshots.
 //!
 //! Only the record of the complete generations is kept. If the user stops the training or strikes out an
 //! individual, the generation in progress is discarded and training continues from the record, exactly as a
@@ -60,7 +60,7 @@ impl Shared {
     }
 }
 
-/// A training that runs in the background.
+/// Training in the background.
 pub struct Trainer {
     orders: Sender<Order>,
     shared: Arc<Shared>,
@@ -68,7 +68,7 @@ pub struct Trainer {
 }
 
 impl Trainer {
-    /// Starts a training; `scenario` is the experiment's scenario, if any. `wake` is called for every
+    /// Starts a training run; `scenario` is the experiment's scenario, if any. `wake` is called for every
     /// new snapshot. One thread of the machine is left to the window.
     pub fn start(
         experiment: Experiment,
@@ -347,7 +347,8 @@ impl Thread {
                 .runs_of(generation, problem.drives_of_a_run())
     }
 
-    /// Number of runs after a generation, estimated from the share that was saved in earlier generations.
+    /// Number of runs that follow a generation, estimated from the share of runs that earlier generations
+    /// saved.
     fn later(&self, generation: u32, problem: &Problem) -> usize {
         let last = self.experiment.stop.generations;
         let planned: usize = (generation + 1..=last)

@@ -8,7 +8,7 @@ pub(super) struct Library {
     /// `None` if it could not start.
     pads: Option<Gilrs>,
     problem: Option<String>,
-    /// Whether pads that were already connected have been announced, which the first read does.
+    /// Whether pads that were already connected have been announced. The first read does this.
     is_begun: bool,
 }
 

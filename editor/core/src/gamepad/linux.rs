@@ -233,7 +233,7 @@ fn devices(folder: &Path) -> std::io::Result<BTreeSet<PathBuf>> {
     Ok(paths.filter(is_device).collect())
 }
 
-/// Whether a link identifies a device that cannot be opened as a joystick or gamepad.
+/// Whether a link identifies a device as a joystick or gamepad, for devices that cannot be opened.
 fn is_linked_as_pad(folder: &Path, device: &Path) -> bool {
     let links = ["by-id", "by-path"].map(|links| std::fs::read_dir(folder.join(links)));
     let mut links = links.into_iter().flatten().flatten().flatten();

@@ -93,13 +93,14 @@ pub struct LivePicture {
     pub is_over: bool,
     /// Number of agents in each state.
     pub counts: AgentCounts,
-    /// Current speed in simulated seconds per second.
+    /// Current speed of the run, in simulated seconds per second.
     pub pace: f64,
     /// Collisions so far.
     pub collisions: Arc<Vec<Collision>>,
     /// The watched agent.
     pub inspection: Option<Inspection>,
-    /// How its last drive ended, and when in seconds; `None` if it is driving now or has not driven yet.
+    /// Outcome of its last drive, and the time of its end in seconds; `None` if it is driving now or has not
+    /// driven yet.
     pub ending: Option<(Status, f64)>,
     /// Its recent history, oldest first.
     pub trace: Arc<Vec<TracePoint>>,
@@ -121,7 +122,7 @@ pub struct LivePicture {
     pub signals: Vec<SignalHead>,
     /// Number of times that modules have been replaced so far.
     pub swaps: usize,
-    /// Reason why the last order failed, with the number of such messages so far.
+    /// Message about the last order that failed, with the number of such messages so far.
     pub error: Option<(u64, String)>,
     /// Hash of the state of all agents while paused; 0 while running.
     pub hash: u64,
@@ -240,7 +241,7 @@ impl Live {
         self.give(Order::LookInto(coordinator));
     }
 
-    /// The present input of an agent's behaviour; `None` if the agent is not driving or the thread does
+    /// The current input of an agent's behaviour; `None` if the agent is not driving or the thread does
     /// not answer in time.
     pub fn behaviour_view(&mut self, agent: u64) -> Option<BehaviourView> {
         let (answer, inbox) = channel();

@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 const SLICE: f64 = 0.008;
 /// Snapshots per second.
 const PICTURE_RATE: f64 = 60.0;
-/// Longest wall time to catch up on, in seconds; any excess is dropped. Otherwise a run that was too slow for
-/// a minute would race for a minute once it has less to do.
+/// Maximum backlog of wall time to catch up on, in seconds; any excess is dropped. Otherwise, a run that was
+/// too slow for a minute would race for a minute once it has less to do.
 const MOST_BEHIND: f64 = 0.25;
 /// Number of lines shown from the log of the modules.
 const LOG_LINES: usize = 200;
@@ -195,7 +195,7 @@ impl Runner {
         self.end_at.is_some_and(|end| run.world().steps() >= end)
     }
 
-    /// Whether the present run has reached its last step.
+    /// Whether the current run has reached its last step.
     fn has_ended(&self) -> bool {
         self.run.as_ref().is_some_and(|run| self.is_at_end(run))
     }
@@ -258,7 +258,7 @@ impl Runner {
         ));
     }
 
-    /// Applies an intervention to the present run and records it. Returns whether it succeeded.
+    /// Applies an intervention to the current run and records it. Returns whether it succeeded.
     fn take(&mut self, event: Intervention) -> bool {
         let Some(run) = &mut self.run else {
             return false;

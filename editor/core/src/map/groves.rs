@@ -16,7 +16,7 @@ const PIECE: usize = 250;
 /// A forest as triangles and instances.
 #[derive(Debug, Clone, Default)]
 pub struct Grove {
-    /// Size on which it depends whether its trees are drawn, in metres.
+    /// Size, in metres, that determines whether the trees of the forest are drawn.
     grain: f64,
     /// Its area in the average colour of its trees.
     canopy: Arc<Mesh>,

@@ -23,8 +23,8 @@ use std::sync::Arc;
 const TOLERANCE: f64 = 0.05;
 /// Width below which a lane has not opened yet or has already closed, m.
 const NARROWEST: f64 = 0.1;
-/// Distance from section borders at which lanes are sampled, in metres; exactly on the border they are not
-/// unique.
+/// Distance from section borders at which lanes are sampled, m, because they are not unique exactly on the
+/// border.
 const BESIDE: f64 = 1e-6;
 /// Width of the casing of pale roads, pixels.
 const CASING: f64 = 1.0;
@@ -50,7 +50,7 @@ pub struct HeatQuestion {
 }
 
 impl HeatQuestion {
-    /// Whether both show the roads alike.
+    /// Whether both show the same roads in the same way.
     fn has_roads_of(&self, other: &Self) -> bool {
         let shown = |question: &Self| (question.is_dark, question.is_far);
         Arc::ptr_eq(&self.scene, &other.scene) && shown(self) == shown(other)
@@ -223,7 +223,7 @@ fn stretches(question: &HeatQuestion, top: f64) -> Mesh {
 type Band = (i8, (Vec<DVec2>, Vec<DVec2>));
 
 fn put(builder: &mut MeshBuilder, question: &HeatQuestion, band: Option<Band>, color: Color) {
-    // The past is shown on the present roads, some of which may have been deleted since.
+    // The past is shown on the current roads, some of which may have been deleted since.
     let Some((layer, (left, right))) = band else {
         return;
     };

@@ -40,7 +40,7 @@ impl Level {
         }
     }
 
-    /// Resolution for which shapes are made, in pixels per metre.
+    /// Resolution for which shapes are created, in pixels per metre.
     pub fn pixels_per_metre(self) -> f64 {
         match self {
             Self::Far => 0.2,

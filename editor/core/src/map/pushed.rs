@@ -26,7 +26,7 @@ pub struct Pushed {
 }
 
 impl Pushed {
-    /// Creates the meshes from the present positions, with all obstacles at rest.
+    /// Creates the meshes from the current positions, with all obstacles at rest.
     pub fn new(scene: Arc<Scene>, ink: Ink, records: &[LooseRecord]) -> Self {
         let mut pushed = Self {
             scene,

@@ -17,7 +17,7 @@ const MOST: usize = 20_000;
 /// Shortest and longest piece, m. A wheel that moved farther than this between two pictures has jumped.
 const SHORTEST: f64 = 0.1;
 const LONGEST: f64 = 10.0;
-/// Longest time between two pictures whose wheel positions are connected by a piece, s.
+/// Maximum time between two pictures whose wheel positions are joined by a piece, s.
 const BREAK: f64 = 1.0;
 /// Opacity of a mark.
 const OPACITY: f32 = 0.45;

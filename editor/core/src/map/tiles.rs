@@ -32,7 +32,7 @@ pub struct Tile {
     pub high: DVec2,
     /// Hash of the contents, equal for equal contents.
     pub fingerprint: u64,
-    /// Roads kept alive, so that no other road gets an address that the fingerprint contains.
+    /// Roads that are kept alive, so that no other road gets an address that is part of the fingerprint.
     held: Vec<Arc<Road>>,
 }
 
@@ -118,7 +118,7 @@ impl Tile {
     }
 }
 
-/// Farthest distance from a house that its shadow and yard reach, m.
+/// Maximum distance from a house that its shadow and yard reach, m.
 const AROUND: f64 = 12.0;
 
 fn land_and_obstacles(tiles: &mut BTreeMap<TileId, Tile>, scene: &Scene) {

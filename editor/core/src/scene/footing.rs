@@ -6,7 +6,7 @@ use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_scenario::{NodeId, RoadClass};
 use std::collections::BTreeSet;
 
-/// Farthest distance that a junction reaches beyond the roads that meet there, m, because its kerbs are
+/// Maximum distance by which a junction extends beyond the roads that meet there, m, because its kerbs are
 /// rounded.
 const CORNERS: f64 = 30.0;
 /// Tolerance of the outline of a junction and of the ends of roads, m.

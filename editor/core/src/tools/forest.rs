@@ -22,7 +22,7 @@ struct Stroke {
     last: DVec2,
     /// The scenario before the stroke.
     base: Arc<Scenario>,
-    /// Forests that the stroke has touched, with their present regions.
+    /// Forests that the stroke has touched, with their current regions.
     regions: BTreeMap<ForestId, Vec<Ring>>,
     /// The painted forest; `None` while erasing.
     painted: Option<ForestId>,
@@ -72,7 +72,7 @@ impl ForestTool {
         });
     }
 
-    /// Applies the brush along the line from its previous to its present position.
+    /// Applies the brush along the line from its previous to its current position.
     fn dab(&mut self, at: DVec2, context: &ToolContext<'_>) -> Vec<Effect> {
         let radius = context.options.forest.radius;
         let Some(stroke) = &mut self.stroke else {

@@ -28,7 +28,7 @@ pub enum HandleKind {
     Destination(AgentId),
     /// A waypoint of an agent.
     WayPoint(AgentId, usize),
-    /// Inserts a waypoint at this index, in the middle between two places of an agent's trip.
+    /// Inserts a waypoint at this index, midway between two places of an agent's trip.
     NewWayPoint(AgentId, usize),
     /// The origin of a flow.
     Origin(FlowId),
@@ -65,7 +65,7 @@ impl Handle {
         }
     }
 
-    /// Says in the status line what dragging the handle does.
+    /// Text for the status line: what dragging the handle does.
     pub fn hint(&self) -> &'static str {
         match self.kind {
             HandleKind::RoadPoint(..) => "Drag: move this point. Alt+click: remove it.",

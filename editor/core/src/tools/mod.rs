@@ -170,11 +170,11 @@ pub enum ToolEvent {
     Press(Pointer),
     /// The pointer moves with the left button held.
     Drag(Pointer),
-    /// The left button goes up after a drag.
+    /// The left button is released after a drag.
     Release(Pointer),
-    /// The left button goes up where it went down.
+    /// The left button is released where it was pressed.
     Click(Pointer),
-    /// The second of two clicks at the same place; its [`Click`](Self::Click) came before.
+    /// The second of two clicks at the same place. It follows its own [`Click`](Self::Click).
     DoubleClick(Pointer),
     /// Enter: finish.
     Enter,
@@ -209,7 +209,7 @@ pub enum Effect {
     Select(Objects),
     /// Explains the connection between two lanes through the selected junction.
     Explain(LaneEnd, LaneEnd),
-    /// Moves the background picture by this much, m.
+    /// Moves the background picture by this vector, m.
     MoveOverlay(DVec2),
     /// Scales the background picture about its lower left corner.
     ScaleOverlay(f64),
@@ -220,7 +220,7 @@ pub enum Effect {
 /// Context that tools can read.
 #[derive(Clone, Copy)]
 pub struct ToolContext<'a> {
-    /// The present scenario, including the gesture.
+    /// The current scenario, including the gesture.
     pub scenario: &'a Arc<Scenario>,
     /// Data derived from the scenario, possibly from its previous revision.
     pub scene: &'a Scene,

@@ -16,14 +16,14 @@ const LEAST_SIZE: f64 = 0.2;
 #[derive(Default)]
 pub(super) struct ObstacleTool {
     press: Option<DVec2>,
-    /// End of the drag, and whether Shift rotates the box with it.
+    /// End of the drag, and whether Shift makes the box follow the direction of the drag.
     now: Option<(DVec2, bool)>,
     corners: Corners,
     hover: Option<DVec2>,
 }
 
 impl ObstacleTool {
-    /// The shape between the press and the present position of the pointer.
+    /// The shape between the press and the current position of the pointer.
     fn shape(&self, kind: ObstacleKind) -> Option<Shape> {
         let (start, (now, turned)) = (self.press?, self.now?);
         let diagonal = now - start;
@@ -197,7 +197,7 @@ impl Tool for ObstacleTool {
     fn status(&self, context: &ToolContext<'_>) -> String {
         match context.options.obstacle.kind {
             ObstacleKind::Box => {
-                "Drag: box from corner to corner; with Shift along the drag. Click: small box."
+                "Drag: box from corner to corner; Shift+drag: box along the drag. Click: small box."
                     .into()
             }
             ObstacleKind::Circle => "Drag: circle from its centre. Click: small circle.".into(),

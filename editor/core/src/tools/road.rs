@@ -332,8 +332,8 @@ impl RoadTool {
         self.place(pointer, context)
     }
 
-    /// Removes the last typed character; if there is none, the last points of the stroke; if there are none,
-    /// the stroke.
+    /// Removes the last typed character or, if there is none, the last points of the stroke. A stroke without
+    /// points is cancelled.
     fn backspace(&mut self) {
         if self.typed.pop().is_some() {
             return;

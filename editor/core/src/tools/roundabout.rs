@@ -8,7 +8,7 @@ use std::f64::consts::TAU;
 
 /// Radius of a ring placed by a click, m.
 const DEFAULT_RADIUS: f64 = 15.0;
-/// Radii are multiples of this, m.
+/// Step of the radius of a ring, m.
 const STEP: f64 = 0.5;
 
 /// The roundabout tool.

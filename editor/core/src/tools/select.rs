@@ -220,8 +220,8 @@ impl Select {
         vec![Effect::Select(selection)]
     }
 
-    /// The connection selected by a click. Repeated clicks at the same place select the connections there in
-    /// turn, and then the object below them, for which this returns `None`.
+    /// The connection selected by a click. Repeated clicks at the same place select the connections there one
+    /// after another, and then the object below them; for that, this returns `None`.
     fn next_turn(&mut self, at: DVec2, context: &ToolContext<'_>) -> Option<LaneTurn> {
         let near = turns_at(at, context);
         let index = match &self.last_turns {

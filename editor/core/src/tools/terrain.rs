@@ -20,7 +20,7 @@ struct Stroke {
     last: DVec2,
     /// Distance to the next dab, m.
     missing: f64,
-    /// The present terrain, or flat terrain if there was none.
+    /// The current terrain, or flat terrain if there was none.
     field: HeightField,
     is_new: bool,
     heights: Vec<f64>,

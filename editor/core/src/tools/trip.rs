@@ -133,7 +133,7 @@ fn lane_point(point: DVec2, context: &ToolContext<'_>) -> Option<DVec2> {
     Some(context.scenario.pose_of(&Place::Lane(lane))?.position)
 }
 
-/// Returns start and destination as places. On open ground the start is headed for the destination.
+/// Returns start and destination as places. On open ground, the start faces the destination.
 pub(super) fn places(from: DVec2, to: DVec2, context: &ToolContext<'_>) -> (Place, Place) {
     let heading = heading_of(to - from);
     // Both ends get this heading, because a goal on open ground has one as well.

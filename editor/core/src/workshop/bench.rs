@@ -1,4 +1,4 @@
-//! The vehicle on the bench, with its original and present numbers and its own undo history.
+//! The vehicle on the bench, with its original and current numbers and its own undo history.
 
 use super::{Drawn, Source};
 use roadwright_scenario::Scenario;
@@ -12,7 +12,7 @@ const MOST_STEPS: usize = 200;
 /// A rejected number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// Label of the change that it was part of.
+    /// Label of the change to which it belonged.
     pub label: String,
     /// Key of the number in the file.
     pub key: String,
@@ -45,7 +45,7 @@ pub struct Bench {
     pub source: Source,
     /// The vehicle as opened, or as last saved.
     pub base: Arc<VehicleFile>,
-    /// The present vehicle.
+    /// The current vehicle.
     pub file: Arc<VehicleFile>,
     /// Its views and curves.
     pub drawn: Arc<Drawn>,
@@ -94,7 +94,7 @@ impl Bench {
         self.file != self.base
     }
 
-    /// The file that contains its present state.
+    /// The file that contains its current state.
     pub fn home(&self) -> Option<&Kept> {
         self.kept.as_ref().filter(|kept| kept.file == self.file)
     }

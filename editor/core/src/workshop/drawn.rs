@@ -30,7 +30,7 @@ pub struct Drawn {
     pub missing: Vec<&'static str>,
     /// Whether the vehicle is too stiff for its mass to be simulated as a rigid body.
     pub is_too_stiff: bool,
-    /// Promises of `performance` that the drive train does not meet.
+    /// Values of `performance` that the drive train cannot reach.
     pub findings: Vec<String>,
 }
 

@@ -71,7 +71,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     match (state.view, &experiment.draft, &experiment.training) {
         (View::Setup, Some(draft), _) => setup::ui(ui, model, draft, state, actions),
         (View::Setup, None, _) => begin(ui, actions),
-        // Handled before the pages that need a training, because results can be compared without one.
+        // Handled before the pages that need a training run, because results can be compared without one.
         (View::Compare, _, _) => comparison::ui(ui, model, state, actions),
         (_, _, None) => empty(ui, "Press Train in Set up to start."),
         (View::Training, _, Some(training)) => {
@@ -126,7 +126,7 @@ enum Part {
     Second,
 }
 
-/// Two parts side by side if there is room, otherwise one below the other.
+/// Shows two parts side by side if there is room, otherwise one below the other.
 fn beside(ui: &mut Ui, mut show: impl FnMut(&mut Ui, Part)) {
     if ui.available_width() < WIDE {
         show(ui, Part::First);

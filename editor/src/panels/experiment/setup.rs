@@ -1,4 +1,4 @@
-//! Setup of a training, with course, stack, genes, seeds and operators.
+//! Setup of a training run, with course, stack, genes, seeds and operators.
 
 use super::super::widgets::{Number, choice, heading, primary_if};
 use super::{ExperimentPanel, Part, beside, button, fault, genes, spending};
@@ -225,7 +225,7 @@ fn scenario<'a>(model: &'a Model, draft: &'a Draft) -> Option<&'a Scenario> {
 fn stack(ui: &mut Ui, model: &Model, draft: &Draft, actions: &mut Vec<Action>) {
     ui.label("Stack");
     let NameOr::Name(name) = &draft.experiment.stack else {
-        ui.label("its own, as in the file");
+        ui.label("defined in the experiment file");
         ui.end_row();
         return;
     };

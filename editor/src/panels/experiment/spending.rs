@@ -21,7 +21,7 @@ const RACING: Racing = Racing {
 /// Initial values of significance and restarts.
 const DOUBT: f64 = 0.05;
 const RESTART: u32 = 30;
-/// Range offered for a fitness, which is not limited.
+/// Range that fields for a fitness offer, because a fitness has no limits.
 const ANY: RangeInclusive<f64> = -1e6..=1e6;
 
 /// Method by which individuals are ended early.

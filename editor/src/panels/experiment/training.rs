@@ -1,4 +1,4 @@
-//! Progress of a training: curves of its generations, progress, and controls.
+//! Progress of a training run: curves of its generations, progress, and controls.
 
 use super::super::plots::{Curve, plot_with};
 use super::super::widgets::counted;
@@ -90,7 +90,7 @@ fn buttons(ui: &mut Ui, model: &Model, training: &TrainingPicture, actions: &mut
         if is_stopped && ui.button("Continue").clicked() {
             actions.push(ask(ExperimentAction::GoOn));
         }
-        let hint = "Choose the champion from the present pool and test it.";
+        let hint = "Choose the champion from the current pool and test it.";
         let has_some = !training.generations.is_empty();
         if is_stopped && has_some && ui.button("Test now").on_hover_text(hint).clicked() {
             actions.push(ask(ExperimentAction::Judge));
@@ -128,7 +128,7 @@ fn curves(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     ));
     let report = &last.report;
     ui.label(format!(
-        "ended early {}, raced out {}, failed {}",
+        "ended early {}, dropped by racing {}, failed {}",
         report.ended_early, report.raced_out, report.failed
     ));
     // A line needs two points.

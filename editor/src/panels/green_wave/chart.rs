@@ -305,7 +305,7 @@ impl Chart<'_> {
         }
     }
 
-    /// The present time of the running simulation.
+    /// The current time of the running simulation.
     fn now(&self, ui: &Ui, plot: Rect, theme: Theme) {
         let live = self
             .model

@@ -185,7 +185,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     chart.ui(ui, &mut state.gesture, actions);
 }
 
-/// Shows speed, direction, and the button that creates the wave. Returns the present speed, m/s.
+/// Shows speed, direction, and the button that creates the wave. Returns the current speed, m/s.
 fn controls(
     ui: &mut Ui,
     model: &Model,

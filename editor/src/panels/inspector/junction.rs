@@ -310,8 +310,8 @@ fn majors(
     });
 }
 
-/// The edit that makes exactly these roads major. The nodes of a merged junction list them together, so only
-/// the ruling node lists any.
+/// The edit that makes exactly these roads major. The nodes of a merged junction share one list, so only the
+/// ruling node lists any.
 fn with_majors(
     network: &RoadNetwork,
     ruling: NodeId,

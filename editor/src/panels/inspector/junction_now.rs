@@ -13,7 +13,7 @@ use roadwright_simulation::{
     ApproachLane, JunctionInspection, ProgrammeInspection, StagePhase, Ticket, Waiting, agent_name,
 };
 
-/// Maximum number of rows of a table, because a crowded junction has more than can be read.
+/// Maximum number of rows of a table, because a crowded junction has more rows than a user can read.
 const MOST_ROWS: usize = 12;
 /// Widths of columns, points. They are fixed, so that columns do not move while numbers change.
 const LANE: f32 = 96.0;

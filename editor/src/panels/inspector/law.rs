@@ -9,8 +9,8 @@ use roadwright_scenario::junction::{
 use roadwright_scenario::{Control, NodeId};
 use std::sync::Arc;
 
-/// Distance beyond which junctions do not share a programme, m. Signals within 40 m of each other do, and no
-/// chain of them is this long.
+/// Distance beyond which junctions do not share a programme, m. Signals within 40 m of each other share one,
+/// and no chain of such signals is this long.
 const NEAR: f64 = 300.0;
 
 /// A junction with its conflicts, right of way and signals.
@@ -32,7 +32,7 @@ pub(super) fn of(ui: &Ui, model: &Model, id: NodeId) -> Option<Arc<JunctionLaw>>
     in_context(ui.ctx(), model, id)
 }
 
-/// Does the same as `of` without access to widgets.
+/// Like `of`, but without access to widgets.
 pub(super) fn in_context(context: &Context, model: &Model, id: NodeId) -> Option<Arc<JunctionLaw>> {
     let scene = &model.scene;
     let index = *scene.layout.junction_of.get(&id)?;

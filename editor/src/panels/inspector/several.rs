@@ -7,7 +7,7 @@ use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_scenario::{Edit, Group, ObjectId};
 
-/// The selected objects, and how a changed object becomes an edit.
+/// The selected objects, with the function that turns a changed object into an edit.
 struct All<'a, I, T> {
     objects: Vec<(I, &'a T)>,
     edit: fn(I, T) -> Edit,

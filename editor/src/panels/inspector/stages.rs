@@ -244,7 +244,7 @@ fn switched(
         let table = table.with(row, stage, next);
         let mut plan = plan.clone();
         table.put(&mut plan, stage);
-        // Checked on the resulting plan, not on the present one.
+        // Checked on the resulting plan, not on the current one.
         match refusal(law, &plan, &table, row, stage, next) {
             None => return (Some(plan), refused),
             Some(why) => refused.push(why),
@@ -253,7 +253,7 @@ fn switched(
     (None, refused)
 }
 
-/// Why a plan with a switched movement is invalid.
+/// Reason why a plan with a switched movement is invalid.
 fn refusal(
     law: &JunctionLaw,
     plan: &SignalPlan,

@@ -25,8 +25,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Step of times, s.
 const STEP: f64 = 0.5;
-/// Longest green that can be set by dragging, s. Drivers who see red for longer think that the signal is
-/// broken.
+/// Longest green that can be set by dragging, s. Drivers who have to wait longer at red think that the signal
+/// is broken.
 const LONGEST_GREEN: f64 = 120.0;
 /// Maximum width of the names, height of a row and of the axis, points.
 const NAMES: f32 = 130.0;
@@ -60,7 +60,7 @@ pub(super) fn ruling_node(model: &Model, law: &JunctionLaw, id: NodeId) -> NodeI
     operation::signals::ruling_node(network, &law.junction).unwrap_or(id)
 }
 
-/// The present plan.
+/// The current plan.
 pub(super) fn plan_as_given(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
     let mut plan = law.junction.plan.clone();
     // A plan with a module reports the mode `actuated`, but the mode stored beside it is the user's.
@@ -71,7 +71,7 @@ pub(super) fn plan_as_given(law: &JunctionLaw, signals: &Signals) -> SignalPlan 
     plan
 }
 
-/// The present plan with explicit stages, so that they can be changed.
+/// The current plan with explicit stages, so that they can be changed.
 pub(super) fn plan_with_stages(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
     let mut plan = plan_as_given(law, signals);
     if plan.stages.is_empty() {
@@ -363,7 +363,7 @@ impl<'a> Chart<'a> {
         response
     }
 
-    /// The present time of the running simulation.
+    /// The current time of the running simulation.
     fn cursor(&self, ui: &Ui, bars: Rect, theme: Theme) {
         let seen = super::junction_now::seen(self.model, self.node);
         let Some(now) = seen.and_then(|seen| seen.programme.as_ref()) else {

@@ -193,7 +193,7 @@ fn testing(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             send(actions, WorkshopAction::StopTest);
         }
     } else {
-        let hint = "Run the manoeuvres of the proving ground, like roadwright vehicle test.";
+        let hint = "Run the manoeuvres of the proving ground, as roadwright vehicle test does.";
         if ui.button("Test").on_hover_text(hint).clicked() {
             send(actions, WorkshopAction::Test);
         }

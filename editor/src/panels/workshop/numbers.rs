@@ -93,7 +93,7 @@ const TYRES: [Number; 2] = [
     ),
     number(
         "Cornering",
-        "Cornering stiffness of the tyres per load.",
+        "Cornering stiffness of the tyres per unit of load.",
         "1/rad",
         0.1..=200.0,
         0.1,
@@ -131,7 +131,7 @@ const SPRINGS: [Number; 3] = [
     ),
     number(
         "Anti-sway",
-        "Force of the anti-roll bar per difference in spring travel.",
+        "Force of the anti-roll bar per unit of difference in spring travel.",
         "N/m",
         0.0..=1e9,
         100.0,
@@ -288,7 +288,7 @@ fn set_peak(file: &mut VehicleFile, torque: f64) {
 const DRIVE: [Number; 4] = [
     number(
         "Foot brake",
-        "Per wheel, at its circumference.",
+        "Braking force per wheel, at its circumference.",
         "N",
         0.0..=1e8,
         10.0,
@@ -327,7 +327,7 @@ const DRIVE: [Number; 4] = [
     ),
     number(
         "Rolling",
-        "Rolling resistance per speed.",
+        "Rolling resistance per unit of speed.",
         "N s/m",
         0.0..=1e8,
         0.5,

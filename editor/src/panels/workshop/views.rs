@@ -1,4 +1,4 @@
-//! Side and rear views to scale. On the test track they show the present state of the vehicle.
+//! Side and rear views to scale. On the test track they show the current state of the vehicle.
 
 use super::part;
 use crate::model::Model;
@@ -36,7 +36,7 @@ struct Stance {
     loads: Vec<f64>,
 }
 
-/// The present attitude of the vehicle on the test track.
+/// The current attitude of the vehicle on the test track.
 fn stance(model: &Model) -> Option<Stance> {
     model.workshop.track?;
     let live = model.live.as_ref()?;

@@ -30,12 +30,12 @@ struct Report {
     /// Pedestrian crossings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     crossings: Vec<CrossingReport>,
-    /// Connections. Present only in the report on a single junction.
+    /// Connections. Included only in the report on a single junction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     paths: Vec<Path>,
     #[serde(skip_serializing_if = "Option::is_none")]
     signals: Option<SignalReport>,
-    /// Maximum waiting time while the lanes beyond the junction drain, s. Present only in the report on a
+    /// Maximum waiting time while the lanes beyond the junction drain, s. Included only in the report on a
     /// single junction.
     #[serde(skip_serializing_if = "Option::is_none")]
     bound: Option<f64>,

@@ -77,7 +77,7 @@ fn keep_stdout() -> anyhow::Result<Box<dyn Write>> {
     Ok(terminal::keep_stdout()?)
 }
 
-/// Runs a scenario silently up to a time, s.
+/// Runs the first `seconds` of a scenario silently.
 fn session_at(
     file: &Path,
     scenario: &Scenario,

@@ -43,7 +43,7 @@ pub(crate) struct Point {
 }
 
 impl Figure {
-    /// Writes picture and table into a folder, which the option `asks` has named. Returns the path of the
+    /// Writes the picture and the table into a folder, which the option `asks` names. Returns the path of the
     /// picture.
     pub(crate) fn write(
         &self,

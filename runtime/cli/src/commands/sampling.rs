@@ -142,7 +142,7 @@ impl Sampling {
         )?;
         writeln!(
             out,
-            "probability of missing a single forged one: {}; a forged tenth: {}",
+            "probability that a single forgery escapes: {}; that a forged tenth does: {}",
             percent(*single_escapes),
             percent(*tenth_escapes)
         )
@@ -229,7 +229,7 @@ mod tests {
         let mut text = Vec::new();
         sampling.print(&mut text, "x", "rows").unwrap();
         let text = String::from_utf8(text).unwrap();
-        for expected in ["--seed 1", "a single forged one: ", "a forged tenth"] {
+        for expected in ["--seed 1", "a single forgery escapes: ", "a forged tenth"] {
             assert!(text.contains(expected), "{text}");
         }
     }

@@ -279,9 +279,9 @@ fn check(
                     (0, 0) => "fine".to_owned(),
                     (0, 1) => "it runs, with 1 warning".to_owned(),
                     (0, count) => format!("it runs, with {count} warnings"),
-                    (1, _) => "it runs, but fails when it reaches 1 place".to_owned(),
+                    (1, _) => "it runs, but has 1 fault".to_owned(),
                     (count, _) => {
-                        format!("it runs, but fails when it reaches {count} places")
+                        format!("it runs, but has {count} faults")
                     }
                 };
                 writeln!(terminal::out(), "{name}: {verdict}. {}", script.doc)?;

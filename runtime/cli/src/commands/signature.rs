@@ -97,7 +97,7 @@ fn make_key(path: &Path, outputs: &mut Outputs) -> anyhow::Result<SecretKey> {
     Ok(sk)
 }
 
-/// Refuses to sign files other than results and records of trainings.
+/// Refuses to sign files other than results and training records.
 fn check_kind(path: &Path, data: &[u8]) -> anyhow::Result<()> {
     #[derive(serde::Deserialize)]
     struct Head {

@@ -22,7 +22,7 @@ pub(crate) enum Kind {
     Save,
     /// Rows of an experiment (JSON).
     Results,
-    /// The record of a training (JSON).
+    /// A training record (JSON).
     Record,
     /// A map with one character per cell.
     Cells,
@@ -48,7 +48,7 @@ impl Kind {
             Self::Bundle => "a bundle",
             Self::Save => "a saved world",
             Self::Results => "results (JSON)",
-            Self::Record => "the record of a training (JSON)",
+            Self::Record => "a training record (JSON)",
             Self::Cells => "a map of cells",
             Self::Report => "a report (Markdown)",
             Self::Document => "a document (JSON)",
@@ -84,11 +84,7 @@ const ENDINGS: &[(&str, &str, &[Kind])] = &[
     (".scenario.json", "a scenario", &[Kind::Scenario]),
     (".vehicle.json", "a vehicle", &[]),
     (".experiment.json", "an experiment", &[]),
-    (
-        ".training.json",
-        "the record of a training",
-        &[Kind::Record],
-    ),
+    (".training.json", "a training record", &[Kind::Record]),
     (
         ".json",
         "a JSON document",

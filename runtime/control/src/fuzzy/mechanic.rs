@@ -36,7 +36,7 @@ pub const GOAL_ANGLE: Variable = Variable {
     knots: [0.0, 0.4, 1.2],
 };
 
-/// Time to collision with the nearest obstacle at the present speed, s.
+/// Time to collision with the nearest obstacle at the current speed, s.
 pub const COLLISION_TIME: Variable = Variable {
     name: "time",
     unit: "s",

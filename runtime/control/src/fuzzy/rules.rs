@@ -139,7 +139,7 @@ pub(crate) const fn joined<const FIRST: usize, const COUNT: usize, const ALL: us
     all
 }
 
-/// Returns the tables with the rules that a set of parameters contains from the given index on.
+/// Returns the tables with the rules that a set of parameters contains, beginning at index `first`.
 pub(crate) fn with_rules_of<const TABLES: usize>(
     parameters: &ParameterSet,
     first: usize,

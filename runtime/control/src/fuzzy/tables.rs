@@ -102,7 +102,7 @@ pub const ROUTE_SPEED: FuzzyController = FuzzyController {
 /// Steering of route following (table 8.8).
 pub const ROUTE_STEER: FuzzyController = FuzzyController {
     name: "fuzzy_driver.route.steer",
-    output: "turn rate per speed, 1/m",
+    output: "turn rate per unit of speed, 1/m",
     distance: ROUTE_DISTANCE,
     angle: ROUTE_ANGLE,
     terms: ROUTE_TURNS,
@@ -122,7 +122,7 @@ pub const AVOID_SPEED: FuzzyController = FuzzyController {
 /// Steering of obstacle avoidance (table 8.6).
 pub const AVOID_STEER: FuzzyController = FuzzyController {
     name: "fuzzy_driver.avoid.steer",
-    output: "turn rate per speed, 1/m",
+    output: "turn rate per unit of speed, 1/m",
     distance: OBSTACLE_DISTANCE,
     angle: OBSTACLE_ANGLE,
     terms: AVOID_TURNS,

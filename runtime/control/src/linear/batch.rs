@@ -19,7 +19,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Sets up a horizon of a number of steps.
+    /// Sets up a horizon of `steps` steps.
     ///
     /// # Errors
     /// If there are no steps, or more than [`LONGEST_BATCH`].

@@ -68,7 +68,7 @@ impl Mul for Pole {
 
 /// Maximum number of iterations.
 const MOST_ITERATIONS: usize = 500;
-/// Relative size below which an imaginary part is rounding.
+/// Relative size below which an imaginary part counts as a rounding error.
 const REAL: f64 = 1e-9;
 
 /// Returns the eigenvalues of a square matrix, the largest first. They are the roots of its characteristic

@@ -128,7 +128,7 @@ pub struct Recursion {
 }
 
 impl Recursion {
-    /// Solves a horizon of a number of steps.
+    /// Solves a horizon of `steps` steps.
     ///
     /// # Errors
     /// If there are no steps, or the weights of the control are not positive definite.
@@ -174,7 +174,7 @@ pub struct Regulator {
     reply: Matrix,
 }
 
-/// Maximum number of steps of the recursion. Systems that need more are so close to the limit that they
+/// Maximum number of steps of the recursion. Systems that need more steps are so close to the limit that they
 /// count as not stabilisable.
 const MOST_STEPS: usize = 20_000;
 /// Relative change of cost and gain below which the recursion has converged.
@@ -230,7 +230,7 @@ impl Regulator {
         })
     }
 
-    /// Returns the gains, including those for a number of known values ahead. The last value is assumed to
+    /// Returns the gains, including those for `count` known values ahead. The last value is assumed to
     /// continue forever.
     pub fn gains(&self, plant: &Plant, count: usize) -> Gains {
         let mut known = Matrix::zeros(self.gain.rows(), count);

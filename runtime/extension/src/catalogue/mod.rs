@@ -73,7 +73,7 @@ pub(crate) struct Catalogue {
     pub(crate) scripts: Scripts,
     pub(crate) events: Arc<Events>,
     pub(crate) quarantine: Arc<Quarantine>,
-    /// Keeps the file open to which the last words of this process are written.
+    /// Keeps open the file to which the last words of this process are written.
     _noted: Option<Noted>,
     helper: Arc<Vec<OsString>>,
     revision: AtomicU64,

@@ -61,7 +61,7 @@ impl Catalogue {
         }
     }
 
-    /// Considers the files again for which `which` returns true.
+    /// Considers again the files for which `which` returns true.
     pub(crate) fn reconsider(&self, which: impl Fn(&KnownFile) -> bool) {
         let paths: Vec<PathBuf> = {
             let plugins = self.plugins();
@@ -127,7 +127,11 @@ impl Catalogue {
                     };
                     plugins.known.insert(path.to_owned(), waiting);
                     drop(plugins);
-                    self.say(Level::Info, path, "Waiting for the file to finish.".into());
+                    self.say(
+                        Level::Info,
+                        path,
+                        "Waiting until the file is complete.".into(),
+                    );
                 }
                 return;
             }

@@ -45,7 +45,7 @@ impl Stamp {
 pub(crate) struct Settling {
     stamp: Option<Stamp>,
     since: Instant,
-    /// Time since when the file has been incomplete.
+    /// Time from which on the file has been incomplete.
     incomplete_since: Option<Instant>,
     next_try: Instant,
     wait: Duration,
@@ -86,7 +86,7 @@ impl Settling {
     }
 
     /// Records that the settled file is incomplete, and increases the interval between attempts. Returns
-    /// whether that is now an error.
+    /// whether the file now counts as faulty.
     pub(crate) fn note_incomplete(&mut self, now: Instant) -> bool {
         let since = *self.incomplete_since.get_or_insert(now);
         // A copy over a slow network takes seconds, and each attempt reads the whole file.

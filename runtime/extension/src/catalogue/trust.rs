@@ -33,7 +33,7 @@ impl Trust {
     }
 }
 
-/// Which plugins are loaded. Of the others only the description in their files is read, and none of their
+/// The plugins to load. For all other plugins, only the description in the file is read, and none of their
 /// code runs, not even in a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Wanted {

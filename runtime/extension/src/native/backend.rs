@@ -43,8 +43,8 @@ pub(crate) struct Fault {
     pub(crate) message: String,
     /// Whether the instance is unusable from now on.
     pub(crate) is_fatal: bool,
-    /// Whether the fault depends on the machine, because a process died or a time limit was exceeded. The
-    /// same run may then have it at another time, or not at all.
+    /// Whether the fault depends on the machine, because a process died or a time limit was exceeded. In the
+    /// same run, it may then occur at another time or not at all.
     pub(crate) depends_on_machine: bool,
 }
 
@@ -84,7 +84,7 @@ pub(crate) trait Backend: Send + Sync {
     fn parameters(&self) -> &'static [ParameterInfo];
     /// Sets a parameter.
     fn set_parameter(&self, index: usize, value: f64) -> Result<(), Fault>;
-    /// Distance and time at which the plugin wants its waypoint ahead, if it states them.
+    /// Distance and time ahead at which the plugin wants its waypoint, if it states them.
     fn lookahead(&self) -> Option<Lookahead>;
     /// Whether the plugin is a controller with pedals and receives their rows.
     fn by_pedals(&self) -> bool;

@@ -22,7 +22,7 @@ pub(crate) struct Calls(AtomicU64);
 pub(crate) struct Call<'a>(&'a Calls);
 
 impl Calls {
-    /// Begins a call at a time in ms. Returns `None` if abandoned calls have not returned yet, because
+    /// Begins a call at time `now`, ms. Returns `None` if abandoned calls have not returned yet, because
     /// `cancelled` must not return 1 to a new call.
     pub(crate) fn begin(&self, now: u64) -> Option<Call<'_>> {
         let begun = self
@@ -46,7 +46,7 @@ impl Calls {
         self.0.load(Ordering::Acquire) & GIVEN_UP != 0
     }
 
-    /// Abandons the calls if the first of them began at or before a time in ms. Returns whether there were
+    /// Abandons the calls if the first of them began no later than `begun_by`, ms. Returns whether there were
     /// any that had not been abandoned yet.
     pub(crate) fn give_up(&self, begun_by: u64) -> bool {
         let given_up = self

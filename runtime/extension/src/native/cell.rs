@@ -25,7 +25,7 @@ pub(crate) struct Generation {
     pub(crate) number: u32,
     pub(crate) info: PluginInfo,
     pub(crate) module: ModuleInfo,
-    /// The build that is named if the program ends inside it.
+    /// The build to name if the program ends while it runs.
     pub(crate) who: &'static Who,
     pub(crate) hash: String,
     /// File from which the build was copied.
@@ -115,7 +115,7 @@ impl Drop for Generation {
     }
 }
 
-/// The build of a module that runs should use.
+/// The build of a module that runs are to use.
 #[derive(Clone, Default)]
 pub(crate) struct Wish {
     /// Build to use; `None` for the built-in module.
@@ -166,7 +166,7 @@ pub(crate) struct PluginEntry {
 /// Guard of a call in progress.
 pub(crate) struct Call<'a> {
     cell: &'a PluginEntry,
-    /// Module in which the thread was before the call.
+    /// Module whose code the thread was running before the call.
     before: Option<&'static Who>,
 }
 

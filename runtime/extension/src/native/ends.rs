@@ -151,7 +151,7 @@ pub(crate) fn forget(folder: &Path, hash: &str) {
     );
 }
 
-/// Writes the records of earlier ends. If that fails, they are only known until the next start.
+/// Writes the records of earlier ends. If that fails, they are forgotten at the next start.
 fn write(folder: &Path, lines: &str) {
     let path = folder.join(KNOWN);
     if lines.is_empty() {

@@ -116,7 +116,7 @@ pub enum InspectError {
 }
 
 impl InspectError {
-    /// Whether the file may merely be incomplete.
+    /// Whether the reason may be that the file is still incomplete.
     pub fn may_be_incomplete(&self) -> bool {
         matches!(self, Self::Truncated(_) | Self::Format(_))
     }

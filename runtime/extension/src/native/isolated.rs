@@ -34,7 +34,7 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// Time for a child to notice and report an abandoned call before the child is killed.
+/// Time that a child has to notice and report an abandoned call before it is killed.
 const GRACE: Duration = Duration::from_millis(500);
 /// Time limit for starting a child. It is longer, because the library's initialisers run.
 const START_PATIENCE: Duration = Duration::from_secs(10);
@@ -324,7 +324,8 @@ impl Link {
         }
         if roads.lanelets.len() > MOST_LANELETS {
             return Err(Fault::fatal(format!(
-                "isolated planners can have {MOST_LANELETS} lanelets, these roads have {}",
+                "isolated planners support at most {MOST_LANELETS} lanelets, but these roads have \
+                 {}",
                 roads.lanelets.len()
             )));
         }

@@ -44,7 +44,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
     /// Returns what is wrong with an answer.
     fn flaw(output: &Self::Output) -> Option<&'static str>;
 
-    /// Returns a neutral row, with which a plugin is tested without agents.
+    /// Returns a neutral row for testing a plugin without agents.
     fn neutral() -> Self::Input;
 
     /// Answers with the built-in module.
@@ -55,7 +55,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
         outputs: &mut [Self::Output],
     );
 
-    /// Takes the route of an answer out of the buffer and resets its start in the answer.
+    /// Returns the route of an answer from the buffer, and resets the start of the route in the answer.
     fn take_route(_: &mut Self::Output, _: &[u32]) -> Vec<u32> {
         Vec::new()
     }
@@ -175,7 +175,7 @@ impl Kind for AsController {
 /// Kind of controllers with pedals.
 pub(crate) struct AsPedals;
 
-/// A car without an engine, with which controllers with pedals are called if no vehicle is given.
+/// A car without an engine, for calls of controllers with pedals if no vehicle is given.
 pub(crate) const SOME_CAR: DriveInput = DriveInput {
     full_throttle: 2.0,
     coasting: 0.0,
@@ -338,7 +338,7 @@ impl Kind for AsSignals {
     type Output = SignalOutput;
     const FALLBACK: &'static str = "actuated";
     const BUDGET_US: f64 = 100.0;
-    /// Each programme has its own instance, in which it uses the first slot.
+    /// One slot: each programme has its own instance and uses its first slot.
     const ALWAYS: u32 = 1;
 
     fn flaw(output: &SignalOutput) -> Option<&'static str> {

@@ -8,7 +8,7 @@ use std::sync::Once;
 #[cfg(unix)]
 use std::sync::atomic::Ordering;
 
-/// A build as it is named in messages and records.
+/// Identity of a build for messages and records.
 pub(crate) struct Who {
     pub(crate) module: &'static str,
     pub(crate) hash: &'static str,
@@ -28,7 +28,7 @@ pub(super) fn note_loaded(who: &Who) {
     let _ = who;
 }
 
-/// Records that the thread enters a build. Returns the build in which it was before.
+/// Records that the thread enters the code of a build. Returns the build whose code it was running before.
 pub(super) fn enter(who: Option<&'static Who>) -> Option<&'static Who> {
     RUNNING.replace(who)
 }
@@ -41,7 +41,7 @@ pub(crate) struct Noted {
 }
 
 impl Noted {
-    /// Makes last words go to this file, until a newer file replaces it.
+    /// Directs last words to this file until a newer file replaces it.
     #[cfg(unix)]
     pub(crate) fn new(words: LastWords) -> Self {
         use std::os::fd::AsRawFd;
@@ -83,7 +83,7 @@ mod unix {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicI32, Ordering};
 
-    /// Descriptor that means that there is no file.
+    /// Descriptor that stands for no file.
     pub(super) const NOWHERE: i32 = -1;
     /// File descriptor to which records for the next start are written.
     pub(super) static FILE: AtomicI32 = AtomicI32::new(NOWHERE);

@@ -91,7 +91,7 @@ impl LibraryLog {
 pub(crate) struct Context {
     pub(crate) log: LibraryLog,
     pub(crate) calls: Calls,
-    /// Locked while calls are abandoned and reported. A call that returns meanwhile waits for it.
+    /// Locked while calls are abandoned and reported. A call that returns meanwhile waits for the lock.
     pub(crate) telling: Mutex<()>,
 }
 

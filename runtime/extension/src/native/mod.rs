@@ -42,7 +42,7 @@ pub(crate) use serve::serve;
 use backend::Fault;
 use roadwright_agent::ParameterInfo;
 
-/// Returns the parameters of a build, which an instance of it reports.
+/// Returns the parameters of a build, as reported by an instance of it.
 pub(crate) fn parameters_of(
     cell: &PluginEntry,
     generation: &Generation,

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 /// Maximum number of lanelets for an isolated planner.
 pub(crate) const MOST_LANELETS: usize = 1 << 20;
-/// Room for a row of a full batch, bytes. The row of a controller with pedals has two records. Rows of
+/// Space for a row of a full batch, bytes. A row of a controller with pedals consists of two records. Rows of
 /// smaller batches may be longer.
 pub(super) const ROW: usize = 2 * roadwright_plugin_api::MAX_RECORD;
 /// Maximum length of a message, bytes.
@@ -239,8 +239,8 @@ pub(super) enum Reply {
     GivenUp,
 }
 
-/// Time limit of a call. It is enforced in the child, so that a call in progress learns of it from
-/// `cancelled` and an answer that is being sent is not lost.
+/// Time limit of a call. The child enforces it, so that `cancelled` informs a call in progress, and an answer
+/// that is being sent is not lost.
 pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 /// Interval at which the duration of a call is checked.
 const LOOK: Duration = Duration::from_millis(20);
@@ -279,7 +279,8 @@ pub(super) fn read_message<T: DeserializeOwned>(
     Ok(Some(serde_json::from_slice(&body)?))
 }
 
-/// Number of times that a socket is polled before its reader sleeps, which takes about as long as waking up.
+/// Number of times that a socket is polled before its reader sleeps. The polling takes about as long as
+/// waking up.
 const LOOKS: u32 = 120;
 
 /// Polls briefly for a first byte without releasing the core, because an answer arrives sooner than a

@@ -25,7 +25,7 @@ const MOST_SIGNALS: usize = 16;
 const MOST_NEAR: usize = 64;
 /// Cost of creating one [`Other`] for a script, in operations.
 pub(super) const OTHER: u64 = 4;
-/// Maximum length of a name, bytes, and maximum number of places, for which suggestions are made after a
+/// Maximum length of a name, bytes, and maximum number of places, up to which suggestions are made after a
 /// typo.
 const LONGEST_NAME: usize = 64;
 const MOST_COMPARED: usize = 1000;
@@ -148,7 +148,7 @@ pub(super) struct Content {
     /// Whether the agent is invented for a rehearsal, in which any place exists.
     pub(super) is_made_up: bool,
     pub(super) has_started: bool,
-    /// Number of complete periods of standing that were reported.
+    /// Number of full periods of standing that have been reported to the script.
     pub(super) told_blocked: u32,
     /// Agents that were near at the last call, sorted by id.
     pub(super) near: Vec<u64>,
@@ -159,7 +159,7 @@ pub(super) struct Content {
     /// Conditions that have occurred once, and times of the last occurrence of periodic ones, s.
     pub(super) once: BTreeSet<String>,
     pub(super) every: BTreeMap<String, f64>,
-    /// Stages of signals as last reported, of watched signals by node and of the signals ahead.
+    /// Last reported stage of each watched signal, and of the signals ahead, by node.
     pub(super) stages: BTreeMap<u32, u32>,
     pub(super) stage_ahead: Option<(u32, u32)>,
 }
@@ -319,7 +319,8 @@ impl Agent {
         content.facts.map_or(DVec2::ZERO, |facts| facts.position)
     }
 
-    /// Returns the other agents within a distance, nearest first, and the cost of the search in operations.
+    /// Returns the other agents within `radius` metres, nearest first, and the cost of the search in
+    /// operations.
     pub(super) fn nearby(&self, radius: f64) -> (Vec<Other>, u64) {
         let content = self.content();
         let (Some(scene), Some(own)) = (&content.scene, content.facts) else {
@@ -365,8 +366,8 @@ impl Agent {
         content.wants.pulls_over = None;
     }
 
-    /// Makes the agent pull over to an offset from its lane within a distance, m, as soon as there is no
-    /// junction within that distance.
+    /// Makes the agent pull over to `offset` metres beside its lane's centre line within the next `within`
+    /// metres, as soon as no junction lies within that distance.
     pub(super) fn pull_over(&self, offset: f64, within: f64) {
         let mut content = self.content();
         content.has_new_goal = true;
@@ -405,7 +406,7 @@ impl Agent {
         Ok(is_due)
     }
 
-    /// Watches signals, of whose changes of stage the agent is notified from now on.
+    /// Watches signals: from now on, the agent is notified when their stage changes.
     pub(super) fn watch(&self, signal: &Signal) -> Result<(), String> {
         let mut content = self.content();
         let is_known = content.stages.contains_key(&signal.node);
@@ -467,8 +468,8 @@ impl Agent {
         place.unwrap_or_else(|| self.place())
     }
 
-    /// Returns the lowest speed limit within a distance along the route, m/s, or a million if the route ends
-    /// earlier.
+    /// Returns the lowest speed limit within `distance` metres along the route, m/s, or a million if the
+    /// route ends earlier.
     pub(super) fn road_speed_within(&self, distance: f64) -> f64 {
         let content = self.content();
         let Some(facts) = content.facts else {
@@ -585,7 +586,7 @@ impl Memory {
         }
         if !(is_text || value.is_int() || value.is_float() || value.is_bool()) {
             return Err(format!(
-                "memory.{name}: only numbers, true and false, and texts are remembered, not {}",
+                "memory.{name}: only numbers, true and false, and texts can be stored, not {}",
                 value.type_name()
             ));
         }

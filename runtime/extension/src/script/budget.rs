@@ -87,8 +87,8 @@ fn limit_sizes(engine: &mut Engine) {
     engine.set_max_map_size(64);
 }
 
-/// Makes an engine charge for library functions whose work grows with their arguments, before they are
-/// called.
+/// Makes an engine charge for each call of a library function whose work grows with its arguments, before the
+/// call.
 fn charge_for_sizes(engine: &mut Engine) {
     let (array, map) = (TypeId::of::<Array>(), TypeId::of::<Map>());
     let text = TypeId::of::<ImmutableString>();

@@ -17,7 +17,7 @@ const DEEPEST: usize = 64;
 const MOST_OF_CONSTANT: u64 = 32;
 
 /// Number of cost units per operation. Copying a number costs one unit and takes about 3 ns, while an
-/// operation takes 50 ns. A read does not always copy, so it is charged at a quarter.
+/// operation takes 50 ns. A read does not always copy, so it is charged a quarter of the cost.
 const PARTS: u64 = 64;
 /// Cost units of a text or shared value, which is reference-counted.
 const REFERENCE: u64 = 2;

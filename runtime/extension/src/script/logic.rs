@@ -278,7 +278,7 @@ impl Content {
     }
 
     /// Requests the pull-over in each call until it has begun, because the world refuses it while a junction
-    /// is within its distance.
+    /// lies within the distance of the pull-over.
     fn pull_over(&mut self) {
         let Some((offset, within)) = self.wants.pulls_over else {
             return;

@@ -55,7 +55,7 @@ struct Checker<'a> {
     found: Vec<Mistake>,
     /// Whether a variable that may also have an unknown value counts as unknown.
     is_strict: bool,
-    /// Whether mistakes are recorded, and not only types.
+    /// Whether mistakes are recorded in addition to types.
     is_last: bool,
 }
 

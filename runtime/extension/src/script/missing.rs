@@ -4,7 +4,7 @@ use super::compile::{Compiled, ScriptError};
 use rhai::{ASTFlags, ASTNode, BinaryExpr, Expr, Position, Stmt};
 use std::collections::BTreeSet;
 
-/// Members of agents that may be (), and the situation in which they are.
+/// Members of agents that may be `()`, each with the situation in which that is the case.
 const MAYBE: [(&str, &str); 3] = [
     ("leader", "no vehicle is ahead"),
     ("follower", "no vehicle follows"),
@@ -13,7 +13,7 @@ const MAYBE: [(&str, &str); 3] = [
 /// Numbers that can also tell a script whether there is a leader.
 const OF_LEADER: [&str; 2] = ["leader_gap", "leader_speed"];
 
-/// Returns the uses of values that may be missing if the script does not check them before.
+/// Returns the uses of values that may be missing and that the script does not check first.
 pub(super) fn missing(compiled: &Compiled) -> Vec<ScriptError> {
     let mut finder = Finder::default();
     compiled.ast.walk(&mut |path| {

@@ -34,7 +34,7 @@ pub enum Subject {
     /// An invented agent with the given id, which drives at 8 m/s on a free road with another agent 10 m
     /// ahead.
     MadeUp(u64),
-    /// An agent of a run in its present state. It keeps its memory if its behaviour is the script with this
+    /// An agent of a run in its current state. It keeps its memory if its behaviour is the script with this
     /// id.
     Driving {
         /// Input that its behaviour would receive.
@@ -322,8 +322,7 @@ impl Compiled {
     }
 }
 
-/// Returns the handlers of a script in the order in which they are tried, starting with that for the start of
-/// the agent.
+/// Returns the handlers of a script in the order in which they are tried, starting with `on_start`.
 pub(super) fn handlers(compiled: &Compiled) -> Vec<&'static str> {
     let (first, rest): (Vec<_>, Vec<_>) = compiled
         .handlers()

@@ -13,9 +13,9 @@ pub(super) const LONGEST_HOLD: f64 = 120.0;
 #[derive(Debug, Clone)]
 pub(super) struct Signal {
     pub(super) facts: Arc<SignalFacts>,
-    /// Node by which the agent has looked the signals up.
+    /// Node by which the agent looked up the signals.
     pub(super) node: u32,
-    /// The agent that looks at the signals. For a signal controller, the object that keeps its memory.
+    /// The agent that looks at the signals or, for a signal controller, the object that holds its memory.
     pub(super) own: Agent,
     /// Whether the script controls the signals.
     pub(super) decides: bool,

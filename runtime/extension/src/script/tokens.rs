@@ -91,8 +91,8 @@ fn is_value(token: &Token) -> bool {
     )
 }
 
-/// The tokens of a script. Within `` `text ${code} text` `` the tokenizer does not detect the end of the
-/// code, of which the parser informs it. Here it is detected by counting braces.
+/// The tokens of a script. Within `` `text ${code} text` ``, Rhai's tokenizer relies on the parser to find
+/// the end of the code. Here, braces are counted instead.
 struct Tokens<'a> {
     inner: TokenIterator<'a>,
     control: TokenizerControl,

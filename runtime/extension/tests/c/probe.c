@@ -178,7 +178,7 @@ static int32_t param_info(rw_instance *self, uint32_t index, rw_param_info *out)
 #else
   strcpy(out->key, "gain");
 #endif
-  strcpy(out->doc, "Acceleration per missing speed.");
+  strcpy(out->doc, "Acceleration per unit of speed error.");
   out->min = 0.1;
   out->max = 2.0;
   out->default_value = GAIN;

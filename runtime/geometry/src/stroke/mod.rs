@@ -28,7 +28,7 @@ pub struct StrokeOptions {
     pub tolerance: f64,
     /// Distance between samples, m.
     pub spacing: f64,
-    /// Smallest radius of bends, m, with which corners of the stroke are rounded. A leg with tighter bends is
+    /// Smallest radius of bends, m, and radius used to round corners of the stroke. A leg with tighter bends is
     /// followed as it is.
     pub min_radius: f64,
 }

@@ -28,15 +28,15 @@ const GAP: f64 = 0.2;
 const OPPOSITE: f64 = 20.0 * PI / 180.0;
 /// Distance between the points of a line at which its distance from others is checked, m.
 const STEP: f64 = 8.0;
-/// Distance before or beyond a line up to which a point still counts as beside it, m.
+/// Distance before the start or beyond the end of a line up to which a point still counts as beside it, m.
 const BEYOND: f64 = 2.0;
-/// Overlap up to which lines of opposite directions are assumed to be on the wrong sides by mistake, m.
+/// Overlap up to which lines of opposite directions are assumed to have swapped sides by mistake, m.
 const CROSSED: f64 = 0.5;
 /// Lateral shift of lanes per metre along the road, m.
 const SLOPE: f64 = 0.1;
 /// Minimum shift of lanes, m.
 const LEAST: f64 = 0.02;
-/// Distance between lines beyond which they are never too close, m.
+/// Distance beyond which two lines are never too close to each other, m.
 const REACH: f64 = 32.0;
 
 /// Moves lanes aside where carriageways of opposite directions are too close. Returns the indices of the
@@ -73,9 +73,9 @@ pub(super) fn part(
 struct Carriageway {
     /// Index of its road.
     road: usize,
-    /// Points at which its lanes may move aside, each with the distance along the line (m) and the pose.
+    /// Points at which its lanes may shift sideways, each with the distance along the line (m) and the pose.
     knots: Vec<(f64, Pose)>,
-    /// Present position of its lanes, m to the left of the line.
+    /// Current position of its lanes, m to the left of the line.
     offset: f64,
     /// Distance from its line to the edge of its lanes on the side of oncoming traffic, m.
     inner: f64,
@@ -110,7 +110,7 @@ impl Carriageway {
     }
 
     /// Returns the shift of the lanes away from oncoming traffic at each knot, m. `wanted` returns the shift
-    /// that is needed at a pose. Before and after that, the shift decreases gradually.
+    /// that is needed at a pose. Before and after such a pose, the shift decreases gradually.
     fn aside(&self, wanted: impl Fn(Pose) -> f64) -> Vec<(f64, f64)> {
         let knots = self.knots.iter();
         let mut aside: Vec<(f64, f64)> = knots.map(|&(s, pose)| (s, wanted(pose))).collect();
@@ -183,7 +183,7 @@ fn ease<'a>(places: impl Iterator<Item = &'a mut (f64, f64)>) {
     }
 }
 
-/// Returns the pose on a line that is nearest to a point, searching from a given distance along the line, m.
+/// Returns the pose on a line nearest to `place`. The search starts `near` metres along the line.
 fn foot(line: &ReferenceLine, near: f64, place: DVec2) -> Pose {
     // On a straight line the first iteration is exact, and the others follow bends.
     let nearer = |s: f64, _| (s + line.pose(s).to_local(place).x).clamp(0.0, line.length());

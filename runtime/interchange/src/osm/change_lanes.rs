@@ -18,7 +18,7 @@ pub(super) struct ChangeLanes {
     against: Vec<LaneChange>,
 }
 
-/// Returns the lane changes that tags permit in a section, and the reason why some were left out.
+/// Returns the lane changes that tags permit in a section, and the reason if some tags are ignored.
 pub(super) fn read(tags: &Tags, section: &CrossSection) -> (ChangeLanes, Option<&'static str>) {
     let drivable = |lanes: &[(LaneType, f64)]| {
         let all = lanes.iter();

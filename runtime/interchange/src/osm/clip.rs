@@ -91,7 +91,7 @@ impl<'a> Clipper<'a> {
             .any(|id| !self.elements.nodes.contains_key(id))
         {
             // Extracts often leave out the nodes beyond their edge.
-            warnings.add("ways with nodes that are missing in the data", object());
+            warnings.add("ways with nodes that are missing from the data", object());
         }
         runs
     }

@@ -149,7 +149,7 @@ impl Elements {
         self.nodes.insert(id, node);
     }
 
-    /// Adds a way, which is a road or path, a tram track, or possibly the outline of an area.
+    /// Adds a way: a road or path, a tram track, or possibly the outline of an area.
     pub(crate) fn add_way(&mut self, mut way: Way) {
         if way.tags.contains_key("highway") {
             self.ways.push(way);

@@ -242,7 +242,7 @@ pub struct ImportSummary {
     pub turn_lanes: usize,
     /// Number of imported turn restrictions that include via ways.
     pub via_restrictions: usize,
-    /// Number of lanes with a line that vehicles must not cross from them.
+    /// Number of lanes with a line that vehicles must not cross from the lane.
     pub lane_changes: usize,
     /// Number of buildings, which are fixed obstacles. A building with a road through it may count several
     /// times.

@@ -18,7 +18,7 @@ const MAX_BLOCK: u64 = 32 * 1024 * 1024;
 const KNOWN_FEATURES: [&str; 2] = ["OsmSchema-V0.6", "DenseNodes"];
 
 /// Number of elements, references and tags that any file may contain. Larger files may contain two for each
-/// of their bytes. In real data a node takes at least three bytes.
+/// byte of the file. In real data a node takes at least three bytes.
 const MIN_BUDGET: u64 = 2_000_000;
 
 /// Reads OSM PBF.
@@ -51,7 +51,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
     Ok(reader.elements)
 }
 
-/// Returns an error about damaged data, with the library's message or our own.
+/// Returns an error about damaged data, with a message of the library or of this module.
 fn damaged(what: impl ToString) -> ImportError {
     ImportError::Damaged {
         line: 0,

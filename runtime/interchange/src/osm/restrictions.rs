@@ -104,7 +104,7 @@ pub(super) fn kind_of(relation: &Relation) -> Result<RestrictionKind, &'static s
         Some(v) if v.starts_with("no_") => Ok(RestrictionKind::No),
         Some(v) if v.starts_with("only_") => Ok(RestrictionKind::Only),
         Some(_) => Err("turn restrictions of an unknown kind"),
-        None => Err("turn restrictions that apply only at times or to some vehicles"),
+        None => Err("turn restrictions that apply only at certain times or to certain vehicles"),
     }
 }
 

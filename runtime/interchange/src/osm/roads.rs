@@ -72,7 +72,7 @@ pub(super) struct Counts {
     pub(super) signs: usize,
     /// Number of mini roundabouts mapped as a single node.
     pub(super) mini_roundabouts: usize,
-    /// Number of pedestrian crossings over arms, and number of those at no arm.
+    /// Number of pedestrian crossings over arms, and number of crossings that belong to no arm.
     pub(super) crossings: usize,
     pub(super) crossings_unassigned: usize,
 }
@@ -487,7 +487,7 @@ const LEFT_HAND: [&str; 76] = [
 ];
 
 /// Boundaries of all countries. They are part of the program, so that an import needs no server and gives the
-/// same result everywhere. They are read only once, because that takes longer than a small import.
+/// same result everywhere. They are read only once, because reading them takes longer than a small import.
 static BOUNDARIES: LazyLock<Option<CountryBoundaries>> =
     LazyLock::new(|| CountryBoundaries::from_reader(BOUNDARIES_ODBL_360X180).ok());
 

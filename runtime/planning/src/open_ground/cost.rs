@@ -124,7 +124,7 @@ impl Rules {
         corners: Corners::Keep,
     };
 
-    /// Lower bound of the cost between two cells if no factor is less than `smallest_factor`.
+    /// Lower bound of the cost between two cells if no factor is smaller than `smallest_factor`.
     #[inline]
     pub fn bound(self, a: Cell, b: Cell, smallest_factor: u32) -> u64 {
         // The cost of a step includes the factors of two cells.

@@ -49,7 +49,7 @@ struct Arrival {
 /// Result of the search for the widest path between two points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Passage {
-    /// There is no path, however narrow the body.
+    /// There is no path, however narrow the body is.
     Closed,
     /// No path was found within the limit on cells.
     Unknown,

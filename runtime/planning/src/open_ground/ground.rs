@@ -20,7 +20,7 @@ const TILE_BYTES: usize = TILE_CELLS * 8;
 const SQUARE: f64 = 32.0;
 /// Maximum number of squares in which an item is listed. Larger items are checked in every look-up.
 const MOST_SQUARES: u64 = 4096;
-/// Number of changes that are remembered. A search that read its tiles before the oldest one counts as
+/// Number of changes that are remembered. A search that read its tiles before the oldest of them counts as
 /// outdated.
 const MOST_CHANGES: usize = 65_536;
 
@@ -360,7 +360,7 @@ impl OpenGround {
         }
     }
 
-    /// The stamp of the present map.
+    /// The stamp of the current map.
     pub fn stamp(&self) -> Stamp {
         self.stamp
     }
@@ -716,7 +716,7 @@ impl OpenGround {
             .all(|item| !item.shape.meets_line(a, b))
     }
 
-    /// Parts of outlines within a distance of a point.
+    /// Parts of outlines within `within` metres of a point.
     pub(super) fn pieces_near(
         &self,
         profile: ProfileId,

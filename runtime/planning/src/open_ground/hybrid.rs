@@ -25,7 +25,7 @@ pub struct HybridParameters {
     pub budget: u64,
     /// Distance of the waypoint from a standing agent, m.
     pub near: f64,
-    /// Additional driving time to the waypoint at the present speed, s.
+    /// Additional driving time to the waypoint at the current speed, s.
     pub ahead: f64,
     /// Minimum time between two plans that are made because the driver has left the plan, s.
     pub pause: f64,
@@ -52,7 +52,7 @@ pub struct Trip {
     pub profile: ProfileId,
     /// The agent.
     pub owner: Option<Owner>,
-    /// Present spot of the agent.
+    /// Current spot of the agent.
     pub from: Spot,
     /// Goal of the agent.
     pub to: Spot,
@@ -63,7 +63,7 @@ pub struct Trip {
 pub enum PlanEnd {
     /// At the goal.
     Goal,
-    /// At the cell that looked best when the budget was spent.
+    /// The path ends at the cell that looked best when the budget was spent.
     Budget,
     /// There is no plan, because all reachable cells have been expanded. Only
     /// [`Reachability`](super::Reachability), which reads finer cells, decides whether there is no path.
@@ -373,7 +373,7 @@ impl HybridPath {
         })
     }
 
-    /// Whether the agent should plan again in the next step. `time` is the present time, s.
+    /// Whether the agent should plan again in the next step. `now` is the current time, s.
     pub fn replans(&self, disagreement: Option<Disagreement>, now: f64) -> bool {
         let since = self.memory.planned_at.map(|planned| now - planned);
         disagreement.is_some() && since.is_none_or(|since| since >= self.parameters.pause)
@@ -408,7 +408,7 @@ struct Lesson {
     cost: u64,
 }
 
-/// Reason for which a driver has left its plan ([Gerdelan 2011], section 6.2).
+/// Reason why a driver has left its plan ([Gerdelan 2011], section 6.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disagreement {
     /// The waypoint lies behind the vehicle.

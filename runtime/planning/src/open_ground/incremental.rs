@@ -14,7 +14,7 @@ use super::space::{Space, for_each_step};
 const UNREACHED: u64 = u64::MAX;
 /// Position of a cell that is not in the queue.
 const ABSENT: u32 = u32::MAX;
-/// Number of children per heap entry. Four of them fit into a cache line.
+/// Number of children per heap entry. Four entries fit into a cache line.
 const BRANCHES: usize = 4;
 /// Fraction of changed cells above which the planner plans from scratch.
 const RESTART_SHARE: u64 = 20;
@@ -110,7 +110,7 @@ impl IncrementalPath {
         }
     }
 
-    /// The present map.
+    /// The current map.
     pub fn map(&self) -> &GridMap {
         &self.map
     }

@@ -18,7 +18,7 @@ use roadwright_geometry::{DVec2, Pose, heading_of};
 
 /// Number of cells expanded between two checks of whether to continue.
 const PORTION: u64 = 65_536;
-/// Maximum number of times that cells are halved if a gap is wide enough but the cells are too coarse for it.
+/// Maximum number of times that cells are halved because they are too coarse for a gap that is wide enough.
 const HALVINGS: u32 = 4;
 /// Distance between two positions at which a straight path is checked, m.
 const STRIDE: f64 = 0.25;

@@ -70,7 +70,7 @@ pub enum Occupied {
 pub enum Layer {
     /// Fixed obstacles.
     Obstacles,
-    /// Loose obstacles, at their present positions.
+    /// Loose obstacles, at their current positions.
     Loose,
     /// Trees and shrubs.
     Trees,
@@ -179,7 +179,7 @@ impl From<&GroundPlanning> for ObstacleCosts {
 }
 
 impl ObstacleCosts {
-    /// Costs with which obstacles only block cells, as in [Kuffner 1998].
+    /// Costs under which obstacles only block cells, as in [Kuffner 1998].
     pub const NONE: Self = Self {
         tracking_margin: 0.0,
         margin_cost: 0,

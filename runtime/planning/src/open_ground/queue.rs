@@ -16,8 +16,8 @@ pub(super) enum MonotoneQueue {
 const MOST_BUCKETS: u64 = 1 << 16;
 
 impl MonotoneQueue {
-    /// Clears the queue for other keys and reuses its memory. Keys are multiples of `unit` and at least
-    /// `first`. Keys in the queue at the same time differ by at most `span`.
+    /// Clears the queue for a new range of keys and reuses its memory. Keys are multiples of `unit` and at
+    /// least `first`. Keys in the queue at the same time differ by at most `span`.
     pub(super) fn restart(&mut self, unit: u64, span: u64, first: u64) {
         let buckets = span / unit + 1;
         if buckets <= MOST_BUCKETS {

@@ -348,7 +348,7 @@ impl<'a> Blocked<'a> {
         }
     }
 
-    /// Whether a cell is blocked whose centre is at this distance from the shape.
+    /// Whether a cell whose centre is at this distance from the shape is blocked.
     #[inline]
     fn holds(&self, centre: DVec2, distance: f64) -> bool {
         let is_reached = match &self.body {

@@ -24,7 +24,7 @@ const FINER: CellSize = CellSize::FINEST_ROOM;
 /// State of the search that decides whether there is a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
-    /// Not decided yet. A spent budget does not give a verdict.
+    /// Not decided yet. Running out of budget does not give a verdict.
     Searching,
     /// There is a path.
     Reachable,

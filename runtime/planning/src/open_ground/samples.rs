@@ -10,7 +10,7 @@ use roadwright_geometry::math::Stream;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose};
 
-/// Generates a map on which rectangles block this fraction of the cells, or slightly more.
+/// Generates a map on which rectangles block the fraction `share` of the cells, or slightly more.
 ///
 /// The rectangles are 1 to `largest` cells wide and high, at random positions.
 pub fn rectangles(columns: u32, rows: u32, share: f64, largest: u32, seed: u64) -> Option<GridMap> {

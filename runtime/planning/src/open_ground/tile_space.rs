@@ -22,7 +22,7 @@ const WAY_OUT: f64 = 3.0;
 /// Number of headings that are tried for a goal without a heading.
 const HEADINGS: u32 = 16;
 
-/// Present or future position of a body, with or without a heading.
+/// Current or future position of a body, with or without a heading.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spot {
     /// Centre of the body, m.

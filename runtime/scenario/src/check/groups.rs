@@ -22,7 +22,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     for (id, group) in scenario.groups() {
         for member in group.members() {
             if let Some(first) = seen.insert(*member, *id) {
-                let message = format!("is in {first} and in {id}; keep it in one of them");
+                let message = format!("is in {first} and in {id}; keep it in only one of them");
                 findings.push(finding(scenario, *member, message));
             }
         }

@@ -11,7 +11,7 @@ use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::polygon;
 
-/// Number of lane points that are checked together. They take about 50 MB. A city has about as many.
+/// Number of lane points that are checked together. They take about 50 MB, and a city has about as many.
 const PART: usize = 1_000_000;
 
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {

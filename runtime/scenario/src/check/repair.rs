@@ -105,7 +105,7 @@ fn in_one_group(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
     Some(Edit::Batch(edits.collect()))
 }
 
-/// Removes arrows for turns that the junctions of a road do not offer from its lanes.
+/// Removes from the lanes of a road the arrows for turns that its junctions do not offer.
 fn without_arrows(scenario: &Scenario, id: RoadId) -> Option<Edit> {
     let layout = layout(scenario.network(), scenario.about());
     let flags = layout.junctions.iter().flat_map(|junction| &junction.flags);
@@ -128,7 +128,7 @@ fn without_arrows(scenario: &Scenario, id: RoadId) -> Option<Edit> {
     (!wrong.is_empty()).then(|| Edit::Road(id, Some(Box::new(road))))
 }
 
-/// Returns the rules of a node without the entries to which findings of a kind refer.
+/// Returns the rules of a node without the entries to which findings with this code refer.
 fn with_rules(scenario: &Scenario, id: NodeId, code: Code) -> Option<Edit> {
     let node: &Node = scenario.network().node(id)?;
     let layout: Layout = layout(scenario.network(), scenario.about());
@@ -137,7 +137,7 @@ fn with_rules(scenario: &Scenario, id: NodeId, code: Code) -> Option<Edit> {
     (changed.rules != node.rules).then_some(Edit::Node(id, Some(changed)))
 }
 
-/// Removes the entries to which findings of a kind refer from the rules of a node.
+/// Removes from the rules of a node the entries to which findings with this code refer.
 fn mend(
     scenario: &Scenario,
     id: NodeId,

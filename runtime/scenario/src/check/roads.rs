@@ -308,8 +308,8 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                 ObjectId::Road(at.road),
                 place_of(subjects, at.road, Some(at)).unwrap_or(junction.centre),
                 format!(
-                    "an arrow of lane {} shows the turn {}, which the junction does not offer; the other \
-                     arrows apply, or the rules of turning if there are none",
+                    "an arrow of lane {} shows the turn {}, which the junction does not offer; the \
+                     other arrows apply, or the turning rules if there are none",
                     at.lane,
                     turn.name()
                 ),
@@ -319,8 +319,9 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                 node,
                 junction.centre,
                 format!(
-                    "more than {MAX_LANES} lanes meet here, or more than {} km of connections, so none \
-                     are built; let fewer roads meet, or give them fewer lanes",
+                    "more than {MAX_LANES} lanes meet here, or their connections are longer than \
+                     {} km in total, so none are built; let fewer roads meet, or give them fewer \
+                     lanes",
                     MAX_CONNECTIONS / 1000.0
                 ),
             ),

@@ -19,7 +19,8 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Maximum number of broken lines that are left out. A text with more of them is not a scenario.
+/// Maximum number of broken lines that are left out. A text with more broken lines does not count as a
+/// scenario.
 const MOST_LINES: usize = 200;
 
 /// Result of salvaging a damaged scenario.
@@ -27,7 +28,7 @@ const MOST_LINES: usize = 200;
 pub struct Salvage {
     /// A valid scenario made of the objects that could be read.
     pub scenario: Scenario,
-    /// Number of objects in it: nodes, roads, obstacles and so on.
+    /// Number of objects in the scenario: nodes, roads, obstacles and so on.
     pub kept: usize,
     /// Objects and lines that were left out, with reasons, in the order of the file's sections.
     pub left_out: Vec<TextError>,

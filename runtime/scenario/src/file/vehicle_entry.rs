@@ -105,7 +105,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Again<A> {
 pub(super) enum VehicleFiles<'a> {
     /// The folder of a scenario.
     Folder(&'a Path),
-    /// The given files, as texts by path.
+    /// The given files: the text of each, with its path.
     Given(&'a [(&'a str, &'a str)]),
     /// Nowhere: a scenario that is only a text has to contain its vehicles.
     None,
@@ -114,7 +114,7 @@ pub(super) enum VehicleFiles<'a> {
 /// Returns the vehicle type of an entry.
 ///
 /// # Errors
-/// If its file cannot be read, leaves the folder or is not a vehicle.
+/// If its file cannot be read, lies outside the folder or is not a vehicle.
 pub(super) fn resolve(entry: VehicleEntry, files: VehicleFiles<'_>) -> Result<VehicleType, String> {
     let reference = match entry {
         VehicleEntry::Inline(inline) => return Ok(*inline),
@@ -163,14 +163,14 @@ fn at_line(file: &str, line: usize, error: &str) -> String {
     }
 }
 
-/// Rejects names that are not vehicle files, and paths that lead out of the folder.
+/// Rejects names that are not those of vehicle files, and paths outside the folder.
 fn check_path(file: &str) -> Result<(), String> {
     let stays = Path::new(file)
         .components()
         .all(|part| matches!(part, Component::Normal(_)));
     if !stays || file.contains(['\\', ':']) {
         return Err(format!(
-            "file: \"{file}\" leads out of the folder of the scenario: expected a path below it"
+            "file: \"{file}\" is outside the folder of the scenario: expected a path below it"
         ));
     }
     if !file.ends_with(EXTENSION) {
@@ -197,7 +197,7 @@ fn read(folder: &Path, file: &str) -> Result<Option<String>, String> {
     let inside = path.canonicalize().map_err(failed)?;
     if !inside.starts_with(folder.canonicalize().map_err(failed)?) {
         return Err(format!(
-            "file: \"{file}\" leads out of the folder of the scenario by a link"
+            "file: \"{file}\" leads through a link to outside the folder of the scenario"
         ));
     }
     let text = roadwright_files::read_text(&path, LARGEST).map_err(failed)?;

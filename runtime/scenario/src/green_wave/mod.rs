@@ -26,7 +26,7 @@ use thiserror::Error;
 
 /// Difference below which cycles count as equal, s.
 const SAME_CYCLE: f64 = 1e-3;
-/// Difference below which times count as equal, s.
+/// Difference below which two times count as equal, s.
 const MOMENT: f64 = 1e-9;
 
 /// Reason why some signals cannot have a green wave.
@@ -144,9 +144,9 @@ pub struct Corridor {
 }
 
 impl Corridor {
-    /// Creates the corridor of a street. `signals` contains the signals of all junctions of the layout, of
-    /// which those along the street are used. Forward is the direction of the street, unless only the
-    /// opposite direction can be driven.
+    /// Creates the corridor of a street. `signals` contains the signals of all junctions of the layout; those
+    /// along the street are used. Forward is the direction of the street, unless only the opposite direction
+    /// can be driven.
     ///
     /// # Errors
     /// If one of the signals is actuated, their cycles differ, or the street cannot be driven in either

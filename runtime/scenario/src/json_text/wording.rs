@@ -82,7 +82,7 @@ fn kind(expected: &str) -> String {
     }
 }
 
-/// The part of a JSON text that is incomplete at its end.
+/// The part of a JSON text that is incomplete because the text ends.
 fn article(place: &str) -> String {
     match place {
         "a string" => "a text".into(),

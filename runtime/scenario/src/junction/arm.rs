@@ -65,7 +65,7 @@ impl<T> Pair<T> {
 /// Kinds of far ends of an arm, which limit how much of the arm a junction may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FarEnd {
-    /// Another junction, which may use as much of it.
+    /// Another junction, which may use as much of the arm.
     Junction,
     /// A node at which the road only continues as another road.
     RoadGoesOn,
@@ -144,7 +144,7 @@ impl<'a> Arm<'a> {
         ARM_SHARE * self.length()
     }
 
-    /// Length of the arm that the junction may use if cars could not turn a corner otherwise, m.
+    /// Length of the arm that the junction may use if cars could otherwise not turn a corner, m.
     pub(super) fn usable(&self) -> f64 {
         match self.far_end {
             FarEnd::Junction => self.share(),

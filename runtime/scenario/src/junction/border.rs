@@ -19,9 +19,9 @@ use roadwright_geometry::{heading_of, polygon as shape, unit};
 
 /// Pavements narrower than this are ignored, m.
 const MIN_PAVEMENT: f64 = 0.05;
-/// Radius of the outer line of a pavement where the corner's radius is smaller than the pavement's width, m.
+/// Radius of a pavement's outer line at corners whose radius is smaller than the pavement's width, m.
 const OUTER_RADIUS: f64 = 0.3;
-/// Tolerance between an arc and its chords where a pavement is checked closely, m.
+/// Tolerance between an arc and its chords in close checks of pavements, m.
 const FINE_TOLERANCE: f64 = 0.01;
 /// Number of chords of an outer line whose distance from the kerb changes along the arc.
 const CHORDS: usize = 16;

@@ -17,7 +17,7 @@ use roadwright_geometry::centre_line::{CentreLines, LineSpan};
 use roadwright_geometry::{DVec2, ReferenceLine};
 use std::cell::OnceCell;
 
-/// Clearance between vehicles, including their deviation from the line, m.
+/// Clearance between vehicles, including their deviation from the centre line, m.
 const MARGIN: f64 = 0.4;
 /// Fraction of the distance between the lanes of two connections on a shared road below which the connections
 /// conflict. Adjacent lanes never conflict, however narrow they are, except where bodies that swing out touch
@@ -31,7 +31,7 @@ const SLIM: f64 = 0.2;
 const NARROW: f64 = 2.8;
 /// Gap between vehicles that meet in a bend, m.
 pub const ABREAST: f64 = 0.3;
-/// Distance of swinging out below which a body counts as staying in its lane, m.
+/// Swing-out below which a body counts as staying in its lane, m.
 const STEADY: f64 = 0.5;
 /// Added to the squared clearance, m^2, to compensate for sampling. Points are about a metre apart, so the
 /// nearest position on a line lies up to half a metre from its nearest point.
@@ -67,7 +67,7 @@ impl Interval {
 pub struct Conflict {
     /// The connections, as indices into [`Junction::paths`]; the first has the larger index.
     pub paths: (ConnectionIndex, ConnectionIndex),
-    /// The interval on each of them where it meets the other one.
+    /// The interval on each connection where it meets the other one.
     pub intervals: (Interval, Interval),
     /// Whether they end in the same lane, so that vehicles follow each other from the point where they meet.
     pub is_merge: bool,
@@ -145,7 +145,7 @@ pub struct Conflicts {
     /// Pairs that start in the same lane, the smaller index first, with the lengths over which the two run
     /// together, m.
     partings: Vec<((ConnectionIndex, ConnectionIndex), (f64, f64))>,
-    /// Those pairs that meet again after they have diverged, with the intervals.
+    /// The pairs that meet again after they have diverged, with the intervals where they do so.
     again: Vec<((ConnectionIndex, ConnectionIndex), (Interval, Interval))>,
 }
 
@@ -309,7 +309,7 @@ impl Conflicts {
     }
 }
 
-/// Swaps the values of two paths if the query was for the second path first.
+/// Swaps the values of two paths if the query named the second path first.
 #[inline]
 fn in_order<T>((first, second): (T, T), is_first: bool) -> (T, T) {
     if is_first {
@@ -445,7 +445,7 @@ fn pairs_within(
 }
 
 /// The first and last points of each of two lines where they come close. Two paths that meet twice get one
-/// interval around both places, which is cautious in between.
+/// interval around both places, which is more cautious than necessary in between.
 #[derive(Debug, Default)]
 struct Around(Option<[usize; 4]>);
 

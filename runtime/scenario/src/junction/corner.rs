@@ -65,7 +65,7 @@ const MIN_BEND_RADIUS: f64 = 5.0;
 pub const U_TURN_RADIUS: f64 = 4.5;
 /// Clearance beside the path of a vehicle that turns around in a dead end, m.
 const TURNING_MARGIN: f64 = 1.5;
-/// Distance from signals on a continuing road to their stop lines, m.
+/// Distance from the node to the stop lines of signals where a road only continues, m.
 pub(super) const CROSSING: f64 = 2.5;
 /// Shortest taper, m.
 const MIN_TAPER: f64 = 0.15;
@@ -81,9 +81,9 @@ pub struct Corner {
     pub wanted_radius: f64,
     /// Radius that fits, m.
     pub radius: f64,
-    /// Distance along this arm at which the arc begins, m, or of the meeting point without an arc.
+    /// Distance along this arm at which the arc begins, m; without an arc, that of the meeting point.
     pub foot: f64,
-    /// Distance along the next arm at which the arc ends, m, or of the meeting point without an arc.
+    /// Distance along the next arm at which the arc ends, m; without an arc, that of the meeting point.
     pub next_foot: f64,
 }
 
@@ -233,7 +233,7 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], i: usize) -> f64 {
     (demand.min(MAX_TRIM) * 1e6).round() / 1e6
 }
 
-/// Length that arm `i` needs, m, where its lanes continue with a slight bend in an arm that is not its
+/// Length that arm `i` needs, m, if its lanes continue with a slight bend into an arm that is not its
 /// neighbour. No corner cuts these two arms back, because arms of other nodes lie between them on both sides.
 fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
     let arm = &arms[i];
@@ -248,8 +248,8 @@ fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
     space.min(arm.share())
 }
 
-/// Length that two arms need so that their lanes can bend from one into the other, m: one metre per radian
-/// and lane.
+/// Length that two arms need so that their lanes can bend from one arm into the other, m: one metre per
+/// radian and lane.
 fn bend_space(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> f64 {
     // The larger number of lanes counts, so that the mirror image has the same taper.
     let lanes = |arm: &Arm<'_>| arm.road.section_at(arm.road_s(0.0)).lanes.len();

@@ -9,13 +9,13 @@ use roadwright_geometry::{MIN_SEGMENT, Pose, ReferenceLine, Segment};
 /// Fraction of the turn that each of the two spirals takes. It reduces the radius by 20 % compared with a
 /// pure arc, and gives drivers time to turn the steering wheel.
 const SPIRAL_SHARE: f64 = 0.15;
-/// Relative difference below which the curvatures of two lanes count as equal to that of the arc between
-/// them.
+/// Relative difference below which the curvatures of two lanes count as equal to the curvature of the arc
+/// between them.
 const SAME_BEND: f64 = 0.2;
 /// Angle of a turn above which its tangents have no useful meeting point.
 const MAX_TURN: f64 = 150.0 * std::f64::consts::PI / 180.0;
-/// Longest distance between the ends of a path, m. No junction is that large. If a road ends in the wrong
-/// place, there is no path.
+/// Longest distance between the ends of a path, m. No junction is that large, so a longer path means that a
+/// road ends in the wrong place, and is not built.
 const LONGEST: f64 = 300.0;
 /// Tolerance for reaching an end of the curve, m.
 const END_TOLERANCE: f64 = 1e-6;

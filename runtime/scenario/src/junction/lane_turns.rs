@@ -19,7 +19,7 @@ pub(super) struct EnteringLanes<'a> {
     pub(super) entering: &'a [ArmLane],
     /// Turns from these lanes that follow from the rules.
     pub(super) known: &'a [LaneTurn],
-    /// The arms to which they lead, with the turns.
+    /// The arms to which the lanes lead, with the turns.
     pub(super) exits: &'a [(usize, Turn)],
 }
 

@@ -45,8 +45,8 @@ const BETWEEN_BENDS: f64 = 8.0;
 pub(crate) const MAX_CLUSTER: f64 = 60.0;
 /// Ratio of a road's length to the distance between its ends up to which the road counts as straight.
 const STRAIGHT: f64 = 1.1;
-/// Maximum number of rounds of merging. Each round only examines what the previous round changed. Roads that
-/// are still shorter than their trims after the last round get smaller trims.
+/// Maximum number of rounds of merging. Each round only examines what the previous round changed. The trims
+/// of roads that are still shorter than their trims after the last round are reduced.
 const MAX_ROUNDS: usize = 8;
 /// Fewer junctions than this are built on the calling thread.
 const FEW_JUNCTIONS: usize = 200;
@@ -125,17 +125,17 @@ impl Layout {
 
 /// Lays out all junctions of a network.
 ///
-/// If its two junctions would use up a road, it is absorbed into one merged junction, provided that this
-/// stays within 60 m. Otherwise its trims are squeezed and flagged. O(roads log roads) for roads of bounded
-/// degree. Given only a driving side, it uses the law of no particular country.
+/// A road that its two junctions would use up is absorbed into one merged junction, provided that this
+/// junction stays within 60 m. Otherwise its trims are squeezed and flagged. O(roads log roads) for roads of
+/// bounded degree. Given only a driving side, it applies the default law.
 pub fn layout(network: &RoadNetwork, custom: impl Into<Custom>) -> Layout {
     let mut planner = Planner::new(network, custom.into());
     planner.merge_short_roads();
     planner.finish(None)
 }
 
-/// Index of the junction of each node. Reuses the map of `before` if the edit leaves the nodes of all
-/// junctions unchanged.
+/// Index of the junction of each node. Reuses the map of `before` if the nodes of all junctions are
+/// unchanged.
 fn numbers(junctions: &[Arc<Junction>], before: Option<&Layout>) -> BTreeMap<NodeId, usize> {
     let has_same_nodes = |layout: &&Layout| {
         let nodes = layout.junctions.iter().map(|junction| &junction.nodes);
@@ -278,7 +278,7 @@ impl<'a> Planner<'a> {
         SortedArms { arms, corners }
     }
 
-    /// Roads of which their junctions leave too little, shortest first.
+    /// Roads that are nearly or entirely used up by their junctions, shortest first.
     fn used_up(&self, candidates: &BTreeSet<RoadId>) -> Vec<RoadId> {
         let mut short: Vec<(f64, RoadId)> = candidates
             .iter()
@@ -363,7 +363,8 @@ impl<'a> Planner<'a> {
         self.with_chords(nodes.iter().copied())
     }
 
-    /// Returns the clusters of nodes. A root that was merged into another cluster no longer counts.
+    /// Returns the roots of the clusters that contain the given nodes. The root of a cluster that was merged
+    /// into another one no longer counts.
     fn roots(&self, nodes: impl IntoIterator<Item = NodeId>) -> BTreeSet<NodeId> {
         nodes.into_iter().map(|node| self.root(node)).collect()
     }

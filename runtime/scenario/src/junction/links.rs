@@ -27,7 +27,7 @@ use roadwright_geometry::{Pose, ReferenceLine};
 
 /// Change of heading below which a turn always counts as ahead, rad.
 pub(super) const STRAIGHT: f64 = 30.0 * std::f64::consts::PI / 180.0;
-/// Change of heading within which a single arm counts as ahead, rad.
+/// Change of heading up to which an arm counts as ahead if no other arm does, rad.
 const NEARLY_STRAIGHT: f64 = 45.0 * std::f64::consts::PI / 180.0;
 /// Change of heading above which a turn is a U-turn, rad.
 pub(super) const U_TURN: f64 = 170.0 * std::f64::consts::PI / 180.0;
@@ -270,7 +270,7 @@ fn classify(exits: &mut Vec<Exit>, goes_round: bool) {
     }
 }
 
-/// Returns the lane links of one arm: first those that follow from the rules of turning, then links for the
+/// Returns the lane links of one arm: first those that follow from the turning rules, then links for the
 /// remaining lanes.
 fn links(entering: &[ArmLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
     let mut links = Vec::new();
@@ -442,8 +442,8 @@ fn straight_shift(
         .unwrap_or(0)
 }
 
-/// Breaks ties in favour of the lane nearer to the kerb, so that left-hand junctions mirror right-hand ones.
-/// Lanes are numbered from the left.
+/// Breaks ties in favour of the lane nearer to the kerb, so that junctions in left-hand traffic mirror those
+/// in right-hand traffic. Lanes are numbered from the left.
 fn kerb_first<T: Ord>(a: T, b: T, side: DrivingSide) -> std::cmp::Ordering {
     match side {
         DrivingSide::Right => b.cmp(&a),
@@ -490,7 +490,7 @@ fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side:
     }
 }
 
-/// Links lanes of an exit that have no link from the nearest linked lane.
+/// Links lanes of an exit that have no link yet, from the lane that leads to the nearest linked lane.
 fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side: DrivingSide) {
     for (e, exit) in exits.iter().enumerate() {
         for (to, lane) in exit.lanes.iter().enumerate() {

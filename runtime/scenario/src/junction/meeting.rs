@@ -12,7 +12,7 @@ use crate::named::named;
 use glam::DVec2;
 use roadwright_geometry::polygon::segments_cross;
 
-/// Tolerance of the chords with which lines are compared, m.
+/// Tolerance of the chords by which lines are compared, m.
 const TOLERANCE: f64 = 0.02;
 
 named! {

@@ -48,11 +48,11 @@ const JOIN_SHARE: f64 = 0.6;
 const JOIN: f64 = 55.0 * PI / 180.0;
 /// Angle of an arc on the ring below which the arc is skipped and the path cuts the corner, rad.
 const LEAST_ARC: f64 = 3.0 * PI / 180.0;
-/// Smallest radius of the bend that joins or leaves the ring, m. The place of the join moves on in steps of
+/// Smallest radius of the bend that joins or leaves the ring, m. The join is moved along the ring in steps of
 /// `SHIFT`, rad, until the bend has this radius.
 const LEAST_BEND: f64 = LEAST_RADIUS;
 const SHIFT: f64 = 2.0 * PI / 180.0;
-/// Distance between the points of a kerb that determine the place of the ring, m.
+/// Distance between the points of a kerb that determine the position of the ring, m.
 const STEP: f64 = 0.25;
 
 /// The ring of a mini roundabout.
@@ -250,7 +250,7 @@ impl Round {
 }
 
 /// Returns the angle nearest to the wanted one, between 0 and `most`, rad, at which the bend is wide enough,
-/// and the bend itself. If there is none, returns the angle with the widest bend.
+/// together with the bend. If there is none, returns the angle with the widest bend.
 ///
 /// ```text
 ///              .--<--.

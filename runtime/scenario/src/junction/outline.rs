@@ -157,10 +157,10 @@ impl Outline {
 
 /// Returns the outline around cut arms.
 ///
-/// An outline has to be simple and should contain the lanes of all paths. It is tried with full, halved and
-/// zero corner radii, in this order. If none of these outlines contains all lanes, the first simple one is
-/// used, with strips for the lanes that leave it. The last resort is the convex hull of cuts and paths. A
-/// junction without an area, where roads only continue each other, has no outline.
+/// An outline has to be simple and should contain the lanes of all paths. Full, halved and zero corner radii
+/// are tried, in this order. If none of these outlines contains all lanes, the first simple one is used, with
+/// strips for the lanes that leave it. The last resort is the convex hull of cuts and paths. A junction
+/// without an area, where roads only continue each other, has no outline.
 pub(super) fn outline(
     arms: &[Arm<'_>],
     trims: &[f64],
@@ -207,15 +207,14 @@ pub(super) fn outline(
     }
 }
 
-/// Whether an outline contains a point, with 15 cm of slack because both are only within tolerances of their
-/// curves.
+/// Whether an outline contains a point, with a tolerance of 15 cm because both only approximate their curves.
 fn holds(outline: &[DVec2], place: DVec2) -> bool {
     polygon::distance(outline, place) < 0.15
 }
 
 /// The lanes of paths whose centre line leaves an outline, counter-clockwise. In junctions of many nodes,
-/// paths lead over the roads between them, which no corner accounts for. Lanes that only cut a corner are
-/// left out because they would spoil its arc.
+/// paths lead over the roads between the nodes, which no corner takes into account. Lanes that only cut a
+/// corner are left out because they would spoil its arc.
 fn strips(outline: &[DVec2], paths: &[ConnectingPath]) -> Vec<Vec<DVec2>> {
     let leaves = |path: &&ConnectingPath| {
         let middle = path

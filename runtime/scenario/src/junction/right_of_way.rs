@@ -44,8 +44,8 @@ const GAP_FAR_TURN_FROM_MAJOR: f64 = 4.1;
 /// enter as in that equation.
 const GAP_ROUNDABOUT: f64 = 3.2;
 
-/// Follow-up times, s: between the departures of two successive vehicles in a queue at a sign, each of which
-/// has to look, while there is no conflicting traffic. [HCM 2000], exhibit 17-5.
+/// Follow-up times, s: the time between the departures of two successive vehicles in a queue at a sign while
+/// there is no conflicting traffic. Each vehicle has to look. [HCM 2000], exhibit 17-5.
 const FOLLOW_UP_NEAR_TURN: f64 = 3.3;
 const FOLLOW_UP_STRAIGHT: f64 = 4.0;
 const FOLLOW_UP_FAR_TURN: f64 = 3.5;

@@ -70,5 +70,5 @@ impl Layout {
 
 /// Maximum search distance, m: a car and the longest setback of a line, 7 m.
 const FARTHEST: f64 = 15.0;
-/// Length below that of any piece of road, m, so that the search ends.
+/// Lower limit of the length that each piece of road counts as, m, so that the search ends.
 const LEAST_PIECE: f64 = 0.1;

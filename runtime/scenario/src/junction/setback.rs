@@ -13,8 +13,8 @@ use super::{ConnectingPath, Junction, LaneEnd};
 use glam::DVec2;
 use roadwright_geometry::OwnFrame;
 
-/// Half the width of the waiting vehicle plus 0.25 m, the largest distance of a turning car from its path if
-/// its driver follows the bend.
+/// Half the width of the waiting vehicle plus 0.25 m, which is the largest deviation of a turning car from
+/// its path if its driver follows the bend.
 const HALF: f64 = 1.15;
 /// Gap between the turning and the waiting vehicle, m.
 const GAP: f64 = 0.4;
@@ -33,8 +33,8 @@ impl Junction {
     }
 
     /// Like `setbacks`, but for cars only. Corners usually leave them enough room. Where arms meet at an
-    /// angle, or corners are tight, turning cars come within 0.1 m of waiting ones, and drivers do not follow
-    /// their path that exactly.
+    /// angle or corners are tight, turning cars would come within 0.1 m of waiting ones, and drivers do not
+    /// follow their path that precisely.
     pub fn setbacks_of_cars(&self) -> Vec<(LaneEnd, f64)> {
         self.setbacks_for(Body::CAR)
     }

@@ -39,12 +39,13 @@ const WHEELS: Body = Body {
 };
 /// Area of a triangle up to which its corners count as collinear, so that rounding does not matter, m^2.
 const STRAIGHT: f64 = 1e-9;
-/// Smallest width of an island, m. Where it would be narrower, it ends in the line between the lanes.
+/// Smallest width of an island, m. Where it would be narrower, it ends and the line between the lanes
+/// continues.
 const LEAST_WIDTH: f64 = 0.2;
 /// Smallest lengths of painted and raised islands, m. Shorter islands are left out.
 const LEAST_LENGTH: f64 = 1.5;
 const LEAST_RAISED: f64 = 2.5;
-/// Fraction of a U-turn at its start that counts as entry, and at its end as exit.
+/// Fraction of a U-turn that counts as entry at its start and as exit at its end.
 const AROUND: f64 = 0.3;
 /// Smallest width of a raised island at its end towards the ring, m.
 const LEAST_END: f64 = 1.2;
@@ -89,7 +90,7 @@ pub(super) fn splitters(
 }
 
 /// Frame of an arm with its origin at the cut: x towards the ring, y from the entry to the exit. In left-hand
-/// traffic, the frame is mirrored so that the islands have the same bits.
+/// traffic, the frame is mirrored so that the results are bit for bit the same.
 struct Frame {
     at: Pose,
     road: RoadId,
@@ -237,7 +238,8 @@ impl Frame {
     }
 }
 
-/// Corners of the lowest line above points with increasing x that bends only to the right.
+/// Corners of the upper hull of points with increasing x: the lowest line above them that bends only to the
+/// right.
 fn majorant(points: impl Iterator<Item = DVec2>) -> Vec<DVec2> {
     let mut line: Vec<DVec2> = Vec::new();
     for point in points {

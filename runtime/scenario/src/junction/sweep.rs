@@ -12,8 +12,8 @@ use super::conflicts::{Body, Interval};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, OwnFrame, ReferenceLine};
 
-/// Longest distance between sampled poses of a body, m, angle by which the body may turn between them on a
-/// tight path, rad, and shortest distance, m.
+/// Maximum distance between sampled poses of a body, m; maximum angle by which the body turns between them on
+/// a tight path, rad; and minimum distance, m.
 const STEP: f64 = 0.5;
 const TURNS: f64 = 0.15;
 const LEAST_STEP: f64 = 0.05;
@@ -75,8 +75,9 @@ impl Boxes {
         }
     }
 
-    /// Returns the intervals on this connection and on another one where bodies overlap by more than a depth,
-    /// m, joined with known intervals; `None` if there are none. O(product of the numbers of boxes).
+    /// Returns the intervals on this connection and on another one where bodies overlap by more than the
+    /// given depth, m, merged with known intervals; `None` if there are none. O(product of the numbers of
+    /// boxes).
     pub(super) fn meeting(
         &self,
         other: &Self,
@@ -153,7 +154,7 @@ impl Boxes {
         first.min(end)..end.min(count)
     }
 
-    /// Interval of the connection that the body covers at one pose, and up to the next ones, m.
+    /// Interval of the connection that the body covers at one pose and up to the adjacent poses, m.
     #[inline]
     fn place(&self, number: usize) -> Interval {
         // Its front is as far along the connection as its rear axle is from its first pose.

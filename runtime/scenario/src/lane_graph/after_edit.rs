@@ -16,8 +16,9 @@ use crate::road::Road;
 use crate::scenario::Scenario;
 use std::ops::Range;
 
-/// The centre lines of an edited network are the previous ones, with new ones appended, until the new ones
-/// exceed this fraction of the total. After that, the lines still in use are copied.
+/// Maximum fraction of new centre lines. The centre lines of an edited network are the previous ones with new
+/// ones appended, until the new ones exceed this fraction of the total. After that, the lines still in use
+/// are copied.
 const MOST_OWN_LINES: f64 = 0.1;
 
 /// Returns the earlier lanelet that a lanelet is a copy of, given the result of [`LaneGraph::after_edit`].

@@ -23,8 +23,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Limits of the total length of lanes, m, and of the number of points of all centre lines. Roads beyond them
-/// get no lanelets, so that one wrong number does not fill the memory.
+/// Limits of the total length of lanes, m, and of the number of points of all centre lines. Roads beyond
+/// these limits get no lanelets, so that one wrong number cannot exhaust the memory.
 const MOST_LANE: f64 = 2e7;
 const MOST_POINTS: usize = 10_000_000;
 /// Length below which lanes offer no lane change, m, because a car could not straighten up in time.
@@ -32,14 +32,14 @@ const MIN_LANE_CHANGE: f64 = 15.0;
 /// Total width below which two lanes of opposite directions are closed to buses, m. A bus is 2.55 m wide and
 /// may overhang its lane by ten centimetres on either side.
 const NARROW_FOR_BUSES: f64 = Body::LONG.width - 0.2;
-/// Distance between the centres of two lanes within which one begins where the other ends, m.
+/// Distance between the centres of two lanes within which one counts as beginning where the other ends, m.
 const SAME_PLACE: f64 = 0.5;
 /// Length between junctions below which lanes are dropped, m.
 const MIN_LANELET: f64 = 0.05;
 
 impl LaneGraph {
-    /// Creates the lanelets of a scenario, copying unchanged ones from `before`. Returns for each lanelet the
-    /// one that it is a copy of.
+    /// Creates the lanelets of a scenario, copying unchanged ones from `before`. Also returns, for each
+    /// lanelet, the earlier lanelet that it is a copy of.
     pub(super) fn build(
         scenario: &Scenario,
         layout: &Layout,
@@ -262,8 +262,8 @@ impl Builder {
         }
     }
 
-    /// Closes two lanes of opposite directions to buses if they are too narrow, because a bus would overhang
-    /// the kerb or the oncoming lane along their whole length.
+    /// Closes two lanes of opposite directions to buses if they are so narrow that a bus would overhang the
+    /// kerb or the oncoming lane along their whole length.
     fn close_narrow(&mut self, ids: &[(bool, LaneChange, LaneletIndex)]) {
         for pair in ids.windows(2) {
             let [(a_forward, _, a), (b_forward, _, b)] = [pair[0], pair[1]];

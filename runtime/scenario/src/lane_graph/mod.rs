@@ -104,13 +104,13 @@ pub struct Lanelet {
     pub layer: i8,
     /// Mean width, m.
     pub width: f64,
-    /// Distances along the road at its start and end, m. The start has the larger one if the lane is driven
-    /// against the reference line. Both are 0 for connections.
+    /// Distances along the road at its start and end, m. The value at the start is the larger one if the lane
+    /// is driven against the reference line. Both are 0 for connections.
     pub road_span: (f64, f64),
 }
 
 impl Lanelet {
-    /// Distance along its road at a distance `s` along the lanelet, m; 0 for connections.
+    /// Distance along its road of the point at `s` along the lanelet, m; 0 for connections.
     pub fn road_s(&self, s: f64) -> f64 {
         let share = (s / self.length().max(1e-9)).clamp(0.0, 1.0);
         let (start, end) = self.road_span;
@@ -326,8 +326,8 @@ impl LaneGraph {
         pairs.try_fold(self.followed_on(first), onto).is_some()
     }
 
-    /// Lanelets from which a vehicle can change to the given one. Because a line may be crossable from one
-    /// side only, they are not always the lanelets to which vehicles can change from it.
+    /// Lanelets from which a vehicle can change to the given one. A line may be crossable from one side only,
+    /// so these are not always the lanelets to which vehicles can change from the given one.
     pub fn changing_onto(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let beside = self.lanelet(id).beside.into_iter();
         beside.filter(move |&other| {
@@ -357,7 +357,7 @@ impl LaneGraph {
     /// The lanelet at a place, and the distance along it; `None` if there is no drivable lane.
     ///
     /// A place inside a junction is moved to the nearest part of its lane. A place on an internal road is
-    /// moved to the start of the lane after the junction that traffic over the place reaches.
+    /// moved to the start of the lane beyond the junction into which traffic drives from there.
     pub fn locate(&self, place: &LanePlace) -> Option<(LaneletIndex, f64)> {
         let lane = (place.road, place.lane);
         let lanelets = self.index.of_lane(place.road, place.lane);

@@ -154,8 +154,8 @@ impl LaneGraph {
         }
     }
 
-    /// Records that a trip drives from a lanelet onto the next one. `None` if this is not allowed, or if it
-    /// was recorded before: each lanelet counts once per part, so that the search ends.
+    /// Records that a trip drives from a lanelet onto the next one. `None` if this is not allowed or has
+    /// already been recorded. Each lanelet counts once per part of the trip, so that the search ends.
     fn enter(
         &self,
         from: LaneletIndex,

@@ -78,7 +78,8 @@ fn stands_on(place: &Place, roads: &BTreeSet<RoadId>) -> bool {
     matches!(place, Place::Lane(at) if roads.contains(&at.road))
 }
 
-/// Returns the edit that deletes an object on which no other object depends, if the object exists.
+/// Returns the edit that deletes an object on which no other object depends; `None` if the object does not
+/// exist.
 fn taken_out(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
     if !scenario.contains(object) {
         return None;

@@ -28,7 +28,7 @@ use thiserror::Error;
 
 /// Distance from a node or road within which an end joins it, m.
 pub const JOIN_DISTANCE: f64 = 0.5;
-/// Distance from an end within which a cut is moved to the end, m, to avoid slivers.
+/// Distance from an end within which a cut is moved to that end, m, to avoid very short pieces.
 const MIN_PIECE: f64 = 1.0;
 
 /// Properties of a new road.
@@ -78,7 +78,7 @@ pub enum DrawError {
 /// An end within [`JOIN_DISTANCE`] of a node joins it. Where the line ends on a road or crosses a road on its
 /// layer, that road is cut and a node is inserted. A one-way road that begins or ends on a fast one-way road
 /// at a small angle becomes a slip road, and the fast road gets an auxiliary lane. If an end misses the node
-/// that it joins by more than a millimetre, the outer third of the road is bent onto it.
+/// that it joins by more than a millimetre, the outer third of the road is bent to meet the node.
 ///
 /// # Errors
 /// If the line is too short or a piece of a cut road would have no valid geometry.
@@ -272,7 +272,7 @@ impl<'a> Drawing<'a> {
         found
     }
 
-    /// The nodes along the new road with their distances, including both ends.
+    /// The nodes along the new road, including both ends, with their distances.
     fn stops(
         &mut self,
         length: f64,

@@ -320,7 +320,8 @@ impl Pasting<'_> {
         self.edits.push(edit);
     }
 
-    /// The place after pasting: on a lane it follows the new id of its road, on the ground the motion.
+    /// The place after pasting. A place on a lane gets the new id of its road, and a place on the ground is
+    /// moved by the motion.
     fn pasted_place(&self, place: &Place) -> Place {
         match *place {
             // The lookup cannot fail, because no place in a scenario names a road that does not exist.

@@ -84,7 +84,8 @@ pub(super) fn beside_node(
     (length >= reach + behind && is_one_section()).then_some((from, to))
 }
 
-/// Width of a lane next to a node at one end of a road: full over the given length, m, then tapering to zero.
+/// Width of a lane next to a node at one end of a road: the full width over the given length, m, then
+/// tapering to zero.
 pub(super) fn width_beside_node(width: f64, full: f64, taper: f64, end: RoadEnd) -> Vec<Poly3> {
     match end {
         RoadEnd::Start => {

@@ -186,9 +186,9 @@ struct Reflection<'a> {
     roads: BTreeSet<RoadId>,
     /// Mirror images of these roads.
     images: BTreeMap<RoadId, Road>,
-    /// Those roads whose direction is reversed.
+    /// The mirrored roads whose direction is reversed.
     turned: BTreeSet<RoadId>,
-    /// Roads that follow with only one end, with their lengths before and after, m.
+    /// Roads of which only one end is mirrored, with their lengths before and after, m.
     stretched: BTreeMap<RoadId, (f64, f64)>,
 }
 

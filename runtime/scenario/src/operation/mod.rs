@@ -65,9 +65,11 @@ pub enum OperationError {
          both roads without other junctions"
     )]
     NoSlipLane(RoadId, RoadId),
-    /// Trips use a road that would become internal, but trips cannot begin or end within a junction.
+    /// Trips start on, pass or end on a road that would become internal, which is impossible within a
+    /// junction.
     #[error(
-        "agents or flows begin, pass or end on {0}, which would lie within the junction; move them first"
+        "agents or flows start on, pass or end on {0}, which would lie within the \
+         junction; move them first"
     )]
     RoadIsUsed(RoadId),
     /// Two junctions cannot be merged.

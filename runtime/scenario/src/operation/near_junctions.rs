@@ -102,7 +102,7 @@ impl Near<'_> {
         })
     }
 
-    /// The junctions to which a single road leads from a junction, by the length of the road.
+    /// The junctions that a single road joins to the given one, ordered by the length of the road.
     fn neighbours(&self, of: usize) -> Vec<usize> {
         let mut found: Vec<(f64, usize)> = self
             .roads_between()
@@ -165,7 +165,7 @@ impl Near<'_> {
         })
     }
 
-    /// Whether the given junctions are merged after an edit.
+    /// Whether an edit merges the given junctions into one.
     fn makes_one(&self, edit: &Edit, junctions: &BTreeSet<usize>) -> bool {
         let mut after = self.scenario.clone();
         if after.apply(edit.clone()).is_err() {

@@ -95,7 +95,7 @@ fn stretched(poly: &Poly3, scale: f64) -> Poly3 {
     }
 }
 
-/// Edits of the agents and flows on stretched roads, whose places keep their relative position along the
+/// Edits of the agents and flows on stretched roads. Their places keep their relative position along the
 /// road.
 pub(super) fn stretched_places(
     scenario: &Scenario,

@@ -33,9 +33,9 @@ const LEAVING: f64 = 0.5;
 const WIDTH: f64 = 4.5;
 /// Distances from the stop lines at which the lane may begin and end, m. The shortest one that fits is used.
 const BEYOND: [f64; 8] = [15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 50.0, 60.0];
-/// Length of the roads that has to remain behind, and of the lane between its ends, m.
+/// Length that has to remain of the roads beyond the slip lane, and of the lane between its ends, m.
 const BEHIND: f64 = 5.0;
-/// Tolerance by which an existing cut may be closer, m.
+/// Distance by which an existing cut may be closer than required, m.
 const SHORTER: f64 = 5.0;
 /// Smallest radius of the bends at its ends, m.
 const RADIUS: f64 = 10.0;
@@ -90,7 +90,7 @@ struct Site<'a> {
 
 /// A point at which a road has been cut.
 struct Cut {
-    /// The part next to the junction, and the other part.
+    /// The part of the road next to the junction, and the other part.
     inner: RoadId,
     outer: RoadId,
     node: NodeId,

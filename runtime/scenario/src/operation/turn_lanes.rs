@@ -48,7 +48,8 @@ struct Stretch {
 /// single lane leads to the junction, and vehicles can turn from it across oncoming traffic and also drive
 /// elsewhere.
 ///
-/// Arrows mark the use of each lane. Agents and flows stay on their lanes if the ids of these change.
+/// Arrows mark the use of each lane. Agents and flows stay on their lanes even if the ids of the lanes
+/// change.
 ///
 /// # Errors
 /// If no arm can have a turn lane, because its road is too short, already has several lanes, or leads nowhere

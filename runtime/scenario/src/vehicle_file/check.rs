@@ -4,7 +4,7 @@ use super::{FORMAT, Gearbox, Trailer, VERSION, VehicleFile};
 
 /// Shortest wheelbase, m.
 const SHORTEST_WHEELBASE: f64 = 0.1;
-/// Plausible range of the yaw inertia, relative to mass x wheelbase^2. Common vehicles have a quarter.
+/// Plausible range of the yaw inertia, relative to mass x wheelbase^2. Common vehicles have about 0.25.
 const INERTIA: [f64; 2] = [0.02, 5.0];
 /// Smallest absolute ratio of a driving gear.
 const LEAST_RATIO: f64 = 1e-3;

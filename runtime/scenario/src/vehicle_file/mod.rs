@@ -32,7 +32,7 @@ pub const FORMAT: &str = "roadwright-vehicle";
 pub const VERSION: u32 = 1;
 /// Extension of the names of vehicle files.
 pub const EXTENSION: &str = ".vehicle.json";
-/// Size of the largest vehicle file that is read, bytes. Typical files have two thousand.
+/// Size of the largest vehicle file that is read, bytes. Typical files have two thousand bytes.
 pub const LARGEST: u64 = roadwright_files::MEBIBYTE;
 
 /// The file from which a vehicle type comes.
@@ -208,7 +208,7 @@ impl VehicleFile {
         }
     }
 
-    /// The missing keys among those for tyres with slip and `others`.
+    /// The keys that are missing, of those for tyres with slip and those in `others`.
     fn missing_of_tyres(&self, others: &[(&'static str, bool)]) -> Vec<&'static str> {
         let needed = [
             ("wheels.friction", self.wheels.friction.is_some()),

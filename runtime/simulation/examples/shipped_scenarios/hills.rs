@@ -22,7 +22,8 @@ const HILLS: [((f64, f64), f64, f64); 4] = [
 pub(crate) fn hill_country() -> Scenario {
     let mut b = Builder::new(
         "hill-country",
-        "A village in a valley at the level of rigid bodies: jeeps and a tracked vehicle cross the hills, a bus clears a field of posts, cars keep to the road.",
+        "A village in a valley, with vehicles as rigid bodies: \
+         jeeps and a tracked vehicle cross the hills, a bus clears a field of posts, cars keep to the road.",
         DrivingSide::Right,
     );
     b.settings(4, 150.0);

@@ -21,8 +21,9 @@ pub(crate) fn all_junctions(side: DrivingSide) -> roadwright_scenario::Scenario 
         DrivingSide::Left => ("all-junctions-left", " in left-hand traffic"),
     };
     let description = format!(
-        "A junction of every kind{traffic}: the nearer side, yield and stop signs, all-way stop, \
-         signals by fixed times and by demand, a roundabout, a zipper, mini roundabouts."
+        "Junctions of every kind{traffic}: priority from the near side, yield and stop signs, \
+         all-way stop, fixed-time and actuated signals, a roundabout, a zipper merge, mini \
+         roundabouts."
     );
     let mut b = builder_on(side, name, &description);
     let crossings = [
@@ -115,7 +116,7 @@ pub(crate) fn roundabouts() -> roadwright_scenario::Scenario {
 pub(crate) fn signal_corridor() -> roadwright_scenario::Scenario {
     let mut b = builder(
         "signal-corridor",
-        "An avenue with four signalled crossings; the offsets make a wave of green to the east.",
+        "An avenue with four signalled crossings; the offsets form an eastbound green wave.",
     );
     let crossings = [0.0, 220.0, 400.0, 620.0];
     let (west, east) = (-160.0, 780.0);

@@ -31,7 +31,8 @@ const ESSES: [(f64, f64); 8] = [
 pub(crate) fn kart_track() -> Scenario {
     let mut b = Builder::new(
         "kart-track",
-        "A track with a straight, a hairpin and esses at the level of the sliding car: three racers chase three soapbox karts between tyres.",
+        "A track with a straight, a hairpin and esses, driven with the sliding-car model: \
+         three racers chase three soapbox karts between tyres.",
         DrivingSide::Right,
     );
     b.settings(9, 150.0);

@@ -30,7 +30,8 @@ const SPACING: f64 = 2.0;
 pub(crate) fn proving_ground() -> Scenario {
     let mut b = Builder::new(
         "proving-ground",
-        "What vehicles are tried on, at the level of rigid bodies: an oval, a skid pad, a double lane change between loose cones, a road of gravel that turns to ice, ridges and a hill.",
+        "A proving ground for vehicles as rigid bodies: an oval, a skid pad, a double lane change \
+         between loose cones, a gravel road that turns to ice, ridges and a hill.",
         DrivingSide::Right,
     );
     b.settings(3, 120.0);

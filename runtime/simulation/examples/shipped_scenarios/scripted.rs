@@ -64,8 +64,8 @@ impl Builder {
 pub(crate) fn rush_hour() -> Scenario {
     let mut b = town(
         "rush-hour",
-        "Commuters drive to work and home, learners hesitate, a bus keeps its timetable, and an \
-         ambulance with its siren on is given way to.",
+        "Commuters drive to work and home, learners hesitate, a bus keeps its timetable, and \
+         traffic gives way to an ambulance with its siren on.",
     );
     b.settings(1, 400.0);
     for script in ["commuter", "learner_driver", "bus_line", "ambulance"] {
@@ -108,7 +108,7 @@ pub(crate) fn rush_hour() -> Scenario {
 pub(crate) fn convoy() -> Scenario {
     let mut b = town(
         "convoy",
-        "Six cars drive across a town and keep together; each follows the one before it.",
+        "Six cars drive across a town in convoy; each follows the car ahead.",
     );
     b.settings(1, 200.0);
     b.stack("convoy", scripted("convoy"));

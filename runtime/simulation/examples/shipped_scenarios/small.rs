@@ -13,7 +13,8 @@ use roadwright_scenario::{
 pub(crate) fn crossroads() -> Scenario {
     let mut b = Builder::new(
         "crossroads",
-        "Two avenues cross at traffic signals; cars come from all four sides and turn all ways.",
+        "Two avenues cross at traffic signals; cars arrive from all four sides and turn in all \
+         directions.",
         DrivingSide::Right,
     );
     b.settings(1, 300.0);
@@ -64,11 +65,11 @@ pub(crate) fn crossroads() -> Scenario {
     b.scenario
 }
 
-/// A road in the shape of an eight that passes over itself, with three drivers to compare.
+/// A figure-of-eight road that crosses over itself, with three drivers to compare.
 pub(crate) fn figure_eight() -> Scenario {
     let mut b = Builder::new(
         "figure-eight",
-        "One road in the shape of an eight passes over itself; three controllers drive it.",
+        "A figure-of-eight road crosses over itself; three controllers drive it.",
         DrivingSide::Right,
     );
     b.settings(1, 300.0);

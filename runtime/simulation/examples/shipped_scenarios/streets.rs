@@ -301,8 +301,8 @@ const FAST_LANE: f64 = 3.6;
 pub(crate) fn motorway_m4() -> Scenario {
     let mut b = builder(
         "motorway-m4",
-        "A motorway that one slip road joins and another one leaves, with a lane beside the others in \
-         between, and a bridge.",
+        "A motorway with a bridge, a slip road that joins it, another that leaves it, and an \
+         auxiliary lane between the two.",
     );
     carriageway(&mut b, 1.0);
     carriageway(&mut b, -1.0);
@@ -407,7 +407,8 @@ const ARM: f64 = 110.0;
 pub(crate) fn station_road() -> Scenario {
     let mut b = builder(
         "station-road",
-        "A roundabout of four streets between a station and its park, with zebras over all arms.",
+        "A roundabout of four streets between a station and its park, with zebra crossings on all \
+         arms.",
     );
     people(&mut b, 60.0);
     let arm = RoadStyle {

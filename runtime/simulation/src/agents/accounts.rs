@@ -6,7 +6,7 @@ use roadwright_agent::Conduct;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Minimum segment length when dividing by it, m.
+/// Minimum segment length that is used as a divisor, m.
 const SHORTEST_SEGMENT: f64 = 1.0;
 
 /// Accounts of the driving agents, by id.
@@ -24,7 +24,7 @@ pub(crate) struct Accounts {
 /// Deviation of an agent from the centre line of its lane or path, summed once it has settled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Deviation {
-    /// Steps since the agent was first seen.
+    /// Number of steps since the agent was first seen.
     pub(crate) steps: u64,
     /// Number of summed steps.
     pub(crate) summed: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Deviation {
     pub(crate) speeds: f64,
 }
 
-/// Time before deviations are summed, s, so that the start does not count.
+/// Time after the start during which deviations do not count, s.
 const SETTLED: f64 = 10.0;
 
 impl Deviation {

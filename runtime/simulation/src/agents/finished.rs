@@ -26,7 +26,7 @@ pub(crate) struct Score {
     pub(crate) value: f64,
 }
 
-/// The one row that an agent leaves behind.
+/// The row kept for an agent that no longer drives.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FinishedRow {
     pub(crate) id: u64,

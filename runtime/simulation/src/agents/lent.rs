@@ -25,7 +25,7 @@ pub(crate) struct Census<'a> {
 }
 
 impl<'a> Census<'a> {
-    /// One more than the largest index ever assigned.
+    /// Largest index ever assigned, plus one.
     #[inline]
     pub(crate) fn capacity(self) -> usize {
         self.identity.len()

@@ -44,7 +44,7 @@ use std::collections::HashMap;
 /// - Accounts are keyed by id, since they also record which collisions have been counted.
 ///
 /// Such additions have to be handled in `save.rs`, in `report.rs` (the hash) and in [`Agents::insert`], which
-/// gives an index to another agent. Tests check all three.
+/// reuses the index of an agent for another one. Tests check all three.
 macro_rules! columns {
     ($($(#[$doc:meta])* $column:ident: $row:ty => $rows:ty,)*) => {
         /// The driving agents in columns of equal length.

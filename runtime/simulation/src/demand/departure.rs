@@ -127,7 +127,7 @@ enum Beyond {
     Oncoming,
     /// A place where a vehicle can stand.
     Place,
-    /// No such place; the length of the last lane that is clear of alleys, m.
+    /// Neither so far; the value is the length that is clear of alleys at the end of the last lane, m.
     Clear(f64),
 }
 

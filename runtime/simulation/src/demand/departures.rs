@@ -107,7 +107,7 @@ impl Departures {
         self.coming.len() + self.queued()
     }
 
-    /// Number of due departures that find no room.
+    /// Number of due departures that wait for room.
     pub(crate) fn queued(&self) -> usize {
         let at_lanes = self.queues.values().map(VecDeque::len);
         at_lanes.sum::<usize>() + self.off_lanes.len()

@@ -63,7 +63,7 @@ impl Demand {
     }
 }
 
-/// Flows of a scenario, each at its beginning. `lenient` leaves out those whose places do not exist.
+/// Flows of a scenario, each at its beginning. With `lenient`, flows whose places do not exist are left out.
 pub(crate) fn running_flows(
     scenario: &Scenario,
     ground: &Ground,

@@ -228,8 +228,8 @@ impl Draw<'_> {
         Some((spot, kind, true))
     }
 
-    /// A destination that can be reached from a start. It is far enough away, or the farthest of several
-    /// attempts, because small networks have none that far away.
+    /// A destination that can be reached from a start. It is far enough away or, if the network is too small
+    /// for that, the farthest of several attempts.
     fn goal(&mut self, start: LaneSpot, kind: Kind) -> Option<LaneSpot> {
         let pool = match kind {
             Kind::Edge => &self.goals.0,

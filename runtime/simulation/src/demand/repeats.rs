@@ -26,8 +26,8 @@ impl Repeats {
         self.again.contains_key(&id)
     }
 
-    /// Schedules the next departures of the agents that arrived in a step, which ended at a given time, s.
-    /// Agents that were refused or removed by an edit do not depart again.
+    /// Schedules the next departures of the agents that arrived in the step that ended at `time`, s. Agents
+    /// that were refused or removed by an edit do not depart again.
     pub(crate) fn after(&self, ended: &[FinishedRow], time: f64, departures: &mut Departures) {
         // Nearly always there are none.
         if self.again.is_empty() || ended.is_empty() {

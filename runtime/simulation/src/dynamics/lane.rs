@@ -187,13 +187,13 @@ impl LaneState {
         self.rolls_to = 0.0;
     }
 
-    /// Whether the slope is too steep for the wish of the driver.
+    /// Whether the slope is too steep for the acceleration that the driver wants.
     pub(super) fn is_held(&self) -> bool {
         self.is_too_steep
     }
 
-    /// Next lateral offset, m to the left, of a body at `t` that advances by `way` and has to be on the
-    /// centre line within `room` metres. `front` is the distance from rear axle to front, m.
+    /// Next lateral offset, m to the left, of a body at offset `t` that advances by `distance` and has to be
+    /// on the centre line within `room` metres. `front` is the distance from rear axle to front, m.
     fn drift(&mut self, t: f64, distance: f64, speed: f64, front: f64, room: f64) -> f64 {
         // The profile is defined by its start and its progress. A t that it did not produce begins a new one.
         if t != self.t() {

@@ -169,7 +169,7 @@ pub(crate) struct LevelStep<'a> {
     pub(crate) dt: f64,
     /// Minimum rate at which levels with forces are computed, Hz.
     pub(crate) physics_rate_hz: f64,
-    /// Whether a stride begins, so that the command is taken.
+    /// Whether a stride begins, so that the level takes the new command.
     pub(crate) begins: bool,
 }
 
@@ -244,7 +244,7 @@ pub(crate) fn room_to_change_lane(level: DynamicsLevel) -> f64 {
 pub(crate) struct LevelChoice {
     /// Level for all agents, whatever the scenario says.
     pub(crate) forced: Option<DynamicsLevel>,
-    /// Level for agents without one in the scenario.
+    /// Level of agents for which the scenario sets none.
     pub(crate) default: DynamicsLevel,
 }
 
@@ -320,7 +320,7 @@ impl Dynamics {
         self.remove(agent);
     }
 
-    /// Makes room in a level for a number of agents.
+    /// Makes room in a level for `agents` agents.
     pub(crate) fn grow(&mut self, level: DynamicsLevel, agents: usize) {
         match level {
             DynamicsLevel::OneTrack => grow(&mut self.one_track, agents),

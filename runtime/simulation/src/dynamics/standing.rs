@@ -24,7 +24,7 @@ pub(crate) struct StandingTrain {
     pub(crate) agent: u64,
     /// Number of the vehicle type that they belong to, with all its trailers.
     pub(crate) vehicle_type: u16,
-    /// Index of the first one among the trailers of that type.
+    /// Index of the first uncoupled trailer among the trailers of that type.
     pub(crate) first: u8,
     /// States from front to back.
     pub(crate) states: Vec<TrailerState>,

@@ -22,9 +22,9 @@ const OVER_LINE: f64 = 0.5;
 const CLEAR: f64 = 0.1;
 /// Sampling distance of bodies along their paths, m.
 const SPACING: f64 = 0.5;
-/// Braking with which a moving vehicle can stop, m/s^2.
+/// Deceleration at which a moving vehicle can stop, m/s^2.
 const FIRM: f64 = 5.0;
-/// Distance above which two vehicles do not meet in a junction before one of them has left, m.
+/// Distance between two vehicles above which one of them has left the junction before they can meet, m.
 const NEAR: f64 = 40.0;
 
 /// A vehicle beyond a stop line.
@@ -39,10 +39,10 @@ struct Over {
 /// A connection under a vehicle.
 struct Under {
     path: Connection,
-    /// Its index in the route, and the lanelet after it.
+    /// Index of the connection in the route, and the lanelet after the connection.
     at: u32,
     exit: LaneletIndex,
-    /// Distance of the front beyond its start, m.
+    /// Distance of the vehicle's front beyond the start of the connection, m.
     front: f64,
 }
 

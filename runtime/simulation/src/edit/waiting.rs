@@ -20,8 +20,8 @@ use roadwright_agent::Registry;
 use roadwright_scenario::{JunctionIndex, RoadEnd, RoadId, Scenario};
 use std::sync::Arc;
 
-/// Maximum waiting time of an edit, s. A vehicle leaves even the largest junction in less, unless it is
-/// stopped.
+/// Maximum waiting time of an edit, s. A vehicle that does not have to stop leaves even the largest junction
+/// sooner.
 const LONGEST: f64 = 30.0;
 
 /// Time for vehicles near a junction whose stop lines move outward to pass it, s: one signal cycle.

@@ -39,7 +39,7 @@ impl LaneFinder {
         Self { grid, points }
     }
 
-    /// Lanelets within a distance of a place, each with its distance from the place.
+    /// Lanelets within `reach` of a place, each with its distance from the place, m.
     pub(super) fn around(&self, graph: &LaneGraph, place: DVec2, reach: f64) -> Vec<(f64, Spot)> {
         let mut found: Vec<(f64, Spot)> = Vec::new();
         // Points are at most half a cell apart, so a search with one more cell finds a point of every lane

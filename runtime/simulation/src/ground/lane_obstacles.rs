@@ -291,7 +291,7 @@ impl Surroundings<'_> {
         }
     }
 
-    /// Appends the bodies within a distance of a lanelet, in ascending order of numbers.
+    /// Appends the bodies within `distance` metres of a lanelet, in ascending order of numbers.
     fn collect_near(&self, id: LaneletIndex, distance: f64, numbers: &mut Vec<u32>) {
         let first = numbers.len();
         for (from, to) in self.stretches(id) {
@@ -395,7 +395,7 @@ impl Surroundings<'_> {
         boxes.chain(known.boxes().iter().copied()).collect()
     }
 
-    /// Whether one of the boxes may be within a distance of a lanelet, m.
+    /// Whether any of the boxes may be within `distance` metres of a lanelet.
     fn may_reach(&self, id: LaneletIndex, boxes: &[(DVec2, DVec2)], distance: f64) -> bool {
         if boxes.is_empty() {
             return false;

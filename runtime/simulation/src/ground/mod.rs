@@ -292,7 +292,7 @@ impl Ground {
         self.layers_of(position.lanelet)
     }
 
-    /// Checks that the roads are not too many, so that none had to be left out.
+    /// Checks that the road network is within its size limits, so that no road had to be left out.
     pub(crate) fn check_size(&self) -> Result<(), SimulationError> {
         match self.graph().left_out() {
             Some(road) => Err(SimulationError::TooMuch(road)),
@@ -333,8 +333,8 @@ impl Ground {
         seen.filter_map(move |post| post.showing(&light))
     }
 
-    /// Whether the order of vehicles matters at a junction. Otherwise it is contested only because two
-    /// vehicles do not fit past each other in a bend.
+    /// Whether the order of vehicles matters at a junction. Otherwise, it is contested only because two
+    /// vehicles cannot pass each other in a bend.
     pub(crate) fn is_ruled(&self, junction: JunctionIndex) -> bool {
         self.roads.is_ruled(junction)
     }

@@ -32,7 +32,7 @@ const TREE_HEIGHT: f64 = 6.0;
 /// Depth of fixed bodies below the ground, m.
 const FOOT: f64 = 2.0;
 
-/// Number of corners with which a disc is drawn.
+/// Number of corners of the polygon that represents a disc.
 const ROUND: u32 = 24;
 /// Fractions of the reach within which the nearest body is searched, in order, until a body is found.
 const SHARES_OF_REACH: [f64; 2] = [0.35, 1.0];
@@ -339,14 +339,14 @@ impl Obstacles {
         self.all.bodies[number as usize].1.bounds()
     }
 
-    /// Whether any body is within a distance of a point, m.
+    /// Whether any body is within `distance` metres of a point.
     pub(super) fn is_any_within(&self, point: DVec2, distance: f64) -> bool {
         let displaced = Displaced::default();
         let nearest = self.nearest(point, distance, &displaced, None, ANY_VEHICLE, |_| true);
         nearest.is_some()
     }
 
-    /// Whether any body is within a distance of a segment, m.
+    /// Whether any body is within `distance` metres of the segment from `from` to `to`.
     pub(super) fn any_near(&self, from: DVec2, to: DVec2, distance: f64) -> bool {
         let mut is_near = false;
         self.for_each_beside(from, to, distance, |number| {
@@ -367,13 +367,13 @@ impl Obstacles {
         self.cells.for_each_in(low, high, visit);
     }
 
-    /// Whether a body is within a distance of a point, m.
+    /// Whether a body is within `distance` metres of a point.
     pub(super) fn is_within(&self, number: u32, point: DVec2, distance: f64) -> bool {
         let closest = self.all.bodies[number as usize].1.closest_point(point);
         (closest - point).length() <= distance
     }
 
-    /// Whether a body is within a distance of a segment, m. The segment is sampled.
+    /// Whether a body is within `distance` metres of the segment from `from` to `to`, which is sampled.
     pub(super) fn is_near(&self, number: u32, from: DVec2, to: DVec2, distance: f64) -> bool {
         let body = &self.all.bodies[number as usize].1;
         let steps = ((to - from).length() / STEP).ceil().clamp(1.0, 1e4);

@@ -51,7 +51,7 @@ pub struct ProgrammeInspection {
     pub is_closing: bool,
     /// Time since the phase began, s.
     pub elapsed: f64,
-    /// Time until the phase ends, s; the maximum under demand control. `None` while no vehicles wait for
+    /// Time until the phase ends, s; the maximum under demand control. `None` while no vehicle waits for
     /// another stage.
     pub remaining: Option<f64>,
     /// Time since the first stage began, s, if times are fixed.

@@ -117,11 +117,11 @@ pub struct StopTarget {
     pub distance: f64,
     /// Place, m.
     pub at: DVec2,
-    /// Reason for which it has to stop.
+    /// Reason why it has to stop.
     pub reason: StopReason,
 }
 
-/// Reasons for which a vehicle has to stop.
+/// Reasons why a vehicle has to stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopReason {
     /// This agent is ahead, and the vehicle stops behind it if it stops.

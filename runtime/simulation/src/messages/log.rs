@@ -5,7 +5,7 @@ use glam::DVec2;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Maximum number of lines kept, because a script can write one for each agent and step.
+/// Maximum number of lines kept, because a script can write a line for each agent in each step.
 const LINES: usize = 10_000;
 /// Maximum number of different faults that are counted.
 const FAULTS: usize = 1000;

@@ -201,7 +201,7 @@ impl Modules {
         agents.note_told();
     }
 
-    /// Notifies modules of the agents added and removed since the last time.
+    /// Notifies modules of the agents added and removed since the last notification.
     fn tell(&mut self, clock: &Clock, agents: &mut Agents) {
         self.membership.update(agents.census());
         self.pass_all(clock, agents);

@@ -262,7 +262,7 @@ impl Modules {
         }
     }
 
-    /// Whether the behaviour among some modules is asked before an agent is removed on arrival.
+    /// Whether the behaviour in `modules` is asked before an agent is removed on arrival.
     pub(crate) fn holds_arrival(&self, modules: Instances) -> bool {
         let behaviour = modules.of(Slot::Behaviour) as usize;
         let behaviour = self.pools.behaviour.instances.get(behaviour);

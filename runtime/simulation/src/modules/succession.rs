@@ -28,7 +28,7 @@ pub(crate) struct SavedGroundPlanners {
 }
 
 impl SavedGroundPlanners {
-    /// Stores the instances where those of other slots are.
+    /// Stores these instances beside those of the other slots.
     pub(crate) fn put(&self, stacks: Option<&mut SavedStacks>, agents: &mut Agents) {
         let slot = Slot::GroundPlanner;
         for ((_, stack), instance) in stacks.into_iter().flat_map(|s| &mut s.0).zip(&self.stacks) {
@@ -186,7 +186,7 @@ impl Modules {
         Ok(succession)
     }
 
-    /// For each stack, its saved instance if the stack has other settings now.
+    /// For each stack whose settings have changed, its saved instance.
     fn left_instances(
         &self,
         slot: Slot,

@@ -12,7 +12,8 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Maximum length of the straight pieces of a smoothed path, m.
 const LONGEST_CHORD: f64 = 30.0;
-/// Length of path that is turned into a drivable line, m. The rest is planned again before it is reached.
+/// Length of path that is turned into a drivable line, m. The rest is replanned before the vehicle gets
+/// there.
 pub(super) const DRIVEN: f64 = 40.0;
 /// Length of the steps in which the drive along a path is simulated, m.
 const STEP: f64 = 0.5;
@@ -89,7 +90,7 @@ impl Driver<'_> {
         self.map.is_free(self.profile, Some(self.owner), &body)
     }
 
-    /// The largest margin, up to the usual one, that is free around the vehicle at a pose.
+    /// Margins to try, from the largest to the smallest, m.
     pub(super) fn margins(&self) -> [f64; 3] {
         [self.margin, 0.4 * self.margin, 0.02_f64.min(self.margin)]
     }
@@ -230,7 +231,7 @@ impl Driver<'_> {
     }
 }
 
-/// Lowers speeds so that the vehicle can brake to each from the one before.
+/// Lowers speeds so that the vehicle can brake from each waypoint's speed to that of the next.
 pub(super) fn brake_in_time(waypoints: &mut [Waypoint]) {
     for at in (1..waypoints.len()).rev() {
         let length = (waypoints[at].pose.position - waypoints[at - 1].pose.position).length();

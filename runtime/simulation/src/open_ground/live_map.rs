@@ -15,7 +15,7 @@ use roadwright_planning::open_ground::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Time after which a stopped vehicle counts as standing, so that verdicts take it into account, s.
+/// Time after which a stopped vehicle counts as standing, s. Verdicts take standing vehicles into account.
 const STANDS_AFTER: f64 = 5.0;
 /// Speed below which a body blocks the cells under it, m/s. A faster body will soon be elsewhere.
 const SLOW: f64 = 0.5;

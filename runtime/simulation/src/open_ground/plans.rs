@@ -25,7 +25,7 @@ const BESIDE: f64 = 1.0;
 const ASKEW: f64 = 1.0;
 /// Difference in heading above which a vehicle needs a manoeuvre to reach the start of a path, rad.
 const BEHIND: f64 = 1.05;
-/// Time for which a vehicle has to stand before a free path until it searches for a manoeuvre, s.
+/// Time for which a vehicle has to stand although its path is free before it searches for a manoeuvre, s.
 const STUCK_AFTER: f64 = 4.0;
 /// Distance from the end of a part of a manoeuvre at which the part counts as complete, m.
 const PART_END: f64 = 0.3;
@@ -245,7 +245,7 @@ impl GroundPlans {
         self.agents.get(&id).map(|plan| &plan.status)
     }
 
-    /// Whether an agent is not known to be without a path.
+    /// Whether an agent may have a path: it is not known to have none.
     pub(crate) fn has_path(&self, id: u64) -> bool {
         !matches!(self.status(id), Some(PathStatus::NoPath(_)))
     }
@@ -418,7 +418,7 @@ impl Planning<'_> {
         }
     }
 
-    /// Continues the search for whether there is a path, if that is still open.
+    /// Continues the search that decides whether there is a path, unless that is already known.
     fn search_for_verdict(&mut self) {
         let Some(searches) = &mut self.plan.live.searches else {
             return;

@@ -18,8 +18,8 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Time for which a vehicle seeks a gap before it is let in, s.
 const PATIENCE: f32 = 5.0;
-/// Time after which a vehicle that stands to let another in drives on, s, because the other vehicle evidently
-/// cannot change lanes.
+/// Time after which a vehicle that stands to let another in drives on, s, because by then the other vehicle
+/// evidently cannot change lanes.
 const COURTESY: f64 = 15.0;
 /// Deceleration for letting a vehicle in, m/s^2.
 const SLOWING: f64 = 1.5;
@@ -91,8 +91,8 @@ impl View<'_> {
         }
     }
 
-    /// Makes the agent follow a vehicle beside it if it can slow down in time. Otherwise the agent falls back
-    /// if it wants to change in behind that vehicle.
+    /// Makes the agent follow a vehicle beside it if it can slow down in time. Otherwise, the agent falls
+    /// back if it wants to change lanes behind that vehicle.
     fn stay_behind(
         &self,
         agent: AgentIndex,

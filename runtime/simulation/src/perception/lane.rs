@@ -37,7 +37,7 @@ const SETTLES_IN: f64 = 1.0;
 /// A vehicle ahead, and the distance from the agent's rear axle to the start of its lanelet, m.
 type Ahead = (LaneEntry, f64);
 
-/// Causes for which an agent has to stop at a place ahead.
+/// Reasons why an agent has to stop at a place ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopCause {
     /// A vehicle ahead.
@@ -332,7 +332,7 @@ impl View<'_> {
         Some((distance, self.ground.line(on.lanelet).position(s), cause))
     }
 
-    /// Whether the lane change could also be made on the next road.
+    /// Whether the required lane change can be made on the next road instead.
     fn may_change_later(&self, agent: AgentIndex, stretch: &Stretch) -> bool {
         let (route, reached) = (self.route(agent), self.progress(agent).reached);
         let class = self.vehicle_type(agent).class;

@@ -61,7 +61,7 @@ pub(crate) struct View<'a> {
     pub(crate) dynamics: &'a Dynamics,
 }
 
-/// Like `View`, but without the agents, for stages that modify agents in between.
+/// Like `View`, but without the agents, for stages that modify agents between perceptions.
 #[derive(Clone, Copy)]
 pub(crate) struct Surroundings<'a> {
     pub(crate) ground: &'a Ground,

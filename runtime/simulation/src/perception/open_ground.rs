@@ -52,10 +52,9 @@ fn straight_reach(line: CentreLine<'_>, s: f64, place: DVec2, most: f64, room: f
     }
 }
 
-/// Moves the waypoint of a row to the distance at which a controller wants it, along the circle that leads to
-/// it.
+/// Moves the waypoint of a row along the circle that leads to it, to the distance that the controller wants.
 ///
-/// The bend that a driver has to steer follows from a nearby point. However, fuzzy drivers take a near
+/// The bend that a driver has to steer follows from a nearby point. However, fuzzy drivers mistake a near
 /// waypoint for the end of the route, where they creep and stop turning. The sine of the angle grows at most
 /// by a factor of `sharpest`, because drivers do not steer exactly towards far waypoints.
 fn move_away(distance: f64, sharpest: f64, input: &mut ControllerInput) {

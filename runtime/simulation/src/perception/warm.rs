@@ -47,7 +47,7 @@ impl View<'_> {
             + leader.map_or(0.0, |entry| entry.s)
     }
 
-    /// Prefetches the centre line here and at a distance ahead, m.
+    /// Prefetches the centre line here and `ahead` metres farther on.
     #[inline]
     fn touch_route(&self, agent: AgentIndex, ahead: f64) -> f64 {
         let position = self.position(agent);

@@ -13,11 +13,11 @@ pub struct ModuleFailure {
     pub answers: u64,
     /// Number of effects of a behaviour that could not be carried out.
     pub effects: u64,
-    /// Simulation time of the first one, s.
+    /// Simulation time of the first failure, s.
     pub first_at: f64,
     /// Message of the first failure.
     pub reason: String,
-    /// Build that failed first; empty if none ever ran.
+    /// Build that failed first; empty if no build ever ran.
     pub build: String,
     /// Simulation time at which the host stopped calling the module, s; `None` if it is still called.
     pub out_since: Option<f64>,

@@ -174,7 +174,7 @@ pub(crate) struct Claim {
     pub(crate) wall_at: u32,
     /// Position on that connection at which it waits, m.
     pub(crate) wall_s: f32,
-    /// Reason for which it was not admitted in the last step.
+    /// Reason why it was not admitted in the last step.
     pub(crate) refused: Refusal,
     /// Whether its controller was prevented from passing a place where the agent has to stop.
     pub(crate) is_held: bool,
@@ -196,7 +196,7 @@ impl Claim {
     }
 }
 
-/// Reasons for which an agent is not admitted to a junction.
+/// Reasons why an agent is not admitted to a junction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Refusal {
     /// It has sent no request, or was admitted.
@@ -212,7 +212,7 @@ pub(crate) enum Refusal {
     GivesWay,
     /// It follows another vehicle at a sign and has to check for itself.
     Looks,
-    /// Others block it or have waited longer.
+    /// Other vehicles block it or have waited longer.
     Occupied,
     /// There is no room beyond the junction.
     NoRoom,
@@ -243,8 +243,8 @@ pub(crate) struct Wish {
     pub(crate) lane_offset: f32,
 }
 
-/// Lateral offset along which an agent is guided. It approaches the lateral wish of the behaviour as far as
-/// that can be granted (`stages/aside.rs`).
+/// Lateral offset to which an agent is guided. It approaches the offset that the behaviour wants, as far as
+/// there is room (`stages/aside.rs`).
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Aside {
     // Single precision resolves a micrometre of offset.

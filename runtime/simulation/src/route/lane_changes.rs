@@ -19,8 +19,9 @@ pub(crate) fn place_to_wait(length: f64, changes: u32) -> f64 {
 /// A part of a route whose lane change was deferred to the next road.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Deferred {
-    /// Index in the route of the last lanelet of this part, which begins where the change would have been.
+    /// Index in the route of the last lanelet that `lanelets` replaces.
     pub(crate) to: u32,
+    /// The new lanelets, from the lanelet on which the planned lane change would have begun.
     pub(crate) lanelets: Vec<LaneletIndex>,
 }
 
@@ -135,7 +136,7 @@ impl Route {
     }
 
     /// Defers the lane change from lanelet `at` to the next road, where both lanes continue side by side.
-    /// `None` if there is no such road, or if the goal after `reached` others lies before it.
+    /// `None` if there is no such road, or if the goal that follows the first `reached` goals lies before it.
     ///
     /// ```text
     ///     before   here     beside   c'    m'          after   here     c     m     m'

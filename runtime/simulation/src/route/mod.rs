@@ -161,7 +161,7 @@ impl Route {
         }
     }
 
-    /// The route with another leg over open ground to the goal after `reached` others.
+    /// The route with another leg over open ground to the goal that follows the first `reached` goals.
     pub(crate) fn with_leg(&self, reached: u32, leg: Leg) -> Self {
         let mut legs: Vec<Leg> = self.legs.to_vec();
         let at = reached as usize;
@@ -180,8 +180,9 @@ impl Route {
         self.path_to(goal).is_some_and(GroundPath::is_reversing)
     }
 
-    /// The route with other lanelets from index `from` to index `to`, all on the leg to the goal after
-    /// `reached` others. The new lanelets have to start and end with the same lanelets as the old ones.
+    /// The route with other lanelets from index `from` to index `to`, all on the leg to the goal that follows
+    /// the first `reached` goals. The new lanelets have to start and end with the same lanelets as the old
+    /// ones.
     pub(crate) fn with_run(
         &self,
         from: u32,

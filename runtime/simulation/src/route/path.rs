@@ -108,7 +108,7 @@ impl GroundPath {
         are_sound.then(|| length.sum())
     }
 
-    /// Builds the line of a path that was read from a save. It takes about 24 bytes for each metre of its
+    /// Builds the line of a path that was read from a save. The line takes about 24 bytes per metre of its
     /// [length](Self::checked_length).
     pub(super) fn build(&mut self) {
         *self = Self::from(std::mem::take(&mut self.waypoints));

@@ -54,7 +54,7 @@ impl Asking<'_> {
 
     /// Plans a route to new goals from the end of the granted lanelets. It starts from the agent's place if
     /// the next goal lies before that end or no route continues there. Returns the route, and whether the
-    /// grants are given up.
+    /// agent has to give up its grants.
     pub(crate) fn turned(
         &self,
         route: &Route,

@@ -148,8 +148,8 @@ impl Progress {
         };
     }
 
-    /// Records whether it cannot change lanes because other vehicles have been promised the room on the
-    /// adjacent lane.
+    /// Records whether it cannot change lanes because the room on the adjacent lane has been promised to
+    /// other vehicles.
     pub(crate) fn note_kept(&mut self, is_kept: bool) {
         let sought = self.seeking.abs();
         self.seeking = if is_kept { -sought } else { sought };

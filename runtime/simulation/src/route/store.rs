@@ -148,7 +148,7 @@ impl Routes {
         is_sound
     }
 
-    /// Whether all routes are valid for a number of lanelets, and each free entry is listed once.
+    /// Whether all routes are valid on roads with `lanelets` lanelets, and each free entry is listed once.
     pub(crate) fn are_sound(&self, lanelets: usize) -> bool {
         let is_free = |at: &u32| self.stored.get(*at as usize).is_some_and(|s| s.users == 0);
         self.free.iter().all(is_free)

@@ -18,7 +18,7 @@ pub(super) struct Origin {
     flows: u64,
     /// Level of all spawned agents, if one was requested.
     dynamics: Option<DynamicsLevel>,
-    /// Level of agents without one in the scenario.
+    /// Level of agents for which the scenario sets none.
     default_dynamics: DynamicsLevel,
     /// Pedestrians per hour at each side of a crossing, if requested.
     pedestrians: Option<f64>,
@@ -43,7 +43,7 @@ impl Origin {
         (self.dynamics, self.pedestrians)
     }
 
-    /// Whether the numbers of types still mean the same types.
+    /// Whether the numbers of types still refer to the same types.
     pub(super) fn has_types(&self, types: &VehicleTypes) -> bool {
         self.types == types.numbering()
     }

@@ -110,7 +110,7 @@ parts! {
     GROUND_PLANNERS "ground_planners" 1;
     /// Plans of agents off the lanes.
     GROUND_PLANS "ground_plans" 1;
-    /// Modules with which the run replaced those of its stacks.
+    /// Modules that the run uses instead of those of its stacks.
     OVERRIDES "overrides" 1;
     /// Properties of the scenario and options that affect the future.
     ORIGIN "origin" 1;

@@ -25,9 +25,9 @@ use std::hint::black_box;
 
 /// Time for which a vehicle has to stand between two lanes until its unfinished lane change is ended, s.
 const HALFWAY_PATIENCE: f64 = 3.0;
-/// Clearance between a vehicle that changes lanes and a vehicle that passes it on the old lane, m, including
-/// room for the tail of the former, which points to the old lane. First for standing, then for moving
-/// vehicles.
+/// Clearance between a vehicle that changes lanes and a vehicle that passes it on the old lane, m. It
+/// includes room for the tail of the former, which points to the old lane. The first value is for standing
+/// vehicles, the second for moving ones.
 const HALFWAY: f64 = 0.45;
 const ACROSS: f64 = 0.85;
 /// Distance from the centre line of its lane below which a vehicle of any width has left its old lane, m.

@@ -28,7 +28,7 @@ const ALONG: f64 = 3.0;
 const SIGHT: f64 = 2.0;
 /// Distance before a junction at which an agent is back on the centre line, m.
 const BEFORE_JUNCTION: f64 = 5.0;
-/// Distance to the wanted offset below which it counts as reached, m.
+/// Distance from the wanted offset below which the offset counts as reached, m.
 const THERE: f64 = 1e-4;
 /// Fraction of the comfortable acceleration used to plan the approach to the wanted offset. The reserve lets
 /// steps of any length follow the plan without overshooting.
@@ -137,7 +137,7 @@ impl View<'_> {
 }
 
 impl Aside {
-    /// Next offset towards a wanted one, m to the left, at the given speed, m/s, after a time, s.
+    /// Next offset on the way to `wanted`, m to the left, after `dt` seconds at the given speed, m/s.
     fn toward(self, wanted: f64, speed: f64, dt: f64) -> Self {
         let (now, rate) = (f64::from(self.now), f64::from(self.rate));
         let left = wanted - now;

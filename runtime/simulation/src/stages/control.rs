@@ -281,8 +281,8 @@ struct Stand {
 }
 
 impl Stand {
-    /// Acceleration that replaces the wanted one, m/s^2, if the vehicle would have to brake hard after a
-    /// period with the wanted one.
+    /// Acceleration that replaces `wanted`, m/s^2, if the vehicle would have to brake hard after driving for
+    /// `period` seconds with `wanted`.
     fn held(self, wanted: f64, period: f64) -> Option<f64> {
         let speed = self.speed + wanted * period;
         // During the period it drives at the mean of both speeds. Afterwards v^2 / 2 b must fit into the
@@ -311,7 +311,7 @@ const ABOVE_LIMIT: f64 = 0.05;
 /// Speed below which a vehicle counts as standing in the computation of jerk, m/s.
 const STANDING: f64 = 0.1;
 
-/// Statistics of one moment of an agent's drive.
+/// Values of an agent's drive at one moment, for its statistics.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sample {
     /// Speed allowed by road, bends and vehicle, whatever the behaviour wants, m/s.

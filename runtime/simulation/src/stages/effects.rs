@@ -83,7 +83,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// The table of effects. If one fails because there is no route, the agent is notified so that its
+    /// Carries out one effect. If it fails because there is no route, the agent is notified so that its
     /// behaviour can react. All other failures are logged as faults.
     fn apply_one(&mut self, agent: AgentIndex, effect: Effect) {
         match effect {

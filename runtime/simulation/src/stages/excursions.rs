@@ -219,8 +219,8 @@ impl Effecting<'_> {
         self.travel(agent).reach(0);
     }
 
-    /// Ends manual control of an agent, which then continues from the lane close by to its goals on lanes, or
-    /// over the ground.
+    /// Ends manual control of an agent, which then continues to its goals from a lane close by, or over open
+    /// ground.
     pub(crate) fn resume(&mut self, agent: AgentIndex) {
         let goals = self.goals_left(agent, self.agents.progress[agent.index()].reached);
         let spot = self.lane_beside(agent).filter(|_| !goals.is_empty());
@@ -347,9 +347,9 @@ fn on_lane(spot: Spot) -> LaneSpot {
     LaneSpot { lanelet, s }
 }
 
-/// Paths from a pose through places with speeds, cut at the maximum length. There is one path for each
-/// forward and each reverse section; places with a negative speed are reached in reverse. The vehicle creeps
-/// where it changes direction.
+/// Paths from a pose through places with their speeds, cut off at the maximum length. Each forward or reverse
+/// section gets its own path; places with a negative speed are reached in reverse. The vehicle creeps where
+/// it changes direction.
 fn paths_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Vec<Waypoint>> {
     let mut paths: Vec<Vec<Waypoint>> = Vec::new();
     let (mut before, mut length, mut gear) = (here.position, 0.0, 1);
@@ -404,7 +404,7 @@ fn paths_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Vec<Waypoint>> {
     paths
 }
 
-/// Heading of a vehicle that moves along `way` in a gear.
+/// Heading of a vehicle that moves along `direction` in a gear.
 fn heading_in(gear: i8, direction: DVec2) -> f64 {
     let heading = roadwright_geometry::heading_of(direction);
     if gear < 0 {

@@ -16,12 +16,12 @@ use roadwright_geometry::math::{sin, tan};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use std::sync::Arc;
 
-/// Speed, m/s, and angles to the waypoint, rad, with which the sharpness of a controller's steering is
+/// Speed, m/s, and angles to the waypoint, rad, at which the sharpness of a controller's steering is
 /// measured.
 const PROBE_SPEED: f64 = 2.0;
 const PROBE_ANGLES: (f64, f64) = (0.2, 1.2);
-/// Maximum increase of the sine of the angle to a waypoint that is moved farther away, for a driver that
-/// steers exactly towards it.
+/// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved farther
+/// away, for a driver that steers exactly towards it.
 const MOST_SHARPER: f64 = 4.0;
 /// Maximum factor on the tracking margin for a driver that oversteers.
 const MOST_LOOSE: f64 = 2.0;
@@ -206,8 +206,8 @@ impl OffRoad<'_> {
         }
     }
 
-    /// Limits of a driver's steering: as sharp as the vehicle can turn, or less if its controller steers
-    /// gently. Only built-in controllers are probed, because the probe inputs are artificial and other
+    /// Limits of a driver's steering: the sharpest turn of the vehicle, or a gentler one if its controller
+    /// steers gently. Only built-in controllers are probed, because the probe inputs are artificial and other
     /// controllers might remember them.
     fn steering(&self, agent: AgentIndex, agents: AgentsRef<'_>) -> Steering {
         let who = &agents.identity[agent.index()];

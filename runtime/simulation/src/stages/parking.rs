@@ -34,11 +34,11 @@ const STRAIGHT_ENDS: [f64; 3] = [0.8, 0.4, 0.0];
 const LONGEST: f64 = 60.0;
 /// Greatest distance that a vehicle drives past a bay before it reverses into it, m.
 const OVERSHOOT: f64 = 24.0;
-/// Distances back along a lane at which a vehicle may come out of a bay, m, and offsets from the centre line
-/// of the lane, m.
+/// Distances back along a lane at which a vehicle that reverses out of a bay may end, m, and offsets from the
+/// centre line of the lane, m.
 const BACK: [f64; 7] = [3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 16.0];
 const BESIDE: [f64; 7] = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
-/// Greatest distance of a lane that can be reached from a bay, m.
+/// Maximum distance from a bay to a lane that can be reached from it, m.
 const LANE_DISTANCE: f64 = 8.0;
 
 impl Effecting<'_> {
@@ -55,7 +55,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Paths into a bay, in order: forwards, or first on along the lane and then in reverse.
+    /// Paths into a bay, in order: forwards, or first farther along the lane and then in reverse.
     fn paths_into(&self, agent: AgentIndex, middle: Pose) -> Option<Vec<Vec<Waypoint>>> {
         let vehicle = self.vehicle_type(agent);
         // Paths guide the centre of the rear axle, while a bay is given for the centre of the body.
@@ -69,13 +69,13 @@ impl Effecting<'_> {
         forwards.or_else(|| self.reverse_into(agent, bay, sharpest))
     }
 
-    /// Sharpest curvature of paths for an agent, 1/m.
+    /// Maximum curvature of paths for an agent, 1/m.
     fn sharpest(&self, agent: AgentIndex) -> f64 {
         let vehicle = self.vehicle_type(agent);
         MARGIN * tan(vehicle.limits.max_steering) / vehicle.limits.wheelbase
     }
 
-    /// Paths that lead on along the lane and then in reverse into a bay.
+    /// Paths that lead farther along the lane and then in reverse into a bay.
     fn reverse_into(
         &self,
         agent: AgentIndex,

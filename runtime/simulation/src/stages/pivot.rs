@@ -20,7 +20,8 @@ const TURNING: f64 = 0.05;
 const BEYOND: f64 = 1.03;
 /// Distance to an obstacle ahead below which the controller decides how to pass it, m.
 const CLEAR: f64 = 8.0;
-/// Acceleration that signals the wish to continue, and braking before the turn, m/s^2.
+/// Acceleration that is ordered during the turn to signal that the vehicle wants to move, and deceleration
+/// before the turn, m/s^2.
 const GOING: f64 = 0.5;
 const SLOWING: f64 = 2.0;
 
@@ -29,7 +30,7 @@ const SLOWING: f64 = 2.0;
 pub(super) struct Pivot {
     /// Wheel angle of the car that represents the tracks, rad.
     steering: f64,
-    /// Whether it is slow enough, and whether its wheels have the required angle.
+    /// Whether the vehicle is slow enough, and whether its wheels have the required angle.
     is_slow: bool,
     is_ready: bool,
 }

@@ -20,8 +20,8 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 const REROUTE_AFTER: f64 = 45.0;
 /// Maximum number of doublings of that time.
 const MOST_DOUBLED: u8 = 3;
-/// Standing time after which a vehicle that waits for a gap abandons the lane change, s. No vehicle has let
-/// it in, and it blocks others.
+/// Standing time after which a vehicle that waits for a gap abandons the lane change, s. By then, no vehicle
+/// has let it in, and it blocks others.
 const WAITS_FOR_GAP: f64 = 12.0;
 /// Distance before the place where it would abandon the change within which a standing vehicle waits for its
 /// gap, m.
@@ -32,7 +32,7 @@ const REJOIN: f64 = 1500.0;
 /// Time until the next attempt after a missed lane change, s.
 const NEXT_ATTEMPT: f64 = 1.0;
 
-/// Number of replans in a step, by reason. A lane change that is deferred to the next road, or abandoned
+/// Numbers of replans in a step, by reason. A lane change that is deferred to the next road, or abandoned
 /// because the goal is beside the agent, does not count as a missed turn.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Planned {
@@ -148,7 +148,8 @@ fn replan(
     travel.replan(route, clock.step);
 }
 
-/// Lets an agent that cannot reach the lane of its last goal arrive beside it, if the goal is there.
+/// Lets an agent that cannot reach the lane of its last goal arrive beside the goal, if the goal lies on a
+/// neighbour lane.
 fn end_beside(
     clock: &Clock,
     ground: &Ground,
@@ -164,8 +165,7 @@ fn end_beside(
     }
 }
 
-/// Replaces a run of lanelets of an agent's route with a planner's answer. Returns whether the answer differs
-/// from it.
+/// Replaces a run of lanelets of an agent's route with a planner's answer. Returns whether the two differ.
 fn take_answer(
     clock: &Clock,
     agent: AgentIndex,

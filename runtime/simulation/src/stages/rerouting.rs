@@ -88,7 +88,7 @@ impl Effecting<'_> {
             >= REPLAN_TIME
     }
 
-    /// Gives an agent the place of another agent as its goal.
+    /// Sets the position of another agent as an agent's goal.
     pub(super) fn chase(&mut self, agent: AgentIndex, id: u64) {
         let Some(other) = self.agents.census().find(id) else {
             return;
@@ -128,7 +128,7 @@ impl Effecting<'_> {
     }
 
     /// Gives an agent a route along the lanelets that lead farthest away from another agent. No planner is
-    /// asked, because fleeing has no destination and each junction is decided separately.
+    /// involved, because fleeing has no destination and the direction is chosen at each junction separately.
     pub(super) fn flee(&mut self, agent: AgentIndex, id: u64) {
         let Some(other) = self.agents.census().find(id) else {
             return;

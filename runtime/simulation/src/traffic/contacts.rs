@@ -160,7 +160,7 @@ impl Search<'_> {
         }
     }
 
-    /// The lanelets of an agent's route after its present one.
+    /// The lanelets of an agent's route after its current one.
     fn lanelets_ahead(&self, agent: AgentIndex) -> impl Iterator<Item = LaneletIndex> {
         let progress = &self.bodies.agents.progress[agent.index()];
         let route = self.routes.get(progress.route);

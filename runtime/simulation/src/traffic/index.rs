@@ -72,7 +72,7 @@ pub(crate) struct Index {
     grid: GridIndex,
     /// Number of driving agents.
     pub(crate) driving: usize,
-    /// Whether any of them is off the lanes. Lane traffic searches by position only for these.
+    /// Whether any body is off the lanes. Lane traffic searches by position only for such bodies.
     pub(crate) any_off_lane: bool,
     /// Bodies off the lanes: vehicles with their trailers, and uncoupled trailers.
     pub(crate) off_lanes: Vec<OffLane>,
@@ -89,7 +89,7 @@ impl Index {
         }
     }
 
-    /// Enters all agents on their present lanes, and also in the grid if any of them is off the lanes.
+    /// Enters all agents on their current lanes, and also in the grid if any of them is off the lanes.
     /// O(agents), apart from sorting on crowded lanelets.
     pub(crate) fn rebuild(&mut self, bodies: &Bodies<'_>, types: &VehicleTypes) {
         let agents = bodies.agents;
@@ -137,7 +137,7 @@ impl Index {
         }
     }
 
-    /// Enters all agents in the grid at their present positions, unless that has already been done.
+    /// Enters all agents in the grid at their current positions, unless that has already been done.
     /// O(agents).
     pub(crate) fn locate(&mut self, bodies: &Bodies<'_>, types: &VehicleTypes) {
         if self.is_located {
@@ -176,8 +176,8 @@ impl Index {
         self.grid = GridIndex::new();
     }
 
-    /// Calls `visit` with the number and the centre of each body around a place, including at least all
-    /// bodies within `reach` metres.
+    /// Calls `visit` with the number and the centre of each body around a place. All bodies within `reach`
+    /// metres are included, and perhaps others.
     #[inline]
     pub(crate) fn for_each_near(&self, place: DVec2, reach: f64, visit: impl FnMut(u32, DVec2)) {
         debug_assert!(self.is_located, "the grid has not been built");

@@ -56,8 +56,8 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Position at which the first vehicle waits at the end of a lane, m: its end, or the stop line before
-    /// it.
+    /// Position at which the first vehicle waits at the end of a lane, m: the end, or the stop line before
+    /// the end.
     pub(super) fn queue_end(self, lanelet: LaneletIndex) -> f64 {
         self.ground.length(lanelet) - self.line_before_end(lanelet)
     }

@@ -29,7 +29,7 @@ use roadwright_geometry::math::wrap_angle;
 const MARGIN: f64 = 8.0;
 /// Maximum room to obstacles that is determined, m.
 const OBSTACLE_MARGIN: f64 = 1.0;
-/// Length from which a move is added up, m, so that none is lost to rounding.
+/// Minimum length of a move that is added up, m, so that no move is lost to rounding.
 const LEAST_MOVE: f64 = 1e-3;
 /// Safety margin on room, m. It covers moves that have not been added up yet, and rounding to single
 /// precision.

@@ -72,7 +72,7 @@ const VERBS: [(&str, &[&str]); 4] = [
     ("agents.set_level(", &["identity"]),
 ];
 
-/// Methods with which rows and columns are written.
+/// Methods that write rows and columns.
 const WRITING: [&str; 4] = ["put", "add", "note_kept", "iter_mut"];
 
 /// Columns that are only read, and columns that are also written.

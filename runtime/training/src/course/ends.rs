@@ -26,7 +26,7 @@ pub struct Ends {
     pub contact: bool,
 }
 
-/// Rule by which a vehicle is stuck: it is within a distance of its position some time ago.
+/// Rule for stuck vehicles: a vehicle is stuck if it is still near its position of some time ago.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stuck {
     /// Distance, m.
@@ -101,7 +101,7 @@ pub(crate) struct Moment {
     pub(crate) to_goal: f64,
     /// Roll of the body, rad.
     pub(crate) roll: f64,
-    /// Distance from its position `stuck.time` ago, m; `None` if it has not driven for that long.
+    /// Distance from where it was `stuck.time` ago, m; `None` if it has not driven for that long.
     pub(crate) moved: Option<f64>,
     /// Whether the vehicle touches an object through which its body would pass.
     pub(crate) struck: bool,
@@ -121,7 +121,7 @@ impl Moment {
 }
 
 impl Ends {
-    /// Returns conditions that end a drive after a time, s, or on arrival.
+    /// Returns conditions that end a drive after `time` seconds or on arrival.
     pub(crate) const fn after(time: f64) -> Self {
         Self {
             time,
@@ -138,7 +138,7 @@ impl Ends {
         self.mileage.is_some() || self.looks_closely()
     }
 
-    /// Whether anything but times and distances has to be checked.
+    /// Whether anything other than times and distances has to be checked.
     pub(crate) fn looks_closely(&self) -> bool {
         self.goal_radius.is_some() || self.roll.is_some() || self.stuck.is_some() || self.contact
     }

@@ -66,7 +66,7 @@ enum Kind {
 #[derive(Debug, Error)]
 pub enum CourseError {
     /// There is no course with this name.
-    #[error("no course is called \"{name}\"; there are: {known}")]
+    #[error("no course is called \"{name}\"; expected one of: {known}")]
     Unknown {
         /// The name.
         name: String,
@@ -74,7 +74,7 @@ pub enum CourseError {
         known: String,
     },
     /// The scenario has no such vehicle type.
-    #[error("course {course}: no vehicle type is called \"{vehicle}\"; there are: {known}")]
+    #[error("course {course}: no vehicle type is called \"{vehicle}\"; expected one of: {known}")]
     NoSuchVehicle {
         /// The course.
         course: String,

@@ -11,7 +11,7 @@ use roadwright_geometry::{DVec2, unit};
 use roadwright_scenario::{Place, Shape};
 use std::f64::consts::TAU;
 
-/// Number of agents, as many as the source trains at once.
+/// Number of agents: as many as the source trains at once.
 const AGENTS: usize = 40;
 /// Half the side of the square that contains the waypoints, m.
 const HALF: f64 = 160.0;

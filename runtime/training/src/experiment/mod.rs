@@ -45,7 +45,7 @@ pub struct RunSeries<'a> {
     pub first_seed: u64,
     /// The stopping rule.
     pub stop: Stop,
-    /// The results to which a rule about differences compares; other rules do not need them.
+    /// The results with which a rule about differences compares; other rules do not need them.
     pub against: Option<&'a Results>,
     /// Confidence level of intervals.
     pub level: f64,
@@ -253,7 +253,8 @@ impl RunSeries<'_> {
         Ok(())
     }
 
-    /// Checks that a rule about differences has a row for comparison for each seed that it may reach.
+    /// Checks that the results for comparison have a row for each seed that a rule about differences may
+    /// reach.
     fn check_partners(&self) -> Result<(), ExperimentError> {
         if !self.stop.looks_at_differences() {
             return Ok(());
@@ -265,7 +266,7 @@ impl RunSeries<'_> {
             .map_or(Ok(()), |seed| Err(ExperimentError::NoPartner(seed)))
     }
 
-    /// Returns the row for comparison for a seed.
+    /// Returns the row with which the row of a seed is compared.
     fn partner(&self, seed: u64) -> Option<&RunRow> {
         let other = self.against?;
         // There is one row per seed in order, which was checked when the results were read.
@@ -288,7 +289,7 @@ impl RunSeries<'_> {
         results.stopped.is_some()
     }
 
-    /// Passes the next row to the stopping rule. Returns why it stops there, if it does.
+    /// Passes the next row to the stopping rule. Returns the reason if the rule stops there.
     fn tell(&self, fitness: &mut Moments, row: &RunRow) -> Option<Stopped> {
         // There is a row for comparison for each seed, as checked before the first run, but it may have
         // failed.
@@ -337,7 +338,7 @@ fn same_modules(head: &Head, modules: &[String]) -> Result<(), ExperimentError> 
 }
 
 /// Compares the external modules (with their builds) that a file was made with to those in use. Returns the
-/// difference as words that follow "made", or `None` if they are the same.
+/// difference in words that fit after "made", or `None` if they are the same.
 pub(crate) fn other_builds(made_with: &[String], modules: &[String]) -> Option<String> {
     let without = |ours: &[String], theirs: &[String]| -> Vec<String> {
         ours.iter()

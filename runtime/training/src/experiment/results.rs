@@ -209,8 +209,8 @@ impl Results {
     /// # Errors
     /// If they cannot be read, with the problem.
     pub fn parse(text: &str) -> Result<Self, ResultsError> {
-        /// Parsed first, because the rest of another format may not even parse, and the message would be
-        /// useless.
+        /// Parsed first, because a file of another format might not parse at all, and the message would not
+        /// help.
         #[derive(Deserialize)]
         struct Header {
             format: Option<String>,
@@ -220,7 +220,7 @@ impl Results {
         if let Some(format) = header.format.filter(|format| format != FORMAT) {
             return Err(match format.as_str() {
                 roadwright_scenario::file::FORMAT => ResultsError::Other("a scenario"),
-                crate::genetic::record::FORMAT => ResultsError::Other("the record of a training"),
+                crate::genetic::record::FORMAT => ResultsError::Other("a training record"),
                 crate::genetic::experiment::FORMAT => ResultsError::Other("an experiment"),
                 _ => ResultsError::Format(format),
             });

@@ -120,7 +120,7 @@ impl fmt::Display for Stop {
                 max_runs,
             } => write!(
                 f,
-                "a difference to the results {against:016x} after {min_runs} to {max_runs} runs"
+                "a difference from the results {against:016x} after {min_runs} to {max_runs} runs"
             ),
         }
     }
@@ -228,7 +228,7 @@ impl Stop {
         (done >= self.most()).then_some(Stopped::Runs)
     }
 
-    /// Estimates the total number of runs from those so far.
+    /// Estimates the total number of runs from the runs so far.
     pub fn expected(&self, fitness: &Moments, level: f64) -> u64 {
         let least = self.watches_from().unwrap_or(self.most());
         let needed = match self.excess(fitness, level) {

@@ -347,7 +347,7 @@ fn damaged_results_are_refused_with_reasons() {
     assert!(error("").contains("cannot be read as results"));
     for (format, expected) in [
         ("scenario", "this is a scenario, not results"),
-        ("training", "this is the record of a training, not results"),
+        ("training", "this is a training record, not results"),
         ("experiment", "this is an experiment, not results"),
     ] {
         let text = format!("{{\"format\": \"roadwright-{format}\", \"about\": 3}}");

@@ -54,7 +54,7 @@ pub fn escape_chance(count: usize, forged: usize, sampled: usize) -> f64 {
     (0..sampled).map(factor).product()
 }
 
-/// Returns a tenth of a number of rows, but at least one.
+/// Returns a tenth of `count`, but at least 1.
 pub fn tenth(count: usize) -> usize {
     count.div_ceil(10)
 }
@@ -134,7 +134,7 @@ impl RunSeries<'_> {
         Ok(wrong)
     }
 
-    /// Returns an error if the rows end elsewhere than the stopping rule would, or for another reason.
+    /// Returns an error if the stopping rule would end the rows elsewhere or for another reason.
     fn check_end(&self, results: &Results) -> Option<String> {
         let rows = &results.rows;
         if rows.is_empty() {
@@ -149,7 +149,7 @@ impl RunSeries<'_> {
             };
             if u64::from_str_radix(&other.hash, 16) != Ok(against) {
                 return Some(format!(
-                    "the stopping rule compares with results of the hash {against:016x}, not {}",
+                    "the stopping rule compares with results whose hash is {against:016x}, not {}",
                     other.hash
                 ));
             }

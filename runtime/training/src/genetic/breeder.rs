@@ -114,12 +114,12 @@ pub struct Nursery<'a> {
     plan: Plan,
     pool: Pool,
     generation: u32,
-    /// Number of single changes that hill climbing has tried.
+    /// Number of one-gene changes that hill climbing has tried.
     climbed: usize,
 }
 
 impl<'a> Nursery<'a> {
-    /// Creates a breeder at its start.
+    /// Creates a breeder before its first generation.
     pub fn new(genome: &'a Genome, plan: Plan) -> Self {
         Self {
             genome,
@@ -188,8 +188,8 @@ impl<'a> Nursery<'a> {
     }
 }
 
-/// Returns individuals that are evaluated besides the new ones: those of the pool again, and in the first
-/// generation the initial values of training.
+/// Returns individuals that are evaluated in addition to the new ones: those of the pool again and, in the
+/// first generation, the values before training.
 pub(super) fn elite(genome: &Genome, plan: &Plan, pool: &Pool, generation: u32) -> Vec<Candidate> {
     if generation == 0 {
         let start = (plan.start == Start::Stack).then(|| Candidate {
@@ -228,7 +228,7 @@ impl Breeder for Nursery<'_> {
     }
 
     fn tell(&mut self, fitness: &[Option<f64>]) {
-        // Asked before the pool changes, because the fitnesses belong to the present candidates.
+        // Asked before the pool changes, because the fitnesses belong to the current candidates.
         let (asked, children) = (self.ask(), self.children());
         self.pool.begin_generation(self.plan.elite);
         for (candidate, fitness) in asked.into_iter().zip(fitness) {

@@ -23,7 +23,7 @@ pub struct CmaEs<'a> {
 }
 
 impl<'a> CmaEs<'a> {
-    /// Creates a breeder at its start.
+    /// Creates a breeder before its first generation.
     ///
     /// # Errors
     /// If generations are too small for the method.

@@ -176,7 +176,7 @@ pub struct CrossEntropy<'a> {
 }
 
 impl<'a> CrossEntropy<'a> {
-    /// Creates a breeder at its start.
+    /// Creates a breeder before its first generation.
     ///
     /// # Errors
     /// If a gene has too many values.
@@ -211,8 +211,8 @@ impl<'a> CrossEntropy<'a> {
         self.has_learned = false;
     }
 
-    /// Restarts the search if a restart is due. This happens in `ask`, so that the finished search leads
-    /// until then.
+    /// Restarts the search if a restart is due. This happens in `ask`, so that the finished search provides
+    /// the leader until then.
     fn begin_if_due(&mut self) {
         let (times, number) = self.plan.learning.beginning(self.generation + 1);
         if times > 0 && number == 1 {
@@ -231,8 +231,8 @@ impl<'a> CrossEntropy<'a> {
         })
     }
 
-    /// Number of children of the next generation. It is `first` as long as fewer than p individuals are fit,
-    /// because distributions that follow a few individuals would adopt all of their values.
+    /// Number of children of the next generation. It is `first` as long as fewer than `p` individuals are
+    /// fit, because distributions that follow only a few individuals would adopt all of their values.
     fn children(&self) -> usize {
         let Operators { p, n, first, .. } = self.plan.operators;
         let is_many = self.has_learned && self.pool.members().len() >= p;

@@ -364,8 +364,8 @@ impl Experiment {
             let fits = (1..=10_000).contains(&growth.runs) && (1..=100_000).contains(&growth.most);
             if !fits || growth.most < self.runs {
                 let message = format!(
-                    "runs {} up to most {}: expected 1 to 10000, and up to the runs of the first generation or \
-                     more, 100000 at most",
+                    "runs {} up to most {}: expected runs from 1 to 10000, and most from the runs \
+                     of the first generation to 100000",
                     growth.runs, growth.most
                 );
                 return Some(("growth", message));

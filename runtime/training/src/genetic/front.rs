@@ -13,7 +13,7 @@ use crate::statistics::{holm, paired};
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Probability of chance below which a difference counts as certain.
+/// Probability of a difference arising by chance, below which the difference counts as certain.
 const DOUBT: f64 = 1.0 - LEVEL;
 
 /// An objective by which drivers are compared.

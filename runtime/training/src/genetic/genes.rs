@@ -36,7 +36,7 @@ pub struct Gene {
     pub is_whole: bool,
     /// Value before training: that of the stack, or else the module's default.
     pub start: f64,
-    /// The terms for which its values stand; empty if they are numbers.
+    /// The terms that its values represent; empty if the values are numbers.
     pub words: &'static [&'static str],
     /// The rule of the fuzzy driver that it represents, if it is one.
     pub rule: Option<RulePlace>,

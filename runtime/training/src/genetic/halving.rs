@@ -82,7 +82,7 @@ impl Halving {
         driven
     }
 
-    /// Number of the remaining individuals that advance to the next round.
+    /// Number of the `under_way` remaining individuals that advance to the next round.
     fn go_on(&self, under_way: usize, places: usize) -> usize {
         let share = (under_way as f64 * self.share).ceil() as usize;
         share.max(places).min(under_way)
@@ -90,7 +90,7 @@ impl Halving {
 }
 
 /// Evaluates candidates on courses as [`judge`](super::judge()) does, but only the better ones advance from
-/// round to round. At least the best `places` advance.
+/// round to round. At least the best `places` candidates advance.
 pub fn halve(
     evaluate: &dyn Evaluate,
     candidates: &[Candidate],

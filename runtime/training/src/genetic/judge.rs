@@ -10,8 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// A run of a candidate on a course.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CandidateRun {
-    /// Mean score of its drives. Lower is always better, because the sign of a fitness where higher is better
-    /// is changed.
+    /// Mean score of its drives. Lower is always better: if a higher fitness is better, its sign is inverted.
     pub score: f64,
     /// Number of drives that were scored.
     pub drives: usize,
@@ -46,7 +45,7 @@ impl Manners {
     /// Ids of the fitnesses that measure this behaviour. They run beside the fitness of the experiment.
     pub(super) const TOLD_BY: [&'static str; 2] = ["contacts", "time_above_limit"];
 
-    /// Adds up the scores of these fitnesses; `None` if a drive has none.
+    /// Adds up the scores of these fitnesses; `None` if a drive lacks any of them.
     pub(super) fn of(drives: &[DriveRow]) -> Option<Self> {
         let mut all = Self::default();
         for drive in drives {
@@ -110,7 +109,7 @@ pub trait Evaluate: Sync {
         self.run(genes, course)
     }
 
-    /// Number of drives in a run, as far as it is known in advance; at least 1.
+    /// Number of drives in a run, if it is known in advance; at least 1.
     fn drives_of_a_run(&self) -> usize {
         1
     }
@@ -120,12 +119,12 @@ pub trait Evaluate: Sync {
         true
     }
 
-    /// Hash of the course, by which a training is not resumed on another course.
+    /// Hash of the course. A training run can be resumed only on a course with the same hash.
     fn hash(&self) -> u64 {
         0
     }
 
-    /// External modules that drive, each with its build. A training is resumed only with the same builds.
+    /// External modules that drive, each with its build. A training run is resumed only with the same builds.
     fn modules(&self) -> Vec<String> {
         Vec::new()
     }
@@ -244,7 +243,7 @@ pub fn run_all(
     run_each(evaluate, genes, courses).into_iter().collect()
 }
 
-/// Does the same as [`run_all`], but includes failed runs.
+/// Like [`run_all`], but includes failed runs.
 pub fn run_each(evaluate: &dyn Evaluate, genes: &[f64], courses: &[u64]) -> Vec<RunOrFailure> {
     let runs = courses
         .par_iter()

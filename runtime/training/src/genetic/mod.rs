@@ -16,7 +16,7 @@
 //! | `training.rs` | the run manager: generations, champion |
 //! | `verdict.rs` | the champion and the values before training on the test courses |
 //! | `verify.rs` | verification of a record against its experiment |
-//! | `workers.rs` | the threads of a training |
+//! | `workers.rs` | the threads of a training run |
 //! | `record.rs` | the checkpoint file |
 //! | `problem.rs` | the genes of a stack, and its runs on a course |
 //! | `front.rs` | comparison of drivers by several objectives |

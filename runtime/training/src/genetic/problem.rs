@@ -40,7 +40,7 @@ pub enum ProblemError {
     #[error(transparent)]
     Genes(#[from] GeneError),
     /// There is no such stack.
-    #[error("stack: no stack is called \"{name}\"; there are: {known}")]
+    #[error("stack: no stack is called \"{name}\"; expected one of: {known}")]
     NoStack {
         /// The name.
         name: String,
@@ -529,7 +529,9 @@ mod tests {
             problem.err().map(|error| error.to_string()).unwrap()
         };
         assert!(error("arena", "arenas").contains("no course is called \"arenas\""));
-        assert!(error("\"stack\": \"fuzzy_driver\"", "\"stack\": \"x\"").contains("there are: "));
+        assert!(
+            error("\"stack\": \"fuzzy_driver\"", "\"stack\": \"x\"").contains("expected one of: ")
+        );
         assert!(error("driver.rule_*", "driver.x").contains("has no such parameter"));
         let vehicle = error("\"runs\"", "\"vehicle\": \"boat\", \"runs\"");
         assert!(vehicle.contains("boat"), "{vehicle}");

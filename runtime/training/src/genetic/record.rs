@@ -1,8 +1,8 @@
-//! The record of a training as a file, with the candidates of each generation and their scores.
+//! A training record as a file, with the candidates of each generation and their scores.
 //!
 //! The record serves as a checkpoint. Breeders use counter-based random streams, and their state depends only
-//! on the results that they have received. So a training is resumed by giving a new breeder the results of
-//! all generations. Nothing is driven twice, and a record that does not match is detected.
+//! on the results that they have received. So a training run is resumed by giving a new breeder the results
+//! of all generations. Nothing is driven twice, and a record that does not match is detected.
 
 use super::breeder::{Breeder, Candidate};
 use super::experiment::Experiment;
@@ -35,7 +35,7 @@ pub struct Judged {
     pub judgement: Judgement,
 }
 
-/// The winner of a finished training.
+/// The winner of a finished training run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedChampion {
@@ -87,7 +87,7 @@ impl RecordedChampion {
 /// A generation with its results.
 pub type Generation = Vec<Judged>;
 
-/// A training so far.
+/// A training run so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
@@ -122,7 +122,7 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum RecordError {
     /// The text is not a record.
-    #[error("it is not the record of a training: {0}")]
+    #[error("it is not a training record: {0}")]
     Text(String),
     /// The record was made by another version.
     #[error("version {0} of the format is unknown: a newer Roadwright has written it")]
@@ -144,7 +144,7 @@ pub enum RecordError {
         message: String,
     },
     /// The record was made with other external modules, or with other builds of them.
-    #[error("it was made {0}; only the same builds resume or verify it")]
+    #[error("it was made {0}; only the same builds can resume or verify it")]
     Modules(String),
     /// The contents do not match the hash.
     #[error("its contents do not match its hash: it was damaged or changed")]
@@ -164,7 +164,7 @@ pub enum RecordError {
 }
 
 impl Record {
-    /// Creates the record of a training that has just started.
+    /// Creates the record of a training run that has just started.
     pub fn new(experiment: &Experiment, genome: &Genome, evaluate: &dyn Evaluate) -> Self {
         Self {
             format: FORMAT.into(),
@@ -298,8 +298,8 @@ impl Record {
         Ok(())
     }
 
-    /// Checks that a training that has just started can continue this record. The builds of modules must be
-    /// the same, and only the stopping condition may differ.
+    /// Checks that a training run that has just started can continue this record. The builds of modules must
+    /// be the same, and only the stopping condition may differ.
     ///
     /// # Errors
     /// If the training differs, with the difference.

@@ -81,9 +81,9 @@ pub struct StudyResult {
     pub study: &'static str,
     /// Figure or table of the source.
     pub of: &'static str,
-    /// Number of seeds for each line.
+    /// Number of seeds over which each line of the figure is averaged.
     pub seeds: usize,
-    /// Its lines.
+    /// The lines of the figure.
     pub lines: Vec<LineResult>,
     /// Statements in the source about the figure.
     pub statements: Vec<Statement>,

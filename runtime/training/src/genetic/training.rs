@@ -1,5 +1,5 @@
-//! Manages a training: asks the breeder for candidates, has them evaluated, keeps the record, and chooses a
-//! champion.
+//! Manages a training run: asks the breeder for candidates, has them evaluated, keeps the record, and chooses
+//! a champion.
 
 use super::breeder::{Breeder, Candidate, Method, Nursery, Start};
 use super::cma::CmaEs;
@@ -109,7 +109,7 @@ pub enum TrainingError {
     Start(String),
 }
 
-/// A training in progress.
+/// A training run in progress.
 pub struct Training<'a> {
     experiment: &'a Experiment,
     genome: &'a Genome,
@@ -122,7 +122,7 @@ pub struct Training<'a> {
 }
 
 impl<'a> Training<'a> {
-    /// Creates a training that has not started yet.
+    /// Creates a training run that has not started yet.
     ///
     /// # Errors
     /// If the method cannot breed these genes.
@@ -142,7 +142,7 @@ impl<'a> Training<'a> {
         })
     }
 
-    /// Creates a training that continues a record.
+    /// Creates a training run that continues a record.
     ///
     /// # Errors
     /// If the record belongs to another experiment, was made with other builds of modules, or contains other
@@ -371,8 +371,8 @@ impl<'a> Training<'a> {
         failures.and_then(|failures| failures.into_iter().next())
     }
 
-    /// Returns the error of a training without a champion: why all finalists failed, or why all individuals
-    /// failed if there were no finalists.
+    /// Returns the error of a training run without a champion: why all finalists failed, or why all
+    /// individuals failed if there were no finalists.
     fn nobody(&self, failed_finalists: &[String], finalists: usize) -> TrainingError {
         let mut all = self.record.generations.iter().flatten();
         let why = match failed_finalists.first() {

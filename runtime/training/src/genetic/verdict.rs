@@ -8,7 +8,7 @@ use super::training::{Champion, Training, scores_of};
 use crate::experiment::{Estimate, ExperimentError, FailedRun, Summary};
 use thiserror::Error;
 
-/// Result of a training, with error bars.
+/// Result of a training run, with error bars.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     /// The champion.

@@ -8,7 +8,7 @@ use super::record::{Record, RecordedChampion};
 use super::training::{Training, TrainingError, scores_of};
 use super::verdict::manners;
 
-/// A record, and a training that repeats its generations from the scores.
+/// A record, and a training run that repeats its generations from the scores.
 pub struct Verification<'a> {
     training: Training<'a>,
     record: &'a Record,

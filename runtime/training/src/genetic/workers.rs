@@ -1,10 +1,10 @@
-//! The threads of a training.
+//! The threads of a training run.
 
 /// Threads that share the runs. Results do not depend on their number.
 pub struct Workers(rayon::ThreadPool);
 
 impl Workers {
-    /// Starts a number of threads, at least one.
+    /// Starts `count` threads, or one if `count` is 0.
     ///
     /// # Errors
     /// If the system cannot start them.

@@ -25,7 +25,7 @@ pub struct MileageMark {
 }
 
 /// Runs a course as [`crate::measure`] does and logs each drive every 10 m, up to the mileage at which drives
-/// on the course end. Entries are sorted by time, and by agent at the same time.
+/// on the course end. Entries are sorted by time, then by agent.
 ///
 /// # Errors
 /// As [`crate::measure`].

@@ -7,7 +7,7 @@ use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_simulation::{Party, World};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Present and earlier positions of vehicles. Empty if a course does not need them.
+/// Current and earlier positions of vehicles. Empty if a course does not need them.
 pub(super) struct Watch {
     /// Whether anything is observed.
     looks: bool,
@@ -16,7 +16,7 @@ pub(super) struct Watch {
     /// Last goals of vehicles, by agent.
     goals: BTreeMap<u64, DVec2>,
     seen: BTreeMap<u64, VecDeque<DVec2>>,
-    /// Present roll of vehicles, rad; only at levels at which bodies can roll.
+    /// Current roll of vehicles, rad; only at levels at which bodies can roll.
     rolls: BTreeMap<u64, f64>,
     /// Largest roll of any vehicle so far in either direction, rad.
     most_roll: f64,

@@ -59,8 +59,8 @@ fn two_sided(moments: &Moments) -> f64 {
     if mean == 0.0 { 1.0 } else { 0.0 }
 }
 
-/// Corrects the probabilities of several comparisons, so that the chance of any false one is no larger than
-/// for a single comparison [Holm 1979]. The results are in the given order.
+/// Corrects the probabilities of several comparisons, so that the chance of any false positive is no larger
+/// than for a single comparison [Holm 1979]. The results are in the given order.
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));

@@ -61,11 +61,11 @@ fn for_few(z: f64, freedom: f64) -> f64 {
 
 /// Number of intervals between the means that are tested.
 const PLACES: usize = 1000;
-/// Largest fraction of the capital that a bet risks at once.
+/// Largest fraction of the capital that a single bet risks.
 const RISK: f64 = 0.5;
 
-/// Intervals of the mean of values between 0 and 1, by betting against every possible mean
-/// [Waudby-Smith 2023], section 4. If a bettor against a mean gets rich, that is not the true mean.
+/// Intervals of the mean of values between 0 and 1, by betting against every possible mean [Waudby-Smith
+/// 2023], section 4. If a bettor against a mean gets rich, that mean is not the true one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BettingSequence {
     level: f64,

@@ -165,8 +165,8 @@ impl Driver<'_> {
             }
     }
 
-    /// Whether the slope is too steep for the engine. In that case, braking would only hold a vehicle that
-    /// rolls back.
+    /// Whether the slope is too steep for the engine. If so, the brake can only hold a vehicle that would
+    /// roll back.
     fn is_too_steep(&self) -> bool {
         let gear = self.state.shifting.gear_of(self.train);
         let force = self.train.full_force(gear, 0.0).abs() / self.train.mass;

@@ -207,8 +207,8 @@ impl DriveTrain {
         top.fold(0.0, f64::max)
     }
 
-    /// Steepest grade on which the vehicle can start, rad: where the force from rest in its lowest gear, or
-    /// the grip of the driven wheels, equals the component of its weight.
+    /// Steepest grade on which the vehicle can start, rad: where its force from rest in the lowest gear, or
+    /// the grip of its driven wheels, equals the component of its weight along the slope.
     pub fn limiting_grade(&self) -> f64 {
         let gear = &self.gears[0];
         let weight = self.mass * GRAVITY;

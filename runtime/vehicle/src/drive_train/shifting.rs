@@ -33,9 +33,9 @@ impl Shifting {
         }
     }
 
-    /// Engages a requested gear, from 1 for the first forward gear, limited to the last one. Like the
-    /// automatic gearbox, it waits between shifts, and until the gear would not push the engine beyond its
-    /// limit.
+    /// Engages a requested gear, from 1 for the first forward gear, limited to the last one. As in the
+    /// automatic gearbox, this waits for the minimum time between shifts, and until the gear would not push
+    /// the engine beyond its limit.
     pub fn engage(
         &mut self,
         train: &DriveTrain,

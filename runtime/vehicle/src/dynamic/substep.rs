@@ -86,7 +86,7 @@ impl DynamicState {
         self.moved(model, motions, wheels, travelled, moving)
     }
 
-    /// Moves the body by the mean of two motions: `way` metres along it in `moving` seconds.
+    /// Moves the body by the mean of two motions: `travelled` metres along the body in `moving` seconds.
     fn moved(
         &self,
         model: &SingleTrack,
@@ -171,7 +171,7 @@ fn on_slope(grip: f64, along: f64, push: &Push) -> f64 {
 }
 
 /// Whether a bank is too steep for the grip that the longitudinal forces leave. Tyres that are nearly
-/// standing still hold as much as they can, and the vehicle slides under the rest.
+/// standing still hold as much as they can, and the vehicle slides under the remaining force.
 fn slides(model: &SingleTrack, push: &Push, wanted: f64) -> bool {
     if push.bank == 0.0 {
         return false;
@@ -232,8 +232,8 @@ fn rates(model: &SingleTrack, motion: Planar, wheels: f64, push: &Push, wanted: 
     }
 }
 
-/// Returns the longitudinal and lateral force of an axle, N. Both share its grip: an excess is shortened
-/// without a change of direction.
+/// Returns the longitudinal and lateral force of an axle, N. Both share its grip: a force beyond the grip is
+/// scaled down without changing its direction.
 fn axle_force(
     model: &SingleTrack,
     axle: usize,

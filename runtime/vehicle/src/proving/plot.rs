@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-/// Maximum number of points of a series. More points than the picture has columns would be wasted.
+/// Maximum number of points of a series. More points would exceed the columns of the picture.
 const MOST_POINTS: usize = 1000;
 
 /// A picture of a manoeuvre: series over two axes.

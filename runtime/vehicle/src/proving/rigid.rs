@@ -458,7 +458,7 @@ pub(super) fn pivot_turn(
     })
 }
 
-/// Returns equal parts of the given length, m, up to exactly the whole length.
+/// Returns equally spaced values up to exactly the given length, m.
 fn parts_of(length: f64) -> impl Iterator<Item = f64> {
     let part = move |part: u32| length * f64::from(part) / f64::from(PARTS);
     (1..=PARTS).map(move |number| part(number).min(length))

@@ -63,7 +63,7 @@ pub(super) fn jackknife(
 }
 
 /// Returns the distance until the first trailer reaches the angle, limited to `most` metres. Distances and
-/// angles are added to a line.
+/// angles are recorded as a line.
 fn distance(
     train: &Train,
     limits: &OneTrackLimits,

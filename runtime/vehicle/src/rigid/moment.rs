@@ -324,7 +324,7 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Finds the ground contacts of the wheels, and the forces of their springs.
+    /// Finds the ground contacts of the wheels and the forces of their springs.
     fn touch_down(&self, state: &CarState, contacts: &mut Vec<Contact>) {
         let up = state.up();
         let turn = self.turn_of_wheels(state);

@@ -4,7 +4,7 @@ use super::yard::vector;
 use glam::{DVec2, DVec3};
 use rapier3d_f64::prelude::{Pose, SharedShape, Vector};
 
-/// Number of corners with which a disc is approximated.
+/// Number of corners of the polygon that approximates a disc.
 const ROUND: u32 = 8;
 
 /// Minimum sine of the angle at a corner.

@@ -318,7 +318,7 @@ impl Line {
     }
 }
 
-/// Returns the change of speed along the spring at which `mass / time x change` equals the sum of tyre,
+/// Returns the change of speed along the spring at which `inertia` times the change equals the sum of tyre,
 /// spring and weight at the end of the step.
 fn balance(inertia: f64, spring: &Line, tyre: &Line, facing: f64, weight: f64) -> f64 {
     let sum = tyre.now * facing - spring.now - weight;

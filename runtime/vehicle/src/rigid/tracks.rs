@@ -135,8 +135,8 @@ struct Side {
 }
 
 impl<S: Surface> Moment<'_, S> {
-    /// Returns the driver's use of the engine during a turn on the spot, which keeps the centre of the
-    /// vehicle in place.
+    /// Returns the force of the engine that the driver uses during a turn on the spot, to keep the centre of
+    /// the vehicle in place.
     pub(super) fn hold_middle(&self, state: &mut CarState, speed: f64) -> Push {
         (state.drive.throttle, state.drive.brake) = (0.0, 0.0);
         Push {
@@ -234,7 +234,7 @@ impl<S: Surface> Moment<'_, S> {
         0.5 * (low + high)
     }
 
-    /// Returns the force of the ground on a wheel of a track that runs at a given speed, m/s.
+    /// Returns the force of the ground on a wheel of a track that runs at speed `rim`, m/s.
     fn lay(&self, number: usize, rim: f64, state: &mut CarState, contact: &Contact) -> DVec2 {
         let (model, grip) = (self.model, self.grip(contact));
         let brush = state.brushes[number];

@@ -185,8 +185,8 @@ pub(super) struct Locked {
 }
 
 impl Locked {
-    /// Returns the speed to which an engine force, N, brings the wheels from `before`, m/s, against their
-    /// tyres. `wheels` contains grips and longitudinal speeds.
+    /// Returns the speed, m/s, to which the engine force `drive`, N, brings the wheels from speed `before`
+    /// against the forces of their tyres. `wheels` contains grips and longitudinal speeds.
     pub(super) fn turn(before: f64, drive: f64, wheels: &[(Grip, f64)], turning: &Turning) -> Self {
         let mass = turning.mass * wheels.len() as f64;
         let grip: f64 = wheels

@@ -35,8 +35,8 @@ pub struct CarEntry<'a> {
     pub controls: Controls,
     /// Road layers of the vehicle (bit mask); see [`ALL_LAYERS`].
     pub layers: u32,
-    /// States of its trailers, from front to back. If there are fewer than the model has trailers, the others
-    /// are not simulated.
+    /// States of its trailers, from front to back. If the model has more trailers than that, the others are
+    /// not simulated.
     pub towed: &'a mut [CarState],
 }
 

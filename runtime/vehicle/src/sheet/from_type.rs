@@ -8,8 +8,8 @@ use roadwright_scenario::vehicle_file::{
     Wheels,
 };
 
-/// Fraction of the mass of a vehicle type that is assigned to its wheels at most, because a file lists body
-/// and wheels separately.
+/// Maximum fraction of a vehicle type's mass that is assigned to its wheels, because a file lists body and
+/// wheels separately.
 const MOST_WHEELS: f64 = 0.2;
 /// Rounding factor of converted values: millimetres and grams.
 const DECIMALS: f64 = 1e3;

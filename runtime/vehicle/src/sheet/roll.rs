@@ -7,7 +7,8 @@ use roadwright_geometry::math::{atan, sin_cos};
 
 /// Number of roll angles that are examined.
 const ANGLES: u32 = 200;
-/// Multiple of the angle at which an inner wheel hangs free. The hull tips before it is reached.
+/// Largest roll angle that is examined, as a multiple of the angle at which an inner wheel hangs free. The
+/// hull tips before it is reached.
 const BEYOND: f64 = 2.0;
 /// Number of bisections in the search for the height of the hull.
 const HALVINGS: u32 = 40;

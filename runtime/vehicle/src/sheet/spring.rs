@@ -41,7 +41,7 @@ impl QuarterCar {
         0.5 * self.damping / (self.spring * self.mass).sqrt()
     }
 
-    /// Response of the hull to a step of the ground after a time, as a fraction of the step. As at level
+    /// Response of the hull `time` seconds after a step of the ground, as a fraction of the step. As at level
     /// `rigid`, dampers act on the speed of the hull, so the step itself does not jerk them.
     pub fn step_response(&self, time: f64) -> f64 {
         let pulse = (self.spring / self.mass).sqrt();

@@ -13,7 +13,7 @@ pub(crate) enum BenchVerb {
     Run(Box<Run>),
     /// Run some rows of results again and compare them bit by bit
     Verify(Verify),
-    /// Sign results or the record of a training, so that others can verify their author
+    /// Sign results or a training record, so that others can verify their author
     Sign(Sign),
     /// Compare results in pairs of the same seed
     Compare(Compare),
@@ -23,7 +23,7 @@ pub(crate) enum BenchVerb {
     Reproduce(Reproduce),
     /// Saturate junctions of every kind with traffic and check their guarantees
     Junctions(Junctions),
-    /// Compare the saturation flow at a green light with the same driver's law alone
+    /// Compare the saturation flow at a green light with that of the driver's law alone
     Saturation(Saturation),
     /// Compare the delay at signals with Webster's formula
     Delay(Delay),

@@ -115,7 +115,7 @@ pub(crate) struct Verify {
 `train verify` check them with --signed-by KEY.pub."
 )]
 pub(crate) struct Sign {
-    /// Results, or the record of a training
+    /// Results, or a training record
     pub(crate) file: PathBuf,
     /// Secret key
     #[arg(long, value_name = "KEY")]
@@ -206,5 +206,5 @@ fn seeds(text: &str) -> Result<usize, String> {
         .parse()
         .ok()
         .filter(|seeds| (2..=10_000).contains(seeds));
-    seeds.ok_or_else(|| "expected 2 to 10000, because one has no error bar".into())
+    seeds.ok_or_else(|| "expected 2 to 10000, because a single seed gives no error bar".into())
 }

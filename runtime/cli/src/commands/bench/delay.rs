@@ -173,7 +173,7 @@ fn capacity(dt: f64, seconds: f64) -> anyhow::Result<(f64, f64)> {
     Ok((0.5 * passed * 3600.0 / time, time / f64::from(greens)))
 }
 
-/// Runs up to the next beginning of green for a road, s.
+/// Runs until a green begins for a road. Returns the time of its beginning, s.
 fn next_green(run: &mut Run, road: RoadId, dt: f64) -> anyhow::Result<f64> {
     // A green that is already shown began at an unknown time, so this waits for the next one.
     let mut was_green = true;

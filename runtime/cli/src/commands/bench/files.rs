@@ -38,7 +38,7 @@ impl Files {
             read = read.file("the scenario", scenario);
         }
         if let Some(others) = &arguments.until_difference {
-            read = read.file("the results compared with", others);
+            read = read.file("the results to compare with", others);
         }
         let mut outputs = Outputs::of(read);
         outputs.prints(if arguments.common.json {

@@ -50,7 +50,7 @@ impl MileageLog {
         }
     }
 
-    /// Returns the present table.
+    /// Returns the current table.
     pub(super) fn text(&self) -> String {
         let text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
         text.clone()

@@ -118,7 +118,7 @@ impl Run {
         })
     }
 
-    /// Runs up to a time, s.
+    /// Runs until `time`, s.
     fn until(&mut self, time: f64) -> anyhow::Result<()> {
         let mut observers: [&mut dyn Observer; 1] = [&mut self.watch];
         let goes_on = |_: &World| !progress::interrupted();

@@ -243,22 +243,23 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
     let (jeep, bus) = (of("willys_mb")?, of("enviro_400")?);
     let (first, second) = (accumulated(&jeep), accumulated(&bus));
     let apart = separation(&first, &second);
-    let apart_words = apart.map_or("they do not".into(), |runs| format!("from run {runs} on"));
+    let apart_words = apart.map_or("never".into(), |runs| format!("from run {runs} on"));
     let error = |points: &[Accumulated]| points.last().map_or(0.0, |last| last.standard_error);
     let level = arguments.dynamics.map_or("one_track", |level| level.name());
     Ok(Part {
         of: "figure 12.5".into(),
         reading: format!(
-            "Course forest with fuzzy_mechanic at level {level}, seeds from 300001 on, on which no rule was chosen. The source's spread of \
-             5 at about 150 runs is read as the standard error; it falls with the square root of the \
-             number of runs, without a floor. Where bodies pass through each other, touching a post counts as being stuck."
+            "Course forest with fuzzy_mechanic at level {level}, seeds from 300001 on, which were not used to \
+             choose any rule. The source's spread of 5 at about 150 runs is read as the standard error; it \
+             falls with the square root of the number of runs, without a floor. Where bodies pass through each \
+             other, touching a post counts as being stuck."
         ),
         found: vec![words("willys_mb", &jeep), words("enviro_400", &bus)],
         statements: vec![
             Statement {
-                says: "the means of the two vehicles separate, by 150 runs".into(),
+                says: "the means of the two vehicles are separate by 150 runs".into(),
                 holds: apart.is_some_and(|runs| runs <= 150),
-                found: format!("their standard errors stay apart: {apart_words}"),
+                found: format!("their error bars are apart: {apart_words}"),
             },
             Statement {
                 says: "the error does not fall below 5".into(),

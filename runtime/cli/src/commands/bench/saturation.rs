@@ -100,8 +100,8 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(outcome(rows.iter().all(is_kept)))
 }
 
-/// Returns signals that give green to the leg with the queue for a time, and then to the others for a time,
-/// s.
+/// Returns signals that give green to the leg with the queue for `green` seconds, and then to the others for
+/// `others` seconds.
 pub(super) fn signals(star: &Star, green: f64, others: f64) -> JunctionRules {
     let stage = |legs: [usize; 2], time: f64| SignalStage {
         green: legs
@@ -209,7 +209,8 @@ impl Passing {
     }
 }
 
-/// Returns the mean headway of the law alone, which moves points along a line that start one after another.
+/// Returns the mean headway according to the law alone, applied to points on a line that start one after
+/// another.
 fn alone(speed_limit: f64, dt: f64) -> f64 {
     let car = VehicleType::car();
     let spacing = car.length + STANDSTILL_GAP;

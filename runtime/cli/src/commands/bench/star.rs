@@ -245,7 +245,8 @@ impl Star {
         self.apply(Edit::Flow(id, Some(Box::new(flow))))
     }
 
-    /// Adds a vehicle that spawns at a given time and speed on a leg, m from its outer end.
+    /// Adds a vehicle that spawns at time `depart`, s, with `speed`, m/s. Places are on legs, in metres from
+    /// their outer ends.
     pub(super) fn vehicle(
         &mut self,
         start: StarPlace,
@@ -298,8 +299,7 @@ impl Star {
         }
     }
 
-    /// Returns the leg that follows another after a number of steps around the middle, in the driving
-    /// direction.
+    /// Returns the leg that is `steps` legs after `leg` around the middle, in the driving direction.
     pub(super) fn round(&self, leg: usize, steps: usize) -> usize {
         let legs = self.plan.legs;
         match self.plan.hand {

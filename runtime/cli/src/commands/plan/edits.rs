@@ -209,7 +209,8 @@ fn print(report: &Report) -> anyhow::Result<()> {
     }
     writeln!(
         out,
-        "mean {:.1} of {:.1} cells: {:.4}; p99 {}, most {}; median {:.3} of {:.3} ms; {} without a path, {} differ",
+        "D* Lite of A*: mean {:.1} of {:.1} cells, ratio {:.4}; p99 {}, maximum {}; median {:.3} \
+         of {:.3} ms; {} without a path, {} differ",
         report.incremental_mean,
         report.a_star_mean,
         report.ratio,

@@ -21,7 +21,7 @@ pub(super) struct Hybrid {
     ground: OpenGround,
     profile: ProfileId,
     budget: u64,
-    /// Number of cells of the map, by which endless drives are detected.
+    /// Number of cells of the map; used to detect endless drives.
     area: u64,
 }
 

@@ -17,7 +17,8 @@ use std::path::PathBuf;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "Exit code 1, with the reason, if there is no path or the search was not decided.\nExamples:\n  roadwright plan \
+    after_help = "Exit code 1, with the reason, if there is no path or the search did not \
+                  finish.\nExamples:\n  roadwright plan \
 town.scenario.json --from -20,5 --to 80,40,1.57\n  roadwright plan town.scenario.json --agent 7 --at 30 --picture plan.png\n  \
 roadwright plan grid maze512-8-0.map --scen maze512-8-0.map.scen"
 )]

@@ -220,13 +220,13 @@ fn vehicle_of<'a>(
     let known = || types.keys().cloned().collect::<Vec<_>>().join(", ");
     let Some(name) = named.or(single().map(String::as_str)).or(usual()) else {
         bail!(
-            "name the vehicle type with --vehicle; there are {}",
+            "name the vehicle type with --vehicle; expected one of: {}",
             known()
         );
     };
     let kind = types.get(name).with_context(|| {
         format!(
-            "--vehicle {name}: there is no such vehicle type; there are {}",
+            "--vehicle {name}: there is no such vehicle type; expected one of: {}",
             known()
         )
     })?;
@@ -352,7 +352,7 @@ impl Report {
             TripAnswer::Found(_) => None,
             TripAnswer::NoPath(reason) => Some(reason.clone()),
             TripAnswer::Undecided => Some(format!(
-                "not decided within {expanded} cells; allow more with --most"
+                "the search did not finish within {expanded} cells; allow more with --most"
             )),
         };
         let nothing = TripPlan {

@@ -127,7 +127,7 @@ pub(super) fn stack_with(slot: Slot, module: &str) -> Stack {
     stack
 }
 
-/// A controller that stands until it is released.
+/// A controller that keeps its car standing until it is released.
 struct Stand(Arc<AtomicBool>);
 
 impl Stand {

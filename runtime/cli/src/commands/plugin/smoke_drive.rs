@@ -243,8 +243,8 @@ fn scores(modules: &Registry, module: &str) -> anyhow::Result<Scores> {
     };
     Ok(Scores {
         module: module.to_owned(),
-        drives: score(DRIVER.0).context("there is no score of the driving car")?,
-        stands: score(STANDER.0).context("there is no score of the standing car")?,
+        drives: score(DRIVER.0).context("there is no score for the driving car")?,
+        stands: score(STANDER.0).context("there is no score for the standing car")?,
     })
 }
 
@@ -450,7 +450,7 @@ impl Drive {
             problems.push(format!("it collides {} times", self.collisions));
         }
         if steers && self.furthest_off > LANE {
-            problems.push(format!("it gets {:.1} m off its lane", self.furthest_off));
+            problems.push(format!("it leaves its lane by {:.1} m", self.furthest_off));
         }
         if !self.arrived && self.furthest_off < LOST {
             let longest = MOST_TIMES * built_in.seconds;
@@ -570,7 +570,7 @@ mod tests {
         // Without the gains that streets need, its tables are too gentle for a turn.
         let gentle = drive("fuzzy_driver").unwrap().drive;
         let problem = gentle.problem(&known, true).unwrap();
-        assert!(problem.contains("off its lane"), "{problem}");
+        assert!(problem.contains("leaves its lane"), "{problem}");
     }
 
     #[test]
@@ -585,7 +585,7 @@ mod tests {
             },
         });
         let problem = away.problem(&known, true).unwrap();
-        assert!(problem.contains("off its lane"), "{problem}");
+        assert!(problem.contains("leaves its lane"), "{problem}");
         // The drive is stopped as soon as the car is lost.
         assert!(away.seconds < 30.0, "{away:?}");
 

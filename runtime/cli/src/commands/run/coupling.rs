@@ -38,7 +38,7 @@ fn told(one: &CarriedOut) -> String {
         Some(Ok(1)) => format!("{verb}d 1 trailer"),
         Some(Ok(count)) => format!("{verb}d {count} trailers"),
         Some(Err(why)) => format!("cannot {verb}: {why}"),
-        None => format!("cannot {verb}: the run ended before"),
+        None => format!("cannot {verb}: the run ended before that"),
     };
     format!("agent {} at {:.2} s: {came}", one.agent, one.time)
 }

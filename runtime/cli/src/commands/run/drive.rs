@@ -140,7 +140,7 @@ impl Teller<'_> {
             if self.slow.insert(row.id.clone()) {
                 let milliseconds = row.call_us / 1000.0;
                 say!(
-                    "warning: {} takes {milliseconds:.0} ms for a call; the run waits for it",
+                    "warning: {} takes {milliseconds:.0} ms per call; the run waits for it",
                     row.id
                 );
             }

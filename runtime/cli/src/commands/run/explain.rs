@@ -25,7 +25,7 @@ impl Explainer {
             self.asked.pop();
             match world.inspect(agent) {
                 Some(seen) => say!("{}", explained(&seen, world)),
-                None => say!("agent {agent} at {time:.2} s: it is not driving then"),
+                None => say!("agent {agent} at {time:.2} s: it is not driving at that time"),
             }
         }
     }
@@ -33,7 +33,7 @@ impl Explainer {
     /// Reports the explanations that were requested for times after the end of the run.
     pub(super) fn finish(&self) {
         for (agent, time) in &self.asked {
-            say!("agent {agent} at {time:.2} s: the run ended before");
+            say!("agent {agent} at {time:.2} s: the run ended before that");
         }
     }
 }

@@ -54,7 +54,7 @@ pub(crate) struct TrainRun {
     /// NAME.training.json beside the experiment]
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Keep the record of the training in this file, updated after each generation
+    /// Keep the training record in this file, updated after each generation
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Print one JSON document and nothing else
@@ -77,7 +77,7 @@ pub(crate) struct Study {
     /// Number of training seeds of each curve, 2 to 10000
     #[arg(long, default_value_t = 30)]
     pub(crate) seeds: usize,
-    /// Number of generations of trainings on a course [default: 20]
+    /// Number of generations of each training run on a course [default: 20]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) generations: Option<u32>,
     /// Number of threads; does not affect the result [default: one per core]
@@ -93,7 +93,7 @@ pub(crate) struct Study {
 
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// Record of a finished training
+    /// Record of a finished training run
     pub(crate) record: PathBuf,
     /// Other records with the same test courses, to compare champions course by course
     pub(crate) others: Vec<PathBuf>,
@@ -112,11 +112,12 @@ pub(crate) struct Compare {
 anything differs, or if the training is not finished."
 )]
 pub(crate) struct Verify {
-    /// Record of a finished training
+    /// Record of a finished training run
     pub(crate) record: PathBuf,
     #[command(flatten)]
     pub(crate) sample: SampleFlags,
-    /// Folder of the experiment, from which the path of its scenario starts [default: that of the record]
+    /// Folder of the experiment, to which the path of its scenario is relative [default: the folder of the
+    /// record]
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
     /// Check the signature FILE.minisig beside the record with this public key
@@ -134,11 +135,11 @@ pub(crate) struct Verify {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Drives the test courses. Obstacles are felled and vehicles lean at the level rigid; at other levels \
-only the fitness can be compared."
+    after_help = "Drives the test courses. Obstacles fall over and vehicles lean only at the level \
+rigid; at other levels only the fitness can be compared."
 )]
 pub(crate) struct Front {
-    /// Record of a finished training
+    /// Record of a finished training run
     pub(crate) record: PathBuf,
     /// Other records with the same genes and test courses
     pub(crate) others: Vec<PathBuf>,
@@ -148,7 +149,8 @@ pub(crate) struct Front {
     /// Also drive the best individual of each of this many last generations
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) last: usize,
-    /// Folder of the experiment, from which the path of its scenario starts [default: that of the record]
+    /// Folder of the experiment, to which the path of its scenario is relative [default: the folder of the
+    /// record]
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
     /// Leave out the test courses on which a driver failed; this biases the comparison
@@ -172,7 +174,7 @@ pub(crate) struct Front {
 
 #[derive(Debug, Args)]
 pub(crate) struct Apply {
-    /// Record of a finished training
+    /// Record of a finished training run
     pub(crate) record: PathBuf,
     /// Scenario whose stack receives the values
     #[arg(long, value_name = "SCENARIO")]

@@ -20,7 +20,7 @@ pub(super) const DOC: &str = "Rules trained at 1, 2 and 4 times the time step, e
 const EXPERIMENT: &str = include_str!("../../../../../experiments/obstacle-stream.experiment.json");
 /// Factors on the time step during training ([Gerdelan 2011], section 9.3, goes up to 2 and suggests more).
 const FACTORS: [f64; 3] = [1.0, 2.0, 4.0];
-/// Number of generations of each training.
+/// Number of generations of each training run.
 const GENERATIONS: u32 = 20;
 /// Number of test courses, each with forty drives. A few are enough, because the reported error is that over
 /// training seeds.
@@ -38,7 +38,7 @@ struct Line {
 
 pub(super) fn study(arguments: &Study, pool: &rayon::ThreadPool) -> anyhow::Result<Outcome> {
     if arguments.plots.is_some() {
-        bail!("{NAME} is a table and supports no --plots");
+        bail!("{NAME} is a table and does not support --plots");
     }
     let generations = arguments.generations.unwrap_or(GENERATIONS);
     let lines = pool.install(|| {

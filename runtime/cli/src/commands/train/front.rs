@@ -47,7 +47,7 @@ pub(super) fn front(arguments: &Arguments) -> anyhow::Result<Outcome> {
         let other = load(path, arguments)?;
         check_comparable(&record, &other, path)?;
         if other.genes != record.genes {
-            bail!("{}: it has other genes", path.display());
+            bail!("{}: it has different genes", path.display());
         }
         add(&mut drivers, &other, path, arguments, problem.genome())?;
     }

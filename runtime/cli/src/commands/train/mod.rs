@@ -76,8 +76,8 @@ fn tell_version(record: &Record, path: &Path) {
     if !record.is_sealed() {
         let path = path.display();
         say!(
-            "{path}: the hash of this older record does not cover the champion; `roadwright train verify {path}` \
-             drives again"
+            "{path}: the hash of this older record does not cover the champion; `roadwright train \
+             verify {path}` repeats the drives"
         );
     }
 }

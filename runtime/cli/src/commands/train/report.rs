@@ -1,4 +1,4 @@
-//! Report of a training.
+//! Report of a training run.
 
 use roadwright_training::experiment::{Estimate, Summary};
 use roadwright_training::genetic::{

@@ -189,7 +189,7 @@ fn wanted(experiment: &Experiment, scenario: Option<&Scenario>) -> Wanted {
     Wanted::Ids(ids)
 }
 
-/// Whether a training still has generations or the evaluation to do.
+/// Whether a training run is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// There is more to do, or the training has not started.
@@ -198,7 +198,7 @@ enum State {
     Finished,
 }
 
-/// Starts a training, or resumes it.
+/// Starts a training run, or resumes it.
 fn begin<'a>(
     arguments: &TrainRun,
     experiment: &'a Experiment,
@@ -220,7 +220,7 @@ fn begin<'a>(
         };
         return Ok((training, state));
     }
-    // A training that was stopped before its first generation has no record yet, so it starts from the
+    // A training run that was stopped before its first generation has no record yet, so it starts from the
     // beginning.
     let training = Training::new(experiment, problem.genome(), problem)?;
     Ok((training, State::UnderWay))
@@ -288,7 +288,7 @@ fn breed(
     Ok(())
 }
 
-/// Removes the record of a training without results.
+/// Removes the record of a training run without results.
 fn forget(record: Option<&Checkpoint>) -> anyhow::Result<()> {
     let Some(out) = record.map(Checkpoint::path).filter(|out| out.exists()) else {
         return Ok(());

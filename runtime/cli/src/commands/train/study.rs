@@ -20,7 +20,10 @@ pub(super) fn study(arguments: &Study) -> anyhow::Result<Outcome> {
     };
     if !(2..=10_000).contains(&arguments.seeds) {
         let seeds = arguments.seeds;
-        bail!("--seeds {seeds} is out of range: expected 2 to 10000, because one has no error bar");
+        bail!(
+            "--seeds {seeds} is out of range: expected 2 to 10000, because a single seed gives \
+               no error bar"
+        );
     }
     let pool = threads(arguments.workers)?;
     if name == super::compression::NAME {
@@ -28,7 +31,7 @@ pub(super) fn study(arguments: &Study) -> anyhow::Result<Outcome> {
     }
     if name == CHROMOSOMES {
         if arguments.plots.is_some() {
-            bail!("{CHROMOSOMES} is a table and supports no --plots");
+            bail!("{CHROMOSOMES} is a table and does not support --plots");
         }
         let rows = chromosomes(1);
         if arguments.json {

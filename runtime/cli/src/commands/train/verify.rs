@@ -1,4 +1,4 @@
-//! `roadwright train verify`: checks whether the record of a training matches its experiment.
+//! `roadwright train verify`: checks whether a training record matches its experiment.
 
 use super::arguments::Verify;
 use super::run::problem_of_record;

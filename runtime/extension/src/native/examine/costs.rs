@@ -9,8 +9,7 @@ const MOST_OVER_BUDGET: f64 = 20.0;
 /// Multiple of the budget per agent above which a call for a single agent is a failure. The overhead of a
 /// call matters less, because there are few calls.
 const MOST_OF_A_CALL: f64 = 1000.0;
-/// Number of calls, of which the fastest one counts, and number of further calls if all of those were too
-/// slow.
+/// Number of calls, of which the fastest counts, and number of additional calls if all of them were too slow.
 const CALLS: u64 = 20;
 const CALLS_AGAIN: u64 = 100;
 /// Number of steps between two measurements of a process. The next constant is the permitted growth of memory
@@ -19,7 +18,7 @@ const CALLS_AGAIN: u64 = 100;
 // hour of a run at 30 Hz.
 const LEAK_STEPS: u64 = 150;
 const LEAK: u64 = 16 * 1024;
-/// Memory that ends the leak check immediately, bytes.
+/// Memory use at which the leak check ends immediately, bytes.
 const MUCH_MEMORY: u64 = 256 << 20;
 
 pub(super) fn speed<K: Examined>(examiner: &Examiner) -> Looked {
@@ -88,7 +87,7 @@ pub(super) fn leaks<K: Examined>(examiner: &Examiner) -> Looked {
             let memory = holds().map_or(0, |[memory, ..]| memory);
             if step.is_multiple_of(16) && memory > MUCH_MEMORY {
                 return Err(format!(
-                    "the process has {} MiB after {step} steps",
+                    "the process uses {} MiB after {step} steps",
                     memory >> 20
                 ));
             }

@@ -18,7 +18,7 @@ pub(super) const STEPS: u64 = 20;
 /// Additional later steps, because some problems appear late.
 // Overflowing counters, full buffers and times that lose precision appear only then.
 const LATE: [u64; 4] = [1_000, 1_001, 100_000, 10_000_000];
-/// Value of bytes that a plugin must not overwrite.
+/// Value of guard bytes, which a plugin must not overwrite.
 // This is neither zero nor a status nor part of a common number.
 const CANARY: u8 = 0xa5;
 

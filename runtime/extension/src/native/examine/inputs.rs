@@ -1,4 +1,4 @@
-//! Inputs with which a plugin is examined.
+//! Inputs for the examination of a plugin.
 
 use super::ROWS;
 use crate::native::kind::{AsController, AsFitness, AsPedals, AsPlanner, AsSignals, Kind};
@@ -18,7 +18,7 @@ pub(crate) trait Examined: Kind {
     fn usual(random: &mut dyn FnMut(f64, f64) -> f64) -> Self::Input;
     /// Creates a row with extreme numbers.
     fn hard(pick: &mut dyn FnMut() -> f64) -> Self::Input;
-    /// Returns what is wrong with an answer beyond the range of its numbers.
+    /// Returns what is wrong with an answer whose numbers are all in range.
     fn deep_flaw(_: &Self::Input, _: &Self::Output, _: &[u32]) -> Option<String> {
         None
     }

@@ -49,7 +49,7 @@ pub(super) fn usual_inputs<K: Examined>(examiner: &Examiner) -> Looked {
 
 fn same(a: &[u8], b: &[u8], what: &str) -> Looked {
     if a == b {
-        Ok("equal, bit by bit".into())
+        Ok("identical bit for bit".into())
     } else {
         Err(format!("answers differ {what}"))
     }
@@ -72,7 +72,7 @@ pub(super) fn split<K: Examined>(examiner: &Examiner) -> Looked {
             &format!("if the batch is split into slices of {size}"),
         )?;
     }
-    Ok("equal, bit by bit".into())
+    Ok("identical bit for bit".into())
 }
 
 pub(super) fn shuffled<K: Examined>(examiner: &Examiner) -> Looked {
@@ -155,7 +155,10 @@ pub(super) fn parameters<K: Examined>(examiner: &Examiner) -> Looked {
     if undocumented > 0 {
         return Err(format!("{undocumented} parameters have no description"));
     }
-    Ok(format!("{} described, sound at both ends", infos.len()))
+    Ok(format!(
+        "{} described, valid at both ends of their ranges",
+        infos.len()
+    ))
 }
 
 pub(super) fn agents_come_and_go<K: Examined>(examiner: &Examiner) -> Looked {
@@ -231,5 +234,5 @@ pub(super) fn state<K: Examined>(examiner: &Examiner) -> Looked {
     // The plugin may reject that state, but it must survive it.
     let _ = second.load(&strange);
     let bytes = saved.bytes.len();
-    Ok(format!("{bytes} bytes, restored bit by bit"))
+    Ok(format!("{bytes} bytes, restored bit for bit"))
 }

@@ -17,7 +17,7 @@ use roadwright_agent::ModuleKind;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Names of checks after whose failure the plugin is not called any more.
+/// Names of checks that end the examination if they fail, because the plugin is not called any more.
 const SPEED: &str = "speed";
 const LEAKS: &str = "leaks";
 pub(crate) const ENDING: [&str; 2] = [SPEED, LEAKS];
@@ -48,7 +48,9 @@ pub(crate) fn examine(path: &Path, mut report: impl FnMut(&Finding)) -> Result<b
         name: "floating point mode",
         problem: None,
         note: if changed {
-            "loading changes it (-ffast-math?); Roadwright corrects that, results may differ".into()
+            "loading changes it (-ffast-math?); Roadwright corrects that, but results may \
+             differ"
+                .into()
         } else {
             "kept".into()
         },

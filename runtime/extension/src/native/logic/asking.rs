@@ -15,7 +15,7 @@ use roadwright_plugin_api::{
 use std::sync::atomic::Ordering;
 
 /// Number of rows per call to a plugin whose steps may run in parallel. These are the rows of a thread's
-/// slice, so the same rows are called together with any number of threads.
+/// slice, so the same rows share a call with any number of threads.
 const PARALLEL_ROWS: usize = 64;
 
 /// Reason given for rows that were skipped after a fault.
@@ -26,7 +26,8 @@ const FAILED_BEFORE: &str = "it was skipped after a fault in the same step";
 struct Mended {
     /// Number of replaced answers.
     replaced: u64,
-    /// Number of answers that were replaced although the plugin did not request that.
+    /// Number of invalid answers that were replaced, apart from rows that the plugin left to the built-in
+    /// module.
     bad: u64,
     /// Description of what was wrong with the first bad answer.
     flaw: String,

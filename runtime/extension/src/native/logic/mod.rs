@@ -30,14 +30,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 const BAD_STEPS: u32 = 10;
 /// Interval at which the state is saved for restarts, s of simulation time.
 const SNAPSHOT_TIME: f64 = 1.0;
-/// Number of batches that a build has to answer until it is no longer on trial.
+/// Number of batches that a build has to answer before its trial ends.
 const TRIAL_BATCHES: u32 = 100;
 
 /// Message about a plugin that changes the floating-point mode.
 const CHANGED_MODE: &str = "changes the floating-point mode, as libraries built with -ffast-math do; \
                             it is restored after each call";
 
-/// The instance that answers at present.
+/// The instance that currently answers.
 struct Active {
     generation: Arc<Generation>,
     is_isolated: bool,
@@ -50,7 +50,7 @@ struct Active {
 /// Results of the last steps, counted since the last boundary.
 #[derive(Default)]
 struct Health {
-    /// Fault because of which the instance cannot continue.
+    /// Fault that prevents the instance from continuing.
     fault: Option<Fault>,
     rows: u64,
     bad_rows: u64,
@@ -107,7 +107,7 @@ pub(crate) struct Native<K: Kind> {
 }
 
 impl<K: Kind> Native<K> {
-    /// Creates a module that uses the build of the cell's wish, with a built-in module as `fallback`.
+    /// Creates a module that uses the build that its cell wishes for, with the built-in module `fallback`.
     pub(crate) fn new(cell: Arc<PluginEntry>, fallback: Module<K::Logic>) -> Self {
         let mut native = Self {
             seen: 0,

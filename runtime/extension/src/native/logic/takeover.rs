@@ -64,7 +64,8 @@ impl<K: Kind> Native<K> {
         Some(self.swap(&generation.hash, note))
     }
 
-    /// Replaces parameters by those of the active instance. Returns the keys that exist only on one side.
+    /// Replaces parameters by those of the active instance. Returns the keys that exist in only one of the
+    /// two sets.
     fn take_parameters(&mut self, parameters: &mut ParameterSet) -> Vec<String> {
         let Some(active) = &self.active else {
             return Vec::new();

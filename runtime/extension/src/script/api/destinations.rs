@@ -6,13 +6,14 @@ use crate::script::agent::Agent;
 use crate::script::budget::charge;
 use rhai::{Array, Dynamic};
 
-/// Positions to drive to, and agents to chase or flee from.
+/// Registers driving to positions, and chasing and fleeing from other agents.
 pub(super) fn destinations(api: &mut Registrar) {
     call!(
         api,
         "go_to",
         "agent.go_to(x: float, y: float)",
-        "Drives to the lane nearest to a position, m, instead of its destination; from the end of a path it returns to a nearby lane first. If there is no route, on_no_route is called.",
+        "Drives to the lane nearest to (x, y), m, instead of its destination; from the end of a \
+         path it returns to a nearby lane first. If there is no route, on_no_route is called.",
         |a: &mut Agent, x: Dynamic, y: Dynamic| -> Outcome<()> {
             charge(ROUTE)?;
             a.go_to(number(&x)?, number(&y)?);
@@ -23,7 +24,7 @@ pub(super) fn destinations(api: &mut Registrar) {
         api,
         "go_to",
         "agent.go_to(place: array)",
-        "The same with a position [x, y], such as agent.place() returns.",
+        "The same for a position [x, y], such as the result of agent.place().",
         |a: &mut Agent, place: Array| -> Outcome<()> {
             charge(ROUTE)?;
             let [x, y, ..] = place.as_slice() else {

@@ -84,7 +84,8 @@ pub(super) fn functions(api: &mut Registrar) {
         Function,
         "parameter",
         "parameter(key: string, default: float, min: float, max: float, unit: string, doc: string)",
-        "For the top of a script: declares a parameter that stacks can set and the editor shows as a slider.",
+        "Declares a parameter that stacks can set and that the editor shows as a slider; belongs \
+         at the top of a script.",
     );
     api.function("distance", |x1: f64, y1: f64, x2: f64, y2: f64| {
         (DVec2::new(x1, y1) - DVec2::new(x2, y2)).length()

@@ -13,7 +13,7 @@ const MOST_DATA: usize = 16;
 /// Cost of sending a message, in operations.
 const LETTER: u64 = 100;
 
-/// Cost of an entry of a message that is read as a map, in operations.
+/// Cost of each entry of a message when it is read as a map, in operations.
 const ENTRY: u64 = 4;
 /// Cost of a log line, in operations. It is high because the logged value may be a large array.
 const NOTE: u64 = 100;
@@ -62,7 +62,7 @@ pub(super) fn letters(api: &mut Registrar) {
         api,
         "send",
         "agent.send(other, topic: string)",
-        "The same without a number.",
+        "The same without a value.",
         |a: &mut Agent, other: Dynamic, topic: &str| {
             send(a, &other, letter(topic, Dynamic::from(0.0))?)
         }
@@ -84,7 +84,7 @@ pub(super) fn letters(api: &mut Registrar) {
         api,
         "broadcast",
         "agent.broadcast(radius: float, topic: string, value)",
-        "Sends a message to all agents within a distance, m, with a number or a map.",
+        "Sends a message to all agents within radius metres, with a number or a map.",
         |a: &mut Agent, radius: Dynamic, topic: &str, value: Dynamic| -> Outcome<()> {
             broadcast(a, number(&radius)?, letter(topic, value)?);
             Ok(())
@@ -94,7 +94,7 @@ pub(super) fn letters(api: &mut Registrar) {
         api,
         "broadcast",
         "agent.broadcast(radius: float, topic: string)",
-        "The same without a number.",
+        "The same without a value.",
         |a: &mut Agent, radius: Dynamic, topic: &str| -> Outcome<()> {
             broadcast(a, number(&radius)?, letter(topic, Dynamic::from(0.0))?);
             Ok(())
@@ -128,7 +128,7 @@ pub(super) fn notes(api: &mut Registrar) {
         api,
         "mark",
         "agent.mark(x: float, y: float, text: string)",
-        "Shows a text at a position for a second.",
+        "Shows a text at (x, y) for a second.",
         |a: &mut Agent, x: Dynamic, y: Dynamic, text: &str| -> Outcome<()> {
             a.ask(Effect::Mark {
                 at: Some(DVec2::new(number(&x)?, number(&y)?)),

@@ -14,7 +14,9 @@ pub(super) fn free_paths(api: &mut Registrar) {
         api,
         "drive_path",
         "agent.drive_path(points: array)",
-        "Drives along positions [x, y, speed], in m and m/s, over lanes and open ground; traffic rules are ignored meanwhile. A negative speed means driving backwards to that position; the vehicle creeps where it reverses. At the end it has arrived; go_to() takes it back to a nearby lane.",
+        "Drives along positions [x, y, speed], in m and m/s, over lanes and open ground; traffic rules are ignored meanwhile. A \
+         negative speed means driving in reverse to that position; the vehicle creeps where it \
+         changes direction. At the end it has arrived; go_to() takes it back to a nearby lane.",
         |a: &mut Agent, points: Array| -> Outcome<()> {
             // Charged before the points are read, so that a path that is too long for the budget is not
             // copied.
@@ -27,7 +29,11 @@ pub(super) fn free_paths(api: &mut Registrar) {
         api,
         "pull_over",
         "agent.pull_over(offset: float, within: float)",
-        "Moves to an offset to the left of its lane's centre line (negative: to the right, as to the kerb), m, within a distance, m, and stops there. If a junction lies within that distance, it pulls over after the junction. At the end it has arrived; go_to() takes it back.",
+        "Moves offset metres to the left of its lane's centre line (negative: to the right, as to \
+         the kerb) and stops there, both within the next `within` metres. \
+         If a junction lies within \
+         that distance, it pulls over after the \
+         junction. At the end it has arrived; go_to() takes it back.",
         |a: &mut Agent, offset: Dynamic, within: Dynamic| -> Outcome<()> {
             swerve(&offset, &within, 0.0, false)?;
             charge(ROUTE)?;
@@ -43,7 +49,10 @@ pub(super) fn parking(api: &mut Registrar) {
         api,
         "park",
         "agent.park(x: float, y: float, heading: float)",
-        "Parks in a nearby bay, with its middle at a position, m, and a heading, rad: forwards if the bend is not too tight, otherwise backwards from farther along its lane. Then it has arrived; go_to() takes it out again, backwards if no lane continues. Between two parked vehicles a car needs about 12 m.",
+        "Parks in a nearby bay with its centre at (x, y), m, and this heading, rad: forwards if \
+         the bend is not too tight, otherwise in reverse from farther along its lane. Then it has \
+         arrived; go_to() takes it out again, in reverse if no lane \
+         continues. Between two parked vehicles a car needs about 12 m.",
         |a: &mut Agent, x: Dynamic, y: Dynamic, heading: Dynamic| -> Outcome<()> {
             charge(ROUTE)?;
             let place = DVec2::new(number(&x)?, number(&y)?);
@@ -55,7 +64,7 @@ pub(super) fn parking(api: &mut Registrar) {
         api,
         "park",
         "agent.park(place: array)",
-        "The same with a position that has a heading.",
+        "The same for a position with a heading, [x, y, heading].",
         |a: &mut Agent, place: Array| -> Outcome<()> {
             charge(ROUTE)?;
             let [x, y, heading] = place.as_slice() else {
@@ -74,7 +83,10 @@ pub(super) fn passing(api: &mut Registrar) {
         api,
         "pass",
         "agent.pass(offset: float, within: float, along: float)",
-        "Passes an obstacle: holds an offset to the left of its lane's centre line (negative: to the right), m, over the distance along, m, moves there and back over the distance within, m, and then continues to its destinations. It does not look out for other traffic meanwhile.",
+        "Passes an obstacle: moves offset metres to the left of its lane's centre line (negative: \
+         to the right) over `within` metres, stays there for `along` metres, moves back over \
+         `within` metres, and continues to its destinations. It does not look out \
+         for other traffic meanwhile.",
         |a: &mut Agent, offset: Dynamic, within: Dynamic, along: Dynamic| -> Outcome<()> {
             let swerve = swerve(&offset, &within, number(&along)?, true)?;
             charge(ROUTE)?;

@@ -36,7 +36,8 @@ pub(super) fn lane(api: &mut Registrar) {
         api,
         "road_speed_within",
         "agent.road_speed_within(distance: float) -> float",
-        "Lowest speed that limits and bends allow on its route within a distance (at most 200 m), m/s. A million if the route ends before.",
+        "Lowest speed that limits and bends allow on its route within the distance (at most 200 \
+         m), m/s. A million if the route ends before that.",
         |a: &mut Agent, distance: Dynamic| -> Outcome<f64> {
             charge(LOOK_AHEAD)?;
             Ok(a.road_speed_within(number(&distance)?))

@@ -51,7 +51,7 @@ fn ahead_of(agent: &Agent) -> Option<(u32, u32)> {
 /// Registers the state of signals.
 pub(super) fn properties(api: &mut Registrar) {
     properties! { api, signal: Signal;
-        "node" -> "int", "Smallest of their nodes; adjacent signals change together."
+        "node" -> "int", "Smallest id of the nodes that these signals control; adjacent signals change together."
             => i64::from(signal.facts.node);
         "time" -> "float", "Simulation time, s."
             => signal.facts.time;
@@ -67,13 +67,13 @@ pub(super) fn properties(api: &mut Registrar) {
             => signal.facts.remaining;
         "planned" -> "int", "Stage that the fixed-time plan would show now, or be changing to."
             => i64::from(signal.facts.planned);
-        "queue" -> "array", "For each stage the number of vehicles with green in it that stand or creep before the line, within 150 m."
+        "queue" -> "array", "For each stage, the number of vehicles that have green in it and stand or creep within 150 m before the stop line."
             => signal.of_stages(|stage| i64::from(stage.demand.queue));
-        "waits" -> "array", "For each stage the longest time that one of them has been standing, s."
+        "waits" -> "array", "For each stage, the longest time that a vehicle in its queue has been standing, s."
             => signal.of_stages(|stage| stage.demand.longest_wait);
-        "arrivals" -> "array", "For each stage the number of them that have passed the detectors 40 m before the line since the current stage began; 0 unless a script controls the signals."
+        "arrivals" -> "array", "For each stage, the number of vehicles with green in it that have passed the detectors, 40 m before the stop line, since the current stage began; 0 unless a script controls the signals."
             => signal.of_stages(|stage| i64::from(stage.demand.arrivals));
-        "calls" -> "array", "For each stage whether it has been called or has traffic waiting."
+        "calls" -> "array", "For each stage, whether it has been requested or has traffic waiting."
             => signal.of_stages(|stage| stage.is_called);
         "movements" -> "array", "Movements as maps of road, turn (left, straight, right, back), stages, queue, arrivals and wait: the vehicles of a road that make the same turn."
             => movements_of(signal);
@@ -106,7 +106,8 @@ pub(super) fn requests(api: &mut Registrar) {
         api,
         "hold",
         "signal.hold(stage: int, seconds: float)",
-        "For behaviours: holds a stage for a time from now on while it is shown; a green is held for at most 120 s in all.",
+        "For behaviours: holds a stage for this time from now on, as long as it is shown; a green \
+         is held for at most 120 s in all.",
         |s: &mut Signal, stage: i64, seconds: Dynamic| -> Outcome<()> {
             let (node, stage) = (s.node, s.stage(stage).or_else(fail)?);
             let effect = Effect::HoldStage {
@@ -136,7 +137,7 @@ pub(super) fn deciding(api: &mut Registrar) {
         super::ApiKind::Property,
         "memory",
         "signal.memory -> Memory",
-        "For signal controllers: their memory of these signals by name, as agent.memory.",
+        "For signal controllers: their memory of these signals by name, like agent.memory.",
     );
     call!(
         api,

@@ -18,7 +18,8 @@ pub(super) fn vehicles(api: &mut Registrar) {
         api,
         "add_vehicle",
         "agent.add_vehicle(vehicle: string, stack: string, x: float, y: float, goal_x: float, goal_y: float)",
-        "Spawns another vehicle at the lane nearest to a position, m, with a destination; at most 100,000 per run.",
+        "Spawns another vehicle on the lane nearest to (x, y), m, with the destination (goal_x, \
+         goal_y); at most 100,000 per run.",
         |a: &mut Agent,
          vehicle: &str,
          stack: &str,
@@ -45,7 +46,8 @@ pub(super) fn people(api: &mut Registrar) {
         api,
         "call_pedestrian",
         "agent.call_pedestrian(node: int)",
-        "Makes a pedestrian arrive at a crossing of the junction at a node, on the side with fewer arrivals so far. A fault is logged if there is no crossing.",
+        "Makes a pedestrian arrive at a crossing of the junction at this \
+         node, on the side with fewer arrivals so far. A fault is logged if there is no crossing.",
         |a: &mut Agent, node: i64| -> Outcome<()> {
             charge(ROUTE)?;
             let Ok(node) = u32::try_from(node) else {
@@ -91,7 +93,7 @@ pub(super) fn places(api: &mut Registrar) {
         api,
         "is_within",
         "agent.is_within(x: float, y: float, radius: float) -> bool",
-        "Whether it is within a distance of a position, m.",
+        "Whether it is within radius metres of the position (x, y).",
         |a: &mut Agent, x: Dynamic, y: Dynamic, radius: Dynamic| -> Outcome<bool> {
             let place = DVec2::new(number(&x)?, number(&y)?);
             Ok((a.place() - place).length() <= number(&radius)?)
@@ -105,14 +107,15 @@ pub(super) fn conditions(api: &mut Registrar) {
         api,
         "once",
         "agent.once(name: string, condition: bool) -> bool",
-        "Whether a condition holds for the first time under this name; at most 64 names.",
+        "Whether the condition holds for the first time under this name; at most 64 names.",
         |a: &mut Agent, name: &str, holds: bool| a.once(name, holds).or_else(fail)
     );
     call!(
         api,
         "every",
         "agent.every(name: string, seconds: float) -> bool",
-        "Whether this time has passed since it was last true under this name; true the first time; at most 64 names.",
+        "Whether this many seconds have passed since it last returned true for this name; true the \
+         first time; at most 64 names.",
         |a: &mut Agent, name: &str, seconds: Dynamic| -> Outcome<bool> {
             a.every(name, number(&seconds)?).or_else(fail)
         }
@@ -132,7 +135,7 @@ pub(super) fn chance(api: &mut Registrar) {
         api,
         "rand",
         "agent.rand(low: float, high: float) -> float",
-        "A random number in a range.",
+        "A random number from low to high.",
         |a: &mut Agent, low: Dynamic, high: Dynamic| -> Outcome<f64> {
             let (low, high) = (number(&low)?, number(&high)?);
             Ok(low + (high - low) * a.random())

@@ -33,7 +33,8 @@ const LEAST_PIECE: (f64, f64) = (8.0, 1.0);
 const LEAST_SHARE: f64 = 0.3;
 /// Minimum area of land, m^2.
 const LEAST_LAND: f64 = 4.0;
-/// Maximum number of buildings, and of areas of land. A city of a million people has a quarter of that.
+/// Maximum number of buildings, and of areas of land. A city of a million people has a quarter of this
+/// number.
 const MOST_OBJECTS: usize = 1_000_000;
 /// Maximum number of pairs of edges that are compared to find outlines that cross themselves.
 const MOST_COMPARISONS: usize = 200_000_000;
@@ -163,7 +164,7 @@ fn read(
     }
 }
 
-/// Returns nodes that two areas share, in order. Their walls and edges are adjacent.
+/// Returns the nodes that two areas share, in order, because their walls or edges are adjacent.
 fn shared_nodes(areas: &[Area]) -> Vec<i64> {
     let mut nodes: Vec<i64> = areas.iter().flat_map(|area| area.rings.concat()).collect();
     nodes.sort_unstable();
@@ -245,7 +246,7 @@ impl Adding<'_> {
             Kind::Ground(_) => TOLERANCES.1,
         };
         let Some(rings) = self.outline(area, tolerance) else {
-            let reason = "areas with nodes that are missing in the data";
+            let reason = "areas with nodes that are missing from the data";
             self.warnings.add(reason, area.object.clone());
             return Ok(());
         };
@@ -390,7 +391,7 @@ impl Adding<'_> {
     fn is_full(&mut self, count: usize, area: &Area) -> bool {
         let is_full = count >= MOST_OBJECTS;
         if is_full {
-            let reason = "buildings and areas beyond a million of each";
+            let reason = "buildings and areas in excess of a million each";
             self.warnings.add(reason, area.object.clone());
         }
         is_full

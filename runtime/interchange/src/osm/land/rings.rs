@@ -62,8 +62,8 @@ pub(super) fn joined(ways: &[&[i64]]) -> (Vec<Vec<i64>>, usize) {
 }
 
 /// Simplifies a ring with an error of at most `tolerance`, m. Fixed corners are kept, such as those shared
-/// with neighbours, so that walls stay adjacent. Each corner that is checked takes one from `left`, and when
-/// nothing is left, all other corners are kept.
+/// with neighbours, so that walls stay adjacent. Each corner that is checked decrements `left`; once it is 0,
+/// all other corners are kept.
 pub(super) fn simplified(
     ring: &[DVec2],
     must_stay: impl Fn(usize) -> bool,
@@ -104,7 +104,7 @@ pub(super) fn simplified(
 }
 
 /// Whether rings can be passed to [`combined`], because they cross themselves and each other only a few
-/// times. Each comparison of edges takes one from `left`.
+/// times. Each comparison of edges decrements `left`.
 pub(super) fn is_tame(rings: &[Vec<DVec2>], left: &mut usize) -> bool {
     let mut count = 0;
     let all = rings.iter().map(Vec::as_slice);
@@ -163,7 +163,7 @@ fn combined(
         .collect()
 }
 
-/// Rounds coordinates to millimetres, which are finer than any survey.
+/// Rounds coordinates to millimetres, which is finer than any survey.
 pub(super) fn rounded(ring: &[DVec2]) -> Vec<DVec2> {
     ring.iter().map(|p| (*p * 1e3).round() / 1e3).collect()
 }

@@ -79,8 +79,8 @@ impl Changed {
         }
     }
 
-    /// Returns the junctions of the layout before the edit whose nodes or roads differ, and adjacent
-    /// junctions that may use more of a road because it only continues or ends there.
+    /// Returns the junctions of the earlier layout whose nodes or roads have changed. Also returns adjacent
+    /// junctions that may now use more of a road because it only continues or ends at its other end.
     fn junctions(
         &self,
         network: &RoadNetwork,
@@ -116,8 +116,8 @@ fn neighbours(network: &RoadNetwork, node: NodeId) -> Vec<NodeId> {
     far.collect()
 }
 
-/// Adds the neighbours of rebuilt junctions that were laid out in several steps, because they depend on their
-/// neighbours.
+/// Adds the neighbours of those rebuilt junctions that were laid out in several steps, because such junctions
+/// depend on their neighbours.
 fn grow(
     redone: &mut BTreeSet<usize>,
     network: &RoadNetwork,

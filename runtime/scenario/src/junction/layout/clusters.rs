@@ -46,7 +46,7 @@ pub(super) struct Clusters<'a> {
 }
 
 impl<'a> Clusters<'a> {
-    /// Makes a separate cluster of each given node, besides the junctions that are kept.
+    /// Makes a separate cluster of each given node. Kept junctions stay as they are.
     pub(super) fn apart(nodes: impl Iterator<Item = NodeId>, kept: Option<Kept<'a>>) -> Self {
         let members: BTreeMap<NodeId, Vec<NodeId>> = nodes.map(|id| (id, vec![id])).collect();
         Self {

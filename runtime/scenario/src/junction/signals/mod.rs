@@ -54,7 +54,7 @@ named! {
 
 impl Light {
     /// Returns the light of a path, given whether it has green in the stage. While the stage ends, `change`
-    /// contains whether the path has green in the next stage, and the part of the change.
+    /// states whether the path has green in the next stage, and contains the part of the change.
     #[inline]
     pub fn of(has_green: bool, change: Option<(bool, Between)>) -> Self {
         let Some((gets_green, between)) = change else {
@@ -190,8 +190,8 @@ impl Programme {
         passed_over + greens.map(|green| green + change).sum::<f64>()
     }
 
-    /// Returns the part of the change at `within` seconds after the start of a stage with fixed times; `None`
-    /// while the stage is green.
+    /// Returns the part of the change that is reached `within` seconds after the start of a stage with fixed
+    /// times; `None` while the stage is green.
     pub fn between(&self, stage: usize, within: f64) -> Option<Between> {
         let green = self.stages[stage].green;
         let intergreen = self.intergreen(stage, self.next(stage));

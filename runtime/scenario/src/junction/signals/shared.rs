@@ -221,8 +221,8 @@ struct Member<'a> {
 }
 
 impl Member<'_> {
-    /// Counts the connections with green in a stage that lead to another junction where they face red in the
-    /// aligned stage. A straight connection counts twice at each of the two junctions.
+    /// Counts the connections with green in a stage that lead to another junction of the group, where they
+    /// face red in the aligned stage. A straight connection counts twice at each of the two junctions.
     fn keeps_waiting(&self, stage: usize, next: &Self, beside: usize) -> usize {
         let onward = |road: RoadId| {
             let paths = next.paths(beside, false);
@@ -317,8 +317,8 @@ fn laid_beside(costs: &[Vec<f64>]) -> Vec<usize> {
     least.map(|(_, beside)| beside).unwrap_or_default()
 }
 
-/// Like `laid_beside`, but with the first stages aligned and the last stages aligned. Includes the cost.
-/// O(product of both lengths), by dynamic programming.
+/// Like `laid_beside`, but aligns the two first stages with each other, and the two last stages. Includes the
+/// cost. O(product of both lengths), by dynamic programming.
 fn in_order(own: &[Vec<f64>]) -> (f64, Vec<usize>) {
     let (m, n) = (own.len(), own[0].len());
     // Least cost with stage `j` aligned with stage `i` of the longer list.

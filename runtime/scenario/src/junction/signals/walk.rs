@@ -10,8 +10,8 @@ use super::Programme;
 
 /// Walking speed of pedestrians, m/s ([HCM 2000], chapter 11: if at most a fifth of them are elderly).
 pub const WALKING_SPEED: f64 = 1.2;
-/// Time during which pedestrians with green step onto a crossing, s. Afterwards, they do so only while no
-/// vehicle approaches.
+/// Time after the start of green during which pedestrians step onto a crossing, s. Afterwards, they do so
+/// only if no vehicle approaches.
 pub const WALK_WINDOW: f64 = 4.0;
 
 impl Junction {

@@ -20,7 +20,8 @@ use crate::operation::users::with_places;
 use crate::road::{Lane, LaneDirection, LaneSection, RoadEnd};
 use crate::scenario::Scenario;
 
-/// Width of the island at rings with at least this radius, m. At smaller rings, the island is narrower.
+/// Width of the island, m, and the radius of the ring from which it applies, m. At smaller rings, the island
+/// is narrower.
 const WIDTH: f64 = 4.2;
 const WIDTH_AT: f64 = 14.0;
 /// Lengths, outward from the node on the ring, over which the island has its full width and over which it
@@ -33,7 +34,7 @@ const BEHIND: f64 = 10.0;
 /// Returns the edit that widens a street at one of its ends towards a ring with the given radius, m; `None`
 /// if the street is too short, is one-way, or already has a median.
 ///
-/// Agents and flows stay on their lanes if the ids of these change.
+/// Agents and flows stay on their lanes even if the ids of the lanes change.
 pub(super) fn flared(scenario: &Scenario, id: RoadId, end: RoadEnd, radius: f64) -> Option<Edit> {
     let mut road = scenario.network().road(id)?.clone();
     let (from, to) = beside_node(&road, end, FULL + TAPER, BEHIND)?;

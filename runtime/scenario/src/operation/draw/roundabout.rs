@@ -53,9 +53,9 @@ struct Arm {
 /// the radius of the lane's centre line, m, within [`RING_RADIUS`].
 ///
 /// Roads are cut where they cross the circle, and everything inside it is removed as if it were [deleted],
-/// including agents that start inside and flows from or to it. The ring has the direction of the scenario's
-/// driving side and the class of its most important arm, and a pavement outside if an arm has one. Streets
-/// that are long enough widen around an island over their last 28 m.
+/// including agents that start inside and flows from or to it. The ring is driven in the direction of the
+/// scenario's driving side. It has the class of its most important arm, and a pavement on the outside if any
+/// arm has one. Streets that are long enough widen around an island over their last 28 m.
 ///
 /// # Errors
 /// If the radius is out of range, or a road ends so near the circle that it cannot be cut there.
@@ -111,9 +111,9 @@ pub fn roundabout(
     Ok(draft.edit())
 }
 
-/// Returns the edits that add a pavement to the pieces of a ring, which are roads from `first` on. It lies
-/// only on the outside. A cross-section with a pavement would centre lane and pavement together on the line,
-/// rather than the lane alone.
+/// Returns the edits that add a pavement to the pieces of a ring, which are roads from `first` on. The
+/// pavement lies only on the outside. It is added afterwards because a cross-section with a pavement would
+/// centre lane and pavement together on the line, rather than the lane alone.
 fn paved(scenario: &Scenario, first: RoadId, width: f64) -> Vec<Edit> {
     let pieces = scenario.network().roads().filter(|(id, _)| *id >= first);
     let with_pavement = pieces.map(|(id, road)| {

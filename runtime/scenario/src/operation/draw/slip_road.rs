@@ -27,7 +27,8 @@ const FAST: f64 = 70.0 / 3.6;
 const SMALL_ANGLE: f64 = 0.6;
 /// Largest distance between the carriageway and the end of a line that joins it, m.
 const REACH: f64 = 1.0;
-/// Distance from its final position beside the host at which the line begins to bend towards the host, m.
+/// Distance from the line's final position beside the host at which the line begins to bend towards the host,
+/// m.
 const AWAY: f64 = 4.0;
 /// Minimum and maximum length over which it bends, m.
 const BENDING: (f64, f64) = (60.0, 200.0);
@@ -47,7 +48,7 @@ struct Slip {
     is_left: bool,
     /// Length of the full auxiliary lane, m.
     auxiliary: f64,
-    /// Length before its end over which the new road bends, m.
+    /// Length at the end of the new road over which it bends, m.
     bending: f64,
     /// Shift of its lanes there, m to the left.
     shift: f64,

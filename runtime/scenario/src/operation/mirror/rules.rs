@@ -131,8 +131,8 @@ impl Image<'_> {
         }
     }
 
-    /// Mirrors the rules of corners. A corner goes from a road to the next one counter-clockwise, which is
-    /// the next one clockwise after mirroring.
+    /// Mirrors the rules of corners. A corner leads from a road to the next road counter-clockwise, which is
+    /// the next road clockwise after mirroring.
     fn corners(&self, corners: &[CornerRule]) -> Vec<CornerRule> {
         let is_kept = |corner: &&CornerRule| {
             let mut roads = [corner.road, corner.next].into_iter();

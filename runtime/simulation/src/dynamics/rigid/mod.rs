@@ -76,7 +76,7 @@ impl RigidBodies {
         self.cars.len().min(self.towed.len())
     }
 
-    /// Makes room for a number of agents.
+    /// Makes room for `agents` agents.
     pub(crate) fn grow(&mut self, agents: usize) {
         let count = agents.max(self.cars.len());
         self.cars.resize(count, None);

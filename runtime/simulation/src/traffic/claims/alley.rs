@@ -31,7 +31,7 @@
 //! other.
 //!
 //! A vehicle inside that was not let in (it spawned there, or its driver does not look) counts as holding the
-//! alley until it has left. If it needs the next alley to leave, vehicles that wait for its present alley do
+//! alley until it has left. If it needs the next alley to leave, vehicles that wait for its current alley do
 //! not keep the next one from it.
 
 use super::Scratch;
@@ -92,8 +92,8 @@ pub(crate) struct Alleys {
 struct AlleyLists {
     /// Agents that may reach an alley soon.
     near: Vec<AgentIndex>,
-    /// Requests for alleys from the open road, the alleys that one request needs, and the alleys that are
-    /// kept for agents that have waited long.
+    /// Requests for alleys from the open road. The next two lists contain the alleys that one request needs,
+    /// and the alleys that are kept for agents that have waited long.
     requests: Vec<AlleyRequest>,
     needs: Vec<AlleyNeed>,
     kept: Vec<Kept>,
@@ -185,7 +185,7 @@ impl Alleys {
     }
 
     /// Revokes what an agent holds, starting at an index of its route, unless it is already in an alley. In
-    /// that case it has all that it needs to leave, and keeps it.
+    /// that case, it holds everything that it needs to leave, and keeps it.
     pub(super) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         let mut own = self.held.iter().filter(|hold| hold.agent == agent);
         if !own.any(|hold| hold.has_entered) {
@@ -519,9 +519,9 @@ impl Alleys {
         })
     }
 
-    /// Whether a vehicle would find room between the end of an alley and the end of its lane, if all vehicles
-    /// there, and those let into the alley before it, stood in a queue. Otherwise it might stop in the alley.
-    /// An alley that ends with its lane counts as an ordinary lane.
+    /// Whether a vehicle would find room between the end of an alley and the end of the lane if all vehicles
+    /// there, and all vehicles let into the alley before it, stood in a queue. Otherwise, it might stop in
+    /// the alley. An alley that ends with its lane counts as an ordinary lane.
     fn has_room_behind(
         &self,
         agent: AgentIndex,

@@ -18,8 +18,8 @@ const LEAST_SPEED: f64 = 3.0;
 const LONGEST: f64 = 12.0;
 /// Maximum number of vehicles on one lane that request at once. They request from 12 m before the line.
 const ASKING: f64 = 3.0;
-/// Time in which a vehicle clears the crossing before pedestrians, and in which pedestrians walk clear of the
-/// kerb, s.
+/// Time that a vehicle takes to clear a crossing ahead of pedestrians, and that pedestrians take to walk
+/// clear of the kerb, s.
 const BEFORE_PEOPLE: f64 = 3.0;
 
 /// Longest time that an agent waits for the junction of a node while the lanes beyond it drain and the junction

@@ -17,7 +17,7 @@ use crate::records::AgentIndex;
 use roadwright_scenario::JunctionIndex;
 use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
 
-/// Distance from a connection up to which vehicles are considered, m. Every vehicle stops in less.
+/// Distance from a connection up to which vehicles are considered, m. Every vehicle can stop within it.
 const SIGHT: f64 = 100.0;
 
 /// Distance by which a held vehicle may stand closer than required, m.
@@ -48,7 +48,8 @@ impl ComingJunction {
     }
 }
 
-/// A connection on an agent's route that conflicts with no other in its junction, although others there do.
+/// A connection on an agent's route that conflicts with no other connection, although other connections of
+/// its junction conflict.
 struct FreeConnection {
     junction: JunctionIndex,
     /// Index of the connection in the route.
@@ -57,7 +58,8 @@ struct FreeConnection {
     distance: f64,
 }
 
-/// Junctions that pending edits are to change. They are not saved, because pending edits are not.
+/// Junctions that pending edits are to change. They are not saved, because pending edits are not saved
+/// either.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Closing {
     /// Junctions that no longer let vehicles in.

@@ -97,7 +97,7 @@ impl Entries {
             )
         });
         let entered = self.0.get(&line);
-        // In seconds relative to the present step, so negative for a vehicle that has entered.
+        // In seconds relative to the current step, so negative for a vehicle that has entered.
         let entered =
             entered.map(|&step| situation.dt * -(situation.step.saturating_sub(step) as f64));
         let before = enters.chain(entered).reduce(f64::max);

@@ -273,7 +273,7 @@ impl Grants {
         list.insert(place, grant);
     }
 
-    /// Returns a ticket of a junction that comes just before `ticket` and after all lower ones.
+    /// Returns a free ticket of a junction that comes just before `ticket` and after all lower ones.
     fn ticket_before(&self, junction: JunctionIndex, ticket: u64) -> u64 {
         let list = &self.granted[junction.index()];
         let place = list.partition_point(|grant| grant.ticket < ticket);
@@ -325,7 +325,7 @@ impl Grants {
         self.grant(request, needs, None, false)
     }
 
-    /// Grants all connections that a request needs, just before the ticket `before` or after all others.
+    /// Grants all connections that a request needs, with a ticket just before `before`, or after all others.
     /// Returns the route index up to which (exclusive) the agent may now enter connections.
     pub(super) fn grant(
         &mut self,

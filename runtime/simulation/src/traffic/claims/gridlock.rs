@@ -40,7 +40,7 @@ const DETOUR_RATE: f64 = 0.1;
 /// moment.
 pub(super) const STANDS: f64 = 3.0;
 /// Standing time of all heads of a ring after which one of them is rerouted, s. The second value applies if
-/// heads need green, which may take two cycles of each signal.
+/// heads need green, for which they may wait two cycles of each signal.
 const TURNS_WITHIN: f64 = 60.0;
 const TURNS_WITHIN_AT_SIGNALS: f64 = 240.0;
 /// Standing time after which heads request green, s. Most queues have moved on by then.
@@ -77,7 +77,7 @@ impl Head {
             .is_some()
     }
 
-    /// Its id, and the connection that it waits to enter.
+    /// Id of its agent, and the connection that it waits to enter.
     fn asked_connection(&self) -> (u64, Connection) {
         (self.request.id, self.request.path)
     }
@@ -393,8 +393,8 @@ impl Rings<'_> {
     }
 
     /// Whether a head may enter all that it needs, after all vehicles that have been let in. It comes last,
-    /// because a vehicle that passes before others must not rely on any vehicle. It need not yield, because
-    /// vehicles with right of way would not get far anyway.
+    /// because a vehicle that passes before others must not rely on others to move. It need not yield,
+    /// because vehicles with right of way would not get far anyway.
     fn may_come_last(&self, head: &Head, situation: &Situation<'_>) -> bool {
         head.needs.iter().all(|need| {
             if self.room.closing.is_closed(need.junction) {
@@ -474,7 +474,7 @@ impl Grants {
         }
     }
 
-    /// Makes a vehicle that is let in with a ring continue at amber, however well it could brake. It stands
+    /// Makes a vehicle that is let in with a ring continue at amber, even if it could easily stop. It stands
     /// at the line, and the others rely on it.
     fn keep_at_amber(&mut self, agent: AgentIndex, needs: &[Need]) {
         for need in needs {

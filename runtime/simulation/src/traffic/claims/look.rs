@@ -22,7 +22,7 @@ pub struct Ticket {
     pub path: ConnectionIndex,
     /// Whether its front has passed the stop line.
     pub has_entered: bool,
-    /// Whether it was let in. Otherwise it is inside nevertheless, and others keep clear.
+    /// Whether it was let in. If not, it is inside without having been let in, and others keep clear.
     pub is_invited: bool,
     /// Place inside where it waits for vehicles that pass first, m along the connection; `None` if it need
     /// not wait.

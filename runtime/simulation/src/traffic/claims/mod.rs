@@ -131,7 +131,7 @@ pub(crate) struct Claims {
     entries: Entries,
     pub(crate) gridlock: Gridlock,
     pub(crate) alleys: Alleys,
-    /// Whether junctions decide in the next step although no decision is due, because they are new.
+    /// Whether junctions decide in the next step, although no decision is due, because the junctions are new.
     is_overdue: bool,
     #[serde(skip)]
     pub(crate) closing: Closing,

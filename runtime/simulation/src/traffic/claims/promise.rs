@@ -17,7 +17,7 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, JunctionIndex};
 
 impl Grants {
-    /// Whether a vehicle that takes `own` metres in a queue may spawn on a lane, in addition to others that
+    /// Whether a vehicle that takes `own` metres in a queue can spawn on a lane, in addition to others that
     /// spawn there in the same step, and still leave the room that has been promised to other vehicles.
     pub(crate) fn may_appear(
         &self,

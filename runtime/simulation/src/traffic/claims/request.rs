@@ -21,8 +21,8 @@ use std::hint::black_box;
 /// that a free junction lets it in before it would brake. With a larger value, it holds the junction for
 /// longer before it enters, and others wait.
 const ASKING_MARGIN: f64 = 12.0;
-/// Time before it reaches a junction from which on a vehicle is seen by others, s: a little more than the
-/// longest critical gap.
+/// Time before its arrival at a junction from which others see a vehicle, s: a little more than the longest
+/// critical gap.
 const SIGHT: f64 = 8.0;
 /// Maximum number of consecutive junctions that a vehicle requests at once because it does not fit between
 /// them.
@@ -146,8 +146,8 @@ impl Situation<'_> {
     }
 
     /// The index in the route at which the holder of a grant has to stop for the signals of that junction:
-    /// where it enters the junction, or at the first of the narrow bends before it if it does not fit between
-    /// them (`needs`). `None` if an earlier junction decides for both.
+    /// that of the junction itself, or that of the first narrow bend before it if the vehicle does not fit in
+    /// between (`needs`). `None` if an earlier junction decides for both.
     pub(super) fn law_from(&self, grant: &Grant) -> Option<u32> {
         if grant.is_first {
             return Some(grant.at);
@@ -267,7 +267,8 @@ struct RequestLists {
     requests: Vec<Request>,
     approaches: Vec<Approach>,
     intruders: Vec<Intruder>,
-    /// Vehicles that can no longer be passed over, with what other vehicles have to leave to them.
+    /// Vehicles that can no longer be passed over, with the room or connection that other vehicles have to
+    /// leave to them.
     pending: Vec<Pending>,
 }
 

@@ -10,7 +10,7 @@ use roadwright_scenario::{Connection, JunctionIndex};
 
 impl Grants {
     /// Finds vehicles that have not entered yet and have to give back their grants, because their signal has
-    /// turned red or another vehicle has cut in before them.
+    /// turned red or another vehicle has cut in ahead of them.
     pub(super) fn find_revoked(
         &self,
         closing: &Closing,

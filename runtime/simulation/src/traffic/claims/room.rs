@@ -20,9 +20,9 @@ const DRIVES_OUT: f64 = 3.0;
 /// Additional time that a vehicle may need to enter while its signal is green, compared with an empty lane,
 /// s.
 const TIME_TO_ENTER: f64 = 2.0;
-/// Fraction of a ring that may be occupied. Before each vehicle that waits to join, a few metres stay empty
-/// that no vehicle can use. So a completely full ring stops, and a fuller ring moves more slowly. At this
-/// fraction the most vehicles pass (0.6 to 1 were tried with cars and buses).
+/// Fraction of a ring that may be occupied. In front of each vehicle that waits to join, a few metres stay
+/// empty that no vehicle can use. So the fuller a ring is, the more slowly it moves, and a completely full
+/// ring stops. Throughput is highest at this fraction (0.6 to 1 were tried with cars and buses).
 const RING_SHARE: f64 = 0.7;
 
 /// Vehicles that are not counted when room on a lane is computed, because they will drive on.
@@ -101,7 +101,7 @@ pub(super) struct Room<'a> {
 impl Room<'_> {
     /// Whether a vehicle would find room beyond a junction, so that it does not come to a stop in it.
     ///
-    /// Room is counted as if all vehicles there stood in a queue, bumper to bumper with a gap. Their present
+    /// Room is counted as if all vehicles there stood in a queue, bumper to bumper with a gap. Their current
     /// positions and speeds do not count, because they may all have to stop. Only vehicles that are trusted
     /// to drive on are left out. A lane between two junctions of a chain, where the vehicle cannot stop, must
     /// be empty of all others. If a vehicle continues from a short lane without a request, the next lane
@@ -355,7 +355,7 @@ impl Room<'_> {
     }
 }
 
-/// Room on the lane beyond a junction that is kept for vehicles that have long waited for it, m.
+/// Room on the lane beyond a junction that is kept for vehicles that have waited long for it, m.
 fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
     let kept = pending.iter().map(|pending| match pending.reserved {
         Reserved::Room(exit, length) if exit == need.exit => length,
@@ -401,7 +401,7 @@ impl Situation<'_> {
         green > enters && !self.may_be_walked_over(grant.agent, Connection::new(junction, path))
     }
 
-    /// Whether pedestrians may cross a connection of a junction while the signals show their present stage.
+    /// Whether pedestrians may cross a connection of a junction while the signals show their current stage.
     fn may_be_walked_over(
         &self,
         agent: AgentIndex,

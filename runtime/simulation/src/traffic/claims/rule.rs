@@ -29,8 +29,8 @@ const LEAST_TIME_BETWEEN: f64 = 1.0;
 /// Waiting time after which a request may no longer be passed over, s.
 const LOCK_AFTER: f64 = 60.0;
 /// Time for which a vehicle yields where no approach has a sign, s. At signals, time for which a vehicle that
-/// turns across oncoming traffic yields. After that it is not passed over either, because on a shared lane it
-/// would block the others for all of their green.
+/// turns across oncoming traffic yields. After that, such a vehicle is not passed over either, because on a
+/// shared lane it would block the others for their whole green.
 pub(super) const TURN_AFTER: f64 = 6.0;
 /// Time for which a vehicle may be passed over where no approach has a sign, s.
 const OPEN_FOR: f64 = 30.0;
@@ -44,7 +44,7 @@ const AT_LINE: f64 = 4.0;
 /// Outcome of a request.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Verdict {
-    /// It is granted, with a ticket before another one or after all others.
+    /// The request is granted. Its ticket goes ahead of the ticket `before`, or after all others with `None`.
     Granted {
         before: Option<u64>,
     },
@@ -56,7 +56,8 @@ pub(super) enum Verdict {
 /// State of a junction from which it decides.
 pub(super) struct JunctionState<'a> {
     pub(super) inside: &'a [Grant],
-    /// Vehicles that may no longer be passed over, with what others have to leave to them.
+    /// Vehicles that may no longer be passed over, with the room or connection that others have to leave to
+    /// them.
     pub(super) pending: &'a [Pending],
     /// Vehicles that approach the junction.
     pub(super) approaches: &'a [Approach],
@@ -209,8 +210,8 @@ pub(super) fn lock_after(control: Control, has_signals: bool) -> f64 {
 
 /// Waiting time after which a vehicle may no longer be passed over, s; at signals, only green time counts.
 /// Where no approach has a sign, vehicles without a conflict inside may go in the meantime. If all of them
-/// waited for the first one after [`TURN_AFTER`], five sixths as many vehicles would pass where four arms
-/// meet, and half as many at a mini roundabout with six.
+/// waited for the first one after [`TURN_AFTER`], throughput would fall to five sixths where four arms meet,
+/// and to half at a mini roundabout with six.
 pub(super) fn keep_out_after(control: Control, has_signals: bool) -> f64 {
     match control {
         Control::Uncontrolled => OPEN_FOR,
@@ -314,7 +315,7 @@ fn to_line(request: &Request, situation: &Situation<'_>) -> f64 {
     -situation.front(request.agent, request.at) - situation.setback(request.path)
 }
 
-/// Whether a vehicle is stopped by a sign or by pedestrians. The refusal says which.
+/// Whether a vehicle is stopped by a sign or by pedestrians. The refusal states which of the two.
 pub(super) fn is_stopped(
     request: &Request,
     need: &Need,
@@ -526,7 +527,7 @@ fn critical_gap(request: &Request, need: &Need, situation: &Situation<'_>) -> f6
     right.critical_gap(need.path) * (1.0 - (1.0 - LEAST_GAP_SHARE) * patience)
 }
 
-/// Whether a vehicle with right of way cannot use it, because it stands behind another vehicle, waits for
+/// Whether a vehicle cannot use its right of way, because it stands behind another vehicle, waits for
 /// pedestrians, or has no room beyond.
 pub(super) fn is_held_up(other: &Approach, situation: &Situation<'_>) -> bool {
     let refused = situation.agents.claim[other.agent.index()].refused;

@@ -95,7 +95,7 @@ pub(super) struct Situation<'a> {
 }
 
 impl<'a> Setting<'a> {
-    /// Present time, s.
+    /// Current time, s.
     pub(crate) fn time(&self) -> f64 {
         self.step as f64 * self.dt
     }
@@ -145,7 +145,7 @@ impl<'a> Situation<'a> {
         passing.holds_up_any(self.is_long(agent))
     }
 
-    /// Whether two agents are unable to pass each other in an alley.
+    /// Whether two agents cannot pass each other in an alley.
     pub(super) fn hold_up(&self, agent: AgentIndex, other: AgentIndex, side: AlleySide) -> bool {
         let passing = self.ground.alleys().passing(side);
         passing.holds_up(self.is_long(agent), self.is_long(other))
@@ -235,7 +235,7 @@ impl<'a> Situation<'a> {
         time_to_cover(distance, self.speed(agent), top, EXPECTED_ACCELERATION)
     }
 
-    /// Like `time_for`, but with its present acceleration, s, because a vehicle that follows another one
+    /// Like `time_for`, but with its current acceleration, s, because a vehicle that follows another one
     /// gains less speed than it could. A vehicle that hardly moves is treated as starting from rest.
     pub(super) fn time_as_it_drives(&self, distance: f64, agent: AgentIndex, at: u32) -> f64 {
         let speed = self.speed(agent);

@@ -247,7 +247,8 @@ impl Claims {
 }
 
 impl Requests {
-    /// Records what others have to leave to a vehicle that is not let in, if it has waited long enough.
+    /// Records the room or connection that others have to leave to a vehicle that is not let in, if it has
+    /// waited long enough.
     fn reserve_for(
         &mut self,
         request: &Request,

@@ -19,9 +19,9 @@ use roadwright_scenario::junction::Interval;
 pub(super) type Wall = (u32, f32);
 
 impl Grants {
-    /// Finds the delay of each holder of a grant by others, and the first place in each junction where it has
-    /// to wait, as (agent, place). Agents that need not wait are left out. O(pairs of grants in one
-    /// junction).
+    /// Finds the delay that others cause to each holder of a grant, and the first place in each junction
+    /// where the holder has to wait, as (agent, place). Agents that need not wait are left out. O(pairs of
+    /// grants in one junction).
     pub(super) fn set_walls(
         &mut self,
         situation: &Situation<'_>,
@@ -90,7 +90,7 @@ const INSIDE: f64 = 0.5;
 /// Time until a merging vehicle has to brake, in addition to one decision period, s.
 const REACTION: f64 = 0.2;
 
-/// A conflict of two agents in a junction that the second has not left yet.
+/// A conflict of two agents in a junction that the second agent has not left yet.
 pub(super) struct Meeting {
     /// Interval of the conflict on the agent's own connection, m.
     pub(super) own: Interval,

@@ -20,8 +20,9 @@ pub(super) struct Intruder {
 }
 
 impl Claims {
-    /// Counts vehicles that have entered since the last step. Gives uninvited vehicles inside the grants that
-    /// they need, so that others keep clear. They pass first because they are already inside.
+    /// Counts vehicles that have entered since the last step. Gives vehicles that are inside without having
+    /// been let in the grants that they need, so that others keep clear. They pass first because they are
+    /// already inside.
     pub(super) fn watch(&mut self, statistics: &[Statistics], situation: &Situation<'_>) {
         let (entries, counts) = (&mut self.entries, &mut self.counts);
         self.grants.for_each_busy(|junction, grants| {
@@ -170,8 +171,8 @@ impl Situation<'_> {
         matches!(refused, Refusal::NoRoom | Refusal::OffLanes)
     }
 
-    /// Whether an agent stands behind another one on one of `lanes`, which are sorted, so that it cannot
-    /// drive either.
+    /// Whether an agent stands behind another one on one of `lanes` and therefore cannot drive either.
+    /// `lanes` is sorted.
     fn is_behind_one_of(&self, agent: AgentIndex, at: u32, lanes: &[LaneletIndex]) -> bool {
         let is_there = |lane| lanes.binary_search(&lane).is_ok();
         let is_behind = self.agents.claim[agent.index()].refused == Refusal::NotFirst;

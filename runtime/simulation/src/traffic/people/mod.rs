@@ -65,9 +65,9 @@ pub(crate) struct People {
     id: Vec<u64>,
     /// Number of the crossing in the ground.
     crossing: Vec<u32>,
-    /// Whether they come from the right kerb, as seen outward from the junction.
+    /// Whether each pedestrian comes from the right kerb, as seen outward from the junction.
     is_from_right: Vec<bool>,
-    /// Distance from the kerb that they started from, m; negative before it.
+    /// Distance from the kerb at which each pedestrian started, m; negative before the kerb.
     along: Vec<f64>,
     /// Lateral offset from the middle of the crossing, m.
     beside: Vec<f64>,

@@ -43,7 +43,7 @@ pub(crate) struct Stray {
     waits: bool,
 }
 
-/// The data that stray pedestrians and drivers need about each other.
+/// Data that stray pedestrians and drivers need about each other.
 pub(crate) struct Roadside<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
@@ -98,8 +98,8 @@ impl People {
         !self.strays.is_empty()
     }
 
-    /// Stops drivers that can stop before stray pedestrians, by waiting places on their routes. O(strays *
-    /// drivers).
+    /// Stops drivers that can stop before stray pedestrians, by setting waiting places on their routes.
+    /// O(strays * drivers).
     pub(crate) fn hold_for_strays(&self, roadside: &Roadside<'_>, agents: &mut ClaimColumns<'_>) {
         for agent in agents.by_growing_id() {
             let nearest = self.wall_for(agent, roadside, agents.lent());

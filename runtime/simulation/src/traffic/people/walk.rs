@@ -228,8 +228,8 @@ impl People {
         !standing.is_empty() && self.wall(person, site, standing) < stretch.to + RADIUS
     }
 
-    /// Position that a pedestrian reaches before the next obstacle if it wants to walk to a given position, m
-    /// along its path.
+    /// Position that a pedestrian reaches, m along its path, if it wants to walk to the given position but
+    /// stops before the next obstacle.
     fn before_standing(
         &self,
         person: usize,

@@ -38,18 +38,18 @@ struct Request {
 pub(super) struct Desk {
     /// Requests in the order of their arrival, at most one call and one hold per agent.
     requests: Vec<Request>,
-    /// Time at which the hold of the present stage began, s.
+    /// Time at which the hold of the current stage began, s.
     held_since: Option<f64>,
     /// Whether a request has interrupted the fixed times.
     pub(super) is_off_clock: bool,
-    /// Whether the module failed to decide when it was last called.
+    /// Whether the module failed to decide at its last call.
     pub(super) is_by_demand: bool,
     /// Time at which vehicles or pedestrians began to wait for each stage, s. Recorded if a module decides,
     /// and after the first request.
     waiting: Vec<Option<f64>>,
     /// Vehicles within range of the detectors, by id.
     near: Vec<u64>,
-    /// Number of vehicles that have arrived there since the stage began, by connection.
+    /// Number of vehicles that have reached the detectors since the stage began, by connection.
     arrivals: BTreeMap<Connection, u32>,
 }
 
@@ -91,7 +91,7 @@ impl Desk {
         calls.fold(0, |bits, own| bits | 1u32 << own.stage)
     }
 
-    /// Time until which a stage is held, seen from `time`, s; `None` if it is not held.
+    /// Time until which a stage is held, s; `None` if it is not held at `time`.
     pub(super) fn hold_of(&self, stage: u32, time: f64) -> Option<f64> {
         let holds = self.requests.iter().filter_map(|own| match own.wish {
             Wish::Hold(until) if own.stage == stage && until > time => Some(until),
@@ -103,7 +103,7 @@ impl Desk {
         Some(until.min(bound)).filter(|until| *until > time)
     }
 
-    /// Whether the present stage is held. The maximum duration of a hold counts from the first time that it
+    /// Whether the current stage is held. The maximum duration of a hold counts from the first time that it
     /// is.
     pub(super) fn holds(&mut self, stage: u32, time: f64) -> bool {
         self.requests

@@ -240,7 +240,7 @@ impl State {
     }
 
     /// Whether fixed times follow the clock. They do not while an agent calls or holds a stage. Afterwards,
-    /// they do once the clock shows the same stage for long enough to keep its shortest green.
+    /// they follow it again once the clock shows the same stage for long enough to keep its shortest green.
     fn is_on_clock(&self, programme: &Programme, time: f64, desk: &mut Desk) -> bool {
         if programme.mode != SignalMode::Fixed {
             return false;
@@ -261,7 +261,7 @@ impl State {
         !desk.is_off_clock
     }
 
-    /// The next stage, if the present green should end.
+    /// The next stage, if the current green should end.
     fn wanted(
         &mut self,
         programme: &Programme,
@@ -441,7 +441,7 @@ impl SignalStates {
         faults
     }
 
-    /// Whether there is no demand for any stage of a programme except the present one. Most signals of a town
+    /// Whether there is no demand for any stage of a programme except the current one. Most signals of a town
     /// are in this state.
     fn is_at_rest(&self, group: usize) -> bool {
         let shown = 1u32 << self.states[group].stage;
@@ -485,7 +485,7 @@ impl SignalStates {
     }
 
     /// Calls and holds the stage in which a connection has green, for an agent in a ring of full lanes. The
-    /// agent repeats this each second; otherwise the request lapses.
+    /// request lapses unless the agent repeats it each second.
     pub(crate) fn ask_for_green(
         &mut self,
         ground: &Ground,

@@ -9,7 +9,7 @@ use roadwright_scenario::SignalMode;
 use roadwright_scenario::junction::Programme;
 use std::sync::Arc;
 
-/// The policy of a step, and its outcome.
+/// The policy that decides about the next stage in a step, and its outcome.
 pub(super) struct Policy<'a> {
     /// Mode that decides unless a module does.
     pub(super) mode: SignalMode,
@@ -22,7 +22,7 @@ pub(super) struct Policy<'a> {
 }
 
 impl Policy<'_> {
-    /// The next stage, if the present one should end.
+    /// The next stage, if the current one should end.
     pub(super) fn decide(&mut self, desk: &mut Desk, view: SignalView<'_>) -> Option<u32> {
         if let Some((controllers, group, facts)) = &mut self.module {
             let facts = facts.as_ref();

@@ -197,7 +197,7 @@ fn red_and_amber_are_shown_before_green_and_after_an_edit() {
     }
 }
 
-/// A module with random answers: nothing, faults, the present stage, stages that do not exist.
+/// A module with random answers: nothing, faults, the current stage, stages that do not exist.
 struct Nonsense(u64);
 
 impl Logic for Nonsense {}

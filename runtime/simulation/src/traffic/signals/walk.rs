@@ -8,7 +8,7 @@ use roadwright_scenario::{JunctionIndex, SignalMode};
 /// Signals that let pedestrians walk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Walk {
-    /// Time since pedestrians may walk, s.
+    /// Time for which pedestrians have been allowed to walk, s.
     pub(crate) elapsed: f64,
     /// Minimum time for which the crossed lanes stay red, s.
     pub(crate) left: f64,
@@ -35,7 +35,7 @@ impl SignalStates {
         }
     }
 
-    /// The state of the signals of a junction if pedestrians may walk in the present stage, which has to be
+    /// The state of the signals of a junction if pedestrians may walk in the current stage, which has to be
     /// one of `stages` (one bit each).
     pub(in crate::traffic) fn walk(
         &self,

@@ -52,7 +52,7 @@ impl Car {
         OrientedBox::new(middle, self.kind.length.get(), self.kind.width.get())
     }
 
-    /// Acceleration that engine and brakes produce for a requested one, m/s^2. NaN means full braking.
+    /// Acceleration that engine and brakes produce if `wanted` is requested, m/s^2. NaN means full braking.
     fn pedals(&self, wanted: f64) -> f64 {
         let (gas, brake) = (self.kind.max_acceleration, self.kind.max_braking);
         let direction = if self.speed == 0.0 {
@@ -73,7 +73,7 @@ impl Car {
         wanted.clamp(least, most.get())
     }
 
-    /// Advances by a time, s. Returns the acceleration, m/s^2.
+    /// Advances by `dt` seconds. Returns the acceleration, m/s^2.
     pub(super) fn advance(&mut self, command: ControllerOutput, dt: f64) -> f64 {
         let kind = &self.kind;
         let turn = if command.steering.is_finite() {

@@ -34,8 +34,8 @@ use roadwright_scenario::{Agent, ModuleSetting, Place, Scenario, Shape, Stack, V
 use roadwright_simulation::World;
 use std::f64::consts::FRAC_PI_2;
 
-/// Number of substeps per time step. The driver's command is constant meanwhile, but a pole falls and a
-/// trailer swings.
+/// Number of substeps per time step. The driver's command stays constant during a time step, while a pole
+/// falls or a trailer swings.
 const PARTS: u32 = 4;
 /// Interval at which observers are asked whether to continue, and at which the visible state is hashed, s.
 const GLANCE: f64 = 1.0;
@@ -179,8 +179,8 @@ impl Course {
     }
 }
 
-/// Drives a manoeuvre to its end, or until `goes_on` returns false. `world` has been created from the
-/// scenario, has accepted the stack and determines the time step, but does not advance.
+/// Drives a manoeuvre to its end, or until `goes_on` returns false. `world`, which was created from the
+/// scenario and has accepted the stack, determines the time step but does not advance.
 pub(crate) fn drive(
     (course, seed): (&Course, u64),
     scenario: &Scenario,
@@ -359,7 +359,7 @@ impl ManoeuvreRun {
         let _ = logic.at_step_boundary(parameters, &moment);
     }
 
-    /// Records that a module has failed at a time, s.
+    /// Records that a module failed at time `at`, s.
     fn note(&mut self, module: &str, at: f64, failure: Option<Failure>) {
         if let Some(failure) = failure {
             self.failure

@@ -46,8 +46,8 @@ const TIME: f64 = 90.0;
 pub(in crate::course) fn course() -> Course {
     Course {
         name: "parking".into(),
-        doc: "A car comes along an aisle and has to park in a bay of 2.5 m between two others, facing the \
-              aisle; it has 90 s."
+        doc: "A car drives along an aisle and has to park in a 2.5 m bay between two other cars, \
+              facing the aisle; it has 90 s."
             .into(),
         vehicle: "car",
         driver: "bay_parking",

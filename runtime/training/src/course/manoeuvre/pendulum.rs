@@ -34,8 +34,8 @@ const KICK: (f64, f64) = (0.2, 0.6);
 pub(in crate::course) fn course() -> Course {
     Course {
         name: "pendulum".into(),
-        doc: "A car on a straight line balances a pole of 2 m on its roof, which is pushed at the start; \
-              it has to hold it for a minute."
+        doc: "A car on a straight line balances a 2 m pole on its roof; the pole is pushed at the \
+              start and must not fall for a minute."
             .into(),
         vehicle: "car",
         driver: "pole_balance",
