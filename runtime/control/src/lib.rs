@@ -74,6 +74,9 @@ mod speed_law;
 mod stanley;
 mod term;
 mod trailer_backing;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod trailer_following;
 
 pub use bay_parking::BayParking;
 pub use formulas::formulas;
