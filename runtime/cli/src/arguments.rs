@@ -169,6 +169,28 @@ pub(crate) struct RunOne {
     pub(crate) simulate: Simulate,
 }
 
+/// Vehicle for which `controller show lqr` computes gains.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Design {
+    /// Compute the gains of `lqr` for this vehicle: `car`, a shipped vehicle, or a file NAME.vehicle.json
+    #[arg(long, value_name = "VEHICLE", requires = "speed")]
+    pub(crate) vehicle: Option<String>,
+    /// Its speed, in m/s
+    #[arg(long, value_name = "M/S", requires = "vehicle")]
+    pub(crate) speed: Option<f64>,
+    /// Its level of dynamics: one_track, dynamic_one_track or sliding
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        requires = "vehicle",
+        default_value = "one_track"
+    )]
+    pub(crate) level: DynamicsLevel,
+    /// Drive backwards; the first trailer leads
+    #[arg(long, requires = "vehicle")]
+    pub(crate) reverse: bool,
+}
+
 /// Flags for external modules.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Plugins and scripts")]
@@ -457,6 +479,8 @@ pub(crate) enum ControllerVerb {
     Show {
         /// A controller, e.g. `idm` or `fuzzy_driver.route.speed`
         name: String,
+        #[command(flatten)]
+        design: Design,
         /// Print one JSON document and nothing else
         #[arg(long)]
         json: bool,

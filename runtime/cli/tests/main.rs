@@ -12,6 +12,7 @@ mod documentation;
 mod evil;
 mod failed_runs;
 mod forgery;
+mod gains;
 mod kept_inputs;
 mod measurements;
 mod misbehaviour;

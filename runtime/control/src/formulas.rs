@@ -23,6 +23,7 @@ pub fn formulas(id: &str) -> Option<String> {
         "stanley" => Some(stanley()),
         "pd_follower" => Some(pd_follower()),
         "lqr" => Some(lqr()),
+        "linear_mpc" => Some(linear_mpc()),
         "fuzzy_driver" => Some(fuzzy_driver()),
         "fuzzy_mechanic" => Some(fuzzy_mechanic()),
         "bay_parking" => Some(BAY_PARKING.into()),
@@ -133,6 +134,23 @@ w(i) = mean curvature of the path in step i ahead; x(k+1) = A x(k) + B u(k) + E 
 the offset counts only as far as it makes the vehicle approach the path at most at the angle
 approach; models and gains are interpolated between multiples of 0.25 m/s
 steering = steering + u T, T = period of the controller, within lock and lateral_acceleration"
+    )
+}
+
+fn linear_mpc() -> String {
+    format!(
+        "\
+{HALTING}
+steering rates u(k) and accelerations a(k) of the next steps, N = horizon, h = step; x, w and the
+errors are those of lqr, whose answer without limits is the same; v = speed
+    minimise last_weight errors(N) + sum of errors(k) + rate_weight u(k)^2
+             + speed_weight (v(k) - min(road_speed, v_halt))^2 + acceleration_weight a(k)^2
+    x(k+1) = A x(k) + B u(k) + E w(k),  v(k+1) = v(k) + a(k) h
+    |u(k)| <= steering rate, |steering(k)| <= lock and lateral_acceleration,
+    -braking of the vehicle <= a(k) <= its acceleration
+behind a pushed trailer the cost of all later steps replaces last_weight errors(N)
+a plan is made `rate` times a second and followed in between; where the law of pursuit brakes harder
+than the plan, it counts. Without a plan within max_iterations lqr answers for that step"
     )
 }
 

@@ -13,6 +13,7 @@
 //! | `stanley.rs` | the front-axle law of [Hoffmann 2007] |
 //! | `pd_follower.rs` | the proportional-derivative laws of [Kuffner 1998] |
 //! | `bay_parking.rs`, `pole_balance.rs`, `trailer_backing.rs` | drivers for manoeuvring courses |
+//! | `linear_mpc.rs` | linear model predictive control, within the limits of the vehicle |
 //! | `lqr.rs`, `lateral.rs`, [`linear`] | the linear-quadratic regulator, the model of lateral errors, and its mathematics |
 //! | [`laws`] | shared laws: pursuit steering, safe speed and halting speed |
 //! | `formulas.rs` | the laws as plain text, for `roadwright controller show` |
@@ -65,6 +66,7 @@ mod idm;
 mod lateral;
 pub mod laws;
 pub mod linear;
+mod linear_mpc;
 mod lqr;
 mod pd_follower;
 mod pole_balance;
@@ -73,6 +75,9 @@ mod speed_law;
 mod stanley;
 mod term;
 mod trailer_backing;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod trailer_following;
 
 pub use bay_parking::BayParking;
 pub use formulas::formulas;
@@ -80,6 +85,7 @@ pub use fuzzy_driver::FuzzyDriver;
 pub use fuzzy_mechanic::FuzzyMechanic;
 pub use idm::Idm;
 pub use lateral::{Following, LateralModel, LateralWeights};
+pub use linear_mpc::LinearMpc;
 pub use lqr::{Lqr, LqrDesign, LqrSolution};
 pub use pd_follower::{PdFollower, PdGains};
 pub use pole_balance::PoleBalance;
@@ -99,6 +105,7 @@ pub fn register(registry: &mut Registry) {
     registry.add(Stanley::entry());
     registry.add(PdFollower::entry());
     registry.add(Lqr::entry());
+    registry.add(LinearMpc::entry());
     registry.add(BayParking::entry());
     registry.add(PoleBalance::entry());
     registry.add(TrailerBacking::entry());

@@ -3,6 +3,7 @@
 use crate::lateral::{Following, LateralModel, LateralWeights};
 use crate::linear::{Batch, Gains, LinearError, Matrix, Recursion, Regulator};
 use crate::speed_law::{self, SpeedLaw};
+use crate::term;
 use roadwright_agent::{
     Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, PATH_PARTS, ParameterInfo, ParameterSet,
     PathInput, PathParts, Step,
@@ -126,6 +127,11 @@ impl Default for LqrDesign {
 }
 
 impl LqrDesign {
+    /// Reads the parameters of `lqr` that a stack sets; the others have their defaults.
+    pub fn of(parameters: &BTreeMap<String, f64>) -> Self {
+        Self::new(&term::parameters(&PARAMETERS, parameters))
+    }
+
     fn new(parameters: &ParameterSet) -> Self {
         Self {
             solution: match parameters.value("solution") as u32 {
@@ -213,7 +219,7 @@ impl Lqr {
 
     /// Returns the gains of a model whose speed is a multiple of the step.
     fn gains_at(&self, design: &LqrDesign, model: &LateralModel) -> Arc<Gains> {
-        let key = key_of(design, model);
+        let key = model_key(design, model);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(gains) = kept.get(&key) {
             return gains.clone();
@@ -259,7 +265,8 @@ impl Lqr {
         rates.sum()
     }
 
-    fn command(
+    /// Steering angle for a vehicle that is asked again after a period, s.
+    pub(crate) fn command(
         &self,
         design: &LqrDesign,
         limits: &SteeringLimits,
@@ -288,7 +295,7 @@ fn requested(gains: &Gains, limits: &SteeringLimits, state: &[f64], ahead: &[f64
 }
 
 /// The numbers that determine the gains.
-fn key_of(design: &LqrDesign, model: &LateralModel) -> Vec<u64> {
+pub(crate) fn model_key(design: &LqrDesign, model: &LateralModel) -> Vec<u64> {
     let weights = &design.weights;
     let mut numbers = vec![
         design.step,

@@ -105,6 +105,7 @@ pub use open_ground::{
     profile_of, unreachable_over_ground,
 };
 pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, SimulationError};
+pub use perception::{Travel, lateral_model};
 pub use planned_route::{PlannedRoute, RouteFinder, TripEnd};
 pub use records::{
     AgentIndex, Collision, LooseRecord, ModuleFailure, Party, PeopleCounts, PersonRecord,

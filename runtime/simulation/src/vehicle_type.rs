@@ -483,7 +483,7 @@ fn held(described: &roadwright_scenario::VehicleType) -> f64 {
     held as f64 / file.vehicle.wheels.positions.len().max(1) as f64
 }
 
-fn train(described: &roadwright_scenario::VehicleType) -> Train {
+pub(crate) fn train(described: &roadwright_scenario::VehicleType) -> Train {
     let file = described.file.as_ref();
     file.map(|file| Train::of_file(&file.vehicle))
         .unwrap_or_default()

@@ -37,9 +37,16 @@ fn the_regulator_keeps_to_its_lane_both_ways_round() {
 }
 
 #[test]
+fn the_predictive_controller_keeps_to_its_lane_both_ways_round() {
+    assert_keeps("linear_mpc", DynamicsLevel::OneTrack, 0.005);
+    assert_keeps("linear_mpc", DynamicsLevel::DynamicOneTrack, 0.050);
+}
+
+#[test]
 #[ignore = "prints the table of the documents"]
 fn all_controllers_are_measured() {
     for controller in [
+        "linear_mpc",
         "lqr",
         "stanley",
         "pd_follower",

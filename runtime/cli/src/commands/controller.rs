@@ -1,5 +1,7 @@
 //! `roadwright controller`.
 
+mod gains;
+
 use super::print_json;
 use crate::Outcome;
 use crate::arguments::{Controller, ControllerVerb, Eval, Join};
@@ -20,7 +22,10 @@ pub(crate) fn controller(arguments: &Controller) -> anyhow::Result<Outcome> {
             write!(terminal::out(), "{}", page())?;
         }
         ControllerVerb::List { json, .. } => list(*json)?,
-        ControllerVerb::Show { name, json } => show(name, *json)?,
+        ControllerVerb::Show { name, design, json } => match &design.vehicle {
+            Some(vehicle) => gains::show(name, vehicle, design, *json)?,
+            None => show(name, *json)?,
+        },
         ControllerVerb::Eval(eval) => evaluate(eval)?,
         ControllerVerb::Surface {
             name,

@@ -91,7 +91,7 @@ pub(crate) fn vehicle(verb: &VehicleVerb) -> anyhow::Result<Outcome> {
 
 /// Finds a shipped vehicle by name, or reads a vehicle file. Keys of the built-in vehicle types, which have
 /// underscores instead of hyphens (`willys_mb`), are accepted as well.
-fn find(name: &str) -> anyhow::Result<VehicleFile> {
+pub(super) fn find(name: &str) -> anyhow::Result<VehicleFile> {
     let hyphenated = name.replace('_', "-");
     if let Some(shipped) = SHIPPED.iter().find(|shipped| shipped.name == hyphenated) {
         return VehicleFile::from_text(shipped.text).context("a shipped vehicle");

@@ -136,6 +136,27 @@ impl Matrix {
     /// matrix is not positive definite.
     pub fn solve(&self, right: &Self) -> Option<Self> {
         let size = self.rows;
+        let factor = self.cholesky()?;
+        let mut solution = right.clone();
+        for column in 0..right.columns {
+            for row in 0..size {
+                let done = (0..row).map(|k| factor[[row, k]] * solution[[k, column]]);
+                let left = solution[[row, column]] - done.sum::<f64>();
+                solution[[row, column]] = left / factor[[row, row]];
+            }
+            for row in (0..size).rev() {
+                let done = (row + 1..size).map(|k| factor[[k, row]] * solution[[k, column]]);
+                let left = solution[[row, column]] - done.sum::<f64>();
+                solution[[row, column]] = left / factor[[row, row]];
+            }
+        }
+        Some(solution)
+    }
+
+    /// Returns the lower triangle L of a symmetric positive definite matrix, which is L L'; `None` if the
+    /// matrix is not positive definite.
+    pub(super) fn cholesky(&self) -> Option<Self> {
+        let size = self.rows;
         let mut factor = Self::zeros(size, size);
         for row in 0..size {
             for column in 0..=row {
@@ -151,20 +172,16 @@ impl Matrix {
                 }
             }
         }
-        let mut solution = right.clone();
-        for column in 0..right.columns {
-            for row in 0..size {
-                let done = (0..row).map(|k| factor[[row, k]] * solution[[k, column]]);
-                let left = solution[[row, column]] - done.sum::<f64>();
-                solution[[row, column]] = left / factor[[row, row]];
-            }
-            for row in (0..size).rev() {
-                let done = (row + 1..size).map(|k| factor[[k, row]] * solution[[k, column]]);
-                let left = solution[[row, column]] - done.sum::<f64>();
-                solution[[row, column]] = left / factor[[row, row]];
-            }
+        Some(factor)
+    }
+
+    /// Rotates a row and the next one into each other: the first becomes cos first + sin next.
+    pub(super) fn rotate_rows(&mut self, row: usize, cos: f64, sin: f64) {
+        let both = &mut self.values[row * self.columns..(row + 2) * self.columns];
+        let (first, next) = both.split_at_mut(self.columns);
+        for (a, b) in first.iter_mut().zip(next) {
+            (*a, *b) = (cos * *a + sin * *b, cos * *b - sin * *a);
         }
-        Some(solution)
     }
 
     /// Returns the matrix exponential. It halves the matrix until its powers decay quickly, sums the series,

@@ -14,10 +14,12 @@
 //! matrices pair the k-th power of A with the controls of the next step and omit the final weight; here x(k)
 //! follows from the k-th power of A, and the final weight counts.
 //!
+//! [`QuadraticProgram`] adds limits to a batch.
 
 mod batch;
 mod eigenvalues;
 mod matrix;
+mod quadratic_program;
 mod riccati;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
@@ -26,4 +28,5 @@ mod tests;
 pub use batch::{Batch, LONGEST_BATCH};
 pub use eigenvalues::{Pole, poles};
 pub use matrix::Matrix;
+pub use quadratic_program::{NoMinimum, QuadraticProgram};
 pub use riccati::{Cost, Gains, LinearError, Plant, Recursion, Regulator};

@@ -230,6 +230,22 @@ impl Regulator {
         })
     }
 
+    /// Returns p, where x'Px + 2 x'p w, and a constant, is the cost of all steps from a state x on if a known
+    /// value w continues for ever.
+    pub fn beyond(&self, plant: &Plant) -> Matrix {
+        let next = self.closed.transposed();
+        let mut effect = &next * &(&self.cost * &plant.known);
+        let mut sum = effect.clone();
+        for _ in 0..MOST_STEPS {
+            effect = &next * &effect;
+            sum = &sum + &effect;
+            if effect.largest() <= CONVERGED * sum.largest() {
+                break;
+            }
+        }
+        sum
+    }
+
     /// Returns the gains, including those for `count` known values ahead. The last value is assumed to
     /// continue forever.
     pub fn gains(&self, plant: &Plant, count: usize) -> Gains {

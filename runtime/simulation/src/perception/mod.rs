@@ -26,6 +26,7 @@ mod path_ahead;
 mod warm;
 
 pub(crate) use lane::StopCause;
+pub use path_ahead::{Travel, lateral_model};
 
 use crate::agents::AgentsRef;
 use crate::dynamics::{Bodies, Dynamics};

@@ -3,11 +3,13 @@
 use super::{Look, View};
 use crate::records::AgentIndex;
 use crate::route::GroundPath;
-use crate::vehicle_type::VehicleType;
+use crate::vehicle_type::{VehicleType, train};
 use roadwright_agent::{BodyInput, PATH_PARTS, PathInput, TowedInput, TyreInput};
+use roadwright_control::LateralModel;
 use roadwright_geometry::Pose;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::math::wrap_angle;
+use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::DynamicsLevel;
 use std::f64::consts::PI;
 
@@ -148,4 +150,50 @@ fn curvatures(line: CentreLine<'_>, from: f64, part: f64) -> [f64; PATH_PARTS] {
         before = now;
         turned / part
     })
+}
+
+/// Direction in which a vehicle drives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Travel {
+    /// Front first.
+    Forwards,
+    /// Rear first; a trailer leads.
+    Backwards,
+}
+
+/// Returns the linear model by which `lqr` and its relatives steer a vehicle of a type at a level of dynamics
+/// and a speed, m/s.
+pub fn lateral_model(
+    described: &roadwright_scenario::VehicleType,
+    level: DynamicsLevel,
+    travel: Travel,
+    speed: f64,
+) -> LateralModel {
+    let kind = VehicleType::from(described);
+    let direction = match travel {
+        Travel::Forwards => 1.0,
+        Travel::Backwards => -1.0,
+    };
+    let seen = ControllerInput {
+        speed,
+        wheelbase: kind.limits.wheelbase,
+        ..ControllerInput::default()
+    };
+    let train = train(described);
+    let towed = train.trailers().first().map(|hitched| TowedInput {
+        coupling: -hitched.coupling,
+        to_axle: hitched.to_axle,
+        hitch: 0.0,
+        offset: 0.0,
+        heading_error: 0.0,
+    });
+    let input = PathInput {
+        body: BodyInput {
+            tyres: tyres(&kind, level, direction),
+            ..BodyInput::CAR
+        },
+        towed: towed.filter(|_| travel == Travel::Backwards),
+        ..PathInput::of_waypoint(seen)
+    };
+    LateralModel::of(&input, speed)
 }
