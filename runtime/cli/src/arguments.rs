@@ -226,10 +226,14 @@ pub(crate) struct Run {
     /// Print the log of modules
     #[arg(long)]
     pub(crate) log: bool,
-    /// Write the position of every vehicle ten times a second, as CSV, and the scores of each drive to
-    /// FILE.scores.csv
+    /// Write the motion and the controls of every vehicle ten times a second, as CSV, and the scores of each
+    /// drive to FILE.scores.csv
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+    /// Rows of --trace a second, at most one in each step; rows are evenly spaced if their period is a
+    /// multiple of the time step [default: 10]
+    #[arg(long, value_name = "HZ", requires = "trace")]
+    pub(crate) trace_rate: Option<f64>,
     /// Write the signals of all lanes at the start and at each change, as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) signals: Option<PathBuf>,
