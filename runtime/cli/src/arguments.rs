@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::agent_times::{agent_at, agent_at_from};
-use crate::commands::{BenchVerb, Compare, Plan, Train, VehicleVerb};
+use crate::commands::{BenchVerb, Compare, MovesVerb, Plan, Train, VehicleVerb};
 use clap::{Args, Parser, Subcommand};
 use roadwright_extension::ISOLATED_MEMORY;
 use roadwright_scenario::{DynamicsLevel, MapPart};
@@ -75,6 +75,11 @@ pub(crate) enum Verb {
     Vehicle {
         #[command(subcommand)]
         verb: VehicleVerb,
+    },
+    /// Record clips of driving, build graphs of moves from them, check and show them.
+    Moves {
+        #[command(subcommand)]
+        verb: MovesVerb,
     },
     /// Create, build, inspect and list compiled plugins.
     Plugin {

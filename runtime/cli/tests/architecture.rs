@@ -59,6 +59,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
         "roadwright-vehicle" | "roadwright-control" | "roadwright-planning" => {
             &["geometry", "scenario", "plugin-api", "agent"]
         }
+        "roadwright-moves" => &["geometry", "scenario", "vehicle"],
         "roadwright-simulation" => &[
             "geometry",
             "scenario",
@@ -131,6 +132,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "agent",
             "vehicle",
             "control",
+            "moves",
             "planning",
             "simulation",
             "training",

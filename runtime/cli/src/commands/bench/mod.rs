@@ -11,6 +11,7 @@ mod gaps;
 mod junctions;
 mod league;
 mod mileage_log;
+mod move_trees;
 mod planners;
 mod reproduce;
 mod saturation;
@@ -47,6 +48,7 @@ pub(crate) fn bench(verb: &BenchVerb) -> anyhow::Result<Outcome> {
         BenchVerb::Delay(arguments) => delay::bench(arguments),
         BenchVerb::Gaps(arguments) => gaps::bench(arguments),
         BenchVerb::Planners(arguments) => planners::bench(arguments),
+        BenchVerb::MoveTrees(arguments) => move_trees::bench(arguments),
     }
 }
 
