@@ -2,7 +2,7 @@
 //!
 //! A *clip* is a recorded stretch of driving, frame by frame. A *move* is a clip, or a stretch of one, between
 //! two *states*. A *library* has moves between states; a *route tree* enumerates sequences of moves from where
-//! a vehicle is, and the best free one is driven.
+//! a vehicle is, and the vehicle drives the best free sequence.
 //!
 //! | file | contents |
 //! | --- | --- |

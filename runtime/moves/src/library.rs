@@ -22,7 +22,7 @@ pub struct Move {
     pub from: StateNumber,
     /// State in which it ends.
     pub to: StateNumber,
-    /// Its frames; the last one is the first of the next move.
+    /// Its frames. The next move begins with the last of them.
     pub frames: Vec<Frame>,
 }
 
@@ -39,7 +39,7 @@ impl Move {
     }
 }
 
-/// What planning needs of a move.
+/// A move prepared for planning.
 #[derive(Debug, Clone)]
 pub(crate) struct Prepared {
     pub(crate) number: MoveNumber,

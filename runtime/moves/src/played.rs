@@ -45,7 +45,7 @@ pub struct DriveFigures {
 /// Slip beyond which a vehicle skids, rad: 20 degrees.
 const SKID: f64 = 0.349;
 
-/// A drive under way.
+/// A drive that has not ended.
 pub struct Played<'a> {
     library: &'a Library,
     course: &'a Course,
@@ -126,7 +126,7 @@ impl<'a> Played<'a> {
     /// Makes the next move of the plan, until its end or the end of the drive.
     pub fn play(&mut self) -> Option<Ending> {
         let library = self.library;
-        // A vehicle without a plan and without a rest of one drives on as it can: by the first move.
+        // Without a plan, even an old one, the first move of the state is made.
         let first = || library.moves_from(self.state).next();
         let number = self.ahead.pop().or_else(first)?;
         let one = library.get(number);

@@ -39,7 +39,7 @@ pub enum RecordError {
         /// Its content.
         cell: String,
     },
-    /// There are vehicles, but the chosen one is not among them, or none was chosen.
+    /// The chosen vehicle is not among those of the table, or none was chosen.
     #[error("choose one of the agents {}", list(known))]
     Agent {
         /// Agents of the table.

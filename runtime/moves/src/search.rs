@@ -13,7 +13,7 @@
 //!   latest in time wins, then the smallest f. If nothing is free, there is no plan.
 //!
 //! Because f never falls along a route, the first free leaf taken is the best one, and the search may stop
-//! there. [`Stop::AtLimit`] goes on as the source does, with the same plan.
+//! there. [`Stop::AtLimit`] searches until the list is empty or full, as the source does, with the same plan.
 
 use crate::library::{Library, MoveNumber, StateNumber};
 use crate::placement::Placement;

@@ -26,7 +26,7 @@ pub enum Track {
     CorneredCars,
 }
 
-/// What the source printed for a row.
+/// Printed result of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Printed {
     /// A crash after a time, s.
@@ -161,15 +161,16 @@ pub const STRAIGHT: Corridor = Corridor {
     length: 4000.0,
     corners: 0,
     sharpness: 0.0,
-    width: 16.0,
+    width: 23.0,
     seed: 1,
 };
-/// Cars on the straight track.
+/// Cars on the straight track. No line between them is free, so a vehicle has to change its place again and
+/// again.
 pub const STRAIGHT_CARS: Traffic = Traffic {
-    count: 400,
-    lines: 4,
+    count: 280,
+    lines: 9,
     margin: 2.0,
-    speed: 8.0,
+    speed: 10.0,
     tilt: 0.2,
 };
 /// The cornered track. Its length is calibrated: the median of the 5-branch tree with 149 frames and 15,000
@@ -184,10 +185,10 @@ pub const CORNERED: Corridor = Corridor {
 /// Cars on the cornered track. Their number is calibrated: the largest at which the 7-branch tree with 99
 /// frames and 15,000 nodes arrives from at least 16 of 20 starts.
 pub const CORNERED_CARS: Traffic = Traffic {
-    count: 32,
+    count: 36,
     lines: 2,
     margin: 2.5,
-    speed: 8.0,
+    speed: 3.0,
     tilt: 0.0,
 };
 

@@ -10,7 +10,7 @@ pub struct MoveFileError {
     pub line: usize,
     /// Path of the key, such as `clips[3].frames[7]`; empty for the whole file.
     pub key: String,
-    /// What is wrong, and what was expected.
+    /// The problem, and the expected content.
     pub reason: String,
 }
 

@@ -224,7 +224,7 @@ pub const CHANNELS: [Channel; 18] = [
     },
 ];
 
-/// A number with so many digits after the point; empty for `None`.
+/// A number with the given digits after the point; empty for `None`.
 fn number(value: Option<f64>, digits: usize) -> String {
     value.map_or(String::new(), |value| format!("{value:.digits$}"))
 }

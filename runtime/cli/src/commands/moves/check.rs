@@ -63,7 +63,7 @@ pub(super) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Differences between the recorded vehicle and the one that is to use the clips.
+/// Differences between the recorded vehicle and the vehicle that is to use the clips.
 fn vehicle_findings(arguments: &Check, opened: &Opened) -> anyhow::Result<Vec<String>> {
     let recorded = &opened.clips.vehicle;
     let asked = arguments.vehicle.as_deref();
