@@ -12,7 +12,9 @@ use roadwright_render::{Picture, timeline};
 use roadwright_scenario::file::FileError;
 use roadwright_scenario::vehicle_file::{LARGEST, VehicleFile};
 use roadwright_scenario::{Scenario, file};
-use roadwright_simulation::{Snapshot, VehicleRecord, heat_as_csv, time_rows_as_csv, trips_as_csv};
+use roadwright_simulation::{
+    Snapshot, VehicleRecord, heat_as_csv, time_rows_as_csv, trace_columns, trips_as_csv,
+};
 use roadwright_training::experiment::RunPaths;
 use roadwright_training::genetic::Experiment;
 use std::path::{Path, PathBuf};
@@ -454,7 +456,7 @@ impl Job {
             Length::Short,
             wake,
             move |_| {
-                let columns = VehicleRecord::TRACE_COLUMNS.map(str::to_owned);
+                let columns = trace_columns().map(str::to_owned);
                 let rows = drive.iter().map(|(time, vehicle)| vehicle.trace_row(*time));
                 // All cells are numbers or lane ids, so no cell has to be quoted.
                 let lines = std::iter::once(columns).chain(rows);

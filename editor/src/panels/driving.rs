@@ -63,7 +63,7 @@ fn buttons(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         .as_ref()
         .is_some_and(|live| !live.drive.is_empty());
     let keep = ui.add_enabled(has_driven, egui::Button::new("Save the drive…"));
-    let hint = "Write the vehicle's motion ten times a second, like run --trace.";
+    let hint = "Write the vehicle's motion and controls ten times a second, like run --trace.";
     if keep.on_hover_text(hint).clicked() {
         actions.push(keep_drive(model));
     }

@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::agent_times::{agent_at, agent_at_from};
-use crate::commands::{BenchVerb, Compare, Plan, Train, VehicleVerb};
+use crate::commands::{BenchVerb, Compare, MovesVerb, Plan, Train, VehicleVerb};
 use clap::{Args, Parser, Subcommand};
 use roadwright_extension::ISOLATED_MEMORY;
 use roadwright_scenario::{DynamicsLevel, MapPart};
@@ -75,6 +75,11 @@ pub(crate) enum Verb {
     Vehicle {
         #[command(subcommand)]
         verb: VehicleVerb,
+    },
+    /// Record clips of driving, build graphs of moves from them, check and show them.
+    Moves {
+        #[command(subcommand)]
+        verb: MovesVerb,
     },
     /// Create, build, inspect and list compiled plugins.
     Plugin {
@@ -248,10 +253,14 @@ pub(crate) struct Run {
     /// Print the log of modules
     #[arg(long)]
     pub(crate) log: bool,
-    /// Write the position of every vehicle ten times a second, as CSV, and the scores of each drive to
-    /// FILE.scores.csv
+    /// Write the motion and the controls of every vehicle ten times a second, as CSV, and the scores of each
+    /// drive to FILE.scores.csv
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+    /// Rows of --trace a second, at most one in each step; rows are evenly spaced if their period is a
+    /// multiple of the time step [default: 10]
+    #[arg(long, value_name = "HZ", requires = "trace")]
+    pub(crate) trace_rate: Option<f64>,
     /// Write the signals of all lanes at the start and at each change, as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) signals: Option<PathBuf>,

@@ -60,6 +60,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
         "roadwright-vehicle" | "roadwright-control" | "roadwright-planning" => {
             &["geometry", "scenario", "plugin-api", "agent"]
         }
+        "roadwright-moves" => &["geometry", "scenario", "vehicle"],
         "roadwright-simulation" => &[
             "geometry",
             "scenario",
@@ -132,6 +133,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "agent",
             "vehicle",
             "control",
+            "moves",
             "planning",
             "simulation",
             "training",

@@ -76,7 +76,7 @@ const SIMULATION: Layered = Layered {
         &["agents"],
         &["clock"],
         &["snapshot"],
-        &["hands"],
+        &["channels", "hands"],
         &["dynamics"],
         &["coupling"],
         &["summary"],

@@ -819,3 +819,87 @@ fn a_script_decides_about_all_signals_of_a_run() {
         "{said}"
     );
 }
+
+#[test]
+fn traces_have_controls_and_a_rate() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = scenario("kart-track");
+    let trace = |name: &str, rest: &[&str]| {
+        let path = folder.path().join(name).display().to_string();
+        let mut words = vec!["run", &file, "--seconds", "6", "--quiet", "--trace", &path];
+        words.extend(rest);
+        let output = call(&words);
+        assert!(output.status.success(), "{output:?}");
+        std::fs::read_to_string(&path).unwrap()
+    };
+    let sliding = trace(
+        "sliding.csv",
+        &[
+            "--dynamics",
+            "sliding",
+            "--dt",
+            "0.02",
+            "--trace-rate",
+            "25",
+        ],
+    );
+    let mut lines = sliding.lines();
+    let columns: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let added = [
+        "sideways_mps",
+        "yaw_rate_radps",
+        "throttle",
+        "brake",
+        "steering_command_rad",
+        "reversing",
+    ];
+    assert_eq!(columns[12..], added);
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    let times: Vec<f64> = rows.iter().map(|row| row[0].parse().unwrap()).collect();
+    let first = rows[0][1];
+    let own: Vec<f64> = (0..rows.len())
+        .filter(|&i| rows[i][1] == first)
+        .map(|i| times[i])
+        .collect();
+    assert!(own.len() > 100);
+    assert!(
+        own.windows(2)
+            .all(|pair| (pair[1] - pair[0] - 0.04).abs() < 1e-9)
+    );
+    // Controllers command accelerations, so there are no pedals.
+    for row in &rows {
+        assert!(
+            row[12].parse::<f64>().is_ok() && row[13].parse::<f64>().is_ok(),
+            "{row:?}"
+        );
+        assert_eq!((row[14], row[15], row[17]), ("", "", "0"), "{row:?}");
+    }
+    // Vehicles that keep to their lanes neither slip nor steer.
+    let lane = trace("lane.csv", &["--dynamics", "lane"]);
+    for line in lane.lines().skip(1) {
+        let row: Vec<&str> = line.split(',').collect();
+        assert_eq!((row[12], row[16], row[17]), ("", "", ""), "{row:?}");
+    }
+    // More rows than steps are refused.
+    let path = folder.path().join("refused.csv").display().to_string();
+    let words = [
+        "run",
+        &file,
+        "--seconds",
+        "1",
+        "--dt",
+        "0.02",
+        "--trace",
+        &path,
+        "--trace-rate",
+        "60",
+    ];
+    let output = call(&words);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("--trace-rate") && said.contains("at most 50"),
+        "{said}"
+    );
+    assert!(!std::path::Path::new(&path).exists());
+}

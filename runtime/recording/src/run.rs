@@ -6,7 +6,7 @@ use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
     HeatCell, HeatMap, HeatPlace, Observer, RunOptions, SaveError, Session, SimulationError,
-    Statistics, VehicleRecord, World,
+    Statistics, TraceRate, VehicleRecord, World,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -95,7 +95,7 @@ impl Observer for AgentTrace {
 /// Observer that records the vehicle that the user drives.
 #[derive(Clone, Default)]
 pub struct HandDrive {
-    /// Time (s) and vehicle for every tenth of a second, oldest first.
+    /// Time, s, and vehicle, at the times of the rows of `run --trace`, oldest first.
     pub kept: Arc<Vec<(f64, VehicleRecord)>>,
 }
 
@@ -110,18 +110,27 @@ impl HandDrive {
 }
 
 impl Observer for HandDrive {
+    fn begin(&mut self, world: &World) {
+        self.after_step(world);
+    }
+
     fn after_step(&mut self, world: &World) {
         let Some((agent, _)) = world.driven_by_hand() else {
             return;
         };
-        let last = self
+        if self
             .kept
             .last()
-            .map(|(time, vehicle)| (*time, vehicle.agent));
+            .is_some_and(|(time, _)| *time == world.time())
+        {
+            return;
+        }
+        let last = self.kept.last().map(|(_, vehicle)| vehicle.agent);
         // Another drive starts a new table.
-        let is_other = last.is_some_and(|(_, before)| before != agent);
-        let is_due = last.is_none_or(|(time, _)| world.time() >= time + TRACE_STEP - 1e-9);
-        if !is_other && (!is_due || self.kept.len() >= MOST_KEPT) {
+        let is_other = last.is_some_and(|before| before != agent);
+        // The same times as those of `run --trace`.
+        let is_due = TraceRate::default_of(world.dt()).is_due(world.steps());
+        if !is_due || !is_other && self.kept.len() >= MOST_KEPT {
             return;
         }
         let vehicles = world.snapshot().vehicles;
@@ -231,7 +240,11 @@ impl ObservedRun {
                 Ok(())
             }
             Intervention::Drive(agent, Some(controls)) => {
+                let before = world.driven_by_hand().map(|(agent, _)| agent);
                 if world.drive_by_hand(*agent, *controls) {
+                    if before != Some(*agent) {
+                        self.recorder.begin(self.session.world());
+                    }
                     Ok(())
                 } else {
                     Err(format!("Agent {agent} is not driving."))
@@ -296,5 +309,76 @@ fn options() -> RunOptions {
         // Vehicles that are still being placed must not prevent the others from driving.
         lenient: true,
         ..RunOptions::default()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use roadwright_simulation::{HandControls, builtin_modules};
+
+    /// Rows of a trace of one agent, as `run --trace` writes them.
+    struct Traced {
+        agent: u64,
+        rows: Vec<String>,
+    }
+
+    impl Traced {
+        fn look(&mut self, world: &World) {
+            if TraceRate::default_of(world.dt()).is_due(world.steps()) {
+                let snapshot = world.snapshot();
+                let row = snapshot
+                    .vehicle(self.agent)
+                    .map(|vehicle| vehicle.trace_row(world.time()));
+                self.rows.extend(row.map(|row| row.join(",")));
+            }
+        }
+    }
+
+    #[test]
+    fn a_drive_that_is_kept_has_the_rows_of_a_trace() {
+        let file = "../../scenarios/kart-track.scenario.json";
+        let scenario = roadwright_scenario::file::load(file.as_ref()).unwrap();
+        let registry = builtin_modules();
+        let mut run = ObservedRun::new(Arc::new(scenario), &registry, None).unwrap();
+        // Vehicles depart in the first steps.
+        while run.world().snapshot().vehicles.is_empty() {
+            run.step();
+        }
+        let agent = run.world().snapshot().vehicles[0].agent;
+        let mut traced = Traced {
+            agent,
+            rows: Vec::new(),
+        };
+        for step in 0..700 {
+            // Control is taken at a time without a row, and changed between rows.
+            if step % 50 == 3 {
+                let controls = HandControls {
+                    pedals: 0.4,
+                    steering: if step % 100 == 3 { 0.6 } else { -0.6 },
+                };
+                let drive = Intervention::Drive(agent, Some(controls));
+                run.take(&drive, &registry).unwrap();
+            }
+            if step >= 3 {
+                run.step();
+                traced.look(run.world());
+            } else {
+                run.step();
+            }
+        }
+        let kept = run.recorder.kept.iter();
+        let kept: Vec<String> = kept
+            .map(|(time, vehicle)| vehicle.trace_row(*time).join(","))
+            .collect();
+        assert!(kept.len() > 50, "{}", kept.len());
+        assert_eq!(kept, traced.rows);
+        // It was driven by its pedals.
+        assert!(
+            kept.last().unwrap().contains(",0.4000,0.0000,"),
+            "{:?}",
+            kept.last()
+        );
     }
 }

@@ -47,6 +47,7 @@
 //!   **Step boundary**: the moment between two steps; reloads, edits and saves happen there.
 
 mod agents;
+mod channels;
 mod clock;
 mod coupling;
 mod demand;
@@ -87,6 +88,7 @@ mod vehicle_type;
 mod world;
 
 pub use agents::{Drive, Status};
+pub use channels::{CHANNELS, Channel, Point, TraceRate, UnusableRate, trace_columns};
 pub use coupling::{CouplingError, CouplingOrder};
 pub use demand::{RandomTrip, agent_name, random_trips};
 pub use dynamics::LooseCounts;

@@ -5,7 +5,7 @@ use crate::dynamics::loose_record;
 use crate::hash::StateHasher;
 use crate::lamps;
 use crate::open_ground::NoPath;
-use crate::records::{AgentIndex, Phase};
+use crate::records::{AgentIndex, Phase, keeps_to_lanes};
 use crate::snapshot::{Mishap, Snapshot, VehicleRecord};
 use crate::stages::retire::scores;
 use crate::stages::scene::lane_of;
@@ -146,6 +146,8 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
         let motion = bodies.motion_at(agent, world.clock.dt, share);
         let position = &world.agents.position[index];
         let vehicle_type = world.types.get(who.vehicle_type);
+        let slip = bodies.recorded_slip(agent, vehicle_type);
+        let is_reversing = is_reversing(world, agent);
         VehicleRecord {
             agent: who.id,
             pose: motion.pose,
@@ -167,6 +169,15 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
             status: Status::Active,
             attitude: world.dynamics.rigid.attitude(agent),
             mishap: mishap(world, agent),
+            sideways: slip.sideways,
+            yaw_rate: slip.yaw_rate,
+            pedals: pedals_of(&world.agents.pedals, index).map(|held| held.pedals),
+            steering_command: is_reversing.map(|is_reversing| {
+                let asked = world.agents.command[index].steering;
+                // Controllers see a vehicle that reverses as turned around.
+                if is_reversing { -asked } else { asked }
+            }),
+            is_reversing,
         }
     };
     let driving = world.agents.census().by_growing_id();
@@ -193,6 +204,21 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
             .map(|(kind, state)| loose_record(kind, &state))
             .collect(),
     }
+}
+
+/// Whether an agent is to drive in reverse; `None` on levels that keep to lanes.
+fn is_reversing(world: &World, agent: AgentIndex) -> Option<bool> {
+    let index = agent.index();
+    let who = &world.agents.identity[index];
+    if keeps_to_lanes(who.level) {
+        return None;
+    }
+    let by_hand = world.hands.reverses(who.id);
+    Some(by_hand.unwrap_or_else(|| {
+        let progress = &world.agents.progress[index];
+        let route = world.routes.get(progress.route);
+        !world.agents.position[index].is_on_lane() && route.is_reversing(progress.reached)
+    }))
 }
 
 /// Number of agents in each state.

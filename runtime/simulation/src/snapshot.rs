@@ -10,7 +10,7 @@ use crate::records::{LooseRecord, PersonRecord, RigidShape};
 use roadwright_agent::Indicator;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::RoadId;
-use roadwright_vehicle::DriveReading;
+use roadwright_vehicle::{DriveReading, Pedals};
 use std::hash::Hasher;
 use std::sync::Arc;
 
@@ -83,47 +83,16 @@ pub struct VehicleRecord {
     pub attitude: Option<Attitude>,
     /// Reasons why it cannot continue, if any.
     pub mishap: Mishap,
-}
-
-impl VehicleRecord {
-    /// Columns of trajectory tables.
-    pub const TRACE_COLUMNS: [&str; 12] = [
-        "time_s",
-        "agent",
-        "x_m",
-        "y_m",
-        "heading_rad",
-        "speed_mps",
-        "acceleration_mps2",
-        "steering_rad",
-        "road",
-        "lane",
-        "s_m",
-        "t_m",
-    ];
-
-    /// Its row of a trajectory table at the given time, s. Road and lane are empty off the lanes.
-    pub fn trace_row(&self, time: f64) -> [String; 12] {
-        let nowhere = || (String::new(), String::new());
-        let lane = self.lane.as_ref();
-        let (road, lane) = lane.map_or_else(nowhere, |(road, lane)| {
-            (road.0.to_string(), lane.to_string())
-        });
-        [
-            format!("{time:.3}"),
-            self.agent.to_string(),
-            format!("{:.4}", self.pose.position.x),
-            format!("{:.4}", self.pose.position.y),
-            format!("{:.5}", self.pose.heading),
-            format!("{:.4}", self.speed),
-            format!("{:.4}", self.acceleration),
-            format!("{:.5}", self.steering),
-            road,
-            lane,
-            format!("{:.3}", self.s),
-            format!("{:.3}", self.t),
-        ]
-    }
+    /// Speed of its centre of gravity to the left, m/s; `None` on levels without side slip.
+    pub sideways: Option<f64>,
+    /// Yaw rate of its model, rad/s, positive to the left.
+    pub yaw_rate: Option<f64>,
+    /// Pedals as its driver presses them; `None` while an acceleration is commanded.
+    pub pedals: Option<Pedals>,
+    /// Commanded angle of the front wheels, rad, positive to the left; `None` on levels that do not steer.
+    pub steering_command: Option<f64>,
+    /// Whether it is to drive in reverse; `None` on levels that cannot.
+    pub is_reversing: Option<bool>,
 }
 
 /// State of a wheel, on levels that model wheels.

@@ -9,7 +9,9 @@ use crate::terminal;
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use roadwright_scenario::DynamicsLevel;
-use roadwright_scenario::vehicle_file::{EXTENSION, SHIPPED, VehicleFile, WheelShape, hash};
+use roadwright_scenario::vehicle_file::{
+    EXTENSION, LARGEST, SHIPPED, VehicleFile, WheelShape, hash,
+};
 use roadwright_vehicle::proving::{Manoeuvre, prove, prove_and_plot};
 use roadwright_vehicle::{DriveTrain, Sheet};
 use serde_json::json;
@@ -104,6 +106,37 @@ pub(super) fn find(name: &str) -> anyhow::Result<VehicleFile> {
         );
     }
     VehicleFile::load(Path::new(name)).context("cannot open the vehicle")
+}
+
+/// A vehicle with the hash of its file.
+pub(super) struct FoundVehicle {
+    /// Name of the shipped vehicle, or of the file without its ending.
+    pub(super) name: String,
+    pub(super) hash: String,
+    pub(super) file: VehicleFile,
+}
+
+/// Finds a vehicle like [`find`], with its hash.
+pub(super) fn find_with_text(name: &str) -> anyhow::Result<FoundVehicle> {
+    let file = find(name)?;
+    let hyphenated = name.replace('_', "-");
+    let shipped = SHIPPED.iter().find(|shipped| shipped.name == hyphenated);
+    if let Some(shipped) = shipped {
+        return Ok(FoundVehicle {
+            name: shipped.name.to_owned(),
+            hash: hash(shipped.text),
+            file,
+        });
+    }
+    let text = roadwright_files::read_text(Path::new(name), LARGEST)
+        .with_context(|| format!("cannot read {name}"))?;
+    let stem = Path::new(name).file_name().unwrap_or_default();
+    let stem = stem.to_string_lossy();
+    Ok(FoundVehicle {
+        name: stem.trim_end_matches(EXTENSION).to_owned(),
+        hash: hash(&text),
+        file,
+    })
 }
 
 fn list(json: bool) -> anyhow::Result<Outcome> {

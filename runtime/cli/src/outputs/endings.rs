@@ -24,6 +24,10 @@ pub(crate) enum Kind {
     Results,
     /// A training record (JSON).
     Record,
+    /// Recorded clips of driving.
+    Clips,
+    /// A graph of moves.
+    Moves,
     /// A map with one character per cell.
     Cells,
     /// A report for people (Markdown).
@@ -49,6 +53,8 @@ impl Kind {
             Self::Save => "a saved world",
             Self::Results => "results (JSON)",
             Self::Record => "a training record (JSON)",
+            Self::Clips => "clips",
+            Self::Moves => "a graph of moves",
             Self::Cells => "a map of cells",
             Self::Report => "a report (Markdown)",
             Self::Document => "a document (JSON)",
@@ -69,6 +75,8 @@ impl Kind {
             Self::Save => ".rwworld",
             Self::Results | Self::Document => ".json",
             Self::Record => ".training.json",
+            Self::Clips => ".clips.json",
+            Self::Moves => ".moves.json",
             Self::Cells => ".txt",
             Self::Report => ".md",
             Self::Signature => ".minisig",
@@ -85,6 +93,8 @@ const ENDINGS: &[(&str, &str, &[Kind])] = &[
     (".vehicle.json", "a vehicle", &[]),
     (".experiment.json", "an experiment", &[]),
     (".training.json", "a training record", &[Kind::Record]),
+    (".clips.json", "clips", &[Kind::Clips]),
+    (".moves.json", "a graph of moves", &[Kind::Moves]),
     (
         ".json",
         "a JSON document",
@@ -176,6 +186,8 @@ mod tests {
             Kind::Record,
             Kind::Report,
             Kind::Document,
+            Kind::Clips,
+            Kind::Moves,
         ] {
             let path = format!("x{}", kind.usual());
             assert!(check("--out", Path::new(&path), kind).is_ok(), "{path}");

@@ -42,7 +42,7 @@ use crate::hash::StateHasher;
 use crate::options::SimulationError;
 use crate::records::{AgentIndex, Aside, Command, LanePosition, Motion};
 use crate::vehicle_type::VehicleType;
-use roadwright_geometry::math::atan;
+use roadwright_geometry::math::{atan, tan};
 use roadwright_geometry::{Pose, unit};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{DynamicsLevel, Scenario};
@@ -429,6 +429,14 @@ fn forget<S: Default>(states: &mut [S], agent: AgentIndex) {
     }
 }
 
+/// Side slip and yaw of a body; `None` where its level has none.
+pub(crate) struct RecordedSlip {
+    /// Speed of the centre of gravity to the left, m/s.
+    pub(crate) sideways: Option<f64>,
+    /// Yaw rate, rad/s.
+    pub(crate) yaw_rate: Option<f64>,
+}
+
 /// Places of all bodies.
 #[derive(Clone, Copy)]
 pub(crate) struct Bodies<'a> {
@@ -508,6 +516,52 @@ impl Bodies<'_> {
             DynamicsLevel::Sliding => {
                 let state = &self.dynamics.sliding[index];
                 [state.sideways(&vehicle_type.sliding), state.yaw_rate()]
+            }
+        }
+    }
+
+    /// Speed of the centre of gravity to the left and yaw rate of an agent, as its level has them.
+    pub(crate) fn recorded_slip(
+        &self,
+        agent: AgentIndex,
+        vehicle_type: &VehicleType,
+    ) -> RecordedSlip {
+        let index = agent.index();
+        let motion = &self.agents.motion[index];
+        match self.agents.identity[index].level {
+            DynamicsLevel::Lane => RecordedSlip {
+                sideways: None,
+                yaw_rate: Some(motion.yaw_rate),
+            },
+            DynamicsLevel::OneTrack => {
+                let wheels = self.dynamics.one_track[index];
+                RecordedSlip {
+                    sideways: None,
+                    yaw_rate: Some(motion.speed * tan(wheels) / vehicle_type.limits.wheelbase),
+                }
+            }
+            DynamicsLevel::DynamicOneTrack => {
+                let state = &self.dynamics.dynamic_one_track[index];
+                let at_centre =
+                    state.sideways() + vehicle_type.single_track.rear * state.yaw_rate();
+                RecordedSlip {
+                    sideways: Some(at_centre),
+                    yaw_rate: Some(state.yaw_rate()),
+                }
+            }
+            DynamicsLevel::Sliding => {
+                let state = &self.dynamics.sliding[index];
+                RecordedSlip {
+                    sideways: Some(state.sideways_of_centre()),
+                    yaw_rate: Some(state.yaw_rate()),
+                }
+            }
+            DynamicsLevel::Rigid => {
+                let body = self.dynamics.rigid.car(agent).map(|car| &car.body);
+                RecordedSlip {
+                    sideways: body.map(|body| body.velocity.truncate().dot(motion.pose.left())),
+                    yaw_rate: body.map(|body| body.spin.z),
+                }
             }
         }
     }

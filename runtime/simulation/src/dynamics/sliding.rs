@@ -29,6 +29,11 @@ impl SkidState {
         self.sideways - model.rear * self.yaw_rate
     }
 
+    /// Speed of the centre of gravity to the left, m/s.
+    pub(super) fn sideways_of_centre(&self) -> f64 {
+        self.sideways
+    }
+
     /// Yaw rate, rad/s.
     pub(super) fn yaw_rate(&self) -> f64 {
         self.yaw_rate

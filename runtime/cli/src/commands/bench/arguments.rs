@@ -31,6 +31,8 @@ pub(crate) enum BenchVerb {
     Gaps(Gaps),
     /// Measure path planning on maps of boxes and on changing maps, compared with figures of 1998
     Planners(Planners),
+    /// Drive the experiments with move trees of [Adam 2007] from many starts, beside the figures of the source
+    MoveTrees(MoveTrees),
     /// Drive on open ground from many seeds: who arrives, untouched and in time
     OpenGround(OpenGround),
 }
@@ -218,6 +220,50 @@ pub(crate) struct OpenGround {
     pub(crate) pass: f64,
     /// Threads [default: all cores]; results do not depend on it
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..), value_name = "N")]
+    pub(crate) threads: Option<u16>,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Tables of [Adam 2007].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MoveTable {
+    /// Small tree on a long straight among cars
+    #[value(name = "4.1")]
+    T41,
+    /// Small trees on a track with corners
+    #[value(name = "4.2")]
+    T42,
+    /// Small trees on a track with corners among cars
+    #[value(name = "4.3")]
+    T43,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Vehicles play the frames of their moves exactly. Starts differ in the lateral place, by up to a metre, \
+and in the phase of the cars. Times of plans are wall times; everything else is the same on every machine. \
+Exit code 1 if a statement about the rows does not hold."
+)]
+pub(crate) struct MoveTrees {
+    /// Only this table [default: all]
+    #[arg(long, value_enum)]
+    pub(crate) table: Option<MoveTable>,
+    /// Only this row of each table, from 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
+    pub(crate) row: Option<u32>,
+    /// Drive each row from this many starts
+    #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) starts: u32,
+    /// Test collisions at the frames that the source tests: the lines of both sides of the car
+    #[arg(long)]
+    pub(crate) source_sweep: bool,
+    /// End each search with the first free leaf, which gives the same plans with fewer nodes
+    #[arg(long)]
+    pub(crate) first_leaf: bool,
+    /// Number of threads; does not affect the result [default: one for each processor]
+    #[arg(long)]
     pub(crate) threads: Option<u16>,
     /// Print one JSON document and nothing else
     #[arg(long)]

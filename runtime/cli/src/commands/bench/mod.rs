@@ -11,6 +11,7 @@ mod gaps;
 mod junctions;
 mod league;
 mod mileage_log;
+mod move_trees;
 mod open_ground;
 mod planners;
 mod reproduce;
@@ -48,6 +49,7 @@ pub(crate) fn bench(verb: &BenchVerb) -> anyhow::Result<Outcome> {
         BenchVerb::Delay(arguments) => delay::bench(arguments),
         BenchVerb::Gaps(arguments) => gaps::bench(arguments),
         BenchVerb::Planners(arguments) => planners::bench(arguments),
+        BenchVerb::MoveTrees(arguments) => move_trees::bench(arguments),
         BenchVerb::OpenGround(arguments) => open_ground::bench(arguments),
     }
 }

@@ -25,7 +25,7 @@ use roadwright_extension::{Host, Wanted};
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
     Ending, Ground, JunctionFigures, JunctionWatch, Observer, RunOptions, SaveError, SavedWorld,
-    Session, SimulationError, World,
+    Session, SimulationError, TraceRate, World,
 };
 use stage_times::StageTimes;
 use std::io::Write;
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     if arguments.restore.is_some() {
         check_times(arguments, &world)?;
     }
-    let mut tables = results.open(&scenario.about().name)?;
+    let mut tables = results.open(&scenario.about().name, trace_rate(arguments, &world)?)?;
     // If a time is requested, the run ends at that time; otherwise it ends with the last arrival.
     let ending = match arguments.seconds {
         Some(seconds) => Ending::AtTime(seconds),
@@ -153,6 +153,14 @@ fn earliest(times: impl Iterator<Item = f64>) -> Option<f64> {
 /// Whether only errors are reported during the run.
 fn is_quiet(arguments: &Run) -> bool {
     arguments.quiet || arguments.json
+}
+
+/// Times of the rows of --trace.
+fn trace_rate(arguments: &Run, world: &World) -> anyhow::Result<TraceRate> {
+    let default = || Ok(TraceRate::default_of(world.dt()));
+    arguments.trace_rate.map_or_else(default, |rate| {
+        TraceRate::new(rate, world.dt()).context("--trace-rate is out of range")
+    })
 }
 
 /// Opens the modules of a run, and its world at the start or in its saved state.

@@ -5,7 +5,7 @@ use super::tables::{SCORES_BEGIN, SignalTable, Trace, write_scores};
 use crate::arguments::Run;
 use crate::outputs::{Inputs, Kind, Outputs, Place};
 use roadwright_scenario::Scenario;
-use roadwright_simulation::{Drive as AgentDrive, Observer, World};
+use roadwright_simulation::{Drive as AgentDrive, Observer, TraceRate, World};
 use std::path::{Path, PathBuf};
 
 /// Results of a run with their paths.
@@ -73,14 +73,16 @@ impl Results {
         all.try_for_each(|place| self.outputs.try_out(place))
     }
 
-    /// Opens the tables that grow during the run.
-    pub(super) fn open(&self, title: &str) -> anyhow::Result<Tables> {
+    /// Opens the tables that grow during the run, with the trace at a rate.
+    pub(super) fn open(&self, title: &str, rate: TraceRate) -> anyhow::Result<Tables> {
         let open = |place: &Option<Place>| {
             let output = place.as_ref().map(|place| self.outputs.open(place));
             output.transpose()
         };
         Ok(Tables {
-            trace: open(&self.trace)?.map(Trace::create).transpose()?,
+            trace: open(&self.trace)?
+                .map(|output| Trace::create(output, rate))
+                .transpose()?,
             signals: open(&self.signals)?.map(SignalTable::create).transpose()?,
             statistics: (self.statistics.is_some()).then(|| StatisticsTables::new(title)),
         })

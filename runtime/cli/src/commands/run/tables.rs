@@ -5,19 +5,16 @@ use crate::outputs::{Outputs, Place};
 use anyhow::Context;
 use roadwright_files::Output;
 use roadwright_simulation::{
-    Drive as AgentDrive, Observer, SignalHead, Snapshot, VehicleRecord, World,
+    Drive as AgentDrive, Observer, SignalHead, Snapshot, TraceRate, World, trace_columns,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Interval between two rows of a vehicle in a trace, s.
-const TRACE_PERIOD: f64 = 0.1;
-
-/// Writes positions of vehicles as CSV: before the first step, at the first step at or after each tenth of a
-/// second, and at the end.
+/// Writes positions of vehicles as CSV: before the first step, at the times of a rate, and at the end.
 pub(in crate::commands) struct Trace {
     file: csv::Writer<Output>,
     path: PathBuf,
+    rate: TraceRate,
     /// Last step that was written.
     written: Option<u64>,
     /// First error, after which nothing is written.
@@ -30,23 +27,21 @@ impl Observer for Trace {
     }
 
     fn after_step(&mut self, world: &World) {
-        // Counted from the start and not from the previous row, so that rows do not drift: with dt = 0.03 s
-        // they are at 0.12, 0.21 and 0.30 s. The small addend corrects 0.3 / 0.1 = 2.9999999999999996.
-        let tenths = |steps: u64| (steps as f64 * world.dt() / TRACE_PERIOD + 1e-9).floor();
-        if tenths(world.steps()) > tenths(world.steps() - 1) {
+        if self.rate.is_due(world.steps()) {
             self.write(world);
         }
     }
 }
 
 impl Trace {
-    pub(super) fn create(output: Output) -> anyhow::Result<Self> {
+    pub(super) fn create(output: Output, rate: TraceRate) -> anyhow::Result<Self> {
         let path = output.path().to_owned();
         let mut writer = csv::Writer::from_writer(output);
-        writer.write_record(VehicleRecord::TRACE_COLUMNS)?;
+        writer.write_record(trace_columns())?;
         Ok(Self {
             file: writer,
             path,
+            rate,
             written: None,
             error: None,
         })

@@ -1,0 +1,431 @@
+//! `roadwright bench move-trees`: the experiments of [Adam 2007], tables 4.1 to 4.3, from many starts.
+
+use super::arguments::{MoveTable, MoveTrees as Arguments};
+use super::course::threads;
+use crate::commands::print_json;
+use crate::{Outcome, progress, terminal};
+use anyhow::{Context, bail};
+use rayon::prelude::*;
+use roadwright_moves::{
+    Bounded, Course, DriveFigures, Ending, Library, Phase, Played, Preset, Printed, StateNumber,
+    Stop, SweepKind, Table, TableRow, UNPRINTED_LIMIT,
+};
+use serde::Serialize;
+use std::io::Write;
+use std::time::Instant;
+
+/// Shares of starts that decide a statement: most crash, most arrive.
+const MOST_CRASH: f64 = 0.75;
+const MOST_ARRIVE: f64 = 0.8;
+
+/// A row of a table, with what the source printed.
+#[derive(Debug, Serialize)]
+struct Row {
+    table: &'static str,
+    row: u32,
+    track: &'static str,
+    tree: &'static str,
+    frames: u32,
+    /// Number of moves of 25 frames.
+    depth: u32,
+    /// Limit of nodes; `null` where the source prints none.
+    limit: Option<u32>,
+    starts: u32,
+    crashed: u32,
+    arrived: u32,
+    /// Drives that lasted as long as the course allows.
+    survived: u32,
+    /// Median time at the end of all drives, s.
+    median_s: f64,
+    /// Quartiles of that time, s.
+    quartiles_s: [f64; 2],
+    /// Median time of drives that arrived, s.
+    finish_s: Option<f64>,
+    source: String,
+    source_s: Option<f64>,
+    plans: u32,
+    nodes_per_plan: f64,
+    most_nodes: u32,
+    /// Nodes of a plan when its first free leaf was taken.
+    nodes_to_leaf_per_plan: f64,
+    /// Plans without a free move.
+    without_path: u32,
+    ms_per_plan: f64,
+    /// Wall time of a drive on one thread, s.
+    run_s: f64,
+}
+
+/// A statement about the rows.
+#[derive(Debug, Serialize)]
+struct Statement {
+    table: &'static str,
+    statement: &'static str,
+    holds: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    starts: u32,
+    source_sweep: bool,
+    rows: Vec<Row>,
+    statements: Vec<Statement>,
+}
+
+pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads(arguments.threads))
+        .build()
+        .context("cannot start threads")?;
+    if !arguments.json {
+        print_head()?;
+    }
+    let mut rows = Vec::new();
+    for table in Table::ALL {
+        if arguments
+            .table
+            .is_some_and(|asked| table_of(asked) != table)
+        {
+            continue;
+        }
+        let course = table.track().course();
+        for (number, printed) in (1u32..).zip(table.rows()) {
+            if arguments.row.is_some_and(|row| row != number) {
+                continue;
+            }
+            let row = pool.install(|| measure(printed, number, &course, arguments))?;
+            if !arguments.json {
+                print_row(&row)?;
+            }
+            rows.push(row);
+        }
+    }
+    if rows.is_empty() {
+        bail!("the table has no such row");
+    }
+    let statements = if arguments.row.is_none() {
+        statements(&rows)
+    } else {
+        Vec::new()
+    };
+    let fails = statements.iter().any(|one| !one.holds);
+    if arguments.json {
+        print_json(&Report {
+            starts: arguments.starts,
+            source_sweep: arguments.source_sweep,
+            rows,
+            statements,
+        })?;
+    } else {
+        let mut out = terminal::out();
+        for one in &statements {
+            let holds = if one.holds { "holds" } else { "does not hold" };
+            writeln!(out, "{}: {}: {holds}", one.table, one.statement)?;
+        }
+    }
+    Ok(if fails {
+        Outcome::Findings
+    } else {
+        Outcome::Fine
+    })
+}
+
+fn table_of(table: MoveTable) -> Table {
+    match table {
+        MoveTable::T41 => Table::T41,
+        MoveTable::T42 => Table::T42,
+        MoveTable::T43 => Table::T43,
+    }
+}
+
+/// A drive from one start.
+struct Drive {
+    ending: Ending,
+    /// Time at its end, s.
+    time: f64,
+    figures: DriveFigures,
+    /// Wall time of its plans, and of all of it, s.
+    planning: f64,
+    wall: f64,
+}
+
+/// A tree ready for planning.
+struct Tree {
+    library: Library,
+    start: StateNumber,
+}
+
+impl Tree {
+    fn of(preset: Preset, kind: SweepKind) -> anyhow::Result<Self> {
+        let recorded = preset.record();
+        let library = recorded.graph.library(&recorded.clips, kind);
+        Ok(Self {
+            library: library.context("the tree cannot be used")?,
+            start: recorded.graph.start_state(),
+        })
+    }
+}
+
+fn measure(
+    printed: &TableRow,
+    number: u32,
+    course: &Course,
+    arguments: &Arguments,
+) -> anyhow::Result<Row> {
+    let kind = if arguments.source_sweep {
+        SweepKind::Source
+    } else {
+        SweepKind::Exact
+    };
+    let tree = Tree::of(printed.tree, kind)?;
+    let bounded = Bounded {
+        horizon: printed.frames,
+        limit: printed.limit.unwrap_or(UNPRINTED_LIMIT),
+        stop: if arguments.first_leaf {
+            Stop::AtLeaf
+        } else {
+            Stop::AtLimit
+        },
+        phase: Phase::Broad,
+    };
+    let starts = 1..=u64::from(arguments.starts);
+    let drives: Vec<Option<Drive>> = starts
+        .into_par_iter()
+        .map(|seed| drive(&tree, &course.with_seed(seed), bounded))
+        .collect();
+    let drives: Option<Vec<Drive>> = drives.into_iter().collect();
+    let Some(drives) = drives else {
+        bail!("interrupted");
+    };
+    Ok(row_of(printed, number, course, &drives))
+}
+
+/// Drives from a start to the end; `None` if interrupted.
+fn drive(tree: &Tree, course: &Course, bounded: Bounded) -> Option<Drive> {
+    let begun = Instant::now();
+    let mut planning = 0.0;
+    let mut played = Played::new(&tree.library, course, tree.start, bounded);
+    loop {
+        if progress::interrupted() {
+            return None;
+        }
+        let before = Instant::now();
+        played.plan();
+        planning += before.elapsed().as_secs_f64();
+        if let Some(ending) = played.play() {
+            return Some(Drive {
+                ending,
+                time: played.time(),
+                figures: played.figures,
+                planning,
+                wall: begun.elapsed().as_secs_f64(),
+            });
+        }
+    }
+}
+
+fn row_of(printed: &TableRow, number: u32, course: &Course, drives: &[Drive]) -> Row {
+    let count = |ending| drives.iter().filter(|one| one.ending == ending).count() as u32;
+    let times = sorted(drives.iter().map(|one| one.time));
+    let arrived = drives.iter().filter(|one| one.ending == Ending::Arrived);
+    let finish = sorted(arrived.map(|one| one.time));
+    let sum = |of: fn(&Drive) -> f64| drives.iter().map(of).sum::<f64>();
+    let plans = sum(|one| f64::from(one.figures.plans)).max(1.0);
+    Row {
+        table: printed.table.number(),
+        row: number,
+        track: printed.table.track().name(),
+        tree: printed.tree.name(),
+        frames: printed.frames,
+        depth: printed.frames.div_ceil(25),
+        limit: printed.limit,
+        starts: drives.len() as u32,
+        crashed: count(Ending::Crash),
+        arrived: count(Ending::Arrived),
+        survived: count(Ending::TimeUp),
+        median_s: quantile(&times, 0.5).unwrap_or(course.seconds),
+        quartiles_s: [0.25, 0.75].map(|share| quantile(&times, share).unwrap_or(course.seconds)),
+        finish_s: quantile(&finish, 0.5),
+        source: words(printed.printed),
+        source_s: seconds(printed.printed),
+        plans: plans as u32,
+        nodes_per_plan: sum(|one| one.figures.nodes as f64) / plans,
+        most_nodes: drives
+            .iter()
+            .map(|one| one.figures.most_nodes)
+            .max()
+            .unwrap_or(0),
+        nodes_to_leaf_per_plan: sum(|one| one.figures.nodes_to_leaf as f64) / plans,
+        without_path: sum(|one| f64::from(one.figures.without_path)) as u32,
+        ms_per_plan: 1e3 * sum(|one| one.planning) / plans,
+        run_s: sum(|one| one.wall) / drives.len() as f64,
+    }
+}
+
+fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// The value below which a share of sorted values lies: the mean of both neighbours of the place.
+fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    let place = share * last as f64;
+    let [low, high] = [place.floor(), place.ceil()].map(|at| sorted[at as usize]);
+    Some(0.5 * (low + high))
+}
+
+fn seconds(printed: Printed) -> Option<f64> {
+    match printed {
+        Printed::CrashAfter(time) | Printed::Finish(time) => Some(time),
+        Printed::Crash | Printed::Survives => None,
+    }
+}
+
+fn words(printed: Printed) -> String {
+    match printed {
+        Printed::CrashAfter(time) => format!("crash at {time}"),
+        Printed::Crash => "crash".to_owned(),
+        Printed::Finish(time) => format!("finish {time}"),
+        Printed::Survives => "no crash in 120".to_owned(),
+    }
+}
+
+fn print_head() -> anyhow::Result<()> {
+    let mut out = terminal::out();
+    writeln!(
+        out,
+        "times in s of simulated time; drives from different starts; the source drove each row once"
+    )?;
+    writeln!(
+        out,
+        "{:<5} {:<5} {:>6} {:>7} {:>5} {:>6} {:>7} {:>8} {:>7} {:>15} {:>7}  {:<16} {:>10} {:>9} {:>8} {:>7}",
+        "table",
+        "tree",
+        "frames",
+        "limit",
+        "depth",
+        "crash",
+        "arrive",
+        "survive",
+        "median",
+        "quartiles",
+        "finish",
+        "source",
+        "nodes/plan",
+        "to leaf",
+        "ms/plan",
+        "run"
+    )?;
+    Ok(())
+}
+
+fn print_row(row: &Row) -> anyhow::Result<()> {
+    let mut out = terminal::out();
+    let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+    writeln!(
+        out,
+        "{:<5} {:<5} {:>6} {:>7} {:>5} {:>6} {:>7} {:>8} {:>7.1} {:>7.1} {:>7.1} {:>7}  {:<16} {:>10.0} {:>9.0} {:>8.2} {:>7.2}",
+        row.table,
+        row.tree,
+        row.frames,
+        or_dash(row.limit.map(|limit| limit.to_string())),
+        row.depth,
+        row.crashed,
+        row.arrived,
+        row.survived,
+        row.median_s,
+        row.quartiles_s[0],
+        row.quartiles_s[1],
+        or_dash(row.finish_s.map(|time| format!("{time:.1}"))),
+        row.source,
+        row.nodes_per_plan,
+        row.nodes_to_leaf_per_plan,
+        row.ms_per_plan,
+        row.run_s
+    )?;
+    out.flush()?;
+    Ok(())
+}
+
+/// What the source found, as statements about our rows.
+fn statements(rows: &[Row]) -> Vec<Statement> {
+    let of = |table: Table| -> Vec<&Row> {
+        rows.iter()
+            .filter(|row| row.table == table.number())
+            .collect()
+    };
+    let share = |part: u32, row: &Row| f64::from(part) / f64::from(row.starts);
+    let mut all = Vec::new();
+    let mut add = |table: Table, statement, holds| {
+        all.push(Statement {
+            table: table.number(),
+            statement,
+            holds,
+        });
+    };
+    if let [a, b, c, d, last] = of(Table::T41)[..] {
+        let grows = [a, b, c, d]
+            .windows(2)
+            .all(|pair| pair[0].median_s < pair[1].median_s);
+        add(
+            Table::T41,
+            "the median time to the crash grows from 24 to 99 frames",
+            grows,
+        );
+        add(
+            Table::T41,
+            "with 124 frames, four of five drives survive two minutes",
+            share(last.survived, last) >= MOST_ARRIVE,
+        );
+    }
+    let second = of(Table::T42);
+    if !second.is_empty() {
+        add(
+            Table::T42,
+            "every drive arrives",
+            second.iter().all(|row| row.arrived == row.starts),
+        );
+        let finish = |frames: u32| {
+            let mut rows = second.iter();
+            let row = rows.find(|row| row.tree == Preset::Seven.name() && row.frames == frames);
+            row.and_then(|row| row.finish_s).unwrap_or(f64::NAN)
+        };
+        add(
+            Table::T42,
+            "seven branches are faster with 99 than with 49 frames",
+            finish(99) < finish(49),
+        );
+    }
+    let third = of(Table::T43);
+    if !third.is_empty() {
+        let is_blind = |row: &&&Row| row.tree == Preset::Five.name() || row.frames < 99;
+        let crashes = |row: &&Row| share(row.crashed, row) >= MOST_CRASH;
+        let arrives = |row: &&Row| share(row.arrived, row) >= MOST_ARRIVE;
+        add(
+            Table::T43,
+            "three of four drives crash with five branches, and with seven at 49 frames",
+            third.iter().filter(is_blind).all(crashes),
+        );
+        add(
+            Table::T43,
+            "four of five drives arrive with seven branches from 99 frames on",
+            third.iter().filter(|row| !is_blind(row)).all(arrives),
+        );
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_lie_between_neighbours() {
+        assert_eq!(quantile(&[], 0.5), None);
+        assert_eq!(quantile(&[3.0], 0.5), Some(3.0));
+        assert_eq!(quantile(&[1.0, 2.0], 0.5), Some(1.5));
+        assert_eq!(quantile(&[1.0, 2.0, 4.0], 0.5), Some(2.0));
+        assert_eq!(quantile(&[1.0, 2.0, 4.0, 8.0, 16.0], 0.25), Some(2.0));
+    }
+}

@@ -1,0 +1,157 @@
+//! `roadwright moves build`: graphs from clips.
+
+use super::{Build, PresetArgument, file_name, open_clips};
+use crate::commands::print_json;
+use crate::outputs::{Inputs, Kind, Outputs};
+use crate::{Outcome, terminal};
+use anyhow::{Context, bail};
+use roadwright_moves::{BuildRules, RemovedBecause, SweepKind, Weights};
+use serde_json::json;
+use std::io::Write;
+use std::path::Path;
+
+/// Ending of files of graphs.
+const MOVES: &str = ".moves.json";
+
+pub(super) fn build(arguments: &Build) -> anyhow::Result<Outcome> {
+    match (&arguments.preset, &arguments.clips) {
+        (Some(preset), _) => record_preset(arguments, *preset),
+        (None, Some(clips)) => from_clips(arguments, clips),
+        (None, None) => bail!("name a file of clips, or a tree with --preset"),
+    }
+}
+
+fn record_preset(arguments: &Build, preset: PresetArgument) -> anyhow::Result<Outcome> {
+    let name = file_name(&arguments.out)?;
+    let Some(stem) = name.strip_suffix(MOVES) else {
+        bail!("--out: {name} does not end in {MOVES}");
+    };
+    let clips_name = format!("{stem}.clips.json");
+    let mut outputs = Outputs::of(Inputs::none());
+    let place = outputs.file("--out", &arguments.out, Kind::Moves)?;
+    let beside = arguments.out.with_file_name(&clips_name);
+    let clips_place = outputs.file("the clips of --preset", &beside, Kind::Clips)?;
+    let mut recorded = preset.preset().record();
+    recorded.graph.clips = clips_name;
+    let library = recorded
+        .graph
+        .library(&recorded.clips, SweepKind::Exact)
+        .context("the tree cannot be used")?;
+    outputs.write(&clips_place, recorded.clips.to_text().as_bytes())?;
+    outputs.write(&place, recorded.graph.to_text().as_bytes())?;
+    outputs.commit()?;
+    if arguments.json {
+        print_json(&json!({
+            "states": library.states().len(),
+            "moves": library.moves().len(),
+            "hash": recorded.graph.hash(),
+        }))?;
+        return Ok(Outcome::Fine);
+    }
+    writeln!(
+        terminal::out(),
+        "{} states, {} moves, hash {}",
+        library.states().len(),
+        library.moves().len(),
+        recorded.graph.hash()
+    )?;
+    Ok(Outcome::Fine)
+}
+
+fn from_clips(arguments: &Build, path: &Path) -> anyhow::Result<Outcome> {
+    let mut outputs = Outputs::of(Inputs::none().file("the clips", path));
+    let place = outputs.file("--out", &arguments.out, Kind::Moves)?;
+    let same_folder = path.parent() == arguments.out.parent();
+    if !same_folder {
+        bail!("--out: the graph has to lie beside its clips, in the same folder");
+    }
+    let clips = open_clips(path)?;
+    let rules = rules(arguments)?;
+    let built = roadwright_moves::build(&clips, &file_name(path)?, &rules);
+    if built.graph.moves.is_empty() {
+        bail!(
+            "no moves remain: {} transitions were found, and {} moves were left out; record clips that \
+             return to earlier speeds, or raise --threshold",
+            built.transitions.len(),
+            built.removed.len()
+        );
+    }
+    outputs.write(&place, built.graph.to_text().as_bytes())?;
+    outputs.commit()?;
+    if arguments.json {
+        let removed = built.removed.iter().map(|one| {
+            json!({"clip": one.entry.clip, "first": one.entry.first, "last": one.entry.last,
+                "from": one.entry.from, "to": one.entry.to, "reason": words(&one.reason)})
+        });
+        print_json(&json!({
+            "states": built.graph.states.len(),
+            "moves": built.graph.moves.len(),
+            "transitions": built.transitions.len(),
+            "removed": removed.collect::<Vec<_>>(),
+            "hash": built.graph.hash(),
+        }))?;
+        return Ok(Outcome::Fine);
+    }
+    let mut out = terminal::out();
+    for one in &built.removed {
+        let entry = &one.entry;
+        writeln!(
+            out,
+            "left out: {} {}-{}: {}",
+            entry.clip,
+            entry.first,
+            entry.last,
+            words(&one.reason)
+        )?;
+    }
+    writeln!(
+        out,
+        "{} transitions, {} states, {} moves, {} left out, hash {}",
+        built.transitions.len(),
+        built.graph.states.len(),
+        built.graph.moves.len(),
+        built.removed.len(),
+        built.graph.hash()
+    )?;
+    Ok(Outcome::Fine)
+}
+
+fn words(reason: &RemovedBecause) -> String {
+    match reason {
+        RemovedBecause::Like { clip, first } => {
+            format!("nearly the same as {clip} from frame {first}")
+        }
+        RemovedBecause::NotConnected => "not every state can be reached from its ends".to_owned(),
+    }
+}
+
+fn rules(arguments: &Build) -> anyhow::Result<BuildRules> {
+    let amounts = [
+        ("--threshold", arguments.threshold),
+        ("--speed-weight", arguments.speed_weight),
+        ("--sideways-weight", arguments.sideways_weight),
+        ("--yaw-weight", arguments.yaw_weight),
+        ("--prune", arguments.prune),
+        ("--prune-angle", arguments.prune_angle),
+    ];
+    for (option, amount) in amounts {
+        if !(0.0..=1e6).contains(&amount) {
+            bail!("{option} must be 0 to 1,000,000");
+        }
+    }
+    if arguments.kc.max(arguments.ks) > 1_000_000 {
+        bail!("--kc and --ks must be at most 1,000,000 frames");
+    }
+    Ok(BuildRules {
+        threshold: arguments.threshold,
+        weights: Weights {
+            forward: arguments.speed_weight,
+            sideways: arguments.sideways_weight,
+            yaw_rate: arguments.yaw_weight,
+        },
+        kc: arguments.kc,
+        ks: arguments.ks,
+        prune_distance: arguments.prune,
+        prune_angle: arguments.prune_angle,
+    })
+}

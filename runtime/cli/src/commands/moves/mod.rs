@@ -1,0 +1,237 @@
+//! `roadwright moves`: clips of driving, and graphs of moves.
+
+mod build;
+mod check;
+mod record;
+mod show;
+
+use crate::Outcome;
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand, ValueEnum};
+use roadwright_moves::{ClipFile, LARGEST, Library, MoveFile, Preset, SweepKind};
+use std::path::{Path, PathBuf};
+
+/// Commands for move trees.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MovesVerb {
+    /// Make clips from a table of `run --trace`
+    Record(Record),
+    /// Build a graph of moves: from clips, or one of the trees of [Adam 2007]
+    Build(Build),
+    /// Check a graph of moves and its clips; exit code 1 if something is wrong
+    Check(Check),
+    /// Show the states and moves of a graph
+    Show(Show),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The rows have to be evenly spaced: record with a --trace-rate whose period is a multiple of the time step.\n\
+Without --clip, the whole drive becomes one clip called \"drive\"."
+)]
+pub(crate) struct Record {
+    /// The table, as written by `run --trace` or *Save the drive…*
+    pub(crate) trace: PathBuf,
+    /// The clips to write, NAME.clips.json
+    #[arg(long)]
+    pub(crate) out: PathBuf,
+    /// Name of a shipped vehicle, or a file NAME.vehicle.json: the vehicle that was recorded
+    #[arg(long)]
+    pub(crate) vehicle: String,
+    /// Id of the agent; needed if the table has several
+    #[arg(long, value_name = "ID")]
+    pub(crate) agent: Option<u64>,
+    /// A clip with its begin and end in seconds; may be repeated
+    #[arg(long = "clip", value_name = "NAME=FROM..TO", value_parser = clip)]
+    pub(crate) clips: Vec<NamedClip>,
+    /// Add each clip mirrored left to right
+    #[arg(long)]
+    pub(crate) mirror: bool,
+    /// Grip of the ground relative to dry asphalt
+    #[arg(long, default_value_t = 1.0)]
+    pub(crate) grip: f64,
+    /// Slope of the ground, m per m
+    #[arg(long, default_value_t = 0.0, allow_hyphen_values = true)]
+    pub(crate) slope: f64,
+    /// Mass of the load, kg
+    #[arg(long, default_value_t = 0.0)]
+    pub(crate) load: f64,
+}
+
+/// A clip of a recording.
+#[derive(Debug, Clone)]
+pub(crate) struct NamedClip {
+    name: String,
+    from: f64,
+    to: f64,
+}
+
+fn clip(text: &str) -> Result<NamedClip, String> {
+    let parts = text.rsplit_once('=').and_then(|(name, range)| {
+        let (from, to) = range.split_once("..")?;
+        Some(NamedClip {
+            name: name.to_owned(),
+            from: from.parse().ok()?,
+            to: to.parse().ok()?,
+        })
+    });
+    parts.ok_or_else(|| "expected NAME=FROM..TO, such as \"left turn=12.4..13.4\"".to_owned())
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A frame is similar to another one if the differences of their speeds, lateral speeds and yaw rates add up \
+to less than the threshold. Moves are cut where clips have similar frames."
+)]
+pub(crate) struct Build {
+    /// The clips, NAME.clips.json
+    #[arg(required_unless_present = "preset")]
+    pub(crate) clips: Option<PathBuf>,
+    /// Record one of the trees of [Adam 2007] from the sliding car instead
+    #[arg(long, value_enum, conflicts_with = "clips")]
+    pub(crate) preset: Option<PresetArgument>,
+    /// The graph to write, NAME.moves.json; the clips of --preset are written beside it
+    #[arg(long)]
+    pub(crate) out: PathBuf,
+    /// Distance below which frames are similar
+    #[arg(long, default_value_t = 0.5, conflicts_with = "preset")]
+    pub(crate) threshold: f64,
+    /// Frames of a clip that are not compared after one that got a transition
+    #[arg(
+        long,
+        default_value_t = 5,
+        value_name = "FRAMES",
+        conflicts_with = "preset"
+    )]
+    pub(crate) kc: u32,
+    /// Frames of the other clip that are skipped after a similar one
+    #[arg(
+        long,
+        default_value_t = 9,
+        value_name = "FRAMES",
+        conflicts_with = "preset"
+    )]
+    pub(crate) ks: u32,
+    /// Weight of the speed
+    #[arg(long, default_value_t = 1.0, conflicts_with = "preset")]
+    pub(crate) speed_weight: f64,
+    /// Weight of the lateral speed
+    #[arg(long, default_value_t = 1.0, conflicts_with = "preset")]
+    pub(crate) sideways_weight: f64,
+    /// Weight of the yaw rate
+    #[arg(long, default_value_t = 1.0, conflicts_with = "preset")]
+    pub(crate) yaw_weight: f64,
+    /// Leave out moves that stay within this distance, in metres, of another one with the same ends; 0 keeps all
+    #[arg(
+        long,
+        default_value_t = 0.25,
+        value_name = "M",
+        conflicts_with = "preset"
+    )]
+    pub(crate) prune: f64,
+    /// And within this angle, in radians
+    #[arg(
+        long,
+        default_value_t = 0.05,
+        value_name = "RAD",
+        conflicts_with = "preset"
+    )]
+    pub(crate) prune_angle: f64,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Trees of [Adam 2007].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PresetArgument {
+    /// Five moves of 25 frames in one state
+    Five,
+    /// Seven moves of 25 frames in one state
+    Seven,
+    /// Seven states from standing to fast, with turns and skids
+    Large,
+    /// The large tree with skids that leave at several angles
+    LargeAngles,
+}
+
+impl PresetArgument {
+    fn preset(self) -> Preset {
+        match self {
+            Self::Five => Preset::Five,
+            Self::Seven => Preset::Seven,
+            Self::Large => Preset::Large,
+            Self::LargeAngles => Preset::LargeAngles,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// The graph, NAME.moves.json
+    pub(crate) moves: PathBuf,
+    /// Vehicle that is to use it: a shipped vehicle, or a file NAME.vehicle.json [default: the recorded vehicle, if it ships]
+    #[arg(long)]
+    pub(crate) vehicle: Option<String>,
+    /// Time step of the world that is to use it, s
+    #[arg(long, value_name = "S")]
+    pub(crate) dt: Option<f64>,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The graph, NAME.moves.json
+    pub(crate) moves: PathBuf,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) fn moves(verb: &MovesVerb) -> anyhow::Result<Outcome> {
+    match verb {
+        MovesVerb::Record(arguments) => record::record(arguments),
+        MovesVerb::Build(arguments) => build::build(arguments),
+        MovesVerb::Check(arguments) => check::check(arguments),
+        MovesVerb::Show(arguments) => show::show(arguments),
+    }
+}
+
+/// A graph with its clips.
+struct Opened {
+    graph: MoveFile,
+    clips: ClipFile,
+}
+
+impl Opened {
+    fn library(&self) -> anyhow::Result<Library> {
+        let library = self.graph.library(&self.clips, SweepKind::Exact);
+        library.context("the graph does not fit its clips")
+    }
+}
+
+fn open_clips(path: &Path) -> anyhow::Result<ClipFile> {
+    let text = roadwright_files::read_text(path, LARGEST)
+        .with_context(|| format!("cannot read {}", path.display()))?;
+    ClipFile::from_text(&text).with_context(|| format!("{} has no usable clips", path.display()))
+}
+
+/// Opens a graph, and its clips beside it.
+fn open(path: &Path) -> anyhow::Result<Opened> {
+    let text = roadwright_files::read_text(path, LARGEST)
+        .with_context(|| format!("cannot read {}", path.display()))?;
+    let graph = MoveFile::from_text(&text)
+        .with_context(|| format!("{} is not a usable graph of moves", path.display()))?;
+    let clips = open_clips(&path.with_file_name(&graph.clips))?;
+    Ok(Opened { graph, clips })
+}
+
+/// The name of a file, which another file beside it refers to.
+fn file_name(path: &Path) -> anyhow::Result<String> {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+        bail!("{} has no file name in UTF-8", path.display());
+    };
+    Ok(name.to_owned())
+}

@@ -1,0 +1,66 @@
+//! `roadwright moves record`: clips from a table of `run --trace`.
+
+use super::{NamedClip, Record};
+use crate::commands::vehicle;
+use crate::outputs::{Inputs, Kind, Outputs};
+use crate::{Outcome, terminal};
+use anyhow::Context;
+use roadwright_moves::{BodyOutline, ClipFile, ClipGround, LARGEST, RecordedVehicle, Recording};
+use std::io::Write;
+
+/// Largest table that is read, bytes.
+const LARGEST_TRACE: u64 = 16 * LARGEST;
+
+pub(super) fn record(arguments: &Record) -> anyhow::Result<Outcome> {
+    let inputs = Inputs::none().file("the trace", &arguments.trace);
+    let mut outputs = Outputs::of(inputs);
+    let place = outputs.file("--out", &arguments.out, Kind::Clips)?;
+    let found = vehicle::find_with_text(&arguments.vehicle)?;
+    let body = BodyOutline::of_file(&found.file);
+    let text = roadwright_files::read_text(&arguments.trace, LARGEST_TRACE)
+        .with_context(|| format!("cannot read {}", arguments.trace.display()))?;
+    let recording = Recording::of_trace(&text, arguments.agent, body.centre_of_gravity)
+        .with_context(|| format!("cannot make clips from {}", arguments.trace.display()))?;
+    let whole = [NamedClip {
+        name: "drive".to_owned(),
+        from: recording.begin,
+        to: recording.end(),
+    }];
+    let asked = if arguments.clips.is_empty() {
+        &whole[..]
+    } else {
+        &arguments.clips[..]
+    };
+    let mut clips = Vec::new();
+    for NamedClip { name, from, to } in asked {
+        let clip = recording.clip(name, *from, *to);
+        let clip = clip.with_context(|| format!("cannot cut clip \"{name}\""))?;
+        let mirrored = arguments.mirror.then(|| clip.mirrored());
+        clips.push(clip);
+        clips.extend(mirrored);
+    }
+    let file = ClipFile {
+        rate: recording.rate,
+        vehicle: RecordedVehicle {
+            name: found.name,
+            hash: found.hash,
+        },
+        body,
+        ground: ClipGround {
+            grip: arguments.grip,
+            slope: arguments.slope,
+            load: arguments.load,
+        },
+        clips,
+    };
+    file.check().context("the clips cannot be written")?;
+    outputs.write(&place, file.to_text().as_bytes())?;
+    outputs.commit()?;
+    let mut out = terminal::out();
+    for clip in &file.clips {
+        let frames = clip.frames.len() - 1;
+        let seconds = frames as f64 / file.rate;
+        writeln!(out, "{}: {frames} frames, {seconds:.2} s", clip.name)?;
+    }
+    Ok(Outcome::Fine)
+}

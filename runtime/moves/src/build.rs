@@ -1,0 +1,557 @@
+//! Automatic building of graphs from clips: [Adam 2007], sections 3.4, 5.1 and 5.2.
+//!
+//! A *transition* leads from a frame of a clip to a similar frame of a clip, without time passing. Clips are
+//! cut at transitions, and the stretches between cuts are the moves.
+
+use crate::clips::ClipFile;
+use crate::frame::{Frame, Weights, distance};
+use crate::graph::{MoveEntry, MoveFile};
+use crate::placement::Placement;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How similar frames become transitions, and which moves stay.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BuildRules {
+    /// Distance below which frames are similar.
+    pub threshold: f64,
+    /// Weights of the distance.
+    pub weights: Weights,
+    /// Number of frames of a clip that are not compared after one that got a transition (figure 5.1).
+    pub kc: u32,
+    /// Number of frames of the other clip that are skipped after a similar one was found (figure 5.2).
+    pub ks: u32,
+    /// Two moves with the same ends are one if they stay within this distance, m; 0 keeps all.
+    pub prune_distance: f64,
+    /// And within this angle, rad.
+    pub prune_angle: f64,
+}
+
+impl Default for BuildRules {
+    fn default() -> Self {
+        Self {
+            threshold: 0.5,
+            weights: Weights::default(),
+            kc: 5,
+            ks: 9,
+            prune_distance: 0.25,
+            prune_angle: 0.05,
+        }
+    }
+}
+
+/// A frame of a clip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FrameNumber {
+    /// Number of the clip.
+    pub clip: usize,
+    /// Number of the frame.
+    pub frame: usize,
+}
+
+/// A transition between similar frames.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Transition {
+    /// Frame at which the first clip is left.
+    pub from: FrameNumber,
+    /// Frame at which the second clip is entered.
+    pub to: FrameNumber,
+    /// Distance of both frames.
+    pub distance: f64,
+}
+
+/// A move that was left out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Removed {
+    /// The move.
+    pub entry: MoveEntry,
+    /// Why.
+    pub reason: RemovedBecause,
+}
+
+/// Why a move was left out.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RemovedBecause {
+    /// Another move with the same ends is nearly the same: the move with this clip and first frame.
+    Like {
+        /// Clip of the other move.
+        clip: String,
+        /// Its first frame.
+        first: u32,
+    },
+    /// One of its ends lies outside the largest part in which every state can be reached from every other.
+    NotConnected,
+}
+
+/// A graph that was built, and what was left out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Built {
+    /// The graph.
+    pub graph: MoveFile,
+    /// Transitions found, in the order of their first frames.
+    pub transitions: Vec<Transition>,
+    /// Moves that were left out.
+    pub removed: Vec<Removed>,
+}
+
+/// Finds transitions between clips.
+pub fn transitions(clips: &ClipFile, rules: &BuildRules) -> Vec<Transition> {
+    let mut all = Vec::new();
+    for one in 0..clips.clips.len() {
+        for other in 0..clips.clips.len() {
+            between(clips, one, other, rules, &mut all);
+        }
+    }
+    all
+}
+
+/// Transitions from a clip to another one, or to itself.
+fn between(
+    clips: &ClipFile,
+    one: usize,
+    other: usize,
+    rules: &BuildRules,
+    all: &mut Vec<Transition>,
+) {
+    let (left, entered) = (&clips.clips[one].frames, &clips.clips[other].frames);
+    let mut frame = 1;
+    while frame < left.len() {
+        let found = similar(&left[frame], entered, rules, |to| {
+            // A frame is always similar to itself and its neighbours.
+            one == other && to.abs_diff(frame) <= rules.ks as usize
+        });
+        for &(to, apart) in &found {
+            all.push(Transition {
+                from: FrameNumber { clip: one, frame },
+                to: FrameNumber {
+                    clip: other,
+                    frame: to,
+                },
+                distance: apart,
+            });
+        }
+        frame += if found.is_empty() {
+            1
+        } else {
+            1 + rules.kc as usize
+        };
+    }
+}
+
+/// Frames that are similar to one: the best of each run, with so many frames skipped after it.
+fn similar(
+    frame: &Frame,
+    entered: &[Frame],
+    rules: &BuildRules,
+    is_excluded: impl Fn(usize) -> bool,
+) -> Vec<(usize, f64)> {
+    let mut found = Vec::new();
+    let apart = |to: usize| distance(frame, &entered[to], &rules.weights);
+    // The last frame has nothing after it.
+    let last = entered.len() - 1;
+    let is_similar = |to: usize| to < last && !is_excluded(to) && apart(to) < rules.threshold;
+    let mut to = 0;
+    while to < last {
+        if !is_similar(to) {
+            to += 1;
+            continue;
+        }
+        let mut best = to;
+        let mut next = to + 1;
+        while is_similar(next) {
+            if apart(next) < apart(best) {
+                best = next;
+            }
+            next += 1;
+        }
+        found.push((best, apart(best)));
+        to = next.max(best + 1 + rules.ks as usize);
+    }
+    found
+}
+
+/// Builds a graph from clips. `file` is the name of the file of clips beside the graph.
+pub fn build(clips: &ClipFile, file: &str, rules: &BuildRules) -> Built {
+    let transitions = transitions(clips, rules);
+    let entries = stretches(clips, &transitions);
+    let (entries, mut removed) = pruned(clips, entries, rules);
+    let (entries, unconnected) = connected(entries);
+    removed.extend(unconnected);
+    let names: BTreeSet<&String> = entries
+        .iter()
+        .flat_map(|one| [&one.from, &one.to])
+        .collect();
+    let states: Vec<String> = names.into_iter().cloned().collect();
+    let graph = MoveFile {
+        clips: file.to_owned(),
+        clips_hash: clips.hash(),
+        threshold: Some(rules.threshold),
+        start: slowest(clips, &entries).unwrap_or_default(),
+        states,
+        moves: entries,
+    };
+    Built {
+        graph,
+        transitions,
+        removed,
+    }
+}
+
+/// The state whose frame has the lowest speed.
+fn slowest(clips: &ClipFile, entries: &[MoveEntry]) -> Option<String> {
+    let speed = |one: &&MoveEntry| {
+        let clip = clips.clip(&one.clip);
+        clip.map_or(f64::MAX, |clip| {
+            clip.frames[one.first as usize].forward.abs()
+        })
+    };
+    let slowest = entries.iter().min_by(|a, b| speed(a).total_cmp(&speed(b)));
+    slowest.map(|one| one.from.clone())
+}
+
+fn state_name(clips: &ClipFile, at: FrameNumber) -> String {
+    format!("{} @{}", clips.clips[at.clip].name, at.frame)
+}
+
+/// Moves between the cuts of all clips: along the clip itself, and after each transition.
+fn stretches(clips: &ClipFile, transitions: &[Transition]) -> Vec<MoveEntry> {
+    let mut cuts: BTreeSet<FrameNumber> = BTreeSet::new();
+    for one in transitions {
+        cuts.extend([one.from, one.to]);
+    }
+    let mut entries = Vec::new();
+    let after = |at: FrameNumber| {
+        let end = FrameNumber {
+            clip: at.clip + 1,
+            frame: 0,
+        };
+        cuts.range(at..end).find(|&&cut| cut != at).copied()
+    };
+    let mut add = |from: FrameNumber, begin: FrameNumber| {
+        // What follows the last cut of a clip leads nowhere.
+        if let Some(end) = after(begin) {
+            entries.push(MoveEntry {
+                clip: clips.clips[begin.clip].name.clone(),
+                first: begin.frame as u32,
+                last: end.frame as u32,
+                from: state_name(clips, from),
+                to: state_name(clips, end),
+            });
+        }
+    };
+    for &cut in &cuts {
+        add(cut, cut);
+    }
+    for one in transitions {
+        add(one.from, one.to);
+    }
+    entries
+}
+
+/// Leaves out moves that are nearly the same as an earlier one with the same ends.
+fn pruned(
+    clips: &ClipFile,
+    entries: Vec<MoveEntry>,
+    rules: &BuildRules,
+) -> (Vec<MoveEntry>, Vec<Removed>) {
+    let mut kept: Vec<MoveEntry> = Vec::new();
+    let mut by_ends: BTreeMap<[String; 2], Vec<usize>> = BTreeMap::new();
+    let mut removed = Vec::new();
+    for entry in entries {
+        let same = by_ends
+            .entry([entry.from.clone(), entry.to.clone()])
+            .or_default();
+        let like = same
+            .iter()
+            .find(|&&other| stays_within(clips, &kept[other], &entry, rules));
+        if let Some(&other) = like {
+            let RemovedBy { clip, first } = RemovedBy::of(&kept[other]);
+            removed.push(Removed {
+                entry,
+                reason: RemovedBecause::Like { clip, first },
+            });
+            continue;
+        }
+        same.push(kept.len());
+        kept.push(entry);
+    }
+    (kept, removed)
+}
+
+struct RemovedBy {
+    clip: String,
+    first: u32,
+}
+
+impl RemovedBy {
+    fn of(entry: &MoveEntry) -> Self {
+        Self {
+            clip: entry.clip.clone(),
+            first: entry.first,
+        }
+    }
+}
+
+/// Whether two moves of the same duration stay near each other in every frame.
+fn stays_within(clips: &ClipFile, one: &MoveEntry, other: &MoveEntry, rules: &BuildRules) -> bool {
+    if rules.prune_distance <= 0.0 || one.last - one.first != other.last - other.first {
+        return false;
+    }
+    let places = |entry: &MoveEntry| -> Vec<Placement> {
+        let Some(clip) = clips.clip(&entry.clip) else {
+            return Vec::new();
+        };
+        let frames = &clip.frames[entry.first as usize..=entry.last as usize];
+        let first = frames[0].placement();
+        let relative = frames
+            .iter()
+            .map(|frame| first.relative(&frame.placement()));
+        relative.collect()
+    };
+    let (one, other) = (places(one), places(other));
+    one.iter().zip(&other).all(|(a, b)| {
+        let far = (a.position - b.position).length();
+        // The chord of the angle between both directions.
+        let turned = (a.forward - b.forward).length();
+        far <= rules.prune_distance && turned <= rules.prune_angle
+    })
+}
+
+/// Keeps the largest part in which every state can be reached from every other one.
+fn connected(entries: Vec<MoveEntry>) -> (Vec<MoveEntry>, Vec<Removed>) {
+    let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+    for one in &entries {
+        for state in [&one.from, &one.to] {
+            let next = numbers.len();
+            numbers.entry(state.as_str()).or_insert(next);
+        }
+    }
+    let mut next = vec![Vec::new(); numbers.len()];
+    for one in &entries {
+        next[numbers[one.from.as_str()]].push(numbers[one.to.as_str()]);
+    }
+    let parts = strong_parts(&next);
+    let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
+    for &part in &parts {
+        *sizes.entry(part).or_default() += 1;
+    }
+    let largest = sizes
+        .iter()
+        .max_by_key(|&(&part, &size)| (size, std::cmp::Reverse(part)))
+        .map(|(&part, _)| part);
+    let stays: Vec<bool> = entries
+        .iter()
+        .map(|one| {
+            let ends = [&one.from, &one.to];
+            ends.iter()
+                .all(|state| Some(parts[numbers[state.as_str()]]) == largest)
+        })
+        .collect();
+    let (mut kept, mut removed) = (Vec::new(), Vec::new());
+    for (entry, stays) in entries.into_iter().zip(stays) {
+        if stays {
+            kept.push(entry);
+        } else {
+            removed.push(Removed {
+                entry,
+                reason: RemovedBecause::NotConnected,
+            });
+        }
+    }
+    (kept, removed)
+}
+
+/// Number of the strongly connected part of each node: Kosaraju's two passes, without recursion.
+fn strong_parts(next: &[Vec<usize>]) -> Vec<usize> {
+    let count = next.len();
+    let mut order = Vec::with_capacity(count);
+    let mut seen = vec![false; count];
+    for root in 0..count {
+        if seen[root] {
+            continue;
+        }
+        seen[root] = true;
+        let mut stack = vec![(root, 0)];
+        while let Some((node, edge)) = stack.pop() {
+            match next[node].get(edge) {
+                Some(&to) => {
+                    stack.push((node, edge + 1));
+                    if !seen[to] {
+                        seen[to] = true;
+                        stack.push((to, 0));
+                    }
+                }
+                None => order.push(node),
+            }
+        }
+    }
+    let mut before = vec![Vec::new(); count];
+    for (node, nexts) in next.iter().enumerate() {
+        for &to in nexts {
+            before[to].push(node);
+        }
+    }
+    let mut parts = vec![usize::MAX; count];
+    let mut part = 0;
+    for &root in order.iter().rev() {
+        if parts[root] != usize::MAX {
+            continue;
+        }
+        parts[root] = part;
+        let mut stack = vec![root];
+        while let Some(node) = stack.pop() {
+            for &to in &before[node] {
+                if parts[to] == usize::MAX {
+                    parts[to] = part;
+                    stack.push(to);
+                }
+            }
+        }
+        part += 1;
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::BodyOutline;
+    use crate::clips::{Clip, ClipGround, RecordedVehicle};
+    use roadwright_geometry::Pose;
+
+    /// A clip that drives east, with a speed for each frame.
+    fn clip(name: &str, speeds: &[f64]) -> Clip {
+        let mut x = 0.0;
+        let frames = speeds.iter().map(|&forward| {
+            let pose = Pose::new(x, 0.0, 0.0);
+            x += 0.04 * forward;
+            Frame {
+                pose,
+                forward,
+                ..Frame::default()
+            }
+        });
+        Clip {
+            name: name.to_owned(),
+            frames: frames.collect(),
+        }
+    }
+
+    fn file(clips: Vec<Clip>) -> ClipFile {
+        ClipFile {
+            rate: 25.0,
+            vehicle: RecordedVehicle {
+                name: "car".to_owned(),
+                hash: String::new(),
+            },
+            body: BodyOutline {
+                front: 2.7,
+                rear: 0.7,
+                half_width: 0.8,
+                centre_of_gravity: 1.0,
+            },
+            ground: ClipGround::default(),
+            clips,
+        }
+    }
+
+    fn ramp(from: f64, to: f64, frames: usize) -> Vec<f64> {
+        let share = |i: usize| i as f64 / (frames - 1) as f64;
+        (0..frames).map(|i| from + (to - from) * share(i)).collect()
+    }
+
+    #[test]
+    fn the_best_of_a_run_is_taken_and_kc_and_ks_thin_out() {
+        // 1 m/s a frame: with a threshold of 2.5, five frames are similar to each, and the best is equal.
+        let clips = file(vec![
+            clip("up", &ramp(10.0, 30.0, 21)),
+            clip("down", &ramp(30.0, 10.0, 21)),
+        ]);
+        let rules = BuildRules {
+            threshold: 2.5,
+            kc: 5,
+            ks: 9,
+            ..BuildRules::default()
+        };
+        let found = transitions(&clips, &rules);
+        let up_down: Vec<&Transition> = found
+            .iter()
+            .filter(|one| one.from.clip == 0 && one.to.clip == 1)
+            .collect();
+        assert!(
+            up_down
+                .iter()
+                .all(|one| one.from.frame + one.to.frame == 20 && one.distance < 1e-9)
+        );
+        let frames: Vec<usize> = up_down.iter().map(|one| one.from.frame).collect();
+        assert_eq!(frames, [1, 7, 13, 19]);
+        // Without thinning out, every frame gets its transition.
+        let dense = BuildRules {
+            kc: 0,
+            ks: 0,
+            ..rules
+        };
+        let dense = transitions(&clips, &dense);
+        assert!(
+            dense.len() > 3 * found.len(),
+            "{} {}",
+            dense.len(),
+            found.len()
+        );
+    }
+
+    #[test]
+    fn a_long_stretch_at_constant_speed_gets_few_transitions() {
+        let clips = file(vec![clip("a", &[20.0; 100]), clip("b", &[20.0; 100])]);
+        let sparse = transitions(&clips, &BuildRules::default());
+        // One run covers the whole other clip.
+        assert!(sparse.len() <= 4 * 17, "{}", sparse.len());
+    }
+
+    #[test]
+    fn only_the_largest_connected_part_stays_and_the_rest_is_listed() {
+        // Both drive a loop of speeds; the third is never as slow or fast as they are.
+        let loops = [ramp(10.0, 20.0, 50), ramp(20.0, 10.0, 50)].concat();
+        let clips = file(vec![
+            clip("one", &loops),
+            clip("two", &loops),
+            clip("other", &ramp(30.0, 45.0, 40)),
+        ]);
+        let built = build(&clips, "test.clips.json", &BuildRules::default());
+        assert!(!built.graph.moves.is_empty());
+        assert!(built.graph.moves.iter().all(|one| one.clip != "other"));
+        let library = built
+            .graph
+            .library(&clips, crate::sweep::SweepKind::Exact)
+            .unwrap();
+        assert!(built.graph.bad_seams(&library).is_empty());
+        for removed in &built.removed {
+            assert!(
+                !built.graph.moves.contains(&removed.entry),
+                "{:?}",
+                removed.entry
+            );
+        }
+        // Every state leads on.
+        for state in &built.graph.states {
+            assert!(built.graph.moves.iter().any(|one| one.from == *state));
+            assert!(built.graph.moves.iter().any(|one| one.to == *state));
+        }
+        // Pruning removes moves with a reason.
+        let unpruned = BuildRules {
+            prune_distance: 0.0,
+            ..BuildRules::default()
+        };
+        let all = build(&clips, "test.clips.json", &unpruned);
+        assert!(all.graph.moves.len() >= built.graph.moves.len());
+    }
+
+    #[test]
+    fn strong_parts_are_those_of_a_known_graph() {
+        // 0 -> 1 -> 2 -> 0, 2 -> 3 <-> 4, 5 alone.
+        let next = vec![vec![1], vec![2], vec![0, 3], vec![4], vec![3], vec![]];
+        let parts = strong_parts(&next);
+        assert!(parts[0] == parts[1] && parts[1] == parts[2]);
+        assert_eq!(parts[3], parts[4]);
+        assert!(parts[0] != parts[3] && parts[3] != parts[5] && parts[0] != parts[5]);
+    }
+}

@@ -1,0 +1,411 @@
+//! Files of clips: `NAME.clips.json`.
+
+use crate::body::BodyOutline;
+use crate::frame::{Frame, FrameCommand, Gear, HeldPedals};
+use crate::text::{MoveFileError, check_format, check_name, read};
+use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::{DVec2, Pose};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// The value of the key `format`.
+const FORMAT: &str = "roadwright-clips";
+/// Largest file of clips that is read, bytes.
+pub const LARGEST: u64 = 32 * 1024 * 1024;
+/// Maximum number of frames of a clip: over an hour at 25 Hz.
+const MOST_FRAMES: usize = 100_000;
+/// Maximum number of clips in a file.
+const MOST_CLIPS: usize = 10_000;
+/// Columns of a frame, in their order.
+pub const COLUMNS: [&str; 12] = [
+    "x",
+    "y",
+    "heading",
+    "forward",
+    "sideways",
+    "yaw_rate",
+    "wheels",
+    "steering",
+    "acceleration",
+    "throttle",
+    "brake",
+    "reverse",
+];
+
+/// Recorded clips of one vehicle on one ground.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClipFile {
+    /// Frames a second, Hz.
+    pub rate: f64,
+    /// The vehicle that was recorded.
+    pub vehicle: RecordedVehicle,
+    /// Outline of the vehicle.
+    pub body: BodyOutline,
+    /// The ground on which it was recorded.
+    pub ground: ClipGround,
+    /// The clips, with distinct names.
+    pub clips: Vec<Clip>,
+}
+
+/// A recorded vehicle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedVehicle {
+    /// Name of its vehicle file without the ending, or of its vehicle type.
+    pub name: String,
+    /// Hash of its vehicle file; empty if it has none.
+    pub hash: String,
+}
+
+/// Ground of a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClipGround {
+    /// Grip relative to dry asphalt.
+    pub grip: f64,
+    /// Slope, m per m.
+    pub slope: f64,
+    /// Mass of the load of the vehicle, kg.
+    pub load: f64,
+}
+
+impl Default for ClipGround {
+    fn default() -> Self {
+        Self {
+            grip: 1.0,
+            slope: 0.0,
+            load: 0.0,
+        }
+    }
+}
+
+/// A recorded stretch of driving.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clip {
+    /// Its name.
+    pub name: String,
+    /// Its frames, one period apart.
+    pub frames: Vec<Frame>,
+}
+
+impl Clip {
+    /// The clip mirrored left to right, with " mirrored" after its name.
+    pub fn mirrored(&self) -> Self {
+        Self {
+            name: format!("{} mirrored", self.name),
+            frames: self.frames.iter().map(Frame::mirrored).collect(),
+        }
+    }
+}
+
+/// A frame with the digits that files keep: 0.1 mm, 0.001 mrad, 0.1 mm/s.
+pub fn rounded(frame: &Frame) -> Frame {
+    let fine = |value: f64| decimal(value, 1e6);
+    let coarse = |value: f64| decimal(value, 1e4);
+    let Pose { position, heading } = frame.pose;
+    Frame {
+        pose: Pose {
+            position: DVec2::new(coarse(position.x), coarse(position.y)),
+            heading: fine(heading),
+        },
+        forward: coarse(frame.forward),
+        sideways: coarse(frame.sideways),
+        yaw_rate: fine(frame.yaw_rate),
+        wheels: fine(frame.wheels),
+        command: FrameCommand {
+            steering: fine(frame.command.steering),
+            acceleration: coarse(frame.command.acceleration),
+            pedals: frame.command.pedals.map(|pedals| HeldPedals {
+                throttle: coarse(pedals.throttle),
+                brake: coarse(pedals.brake),
+            }),
+            gear: frame.command.gear,
+        },
+    }
+}
+
+fn decimal(value: f64, scale: f64) -> f64 {
+    let rounded = (value * scale).round() / scale;
+    // Without a sign for zero.
+    if rounded == 0.0 { 0.0 } else { rounded }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    format: String,
+    version: u32,
+    rate: f64,
+    vehicle: RecordedVehicle,
+    body: BodyOutline,
+    #[serde(default)]
+    ground: ClipGround,
+    columns: Vec<String>,
+    clips: Vec<DocumentClip>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DocumentClip {
+    name: String,
+    frames: Vec<Row>,
+}
+
+/// A frame in the order of [`COLUMNS`].
+#[derive(Deserialize)]
+struct Row(
+    f64,
+    f64,
+    f64,
+    f64,
+    f64,
+    f64,
+    f64,
+    f64,
+    f64,
+    Option<f64>,
+    Option<f64>,
+    u8,
+);
+
+impl ClipFile {
+    /// Reads a file of clips.
+    ///
+    /// # Errors
+    /// If the text is not such a file: key and reason.
+    pub fn from_text(text: &str) -> Result<Self, MoveFileError> {
+        let document: Document = read(text)?;
+        check_format(&document.format, document.version, FORMAT)?;
+        if document.columns != COLUMNS {
+            let reason = format!("the columns of this version are {}", COLUMNS.join(", "));
+            return Err(MoveFileError::at("columns", reason));
+        }
+        let mut clips = Vec::new();
+        for (number, clip) in document.clips.into_iter().enumerate() {
+            let mut frames = Vec::with_capacity(clip.frames.len());
+            for (row, frame) in clip.frames.iter().enumerate() {
+                let key = || format!("clips[{number}].frames[{row}]");
+                frames.push(frame_of(frame).map_err(|reason| MoveFileError::at(key(), reason))?);
+            }
+            clips.push(Clip {
+                name: clip.name,
+                frames,
+            });
+        }
+        let file = Self {
+            rate: document.rate,
+            vehicle: document.vehicle,
+            body: document.body,
+            ground: document.ground,
+            clips,
+        };
+        file.check()?;
+        Ok(file)
+    }
+
+    /// Checks all values.
+    ///
+    /// # Errors
+    /// The first value that is out of range, with its key.
+    pub fn check(&self) -> Result<(), MoveFileError> {
+        let Self {
+            rate,
+            vehicle,
+            body,
+            ground,
+            clips,
+        } = self;
+        within("rate", *rate, 1.0, 1000.0)?;
+        check_name("vehicle.name", &vehicle.name)?;
+        within("body.front", body.front, 0.1, 50.0)?;
+        within("body.rear", body.rear, 0.0, 50.0)?;
+        within("body.half_width", body.half_width, 0.1, 10.0)?;
+        within(
+            "body.centre_of_gravity",
+            body.centre_of_gravity,
+            -50.0,
+            50.0,
+        )?;
+        within("ground.grip", ground.grip, 0.0, 10.0)?;
+        within("ground.slope", ground.slope, -1.0, 1.0)?;
+        within("ground.load", ground.load, 0.0, 1e6)?;
+        if clips.len() > MOST_CLIPS {
+            let reason = format!("there are more than {MOST_CLIPS} clips");
+            return Err(MoveFileError::at("clips", reason));
+        }
+        let mut names = BTreeSet::new();
+        for (number, clip) in clips.iter().enumerate() {
+            check_name(&format!("clips[{number}].name"), &clip.name)?;
+            if !names.insert(&clip.name) {
+                let reason = format!("there is another clip \"{}\"", clip.name);
+                return Err(MoveFileError::at(format!("clips[{number}].name"), reason));
+            }
+            if !(2..=MOST_FRAMES).contains(&clip.frames.len()) {
+                let reason = format!("a clip has 2 to {MOST_FRAMES} frames");
+                return Err(MoveFileError::at(format!("clips[{number}].frames"), reason));
+            }
+            for (row, frame) in clip.frames.iter().enumerate() {
+                let key = || format!("clips[{number}].frames[{row}]");
+                check_frame(frame).map_err(|reason| MoveFileError::at(key(), reason))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The file as text: one line for each frame.
+    pub fn to_text(&self) -> String {
+        let Self {
+            rate,
+            vehicle,
+            body,
+            ground,
+            clips,
+        } = self;
+        let plain = |value: &dyn erased::Text| value.text();
+        let mut text = format!(
+            "{{\n  \"format\": \"{FORMAT}\",\n  \"version\": 1,\n  \"rate\": {},\n  \"vehicle\": {},\n  \
+             \"body\": {},\n  \"ground\": {},\n  \"columns\": {},\n  \"clips\": [",
+            plain(rate),
+            plain(vehicle),
+            plain(body),
+            plain(ground),
+            plain(&COLUMNS),
+        );
+        for (number, clip) in clips.iter().enumerate() {
+            let comma = if number == 0 { "" } else { "," };
+            let _ = write!(
+                text,
+                "{comma}\n    {{\"name\": {}, \"frames\": [",
+                plain(&clip.name)
+            );
+            for (row, frame) in clip.frames.iter().enumerate() {
+                let comma = if row == 0 { "" } else { "," };
+                let _ = write!(text, "{comma}\n      {}", row_of(frame));
+            }
+            text.push_str("\n    ]}");
+        }
+        text.push_str("\n  ]\n}\n");
+        text
+    }
+
+    /// Hash of its text: XXH3, 16 hexadecimal digits.
+    pub fn hash(&self) -> String {
+        roadwright_scenario::vehicle_file::hash(&self.to_text())
+    }
+
+    /// A clip by its name.
+    pub fn clip(&self, name: &str) -> Option<&Clip> {
+        self.clips.iter().find(|clip| clip.name == name)
+    }
+}
+
+/// Values as JSON.
+mod erased {
+    pub(super) trait Text {
+        fn text(&self) -> String;
+    }
+
+    impl<T: serde::Serialize> Text for T {
+        fn text(&self) -> String {
+            // Plain data without maps cannot fail.
+            serde_json::to_string(self).unwrap_or_default()
+        }
+    }
+}
+
+fn within(key: &str, value: f64, low: f64, high: f64) -> Result<(), MoveFileError> {
+    if (low..=high).contains(&value) {
+        return Ok(());
+    }
+    let reason = format!("{value} is not from {low} to {high}");
+    Err(MoveFileError::at(key, reason))
+}
+
+/// Largest magnitude of each column that is a number.
+const RANGES: [f64; 9] = [1e6, 1e6, 7.0, 300.0, 300.0, 100.0, 2.0, 2.0, 1000.0];
+
+fn check_frame(frame: &Frame) -> Result<(), String> {
+    for ((value, range), column) in numbers(frame).into_iter().zip(RANGES).zip(COLUMNS) {
+        if !(-range..=range).contains(&value) {
+            return Err(format!("{column}: {value} is not from -{range} to {range}"));
+        }
+    }
+    if let Some(HeldPedals { throttle, brake }) = frame.command.pedals {
+        for (value, column) in [(throttle, "throttle"), (brake, "brake")] {
+            if !(0.0..=1.0).contains(&value) {
+                return Err(format!("{column}: {value} is not from 0 to 1"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn numbers(frame: &Frame) -> [f64; 9] {
+    [
+        frame.pose.position.x,
+        frame.pose.position.y,
+        frame.pose.heading,
+        frame.forward,
+        frame.sideways,
+        frame.yaw_rate,
+        frame.wheels,
+        frame.command.steering,
+        frame.command.acceleration,
+    ]
+}
+
+fn row_of(frame: &Frame) -> String {
+    let mut cells: Vec<String> = numbers(&rounded(frame))
+        .iter()
+        .map(f64::to_string)
+        .collect();
+    match rounded(frame).command.pedals {
+        Some(HeldPedals { throttle, brake }) => {
+            cells.extend([throttle.to_string(), brake.to_string()]);
+        }
+        None => cells.extend(["null".to_owned(), "null".to_owned()]),
+    }
+    let reverse = match frame.command.gear {
+        Gear::Forwards => "0",
+        Gear::Reverse => "1",
+    };
+    cells.push(reverse.to_owned());
+    format!("[{}]", cells.join(","))
+}
+
+fn frame_of(row: &Row) -> Result<Frame, String> {
+    let pedals = match (row.9, row.10) {
+        (Some(throttle), Some(brake)) => Some(HeldPedals { throttle, brake }),
+        (None, None) => None,
+        _ => return Err("throttle and brake are given both or not at all".to_owned()),
+    };
+    let gear = match row.11 {
+        0 => Gear::Forwards,
+        1 => Gear::Reverse,
+        other => return Err(format!("reverse: {other} is neither 0 nor 1")),
+    };
+    Ok(Frame {
+        pose: Pose {
+            position: DVec2::new(row.0, row.1),
+            heading: row.2,
+        },
+        forward: row.3,
+        sideways: row.4,
+        yaw_rate: row.5,
+        wheels: row.6,
+        command: FrameCommand {
+            steering: row.7,
+            acceleration: row.8,
+            pedals,
+            gear,
+        },
+    })
+}
+
+/// Change of heading over a clip, rad, with whole turns.
+pub fn turned(frames: &[Frame]) -> f64 {
+    let pairs = frames.windows(2);
+    let turns = pairs.map(|pair| wrap_angle(pair[1].pose.heading - pair[0].pose.heading));
+    turns.sum()
+}

@@ -1,0 +1,325 @@
+//! Courses: corridors between walls, with cars that hold a constant speed along a line and react to nothing.
+
+use crate::body::Convex;
+use crate::surroundings::Mover;
+use roadwright_geometry::math::{Stream, sin_cos, tan};
+use roadwright_geometry::{DVec2, Pose, heading_of, left_of, unit};
+use std::f64::consts::FRAC_PI_2;
+
+/// Height of the goal of the source above the start, m: it lies on the axis of the track.
+const GOAL: f64 = 100_000.0;
+/// Length of the corridor before the start and beyond the finish, m.
+const RUN_OUT: f64 = 80.0;
+/// Distance from the start within which no car begins, m.
+const CLEAR: f64 = 25.0;
+/// Lateral range of the start around the centre line, m.
+const START_RANGE: f64 = 1.0;
+
+/// A car that drives along a line at a constant speed, and begins anew at the end of the line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CarLine {
+    /// Corners of the line.
+    pub line: Vec<DVec2>,
+    /// Speed, m/s.
+    pub speed: f64,
+    /// Distance along the line at the beginning, m.
+    pub phase: f64,
+    /// Length and width of the car, m.
+    pub size: DVec2,
+    /// Angle of the body to its direction of motion, rad, positive to the left.
+    pub tilt: f64,
+}
+
+impl CarLine {
+    /// Length of the line, m.
+    fn length(&self) -> f64 {
+        self.line
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]).length())
+            .sum()
+    }
+
+    /// The car at a time, s.
+    pub fn at(&self, time: f64) -> Mover {
+        let lengths: Vec<f64> = self
+            .line
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]).length())
+            .collect();
+        let mut along = (self.phase + self.speed * time).rem_euclid(self.length());
+        let mut piece = 0;
+        while piece + 1 < lengths.len() && along >= lengths[piece] {
+            along -= lengths[piece];
+            piece += 1;
+        }
+        let direction = (self.line[piece + 1] - self.line[piece]) / lengths[piece];
+        let centre = self.line[piece] + direction * along;
+        let (sin, cos) = sin_cos(self.tilt);
+        let forward = direction.rotate(DVec2::new(cos, sin)) * (0.5 * self.size.x);
+        let left = left_of(forward.normalize()) * (0.5 * self.size.y);
+        Mover {
+            outline: Convex::quadrilateral([
+                centre + forward + left,
+                centre - forward + left,
+                centre - forward - left,
+                centre + forward - left,
+            ]),
+            velocity: direction * self.speed,
+        }
+    }
+}
+
+/// A corridor with cars, from a start to a finish line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Course {
+    /// Its name.
+    pub name: String,
+    /// Walls.
+    pub walls: Vec<Convex>,
+    /// Cars.
+    pub cars: Vec<CarLine>,
+    /// Pose of the middle of the rear axle at the start.
+    pub start: Pose,
+    /// The run ends where the vehicle gets this far north, m.
+    pub finish: f64,
+    /// Destination of plans.
+    pub goal: DVec2,
+    /// Longest run, s.
+    pub seconds: f64,
+}
+
+/// Shape of a corridor. It begins and ends northwards.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Corridor {
+    /// Length of the centre line from the start to the finish, m.
+    pub length: f64,
+    /// Number of corners.
+    pub corners: u32,
+    /// Largest angle of a stretch to the north, rad; the smallest is half of it.
+    pub sharpness: f64,
+    /// Distance between the walls, m.
+    pub width: f64,
+    /// Seed of lengths and angles.
+    pub seed: u64,
+}
+
+/// Cars in a corridor.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Traffic {
+    /// Number of cars between the start and the finish.
+    pub count: u32,
+    /// Number of lines beside each other.
+    pub lines: u32,
+    /// Distance from the outer lines to the walls, m.
+    pub margin: f64,
+    /// Speed, m/s.
+    pub speed: f64,
+    /// Angle of the bodies to their direction of motion, rad; it alternates between lines.
+    pub tilt: f64,
+}
+
+/// The size of the cars: that of the sliding racer, m.
+const CAR: DVec2 = DVec2::new(3.4, 1.6);
+
+impl Corridor {
+    /// Corners of its centre line, with the stretches before the start and beyond the finish. The start is the
+    /// second corner, the finish the one before the last.
+    pub fn centre_line(&self) -> Vec<DVec2> {
+        let mut draw = Stream::new(self.seed, "corridor", 0);
+        let count = self.corners + 1;
+        let weights: Vec<f64> = (0..count).map(|_| draw.next_in(0.75, 1.25)).collect();
+        let whole: f64 = weights.iter().sum();
+        let mut side = if draw.next_unit() < 0.5 { -1.0 } else { 1.0 };
+        let mut line = vec![DVec2::new(0.0, -RUN_OUT), DVec2::ZERO];
+        let mut place = DVec2::ZERO;
+        for (stretch, weight) in weights.iter().enumerate() {
+            let is_end = stretch == 0 || stretch + 1 == weights.len();
+            let angle = if is_end {
+                0.0
+            } else {
+                // Back across the axis, so that the corridor stays near it.
+                side = if place.x > 10.0 {
+                    1.0
+                } else if place.x < -10.0 {
+                    -1.0
+                } else {
+                    -side
+                };
+                side * self.sharpness * draw.next_in(0.5, 1.0)
+            };
+            place += unit(FRAC_PI_2 + angle) * (self.length * weight / whole);
+            line.push(place);
+        }
+        line.push(place + DVec2::new(0.0, RUN_OUT));
+        line
+    }
+
+    /// The corridor as a course.
+    pub fn course(&self, name: &str, traffic: Option<&Traffic>, seconds: f64) -> Course {
+        let line = self.centre_line();
+        let half = 0.5 * self.width;
+        let mut walls = Vec::new();
+        for offset in [half, -half] {
+            let side = beside(&line, offset);
+            walls.extend(side.windows(2).map(|pair| Convex::line(pair[0], pair[1])));
+        }
+        // Behind the start.
+        let first = line[0];
+        walls.push(Convex::line(
+            first + DVec2::new(-half, 0.0),
+            first + DVec2::new(half, 0.0),
+        ));
+        Course {
+            name: name.to_owned(),
+            walls,
+            cars: traffic.map_or(Vec::new(), |traffic| self.cars(&line, traffic)),
+            start: Pose {
+                position: line[1],
+                heading: FRAC_PI_2,
+            },
+            finish: line[line.len() - 2].y,
+            goal: DVec2::new(0.0, GOAL),
+            seconds,
+        }
+    }
+
+    fn cars(&self, line: &[DVec2], traffic: &Traffic) -> Vec<CarLine> {
+        let Traffic {
+            count,
+            lines,
+            margin,
+            speed,
+            tilt,
+        } = *traffic;
+        let room = self.width - 2.0 * margin;
+        let whole = self.length + 2.0 * RUN_OUT;
+        let share = whole / self.length;
+        let count = (f64::from(count) * share).round() as u32;
+        let all = (0..lines).map(|number| {
+            let across = if lines == 1 {
+                0.5
+            } else {
+                f64::from(number) / f64::from(lines - 1)
+            };
+            beside(line, room * (across - 0.5))
+        });
+        let all: Vec<Vec<DVec2>> = all.collect();
+        (0..count)
+            .map(|number| {
+                let which = number % lines;
+                let line = all[which as usize].clone();
+                let own: f64 = line
+                    .windows(2)
+                    .map(|pair| (pair[1] - pair[0]).length())
+                    .sum();
+                CarLine {
+                    line,
+                    speed,
+                    phase: own * f64::from(number) / f64::from(count.max(1)),
+                    size: CAR,
+                    tilt: if which % 2 == 0 { tilt } else { -tilt },
+                }
+            })
+            .collect()
+    }
+}
+
+/// A line beside another one, so far to its left, m, with mitred corners.
+fn beside(line: &[DVec2], offset: f64) -> Vec<DVec2> {
+    let direction = |i: usize| (line[i + 1] - line[i]).normalize();
+    let last = line.len() - 1;
+    (0..line.len())
+        .map(|i| {
+            let before = direction(i.max(1) - 1);
+            let after = direction(i.min(last - 1));
+            let half =
+                0.5 * roadwright_geometry::math::wrap_angle(heading_of(after) - heading_of(before));
+            // To the left of the corner, and along it as far as the mitre goes.
+            line[i] + left_of(before) * offset - before * (offset * tan(half))
+        })
+        .collect()
+}
+
+impl Course {
+    /// The course with the start and the cars of a seed: the start up to a metre beside the centre line, and
+    /// all cars farther along their lines by the same share of them. Cars that would be at the start are left
+    /// out.
+    pub fn with_seed(&self, seed: u64) -> Self {
+        let mut draw = Stream::new(seed, "move tree start", 0);
+        let aside = draw.next_in(-START_RANGE, START_RANGE);
+        let mut course = self.clone();
+        course.start = self.start.shifted(aside);
+        let share = draw.next_unit();
+        for car in &mut course.cars {
+            car.phase += share * car.length();
+        }
+        let start = course.start.position;
+        course.cars.retain(|car| {
+            let bounds = car.at(0.0).outline.bounds();
+            (0.5 * (bounds.low + bounds.high) - start).length() > CLEAR
+        });
+        course
+    }
+
+    /// The cars at a time, s.
+    pub fn movers(&self, time: f64) -> Vec<Mover> {
+        self.cars.iter().map(|car| car.at(time)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CORRIDOR: Corridor = Corridor {
+        length: 600.0,
+        corners: 8,
+        sharpness: 1.0,
+        width: 14.0,
+        seed: 3,
+    };
+
+    #[test]
+    fn walls_keep_their_distance_from_the_centre_line() {
+        let line = CORRIDOR.centre_line();
+        for (i, point) in beside(&line, 7.0).into_iter().enumerate() {
+            // Mitres are at the corners, at the same distance from both stretches.
+            for from in [i.saturating_sub(1), i.min(line.len() - 2)] {
+                let along = (line[from + 1] - line[from]).normalize();
+                let far = along.perp_dot(point - line[from]);
+                assert!((far - 7.0).abs() < 1e-9, "{i} {far}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_corridor_is_drawn_again_and_has_its_length() {
+        let line = CORRIDOR.centre_line();
+        assert_eq!(line, CORRIDOR.centre_line());
+        let inner: f64 = line[1..line.len() - 1]
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]).length())
+            .sum();
+        assert!((inner - 600.0).abs() < 1e-9);
+        assert_eq!(line.len(), 8 + 4);
+    }
+
+    #[test]
+    fn cars_keep_their_speed_and_begin_anew() {
+        let car = CarLine {
+            line: vec![DVec2::ZERO, DVec2::new(0.0, 100.0), DVec2::new(50.0, 100.0)],
+            speed: 10.0,
+            phase: 95.0,
+            size: CAR,
+            tilt: 0.0,
+        };
+        let middle = |time: f64| {
+            let bounds = car.at(time).outline.bounds();
+            0.5 * (bounds.low + bounds.high)
+        };
+        assert!((middle(0.0) - DVec2::new(0.0, 95.0)).length() < 1e-12);
+        assert!((middle(1.0) - DVec2::new(5.0, 100.0)).length() < 1e-12);
+        assert!((middle(6.5) - DVec2::new(0.0, 10.0)).length() < 1e-12);
+        assert_eq!(car.at(1.0).velocity, DVec2::new(10.0, 0.0));
+    }
+}

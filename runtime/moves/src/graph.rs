@@ -1,0 +1,260 @@
+//! Files of graphs: `NAME.moves.json`.
+
+use crate::clips::ClipFile;
+use crate::frame::{Weights, distance};
+use crate::library::{Library, Move, StateNumber};
+use crate::sweep::SweepKind;
+use crate::text::{MoveFileError, check_format, check_name, read};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// The value of the key `format`.
+const FORMAT: &str = "roadwright-moves";
+/// Maximum number of states, and of moves.
+const MOST: usize = 60_000;
+
+/// States, and the moves between them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MoveFile {
+    /// Name of the file of clips, beside this one.
+    pub clips: String,
+    /// Hash of the clips that the moves were cut from.
+    pub clips_hash: String,
+    /// Largest distance at a seam between moves; `None` if speeds may jump.
+    pub threshold: Option<f64>,
+    /// State in which vehicles begin.
+    pub start: String,
+    /// Names of the states.
+    pub states: Vec<String>,
+    /// The moves.
+    pub moves: Vec<MoveEntry>,
+}
+
+/// A stretch of a clip from one state to another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MoveEntry {
+    /// Name of the clip.
+    pub clip: String,
+    /// Its first frame.
+    pub first: u32,
+    /// Its last frame, which is the first of the next move.
+    pub last: u32,
+    /// State in which it begins.
+    pub from: String,
+    /// State in which it ends.
+    pub to: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    format: String,
+    version: u32,
+    clips: String,
+    clips_hash: String,
+    #[serde(default)]
+    threshold: Option<f64>,
+    start: String,
+    states: Vec<String>,
+    moves: Vec<MoveEntry>,
+}
+
+/// Moves whose speeds do not fit together at a state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seam {
+    /// The move that ends at the state.
+    pub before: String,
+    /// The move that begins there.
+    pub after: String,
+    /// Distance of their frames.
+    pub distance: f64,
+}
+
+impl MoveFile {
+    /// Reads a graph.
+    ///
+    /// # Errors
+    /// If the text is not a graph: key and reason.
+    pub fn from_text(text: &str) -> Result<Self, MoveFileError> {
+        let document: Document = read(text)?;
+        check_format(&document.format, document.version, FORMAT)?;
+        let file = Self {
+            clips: document.clips,
+            clips_hash: document.clips_hash,
+            threshold: document.threshold,
+            start: document.start,
+            states: document.states,
+            moves: document.moves,
+        };
+        file.check()?;
+        Ok(file)
+    }
+
+    /// Checks everything that can be checked without the clips.
+    ///
+    /// # Errors
+    /// The first problem, with its key.
+    pub fn check(&self) -> Result<(), MoveFileError> {
+        check_name("clips", &self.clips)?;
+        if self.clips.contains(['/', '\\']) {
+            let reason = "the file of clips is named without a folder, and lies beside this file";
+            return Err(MoveFileError::at("clips", reason));
+        }
+        if let Some(threshold) = self.threshold
+            && !(threshold >= 0.0 && threshold.is_finite())
+        {
+            let reason = format!("{threshold} is not a number from 0 on");
+            return Err(MoveFileError::at("threshold", reason));
+        }
+        if self.states.len().max(self.moves.len()) > MOST {
+            let reason = format!("there are more than {MOST} states or moves");
+            return Err(MoveFileError::at("moves", reason));
+        }
+        let mut known = BTreeSet::new();
+        for (number, state) in self.states.iter().enumerate() {
+            let key = format!("states[{number}]");
+            check_name(&key, state)?;
+            if !known.insert(state) {
+                return Err(MoveFileError::at(
+                    key,
+                    format!("there is another state \"{state}\""),
+                ));
+            }
+        }
+        if !known.contains(&self.start) {
+            let reason = format!("there is no state \"{}\"", self.start);
+            return Err(MoveFileError::at("start", reason));
+        }
+        for (number, one) in self.moves.iter().enumerate() {
+            for (key, state) in [("from", &one.from), ("to", &one.to)] {
+                if !known.contains(state) {
+                    let reason = format!("there is no state \"{state}\"");
+                    return Err(MoveFileError::at(format!("moves[{number}].{key}"), reason));
+                }
+            }
+            if one.first >= one.last {
+                let reason = format!(
+                    "the last frame, {}, is not after the first, {}",
+                    one.last, one.first
+                );
+                return Err(MoveFileError::at(format!("moves[{number}].last"), reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// The graph as text: one line for each move.
+    pub fn to_text(&self) -> String {
+        let text_of = |value: &str| serde_json::to_string(value).unwrap_or_default();
+        let mut text = format!(
+            "{{\n  \"format\": \"{FORMAT}\",\n  \"version\": 1,\n  \"clips\": {},\n  \"clips_hash\": {},\n",
+            text_of(&self.clips),
+            text_of(&self.clips_hash),
+        );
+        if let Some(threshold) = self.threshold {
+            let _ = writeln!(text, "  \"threshold\": {threshold},");
+        }
+        let states: Vec<String> = self.states.iter().map(|state| text_of(state)).collect();
+        let _ = write!(
+            text,
+            "  \"start\": {},\n  \"states\": [{}],\n  \"moves\": [",
+            text_of(&self.start),
+            states.join(", ")
+        );
+        for (number, one) in self.moves.iter().enumerate() {
+            let comma = if number == 0 { "" } else { "," };
+            let _ = write!(
+                text,
+                "{comma}\n    {}",
+                serde_json::to_string(one).unwrap_or_default()
+            );
+        }
+        text.push_str("\n  ]\n}\n");
+        text
+    }
+
+    /// Hash of its text and of the clips that it names.
+    pub fn hash(&self) -> String {
+        roadwright_scenario::vehicle_file::hash(&self.to_text())
+    }
+
+    /// Number of its first state.
+    pub fn start_state(&self) -> StateNumber {
+        let number = self.states.iter().position(|state| *state == self.start);
+        StateNumber(number.unwrap_or(0) as u16)
+    }
+
+    /// Joins the moves with their clips.
+    ///
+    /// # Errors
+    /// If the clips are others than those the moves were cut from, a move names a clip or frame that does not
+    /// exist, or no move leaves a state.
+    pub fn library(&self, clips: &ClipFile, kind: SweepKind) -> Result<Library, MoveFileError> {
+        self.check()?;
+        let hash = clips.hash();
+        if hash != self.clips_hash {
+            let reason = format!(
+                "the clips have the hash {hash}, and the moves were cut from clips with {}",
+                self.clips_hash
+            );
+            return Err(MoveFileError::at("clips_hash", reason));
+        }
+        let states: BTreeMap<&str, StateNumber> = (0u16..)
+            .zip(&self.states)
+            .map(|(number, state)| (state.as_str(), StateNumber(number)))
+            .collect();
+        let mut moves = Vec::new();
+        for (number, one) in self.moves.iter().enumerate() {
+            let Some(clip) = clips.clip(&one.clip) else {
+                let reason = format!("{} has no clip \"{}\"", self.clips, one.clip);
+                return Err(MoveFileError::at(format!("moves[{number}].clip"), reason));
+            };
+            let Some(frames) = clip.frames.get(one.first as usize..=one.last as usize) else {
+                let reason = format!("clip \"{}\" has {} frames", clip.name, clip.frames.len());
+                return Err(MoveFileError::at(format!("moves[{number}].last"), reason));
+            };
+            moves.push(Move {
+                name: self.name_of(one),
+                from: states[one.from.as_str()],
+                to: states[one.to.as_str()],
+                frames: frames.to_vec(),
+            });
+        }
+        Library::new(self.states.clone(), moves, clips.rate, clips.body, kind)
+            .map_err(|error| MoveFileError::at("moves", error.to_string()))
+    }
+
+    /// Name of a move for users: its clip, with the frames if several moves are cut from the clip.
+    fn name_of(&self, one: &MoveEntry) -> String {
+        let same = self.moves.iter().filter(|other| other.clip == one.clip);
+        if same.count() == 1 {
+            return one.clip.clone();
+        }
+        format!("{} {}-{}", one.clip, one.first, one.last)
+    }
+
+    /// Seams at which the motion differs by more than the threshold.
+    pub fn bad_seams(&self, library: &Library) -> Vec<Seam> {
+        let Some(threshold) = self.threshold else {
+            return Vec::new();
+        };
+        let mut bad = Vec::new();
+        for before in library.moves() {
+            for number in library.moves_from(before.to) {
+                let after = library.get(number);
+                let end = before.frames[before.frames.len() - 1];
+                let distance = distance(&end, &after.frames[0], &Weights::default());
+                if distance > threshold {
+                    bad.push(Seam {
+                        before: before.name.clone(),
+                        after: after.name.clone(),
+                        distance,
+                    });
+                }
+            }
+        }
+        bad
+    }
+}

@@ -1,0 +1,52 @@
+//! Move trees: recorded clips of driving, graphs of clips, and planning with them, after [Adam 2007].
+//!
+//! A *clip* is a recorded stretch of driving, frame by frame. A *move* is a clip, or a stretch of one, between
+//! two *states*. A *library* has moves between states; a *route tree* enumerates sequences of moves from where
+//! a vehicle is, and the vehicle drives the best free sequence.
+//!
+//! | file | contents |
+//! | --- | --- |
+//! | `frame.rs` | frames, their distance, mirroring |
+//! | `placement.rs`, `body.rs` | poses as vectors, outlines |
+//! | `sweep.rs`, `surroundings.rs` | what a move sweeps, and what it touches |
+//! | `library.rs`, `search.rs` | moves prepared for planning, and the route tree |
+//! | `course.rs`, `played.rs` | corridors with cars, and drives along moves |
+
+mod body;
+mod build;
+mod clips;
+mod course;
+mod frame;
+mod graph;
+mod library;
+mod placement;
+mod played;
+mod presets;
+mod record;
+mod search;
+mod surroundings;
+mod sweep;
+mod tables;
+mod text;
+
+pub use body::{BodyOutline, Bounds, Convex};
+pub use build::{
+    BuildRules, Built, FrameNumber, Removed, RemovedBecause, Transition, build, transitions,
+};
+pub use clips::{COLUMNS, Clip, ClipFile, ClipGround, LARGEST, RecordedVehicle, rounded, turned};
+pub use course::{CarLine, Corridor, Course, Traffic};
+pub use frame::{Frame, FrameCommand, Gear, HeldPedals, Weights, distance};
+pub use graph::{MoveEntry, MoveFile, Seam};
+pub use library::{Library, LibraryError, Move, MoveNumber, StateNumber};
+pub use placement::Placement;
+pub use played::{DriveFigures, Ending, Played};
+pub use presets::{Preset, RATE, Recorded};
+pub use record::{RecordError, Recording};
+pub use search::{Bounded, Plan, PlanEnd, Question, Stop, plan, plan_plainly};
+pub use surroundings::{Mover, ObstacleNumber, Phase, Surroundings, Trial};
+pub use sweep::{Piece, Sweep, SweepKind, TOLERANCE};
+pub use tables::{
+    CORNERED, CORNERED_CARS, Printed, ROWS, STRAIGHT, STRAIGHT_CARS, Table, TableRow, Track,
+    UNPRINTED_LIMIT,
+};
+pub use text::MoveFileError;

@@ -1,0 +1,184 @@
+//! Libraries: moves between states, prepared for planning.
+
+use crate::body::BodyOutline;
+use crate::frame::Frame;
+use crate::placement::Placement;
+use crate::sweep::{Sweep, SweepKind};
+
+/// A state between moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateNumber(pub u16);
+
+/// A move of a library, in the order of its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MoveNumber(pub u16);
+
+/// A stretch of a clip from one state to another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Move {
+    /// Its name.
+    pub name: String,
+    /// State in which it begins.
+    pub from: StateNumber,
+    /// State in which it ends.
+    pub to: StateNumber,
+    /// Its frames. The next move begins with the last of them.
+    pub frames: Vec<Frame>,
+}
+
+impl Move {
+    /// Its duration, in frames.
+    pub fn length(&self) -> u32 {
+        self.frames.len() as u32 - 1
+    }
+
+    /// Placement of one of its frames relative to the first one.
+    pub fn placement(&self, frame: usize) -> Placement {
+        let first = self.frames[0].placement();
+        first.relative(&self.frames[frame].placement())
+    }
+}
+
+/// A move prepared for planning.
+#[derive(Debug, Clone)]
+pub(crate) struct Prepared {
+    pub(crate) number: MoveNumber,
+    pub(crate) to: StateNumber,
+    /// Duration, in frames.
+    pub(crate) length: u32,
+    /// Placement at its end relative to its beginning.
+    pub(crate) end: Placement,
+    pub(crate) sweep: Sweep,
+}
+
+/// Moves between states, with the areas that a body sweeps in them.
+#[derive(Debug, Clone)]
+pub struct Library {
+    states: Vec<String>,
+    moves: Vec<Move>,
+    /// Moves that begin in each state, in the order of the file.
+    leaving: Vec<Vec<Prepared>>,
+    /// Sweeps from frame to frame of each move, for contacts while it is played.
+    between: Vec<Vec<Sweep>>,
+    body: BodyOutline,
+    rate: f64,
+    top_speed: f64,
+}
+
+/// A library that cannot be used.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum LibraryError {
+    /// It has no states or no moves.
+    #[error("the library has no moves")]
+    Empty,
+    /// It has too many states or moves.
+    #[error("the library has more than {} states or moves", u16::MAX)]
+    TooLarge,
+    /// A move has fewer than two frames.
+    #[error("move \"{0}\" has fewer than two frames")]
+    Short(String),
+    /// A state has no move that leaves it.
+    #[error("no move leaves state \"{0}\"")]
+    DeadEnd(String),
+}
+
+impl Library {
+    /// Prepares moves at a frame rate, Hz, of a body.
+    ///
+    /// # Errors
+    /// If there are no moves, too many, or a state that no move leaves.
+    pub fn new(
+        states: Vec<String>,
+        moves: Vec<Move>,
+        rate: f64,
+        body: BodyOutline,
+        kind: SweepKind,
+    ) -> Result<Self, LibraryError> {
+        if states.is_empty() || moves.is_empty() {
+            return Err(LibraryError::Empty);
+        }
+        if states.len().max(moves.len()) > usize::from(u16::MAX) {
+            return Err(LibraryError::TooLarge);
+        }
+        let mut leaving = vec![Vec::new(); states.len()];
+        let (mut between, mut top_speed) = (Vec::new(), 0.0f64);
+        for (number, one) in moves.iter().enumerate() {
+            if one.frames.len() < 2 {
+                return Err(LibraryError::Short(one.name.clone()));
+            }
+            for pair in one.frames.windows(2) {
+                let gone = (pair[1].pose.position - pair[0].pose.position).length();
+                top_speed = top_speed.max(gone * rate);
+            }
+            leaving[usize::from(one.from.0)].push(Prepared {
+                number: MoveNumber(number as u16),
+                to: one.to,
+                length: one.length(),
+                end: one.placement(one.frames.len() - 1),
+                sweep: Sweep::of(&one.frames, &body, kind),
+            });
+            let steps = 0..one.frames.len() - 1;
+            between.push(
+                steps
+                    .map(|first| Sweep::between(&one.frames, &body, first))
+                    .collect(),
+            );
+        }
+        if let Some(state) = leaving.iter().position(Vec::is_empty) {
+            return Err(LibraryError::DeadEnd(states[state].clone()));
+        }
+        Ok(Self {
+            states,
+            moves,
+            leaving,
+            between,
+            body,
+            rate,
+            top_speed,
+        })
+    }
+
+    /// Names of its states.
+    pub fn states(&self) -> &[String] {
+        &self.states
+    }
+
+    /// Its moves.
+    pub fn moves(&self) -> &[Move] {
+        &self.moves
+    }
+
+    /// A move.
+    pub fn get(&self, number: MoveNumber) -> &Move {
+        &self.moves[usize::from(number.0)]
+    }
+
+    /// Moves that begin in a state.
+    pub fn moves_from(&self, state: StateNumber) -> impl Iterator<Item = MoveNumber> {
+        self.leaving(state).iter().map(|one| one.number)
+    }
+
+    pub(crate) fn leaving(&self, state: StateNumber) -> &[Prepared] {
+        &self.leaving[usize::from(state.0)]
+    }
+
+    /// Sweep of a move from a frame to the next, seen from the beginning of the move.
+    pub(crate) fn step_of(&self, number: MoveNumber, frame: usize) -> &Sweep {
+        &self.between[usize::from(number.0)][frame]
+    }
+
+    /// The body that sweeps.
+    pub fn body(&self) -> &BodyOutline {
+        &self.body
+    }
+
+    /// Frames a second.
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// Highest speed of the middle of the rear axle in any move, m/s.
+    pub fn top_speed(&self) -> f64 {
+        self.top_speed
+    }
+}

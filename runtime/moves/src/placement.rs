@@ -1,0 +1,97 @@
+//! Placements: poses with the direction as a vector, so that placing a clip takes no trigonometry.
+
+use roadwright_geometry::math::atan2;
+use roadwright_geometry::{DVec2, Pose, unit};
+
+/// Position and direction of a vehicle: those of the middle of its rear axle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Placement {
+    /// Position, m.
+    pub position: DVec2,
+    /// Unit vector straight ahead.
+    pub forward: DVec2,
+}
+
+impl Placement {
+    /// The origin, facing east.
+    pub const ORIGIN: Self = Self {
+        position: DVec2::ZERO,
+        forward: DVec2::X,
+    };
+
+    /// Converts a pose.
+    pub fn of(pose: Pose) -> Self {
+        Self {
+            position: pose.position,
+            forward: unit(pose.heading),
+        }
+    }
+
+    /// Converts to a pose.
+    pub fn pose(&self) -> Pose {
+        Pose {
+            position: self.position,
+            heading: atan2(self.forward.y, self.forward.x),
+        }
+    }
+
+    /// Point of the world for a point ahead (x) and to the left (y) of this placement.
+    #[inline]
+    pub fn point(&self, local: DVec2) -> DVec2 {
+        self.position + self.forward.rotate(local)
+    }
+
+    /// Point ahead and to the left of this placement for a point of the world.
+    #[inline]
+    pub fn to_local(&self, point: DVec2) -> DVec2 {
+        self.direction_to_local(point - self.position)
+    }
+
+    /// Direction relative to this placement for a direction in the world.
+    #[inline]
+    pub fn direction_to_local(&self, direction: DVec2) -> DVec2 {
+        DVec2::new(
+            self.forward.dot(direction),
+            self.forward.perp_dot(direction),
+        )
+    }
+
+    /// Placement in the world of a placement that is given relative to this one.
+    #[inline]
+    pub fn then(&self, relative: &Self) -> Self {
+        Self {
+            position: self.point(relative.position),
+            forward: self.forward.rotate(relative.forward),
+        }
+    }
+
+    /// A placement of the world relative to this one.
+    pub fn relative(&self, other: &Self) -> Self {
+        Self {
+            position: self.to_local(other.position),
+            forward: self.direction_to_local(other.forward),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_relative_placement_leads_back(
+            a in [-100.0..100.0f64, -100.0..100.0, -3.0..3.0],
+            b in [-100.0..100.0f64, -100.0..100.0, -3.0..3.0],
+        ) {
+            let placement = |[x, y, heading]: [f64; 3]| Placement::of(Pose::new(x, y, heading));
+            let (a, b) = (placement(a), placement(b));
+            let back = a.then(&a.relative(&b));
+            prop_assert!((back.position - b.position).length() < 1e-12 * 1e3);
+            prop_assert!((back.forward - b.forward).length() < 1e-14);
+            let pose = b.pose();
+            prop_assert!((Placement::of(pose).forward - b.forward).length() < 1e-14);
+        }
+    }
+}

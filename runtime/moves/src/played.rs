@@ -1,0 +1,196 @@
+//! Played drives: a vehicle that follows the frames of its moves exactly, on a course, as in the source.
+//!
+//! At every transition point a plan is made, with the cars where they are and predicted at constant velocity.
+//! If nothing is free, the vehicle keeps its present path: the rest of its last plan. Contacts are tested from
+//! frame to frame against the cars as they really drive.
+
+use crate::course::Course;
+use crate::library::{Library, MoveNumber, StateNumber};
+use crate::placement::Placement;
+use crate::search::{Bounded, Plan, PlanEnd, Question, plan};
+use crate::surroundings::{Mover, Phase, Surroundings, Trial};
+use roadwright_geometry::math::atan2;
+
+/// How a drive ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The vehicle touched something.
+    Crash,
+    /// It got over the finish line.
+    Arrived,
+    /// It still drives after the longest time of the course.
+    TimeUp,
+}
+
+/// Figures of a drive.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct DriveFigures {
+    /// Plans made.
+    pub plans: u32,
+    /// Plans without a free move.
+    pub without_path: u32,
+    /// Nodes of all plans.
+    pub nodes: u64,
+    /// Largest number of nodes of a plan.
+    pub most_nodes: u32,
+    /// Nodes of all plans when their first free leaf was taken; all nodes of plans without one.
+    pub nodes_to_leaf: u64,
+    /// Longest time with a slip of more than 20 degrees, s.
+    pub longest_skid: f64,
+    /// Largest difference of speed, lateral speed and yaw rate at a seam between moves, by the distance of
+    /// section 3.4.
+    pub worst_seam: f64,
+}
+
+/// Slip beyond which a vehicle skids, rad: 20 degrees.
+const SKID: f64 = 0.349;
+
+/// A drive that has not ended.
+pub struct Played<'a> {
+    library: &'a Library,
+    course: &'a Course,
+    bounded: Bounded,
+    around: Surroundings,
+    /// Frames since the start.
+    frame: u64,
+    place: Placement,
+    state: StateNumber,
+    /// Moves of the last plan that are still to be made, the next one last.
+    ahead: Vec<MoveNumber>,
+    last: Option<MoveNumber>,
+    skid: f64,
+    /// Moves made.
+    pub made: Vec<MoveNumber>,
+    /// Figures so far.
+    pub figures: DriveFigures,
+}
+
+impl<'a> Played<'a> {
+    /// A vehicle at the start of a course, in a state.
+    pub fn new(
+        library: &'a Library,
+        course: &'a Course,
+        state: StateNumber,
+        bounded: Bounded,
+    ) -> Self {
+        Self {
+            library,
+            course,
+            bounded,
+            around: Surroundings::of(course.walls.clone()),
+            frame: 0,
+            place: Placement::of(course.start),
+            state,
+            ahead: Vec::new(),
+            last: None,
+            skid: 0.0,
+            made: Vec::new(),
+            figures: DriveFigures::default(),
+        }
+    }
+
+    /// Time since the start, s.
+    pub fn time(&self) -> f64 {
+        self.frame as f64 / self.library.rate()
+    }
+
+    /// Placement of the vehicle.
+    pub fn place(&self) -> Placement {
+        self.place
+    }
+
+    /// Makes a plan where the vehicle is.
+    pub fn plan(&mut self) -> Plan {
+        self.around.set_movers(self.course.movers(self.time()));
+        let question = Question {
+            place: self.place,
+            state: self.state,
+            goal: self.course.goal,
+            around: &self.around,
+            bounded: self.bounded,
+        };
+        let plan = plan(self.library, &question);
+        let figures = &mut self.figures;
+        figures.plans += 1;
+        figures.nodes += u64::from(plan.nodes);
+        figures.most_nodes = figures.most_nodes.max(plan.nodes);
+        figures.nodes_to_leaf += u64::from(plan.nodes_to_leaf.unwrap_or(plan.nodes));
+        if matches!(plan.end, PlanEnd::NoPath { .. }) {
+            figures.without_path += 1;
+        } else {
+            self.ahead = plan.moves.iter().rev().copied().collect();
+        }
+        plan
+    }
+
+    /// Makes the next move of the plan, until its end or the end of the drive.
+    pub fn play(&mut self) -> Option<Ending> {
+        let library = self.library;
+        // Without a plan, even an old one, the first move of the state is made.
+        let first = || library.moves_from(self.state).next();
+        let number = self.ahead.pop().or_else(first)?;
+        let one = library.get(number);
+        if let Some(last) = self.last {
+            let end = library.get(last).frames.last();
+            let seam = end.map_or(0.0, |end| {
+                crate::frame::distance(end, &one.frames[0], &Default::default())
+            });
+            self.figures.worst_seam = self.figures.worst_seam.max(seam);
+        }
+        self.made.push(number);
+        for frame in 0..one.frames.len() - 1 {
+            let now = self.time();
+            let begun = frame as f64 / library.rate();
+            // A trial counts from the beginning of the move, so cars are put back to where they would have
+            // been then.
+            let movers = self.course.movers(now).into_iter().map(|mover| Mover {
+                outline: mover.outline.shifted(mover.velocity * -begun),
+                ..mover
+            });
+            self.around.set_movers(movers.collect());
+            let trial = Trial {
+                sweep: library.step_of(number, frame),
+                place: self.place,
+                begin: 0,
+                period: 1.0 / library.rate(),
+            };
+            if !self.around.is_free(&trial, Phase::Broad) {
+                return Some(Ending::Crash);
+            }
+            self.frame += 1;
+            self.watch_slip(&one.frames[frame + 1]);
+            let there = self.place.then(&one.placement(frame + 1));
+            if there.position.y >= self.course.finish {
+                return Some(Ending::Arrived);
+            }
+            if self.time() >= self.course.seconds {
+                return Some(Ending::TimeUp);
+            }
+        }
+        self.place = self.place.then(&one.placement(one.frames.len() - 1));
+        self.state = one.to;
+        self.last = Some(number);
+        None
+    }
+
+    fn watch_slip(&mut self, frame: &crate::frame::Frame) {
+        let slips =
+            frame.forward.abs() > 1.0 && atan2(frame.sideways, frame.forward.abs()).abs() > SKID;
+        self.skid = if slips {
+            self.skid + 1.0 / self.library.rate()
+        } else {
+            0.0
+        };
+        self.figures.longest_skid = self.figures.longest_skid.max(self.skid);
+    }
+
+    /// Drives to the end.
+    pub fn run(&mut self) -> Ending {
+        loop {
+            self.plan();
+            if let Some(ending) = self.play() {
+                return ending;
+            }
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! The sliding car under a script: it is brought to a speed and then driven by steering and acceleration.
+
+use crate::frame::{Frame, FrameCommand};
+use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::{DVec2, Pose};
+use roadwright_scenario::vehicle_file::VehicleFile;
+use roadwright_vehicle::OneTrackLimits;
+use roadwright_vehicle::sliding::{SlidingModel, SlidingState, Wanted};
+
+/// Minimum rate of the steps of the model, Hz.
+const PHYSICS_RATE: f64 = 200.0;
+/// Frames until a turn is steady.
+const SETTLING: u32 = 300;
+/// Change of the steering angle a second for each rad/s that the yaw rate is off.
+const STEERING_GAIN: f64 = 0.5;
+/// Acceleration for each m/s that the speed is off, 1/s.
+const SPEED_GAIN: f64 = 4.0;
+
+/// Controls held for a time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Hold {
+    /// Duration, frames.
+    pub(super) frames: u32,
+    /// Steering angle, rad.
+    pub(super) steering: f64,
+    /// Acceleration, m/s^2.
+    pub(super) acceleration: f64,
+}
+
+impl Hold {
+    fn command(&self) -> FrameCommand {
+        FrameCommand {
+            steering: self.steering,
+            acceleration: self.acceleration,
+            ..FrameCommand::default()
+        }
+    }
+}
+
+/// The sliding car with its limits.
+#[derive(Debug, Clone)]
+pub(super) struct ScriptedCar {
+    model: SlidingModel,
+    limits: OneTrackLimits,
+    rate: f64,
+}
+
+/// State of a car and the angle of its wheels.
+#[derive(Debug, Clone, Copy)]
+struct Driven {
+    state: SlidingState,
+    wheels: f64,
+}
+
+impl ScriptedCar {
+    /// The car of a vehicle file, recorded at a frame rate, Hz. `None` if the file has no sliding car.
+    pub(super) fn of_file(file: &VehicleFile, rate: f64) -> Option<Self> {
+        Some(Self {
+            model: SlidingModel::of_file(file)?,
+            limits: OneTrackLimits::from(&file.vehicle_type()),
+            rate,
+        })
+    }
+
+    /// A car that drives straight ahead at a speed, m/s, with its rear axle at the origin.
+    fn begin(&self, speed: f64) -> Driven {
+        let state = SlidingState {
+            position: Pose::new(0.0, 0.0, 0.0).point(self.model.rear, 0.0),
+            velocity: DVec2::new(speed, 0.0),
+            ..SlidingState::default()
+        };
+        Driven { state, wheels: 0.0 }
+    }
+
+    /// A car after a frame of a command.
+    fn after(&self, now: &Driven, command: FrameCommand) -> Driven {
+        let wanted = Wanted {
+            acceleration: command.acceleration,
+            is_reversing: false,
+            steering: command.steering,
+            limits: self.limits,
+            slope: None,
+            pedals: None,
+        };
+        let dt = 1.0 / self.rate;
+        let advanced = now
+            .state
+            .advance(&self.model, &wanted, now.wheels, dt, PHYSICS_RATE);
+        Driven {
+            state: advanced.0,
+            wheels: advanced.1,
+        }
+    }
+
+    fn frame(&self, now: &Driven, command: FrameCommand) -> Frame {
+        let pose = now.state.pose(&self.model);
+        Frame {
+            pose,
+            forward: now.state.along(),
+            sideways: now.state.velocity.dot(pose.left()),
+            yaw_rate: now.state.yaw_rate,
+            wheels: now.wheels,
+            command,
+        }
+    }
+
+    /// Frames of a car in a steady turn at a speed, m/s, and yaw rate, rad/s, after it has settled. The driver
+    /// holds both. The clip begins at the origin, facing east.
+    pub(super) fn steady(&self, speed: f64, yaw_rate: f64, frames: u32) -> Vec<Frame> {
+        let mut now = self.begin(speed);
+        let mut steering = 0.0;
+        let mut recorded = Vec::new();
+        for number in 0..=SETTLING + frames {
+            steering += STEERING_GAIN * (yaw_rate - now.state.yaw_rate) / self.rate;
+            let frame = self.frame(&now, FrameCommand::default());
+            let command = FrameCommand {
+                steering,
+                // Slip to the outside of a turn takes speed from the axis of the body.
+                acceleration: SPEED_GAIN * (speed - frame.forward) - frame.sideways * yaw_rate,
+                ..FrameCommand::default()
+            };
+            if number >= SETTLING {
+                recorded.push(Frame { command, ..frame });
+            }
+            now = self.after(&now, command);
+        }
+        from_origin(&recorded)
+    }
+
+    /// Frames of a car that begins straight ahead at a speed, m/s.
+    pub(super) fn drive(&self, speed: f64, holds: &[Hold]) -> Vec<Frame> {
+        let mut now = self.begin(speed);
+        let mut frames = Vec::new();
+        let mut command = FrameCommand::default();
+        for hold in holds {
+            command = hold.command();
+            for _ in 0..hold.frames {
+                frames.push(self.frame(&now, command));
+                now = self.after(&now, command);
+            }
+        }
+        frames.push(self.frame(&now, command));
+        frames
+    }
+}
+
+/// Frames moved so that the first is at the origin and faces east.
+fn from_origin(frames: &[Frame]) -> Vec<Frame> {
+    let origin = frames[0].placement();
+    let heading = frames[0].pose.heading;
+    let moved = frames.iter().map(|frame| Frame {
+        pose: Pose {
+            position: origin.to_local(frame.pose.position),
+            heading: wrap_angle(frame.pose.heading - heading),
+        },
+        ..*frame
+    });
+    moved.collect()
+}
+
+/// End of a manoeuvre: straight ahead in a direction, without slip.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Goal {
+    /// Change of heading, rad.
+    pub(super) turn: f64,
+    /// Speed at the end, m/s.
+    pub(super) speed: f64,
+}
+
+/// A manoeuvre of three holds and a short one with straight wheels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Shape {
+    /// Speed at the beginning, m/s.
+    pub(super) speed: f64,
+    /// Lengths of the three holds, frames.
+    pub(super) holds: [u32; 3],
+    /// Length of the last hold, frames.
+    pub(super) straight: u32,
+}
+
+/// Three steering angles, rad, and the acceleration, m/s^2.
+type Controls = [f64; 4];
+/// How far the end of a manoeuvre is from its goal: heading, yaw rate, lateral speed, speed.
+type Miss = [f64; 4];
+
+impl Shape {
+    fn frames(&self) -> u32 {
+        self.holds.iter().sum::<u32>() + self.straight
+    }
+
+    fn holds(&self, controls: &Controls) -> [Hold; 4] {
+        let acceleration = controls[3];
+        let hold = |frames, steering| Hold {
+            frames,
+            steering,
+            acceleration,
+        };
+        [
+            hold(self.holds[0], controls[0]),
+            hold(self.holds[1], controls[1]),
+            hold(self.holds[2], controls[2]),
+            hold(self.straight, 0.0),
+        ]
+    }
+}
+
+/// Maximum number of steps of Newton's method.
+const ROUNDS: u32 = 60;
+/// Miss at which it ends.
+const CLOSE: f64 = 1e-6;
+/// Number of times that a step is halved at most.
+const HALVINGS: i32 = 10;
+/// Difference of controls for the slopes.
+const DIFFERENCE: f64 = 1e-5;
+/// Change of heading by which the goal of a manoeuvre grows, rad.
+const GROWTH: f64 = 0.05;
+/// Steering angles from which the smallest manoeuvre is found, rad.
+const FIRST: [f64; 3] = [0.05, 0.02, -0.05];
+
+impl ScriptedCar {
+    /// Frames of a manoeuvre whose steering angles and acceleration are such that it ends as asked. They are
+    /// found by Newton's method with damping, for a growing change of heading, each from the one before.
+    pub(super) fn manoeuvre(&self, shape: &Shape, goal: &Goal) -> Vec<Frame> {
+        let count = (goal.turn / GROWTH).ceil().max(1.0) as u32;
+        let seconds = f64::from(shape.frames()) / self.rate;
+        let [first, second, third] = FIRST;
+        let mut controls = [first, second, third, (goal.speed - shape.speed) / seconds];
+        for number in 1..=count {
+            let part = Goal {
+                turn: goal.turn * f64::from(number) / f64::from(count),
+                ..*goal
+            };
+            controls = self.solved(shape, &part, controls);
+        }
+        self.drive(shape.speed, &shape.holds(&controls))
+    }
+
+    /// Controls of a manoeuvre, from a guess.
+    fn solved(&self, shape: &Shape, goal: &Goal, guess: Controls) -> Controls {
+        let mut controls = guess;
+        let mut miss = self.miss(shape, goal, &controls);
+        for _ in 0..ROUNDS {
+            if size(&miss) < CLOSE {
+                break;
+            }
+            let Some(step) = self.newton_step(shape, goal, &controls, &miss) else {
+                break;
+            };
+            // Halved until the end is closer.
+            let mut better = None;
+            let mut share = 1.0;
+            for _ in 0..HALVINGS {
+                let tried: Controls = std::array::from_fn(|i| controls[i] - share * step[i]);
+                let missed = self.miss(shape, goal, &tried);
+                if size(&missed) < size(&miss) {
+                    better = Some((tried, missed));
+                    break;
+                }
+                share *= 0.5;
+            }
+            let Some(found) = better else {
+                break;
+            };
+            (controls, miss) = found;
+        }
+        controls
+    }
+
+    fn miss(&self, shape: &Shape, goal: &Goal, controls: &Controls) -> Miss {
+        let frames = self.drive(shape.speed, &shape.holds(controls));
+        let end = frames[frames.len() - 1];
+        [
+            crate::clips::turned(&frames) - goal.turn,
+            end.yaw_rate,
+            end.sideways,
+            end.forward - goal.speed,
+        ]
+    }
+
+    fn newton_step(
+        &self,
+        shape: &Shape,
+        goal: &Goal,
+        controls: &Controls,
+        miss: &Miss,
+    ) -> Option<Controls> {
+        let mut rows = [[0.0; 5]; 4];
+        for column in 0..4 {
+            let mut moved = *controls;
+            moved[column] += DIFFERENCE;
+            let there = self.miss(shape, goal, &moved);
+            for (number, row) in rows.iter_mut().enumerate() {
+                row[column] = (there[number] - miss[number]) / DIFFERENCE;
+                row[4] = miss[number];
+            }
+        }
+        solve(rows)
+    }
+}
+
+fn size(miss: &Miss) -> f64 {
+    miss.iter().map(|value| value * value).sum::<f64>().sqrt()
+}
+
+/// Solves four linear equations by elimination with pivots; `None` if they have no single solution.
+fn solve(mut rows: [[f64; 5]; 4]) -> Option<Controls> {
+    for column in 0..4 {
+        let size = |row: usize| rows[row][column].abs();
+        let pivot = (column..4).max_by(|&a, &b| size(a).total_cmp(&size(b)))?;
+        rows.swap(column, pivot);
+        let own = rows[column];
+        if own[column].abs() < 1e-12 {
+            return None;
+        }
+        for (number, row) in rows.iter_mut().enumerate() {
+            if number != column {
+                let share = row[column] / own[column];
+                for (value, own) in row.iter_mut().zip(own).skip(column) {
+                    *value -= share * own;
+                }
+            }
+        }
+    }
+    Some(std::array::from_fn(|i| rows[i][4] / rows[i][i]))
+}

@@ -1,0 +1,362 @@
+//! The move trees of [Adam 2007], recorded from the sliding car by script.
+//!
+//! The 5- and 7-branch trees (figure 4.1) have one state and moves of 25 frames whose speeds jump at their
+//! ends. The large tree (figure 4.4) has seven states, and its moves fit together. The source recorded its
+//! clips by hand and prints neither speeds nor angles, so they are chosen here.
+
+mod car;
+
+use crate::body::BodyOutline;
+use crate::clips::{Clip, ClipFile, ClipGround, RecordedVehicle};
+use crate::frame::Frame;
+use crate::graph::{MoveEntry, MoveFile};
+use car::{Goal, Hold, ScriptedCar, Shape};
+use roadwright_scenario::vehicle_file::{SHIPPED, VehicleFile};
+use std::f64::consts::FRAC_PI_2;
+
+/// Frames a second of the source.
+pub const RATE: f64 = 25.0;
+/// Vehicle that is recorded.
+const VEHICLE: &str = "sliding-racer";
+
+/// A move tree that ships with the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preset {
+    /// Five moves in one state.
+    Five,
+    /// Seven moves in one state.
+    Seven,
+    /// Seven states from standing to fast, with turns and skids.
+    Large,
+    /// The large tree with skids that leave at several angles.
+    LargeAngles,
+}
+
+/// Clips and the graph that joins them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recorded {
+    /// The clips.
+    pub clips: ClipFile,
+    /// The graph.
+    pub graph: MoveFile,
+}
+
+impl Preset {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Five, Self::Seven, Self::Large, Self::LargeAngles];
+
+    /// Its name in file names and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Five => "five",
+            Self::Seven => "seven",
+            Self::Large => "large",
+            Self::LargeAngles => "large-angles",
+        }
+    }
+
+    /// Records its clips from the sliding car. The same on every machine.
+    ///
+    /// # Panics
+    /// Never: the vehicle ships with the program.
+    pub fn record(self) -> Recorded {
+        let shipped = SHIPPED.iter().find(|one| one.name == VEHICLE);
+        let text = shipped.expect("the sliding racer ships").text;
+        let file = VehicleFile::from_text(text).expect("shipped vehicles are valid");
+        let car = ScriptedCar::of_file(&file, RATE).expect("the sliding racer slides");
+        let moves = match self {
+            Self::Five => small(&car, &SMALL[..3]),
+            Self::Seven => small(&car, &SMALL),
+            Self::Large => large(&car, &[FRAC_PI_2]),
+            Self::LargeAngles => large(&car, &[0.94, 1.26, FRAC_PI_2, 1.95]),
+        };
+        let states = match self {
+            Self::Five | Self::Seven => vec!["Drive".to_owned()],
+            Self::Large | Self::LargeAngles => {
+                LEVELS.iter().map(|one| one.name.to_owned()).collect()
+            }
+        };
+        let clips = ClipFile {
+            rate: RATE,
+            vehicle: RecordedVehicle {
+                name: VEHICLE.to_owned(),
+                hash: roadwright_scenario::vehicle_file::hash(text),
+            },
+            body: BodyOutline::of_file(&file),
+            ground: ClipGround::default(),
+            clips: moves
+                .iter()
+                .map(|one| Clip {
+                    name: one.name.clone(),
+                    frames: one.frames.iter().map(crate::clips::rounded).collect(),
+                })
+                .collect(),
+        };
+        let graph = MoveFile {
+            clips: format!("{}.clips.json", self.name()),
+            clips_hash: clips.hash(),
+            threshold: match self {
+                Self::Five | Self::Seven => None,
+                Self::Large | Self::LargeAngles => Some(0.5),
+            },
+            start: states[0].clone(),
+            moves: moves
+                .iter()
+                .map(|one| MoveEntry {
+                    clip: one.name.clone(),
+                    first: 0,
+                    last: one.frames.len() as u32 - 1,
+                    from: states[one.from].clone(),
+                    to: states[one.to].clone(),
+                })
+                .collect(),
+            states,
+        };
+        Recorded { clips, graph }
+    }
+}
+
+/// A clip with the states at its ends.
+struct Scripted {
+    name: String,
+    from: usize,
+    to: usize,
+    frames: Vec<Frame>,
+}
+
+/// A move of a small tree: a steady turn, to the left and to the right; straight ahead is a single move.
+struct SmallTurn {
+    name: &'static str,
+    /// Speed, m/s.
+    speed: f64,
+    /// Change of heading in a second, rad.
+    turn: f64,
+}
+
+/// Moves of the small trees: the first three are those of five branches.
+const SMALL: [SmallTurn; 4] = [
+    small_turn("straight", 30.0, 0.0),
+    small_turn("wide", 22.0, 0.45),
+    small_turn("tight", 14.0, 0.95),
+    small_turn("sharp", 11.0, 1.4),
+];
+/// Duration of the moves of the small trees, frames.
+const SECOND: u32 = 25;
+
+const fn small_turn(name: &'static str, speed: f64, turn: f64) -> SmallTurn {
+    SmallTurn { name, speed, turn }
+}
+
+fn small(car: &ScriptedCar, turns: &[SmallTurn]) -> Vec<Scripted> {
+    let mut all = Vec::new();
+    for one in turns {
+        let frames = car.steady(one.speed, one.turn, SECOND);
+        let sides = if one.turn == 0.0 {
+            Sides::One
+        } else {
+            Sides::Both
+        };
+        pair(&mut all, one.name, Ends::AT_ONE, frames, sides);
+    }
+    all
+}
+
+/// Numbers of the states at the ends of a clip.
+#[derive(Debug, Clone, Copy)]
+struct Ends {
+    from: usize,
+    to: usize,
+}
+
+impl Ends {
+    /// Both in the only state.
+    const AT_ONE: Self = Self { from: 0, to: 0 };
+}
+
+/// Whether a clip is recorded to one side or to both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sides {
+    One,
+    Both,
+}
+
+/// Adds a clip, and for a turn its mirror image: the car of the appendix is symmetric, so a script with the
+/// opposite steering records exactly that.
+fn pair(all: &mut Vec<Scripted>, name: &str, ends: Ends, frames: Vec<Frame>, sides: Sides) {
+    let Ends { from, to } = ends;
+    let mut add = |name: String, frames: Vec<Frame>| {
+        all.push(Scripted {
+            name,
+            from,
+            to,
+            frames,
+        });
+    };
+    if sides == Sides::One {
+        add(name.to_owned(), frames);
+        return;
+    }
+    let mirrored = frames.iter().map(Frame::mirrored).collect();
+    add(format!("{name} left"), frames);
+    add(format!("{name} right"), mirrored);
+}
+
+/// A state of the large tree.
+struct Level {
+    name: &'static str,
+    /// Speed, m/s.
+    speed: f64,
+}
+
+/// States of the large tree, slowest first.
+const LEVELS: [Level; 7] = [
+    level("Stop", 0.0),
+    level("sm1", 4.0),
+    level("sm2", 8.0),
+    level("Medium", 12.0),
+    level("mf1", 16.0),
+    level("mf2", 20.0),
+    level("Fast", 24.0),
+];
+const STOP: usize = 0;
+const MEDIUM: usize = 3;
+const FAST: usize = 6;
+
+const fn level(name: &'static str, speed: f64) -> Level {
+    Level { name, speed }
+}
+
+/// A turn at a state of the large tree.
+struct LargeTurn {
+    name: &'static str,
+    level: usize,
+    /// Change of heading, rad.
+    turn: f64,
+    /// Lengths of the three holds, frames.
+    holds: [u32; 3],
+}
+
+const TURNS: [LargeTurn; 7] = [
+    turn("medium slight", MEDIUM, 0.2, [8, 8, 6]),
+    turn("medium wide", MEDIUM, 0.5, [10, 10, 8]),
+    turn("medium tight", MEDIUM, 1.0, [12, 12, 10]),
+    turn("medium sharp", MEDIUM, FRAC_PI_2, [16, 14, 10]),
+    turn("fast slight", FAST, 0.1, [8, 8, 6]),
+    turn("fast wide", FAST, 0.35, [10, 10, 8]),
+    turn("fast tight", FAST, 0.8, [12, 12, 10]),
+];
+
+const fn turn(name: &'static str, level: usize, turn: f64, holds: [u32; 3]) -> LargeTurn {
+    LargeTurn {
+        name,
+        level,
+        turn,
+        holds,
+    }
+}
+
+/// Length of the last hold of a turn, with straight wheels, frames.
+const STRAIGHT: u32 = 3;
+/// Holds of skids up to [`WIDEST`] rad, and of wider ones.
+const SKID: [u32; 3] = [20, 16, 12];
+const WIDE_SKID: [u32; 3] = [30, 16, 14];
+const WIDEST: f64 = 1.6;
+
+fn large(car: &ScriptedCar, skids: &[f64]) -> Vec<Scripted> {
+    let mut all = Vec::new();
+    for (from, one) in LEVELS.iter().enumerate() {
+        let mut straight = |word: &str, to: usize| {
+            all.push(Scripted {
+                name: format!("{} {word}", one.name),
+                from,
+                to,
+                frames: change_of_speed(car, one.speed, LEVELS[to].speed),
+            });
+        };
+        if from < FAST {
+            straight("gain", from + 1);
+        }
+        straight("hold", from);
+        if from > STOP {
+            straight("lose", from - 1);
+        }
+    }
+    for one in &TURNS {
+        let speed = LEVELS[one.level].speed;
+        let shape = Shape {
+            speed,
+            holds: one.holds,
+            straight: STRAIGHT,
+        };
+        let goal = Goal {
+            turn: one.turn,
+            speed,
+        };
+        let ends = Ends {
+            from: one.level,
+            to: one.level,
+        };
+        let frames = car.manoeuvre(&shape, &goal);
+        pair(&mut all, one.name, ends, frames, Sides::Both);
+    }
+    let stopped = Ends {
+        from: STOP,
+        to: STOP,
+    };
+    let frames = car.drive(0.0, &OFF_AND_ROUND);
+    pair(&mut all, "stop turn", stopped, frames, Sides::Both);
+    for &turn in skids {
+        let name = if skids.len() == 1 {
+            "skid".to_owned()
+        } else {
+            format!("skid {:.0}", turn.to_degrees())
+        };
+        let shape = Shape {
+            speed: LEVELS[FAST].speed,
+            holds: if turn > WIDEST { WIDE_SKID } else { SKID },
+            straight: STRAIGHT,
+        };
+        let goal = Goal {
+            turn,
+            speed: LEVELS[MEDIUM].speed,
+        };
+        let ends = Ends {
+            from: FAST,
+            to: MEDIUM,
+        };
+        let frames = car.manoeuvre(&shape, &goal);
+        pair(&mut all, &name, ends, frames, Sides::Both);
+    }
+    all
+}
+
+/// From standing: off, round and to a stop.
+const OFF_AND_ROUND: [Hold; 3] = [
+    hold(20, 0.55, 4.0),
+    hold(10, 0.55, 0.0),
+    hold(25, 0.0, -6.0),
+];
+
+const fn hold(frames: u32, steering: f64, acceleration: f64) -> Hold {
+    Hold {
+        frames,
+        steering,
+        acceleration,
+    }
+}
+
+/// A straight second from one speed to another, m/s, with the acceleration found by bisection.
+fn change_of_speed(car: &ScriptedCar, from: f64, to: f64) -> Vec<Frame> {
+    let drive = |acceleration: f64| car.drive(from, &[hold(SECOND, 0.0, acceleration)]);
+    let (mut low, mut high) = (-10.0, 10.0);
+    for _ in 0..50 {
+        let middle = 0.5 * (low + high);
+        let reached = drive(middle).last().map_or(0.0, |end| end.forward);
+        if reached < to {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    drive(high)
+}

@@ -1,0 +1,338 @@
+//! The route tree: a search over sequences of moves with a horizon and a limit, [Adam 2007], section 3.5.
+//!
+//! Rules:
+//!
+//! - A node is a move put into the list. It is expanded while its time is shorter than the horizon; the move
+//!   that crosses the horizon is a leaf. With moves of 25 frames, 24 frames are one move, 49 two, 149 six.
+//! - The limit counts nodes put into the list. It is looked at before a node is taken.
+//! - A node is tested for collisions when it is taken from the list.
+//! - f is the time so far plus the straight distance to the goal over the top speed of the library. A node's f
+//!   is never below its parent's. The smallest f is taken first, and the older node of equal ones.
+//! - Only leaves that were taken and are free can win: the smallest f, and the older of equal ones.
+//! - If no free leaf was taken, because the limit came first or every route is blocked, the free node that is
+//!   latest in time wins, then the smallest f. If nothing is free, there is no plan.
+//!
+//! Because f never falls along a route, the first free leaf taken is the best one, and the search may stop
+//! there. [`Stop::AtLimit`] searches until the list is empty or full, as the source does, with the same plan.
+
+use crate::library::{Library, MoveNumber, StateNumber};
+use crate::placement::Placement;
+use crate::surroundings::{ObstacleNumber, Phase, Surroundings, Trial};
+use roadwright_geometry::DVec2;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// When a search ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Stop {
+    /// With the first free leaf, which is the best one.
+    #[default]
+    AtLeaf,
+    /// When the list is empty or the limit is reached, as in the source.
+    AtLimit,
+}
+
+/// Limits of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounded {
+    /// Time from which moves are not followed any further, in frames.
+    pub horizon: u32,
+    /// Number of moves put into the list from which no more are taken.
+    pub limit: u32,
+    /// When the search ends.
+    pub stop: Stop,
+    /// How collisions are tested.
+    pub phase: Phase,
+}
+
+/// A question to the search: where a vehicle is, and where it is to go.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// Placement of the vehicle.
+    pub place: Placement,
+    /// State from which moves may begin.
+    pub state: StateNumber,
+    /// Destination.
+    pub goal: DVec2,
+    /// Obstacles, with movers where they are now.
+    pub around: &'a Surroundings,
+    /// Limits of the search.
+    pub bounded: Bounded,
+}
+
+/// Outcome of a search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Moves to make, in order; empty if nothing is free.
+    pub moves: Vec<MoveNumber>,
+    /// How the search ended.
+    pub end: PlanEnd,
+    /// Number of moves put into the list.
+    pub nodes: u32,
+    /// Number of moves put into the list when the first free leaf was taken.
+    pub nodes_to_leaf: Option<u32>,
+    /// Number of moves that were taken from the list and tested.
+    pub tested: u32,
+}
+
+/// How a search ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum PlanEnd {
+    /// A route reaches the horizon.
+    Horizon,
+    /// The limit came first.
+    Limit,
+    /// Every route ends at an obstacle before the horizon, and this is the longest one.
+    Blocked,
+    /// No move is free.
+    NoPath {
+        /// The obstacle that the move tested first touches.
+        obstacle: Option<ObstacleNumber>,
+    },
+}
+
+/// A node of the tree: a move that begins where its parent ends.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    /// Placement at its end.
+    end: Placement,
+    /// Time at its end, in frames.
+    time: u32,
+    f: f64,
+    parent: Parent,
+    /// Its number among the moves that leave its parent's state.
+    choice: u16,
+    /// State in which it begins.
+    from: StateNumber,
+}
+
+/// The node before a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Parent {
+    Start,
+    Node(NodeNumber),
+}
+
+/// A node, in the order in which nodes are put into the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct NodeNumber(u32);
+
+/// A tree under construction.
+struct Tree<'a> {
+    library: &'a Library,
+    question: &'a Question<'a>,
+    nodes: Vec<Node>,
+    period: f64,
+    /// Best free leaf so far.
+    leaf: Option<NodeNumber>,
+    nodes_to_leaf: Option<u32>,
+    /// Best free node so far that is no leaf: the latest one.
+    latest: Option<NodeNumber>,
+    tested: u32,
+}
+
+/// Order of nodes in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    /// Bits of f, which is not negative, so they have its order.
+    f: u64,
+    node: NodeNumber,
+}
+
+impl<'a> Tree<'a> {
+    fn new(library: &'a Library, question: &'a Question<'a>) -> Self {
+        Self {
+            library,
+            question,
+            nodes: Vec::new(),
+            period: 1.0 / library.rate(),
+            leaf: None,
+            nodes_to_leaf: None,
+            latest: None,
+            tested: 0,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.nodes.len() as u32 >= self.question.bounded.limit
+    }
+
+    /// Puts the moves that follow a node into the tree, and returns their ranks to `put`.
+    fn expand(&mut self, parent: Parent, mut put: impl FnMut(Rank)) {
+        let (place, time, state, least) = match parent {
+            Parent::Start => (self.question.place, 0, self.question.state, 0.0),
+            Parent::Node(number) => {
+                let node = &self.nodes[number.0 as usize];
+                (node.end, node.time, self.move_of(node).to, node.f)
+            }
+        };
+        let library = self.library;
+        for (choice, one) in library.leaving(state).iter().enumerate() {
+            let end = place.then(&one.end);
+            let time = time + one.length;
+            let left = (self.question.goal - end.position).length() / library.top_speed();
+            let f = least.max(f64::from(time) * self.period + left);
+            let node = NodeNumber(self.nodes.len() as u32);
+            self.nodes.push(Node {
+                end,
+                time,
+                f,
+                parent,
+                choice: choice as u16,
+                from: state,
+            });
+            put(Rank {
+                f: f.to_bits(),
+                node,
+            });
+        }
+    }
+
+    fn move_of(&self, node: &Node) -> &'a crate::library::Prepared {
+        &self.library.leaving(node.from)[usize::from(node.choice)]
+    }
+
+    /// The test of a node.
+    fn trial(&self, node: &Node) -> Trial<'a> {
+        let one = self.move_of(node);
+        let place = match node.parent {
+            Parent::Start => self.question.place,
+            Parent::Node(parent) => self.nodes[parent.0 as usize].end,
+        };
+        Trial {
+            sweep: &one.sweep,
+            place,
+            begin: node.time - one.length,
+            period: self.period,
+        }
+    }
+
+    /// Tests a node that was taken from the list. Returns whether it is to be expanded.
+    fn take(&mut self, number: NodeNumber) -> bool {
+        self.tested += 1;
+        let node = self.nodes[number.0 as usize];
+        let Bounded { horizon, phase, .. } = self.question.bounded;
+        if !self.question.around.is_free(&self.trial(&node), phase) {
+            return false;
+        }
+        if node.time < horizon {
+            self.latest = self.better(self.latest, number);
+            return true;
+        }
+        if self.leaf.is_none() {
+            self.nodes_to_leaf = Some(self.nodes.len() as u32);
+        }
+        let is_better = |best: NodeNumber| {
+            let best = Rank {
+                f: self.nodes[best.0 as usize].f.to_bits(),
+                node: best,
+            };
+            let own = Rank {
+                f: node.f.to_bits(),
+                node: number,
+            };
+            own < best
+        };
+        if self.leaf.is_none_or(is_better) {
+            self.leaf = Some(number);
+        }
+        false
+    }
+
+    /// The later of two nodes; of equally late ones that with the smaller f, then the older.
+    fn better(&self, best: Option<NodeNumber>, other: NodeNumber) -> Option<NodeNumber> {
+        let key = |number: NodeNumber| {
+            let node = &self.nodes[number.0 as usize];
+            (Reverse(node.time), node.f.to_bits(), number)
+        };
+        match best {
+            Some(best) if key(best) <= key(other) => Some(best),
+            _ => Some(other),
+        }
+    }
+
+    fn plan(self) -> Plan {
+        let end = match (self.leaf, self.latest, self.is_full()) {
+            (Some(_), _, _) => PlanEnd::Horizon,
+            (None, Some(_), true) => PlanEnd::Limit,
+            (None, Some(_), false) => PlanEnd::Blocked,
+            (None, None, _) => PlanEnd::NoPath {
+                obstacle: self.first_obstacle(),
+            },
+        };
+        let mut moves = Vec::new();
+        let mut next = self.leaf.or(self.latest);
+        while let Some(number) = next {
+            let node = &self.nodes[number.0 as usize];
+            moves.push(self.move_of(node).number);
+            next = match node.parent {
+                Parent::Start => None,
+                Parent::Node(parent) => Some(parent),
+            };
+        }
+        moves.reverse();
+        Plan {
+            moves,
+            end,
+            nodes: self.nodes.len() as u32,
+            nodes_to_leaf: self.nodes_to_leaf,
+            tested: self.tested,
+        }
+    }
+
+    /// The obstacle of the longest first move, the older one of equally long ones.
+    fn first_obstacle(&self) -> Option<ObstacleNumber> {
+        let first = self.nodes.iter().enumerate();
+        let longest = first.max_by_key(|(number, node)| (node.time, Reverse(*number)))?;
+        self.question.around.first_hit(&self.trial(longest.1))
+    }
+}
+
+/// Plans with a heap.
+pub fn plan(library: &Library, question: &Question<'_>) -> Plan {
+    let mut tree = Tree::new(library, question);
+    let mut list = BinaryHeap::new();
+    tree.expand(Parent::Start, |rank| list.push(Reverse(rank)));
+    while !tree.is_full() {
+        let Some(Reverse(rank)) = list.pop() else {
+            break;
+        };
+        if tree.take(rank.node) {
+            tree.expand(Parent::Node(rank.node), |rank| list.push(Reverse(rank)));
+        }
+        if tree.leaf.is_some() && question.bounded.stop == Stop::AtLeaf {
+            break;
+        }
+    }
+    tree.plan()
+}
+
+/// Plans by the same rules without a heap and without leaving out tests: for comparison.
+pub fn plan_plainly(library: &Library, question: &Question<'_>) -> Plan {
+    let question = &Question {
+        bounded: Bounded {
+            phase: Phase::Exact,
+            ..question.bounded
+        },
+        ..*question
+    };
+    let mut tree = Tree::new(library, question);
+    let mut list: Vec<Rank> = Vec::new();
+    tree.expand(Parent::Start, |rank| list.push(rank));
+    while !tree.is_full() && !list.is_empty() {
+        let mut best = 0;
+        for other in 1..list.len() {
+            if list[other] < list[best] {
+                best = other;
+            }
+        }
+        let rank = list.remove(best);
+        if tree.take(rank.node) {
+            tree.expand(Parent::Node(rank.node), |rank| list.push(rank));
+        }
+        if tree.leaf.is_some() && question.bounded.stop == Stop::AtLeaf {
+            break;
+        }
+    }
+    tree.plan()
+}

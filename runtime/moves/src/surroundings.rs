@@ -1,0 +1,323 @@
+//! Obstacles of a plan: walls and posts that stand, and cars that move at a constant velocity.
+
+use crate::body::{Bounds, Convex};
+use crate::placement::Placement;
+use crate::sweep::{Piece, Sweep};
+use roadwright_geometry::DVec2;
+
+/// Length of a cell of the index of fixed obstacles, m.
+const CELL: f64 = 16.0;
+/// Maximum number of cells along each axis.
+const MOST_CELLS: f64 = 512.0;
+/// Margin of comparisons that only save work, m. It keeps rounding from hiding an obstacle that the exact
+/// test would find.
+const MARGIN: f64 = 1e-6;
+
+/// Number of an obstacle: fixed ones first, in the order in which they were given, then moving ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ObstacleNumber(pub u32);
+
+/// An obstacle that moves at a constant velocity without turning.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mover {
+    /// Its outline when the plan begins.
+    pub outline: Convex,
+    /// Its velocity, m/s.
+    pub velocity: DVec2,
+}
+
+/// Choice between testing everything and leaving out what is surely apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Phase {
+    /// Obstacles that are surely apart are left out first.
+    #[default]
+    Broad,
+    /// Every piece is tested against every obstacle.
+    Exact,
+}
+
+/// When and where a move is tested.
+#[derive(Debug, Clone, Copy)]
+pub struct Trial<'a> {
+    /// The area that it sweeps.
+    pub sweep: &'a Sweep,
+    /// Placement at which it begins.
+    pub place: Placement,
+    /// Time from the beginning of the plan to that of the move, in frames.
+    pub begin: u32,
+    /// Duration of a frame, s.
+    pub period: f64,
+}
+
+/// Obstacles of a plan.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    fixed: Vec<Convex>,
+    index: Index,
+    movers: Vec<Mover>,
+    /// Circle around each mover.
+    circles: Vec<Circle>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Circle {
+    centre: DVec2,
+    radius: f64,
+}
+
+impl Circle {
+    fn around(outline: &Convex) -> Self {
+        let bounds = outline.bounds();
+        let centre = 0.5 * (bounds.low + bounds.high);
+        let corners = outline.corners().iter();
+        let radius = corners.fold(0.0, |most: f64, corner| {
+            most.max((*corner - centre).length())
+        });
+        Self { centre, radius }
+    }
+}
+
+impl Surroundings {
+    /// Surroundings of fixed obstacles only.
+    pub fn of(fixed: Vec<Convex>) -> Self {
+        Self {
+            index: Index::of(&fixed),
+            fixed,
+            movers: Vec::new(),
+            circles: Vec::new(),
+        }
+    }
+
+    /// Replaces the moving obstacles.
+    pub fn set_movers(&mut self, movers: Vec<Mover>) {
+        self.circles = movers
+            .iter()
+            .map(|mover| Circle::around(&mover.outline))
+            .collect();
+        self.movers = movers;
+    }
+
+    /// Number of obstacles.
+    pub fn len(&self) -> usize {
+        self.fixed.len() + self.movers.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether a move touches nothing.
+    pub fn is_free(&self, trial: &Trial<'_>, phase: Phase) -> bool {
+        match phase {
+            Phase::Broad => !self.hits_fixed(trial) && !self.hits_mover(trial),
+            Phase::Exact => self.first_hit(trial).is_none(),
+        }
+    }
+
+    /// The obstacle with the lowest number that a move touches, by testing every piece against everything.
+    pub fn first_hit(&self, trial: &Trial<'_>) -> Option<ObstacleNumber> {
+        let Trial { sweep, place, .. } = trial;
+        let fixed = self.fixed.iter().position(|outline| {
+            let seen = outline.to_local(place);
+            sweep.pieces.iter().any(|piece| piece.hull.meets(&seen))
+        });
+        let moving = || {
+            let number = self.movers.iter().position(|mover| {
+                let seen = Seen::of(mover, trial);
+                sweep.pieces.iter().any(|piece| seen.meets(piece))
+            });
+            number.map(|number| self.fixed.len() + number)
+        };
+        let number = fixed.or_else(moving)?;
+        Some(ObstacleNumber(number as u32))
+    }
+
+    fn hits_fixed(&self, trial: &Trial<'_>) -> bool {
+        let Trial { sweep, place, .. } = trial;
+        let area = sweep.bounds.placed(place).grown(MARGIN);
+        let local = sweep.bounds.grown(MARGIN);
+        self.index.any_near(&area, |number| {
+            let outline = &self.fixed[number];
+            let seen = outline.to_local(place);
+            let bounds = seen.bounds();
+            if !bounds.meets(&local) {
+                return false;
+            }
+            let bounds = bounds.grown(MARGIN);
+            let mut pieces = sweep.pieces.iter();
+            pieces.any(|piece| piece.bounds.meets(&bounds) && piece.hull.meets(&seen))
+        })
+    }
+
+    fn hits_mover(&self, trial: &Trial<'_>) -> bool {
+        let Trial {
+            sweep,
+            place,
+            begin,
+            period,
+        } = trial;
+        if self.movers.is_empty() {
+            return false;
+        }
+        let bounds = sweep.bounds;
+        let half = 0.5 * (bounds.high - bounds.low);
+        let centre = place.point(bounds.low + half);
+        let reach = half.length();
+        let length = sweep.pieces.last().map_or(0.0, |piece| piece.end) * period;
+        let start = f64::from(*begin) * period;
+        for (mover, circle) in self.movers.iter().zip(&self.circles) {
+            // The farthest it gets from its place in the middle of the move.
+            let roams = 0.5 * length * (mover.velocity.x.abs() + mover.velocity.y.abs());
+            let middle = circle.centre + mover.velocity * (start + 0.5 * length);
+            let near = reach + circle.radius + roams + MARGIN;
+            if (middle - centre).length_squared() > near * near {
+                continue;
+            }
+            let seen = Seen::of(mover, trial);
+            let box_at_start = seen.outline.bounds();
+            let meets = |piece: &Piece| {
+                // Box around the mover during the piece.
+                let [first, last] =
+                    [piece.begin, piece.end].map(|frame| seen.velocity * (frame * period));
+                let low = box_at_start.low + first.min(last);
+                let high = box_at_start.high + first.max(last);
+                let area = Bounds { low, high }.grown(MARGIN);
+                area.meets(&piece.bounds) && seen.meets(piece)
+            };
+            if sweep.pieces.iter().any(meets) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// A mover as seen from the placement at which a move begins.
+struct Seen {
+    /// Its outline when the move begins.
+    outline: Convex,
+    /// Its velocity, m/s.
+    velocity: DVec2,
+    /// Duration of a frame, s.
+    period: f64,
+}
+
+impl Seen {
+    fn of(mover: &Mover, trial: &Trial<'_>) -> Self {
+        let since = f64::from(trial.begin) * trial.period;
+        let outline = mover.outline.shifted(mover.velocity * since);
+        Self {
+            outline: outline.to_local(&trial.place),
+            velocity: trial.place.direction_to_local(mover.velocity),
+            period: trial.period,
+        }
+    }
+
+    /// Whether it is touched during a piece: the sweep relative to the mover against where it is when the
+    /// piece begins.
+    fn meets(&self, piece: &Piece) -> bool {
+        let begun = self.velocity * (piece.begin * self.period);
+        let shift = self.velocity * ((piece.end - piece.begin) * self.period);
+        piece.relative_to(shift).meets(&self.outline.shifted(begun))
+    }
+}
+
+/// Fixed obstacles by cells.
+#[derive(Debug, Clone, Default)]
+struct Index {
+    origin: DVec2,
+    /// Length of a cell along each axis, m.
+    cell: DVec2,
+    columns: usize,
+    rows: usize,
+    /// Beginning of the numbers of each cell, row by row.
+    begins: Vec<u32>,
+    numbers: Vec<u32>,
+}
+
+impl Index {
+    fn of(fixed: &[Convex]) -> Self {
+        let boxes: Vec<Bounds> = fixed.iter().map(|one| one.bounds().grown(MARGIN)).collect();
+        let Some(all) = boxes.iter().copied().reduce(|a, b| a.with(&b)) else {
+            return Self::default();
+        };
+        let size = (all.high - all.low).max(DVec2::ONE);
+        let counts = (size / CELL)
+            .ceil()
+            .clamp(DVec2::ONE, DVec2::splat(MOST_CELLS));
+        let mut index = Self {
+            origin: all.low,
+            cell: size / counts,
+            columns: counts.x as usize,
+            rows: counts.y as usize,
+            ..Self::default()
+        };
+        let mut cells = vec![Vec::new(); index.columns * index.rows];
+        for (number, bounds) in boxes.iter().enumerate() {
+            if let Some(range) = index.range(bounds) {
+                range.for_each(index.columns, |cell| cells[cell].push(number as u32));
+            }
+        }
+        index.begins.push(0);
+        for cell in cells {
+            index.numbers.extend(cell);
+            index.begins.push(index.numbers.len() as u32);
+        }
+        index
+    }
+
+    /// Cells that a box touches, those at the edge for what lies outside; `None` if there are no cells.
+    fn range(&self, bounds: &Bounds) -> Option<CellRange> {
+        if self.columns == 0 {
+            return None;
+        }
+        let last = DVec2::new(self.columns as f64, self.rows as f64) - 1.0;
+        // Growing functions of the place, even when rounded, so boxes that overlap share a cell.
+        let cell = |place: DVec2| {
+            let cell = ((place - self.origin) / self.cell).floor();
+            cell.clamp(DVec2::ZERO, last)
+        };
+        let (low, high) = (cell(bounds.low), cell(bounds.high));
+        Some(CellRange {
+            first: [low.x as usize, low.y as usize],
+            last: [high.x as usize, high.y as usize],
+        })
+    }
+
+    /// Whether a test holds for an obstacle whose cells a box touches. Obstacles in several cells may be
+    /// tested more than once.
+    fn any_near(&self, bounds: &Bounds, mut test: impl FnMut(usize) -> bool) -> bool {
+        let Some(range) = self.range(bounds) else {
+            return false;
+        };
+        for row in range.first[1]..=range.last[1] {
+            let cells = row * self.columns + range.first[0]..=row * self.columns + range.last[0];
+            let numbers =
+                self.begins[*cells.start()] as usize..self.begins[*cells.end() + 1] as usize;
+            if self.numbers[numbers]
+                .iter()
+                .any(|&number| test(number as usize))
+            {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// A rectangle of cells, both ends included.
+struct CellRange {
+    first: [usize; 2],
+    last: [usize; 2],
+}
+
+impl CellRange {
+    fn for_each(&self, columns: usize, mut visit: impl FnMut(usize)) {
+        for row in self.first[1]..=self.last[1] {
+            for column in self.first[0]..=self.last[0] {
+                visit(row * columns + column);
+            }
+        }
+    }
+}

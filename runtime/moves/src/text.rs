@@ -1,0 +1,88 @@
+//! Reading of JSON texts, with errors that name key and reason.
+
+use serde::de::DeserializeOwned;
+
+/// A file of clips or moves that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{}{reason}", place(*line), if key.is_empty() { String::new() } else { format!("{key}: ") })]
+pub struct MoveFileError {
+    /// Line from 1; 0 if the error belongs to no line.
+    pub line: usize,
+    /// Path of the key, such as `clips[3].frames[7]`; empty for the whole file.
+    pub key: String,
+    /// The problem, and the expected content.
+    pub reason: String,
+}
+
+fn place(line: usize) -> String {
+    if line == 0 {
+        String::new()
+    } else {
+        format!("line {line}: ")
+    }
+}
+
+impl MoveFileError {
+    pub(crate) fn at(key: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self {
+            line: 0,
+            key: key.into(),
+            reason: reason.into(),
+        }
+    }
+}
+
+/// Reads a JSON text.
+pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, MoveFileError> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let key = error.path().to_string();
+        let key = if key == "." {
+            ""
+        } else {
+            key.trim_end_matches(".?")
+        };
+        located(error.inner(), key)
+    })?;
+    reader.end().map_err(|error| located(&error, ""))?;
+    Ok(value)
+}
+
+fn located(error: &serde_json::Error, key: &str) -> MoveFileError {
+    let text = error.to_string();
+    // The position stands in front instead.
+    let reason = text.split(" at line ").next().unwrap_or(&text);
+    MoveFileError {
+        line: error.line(),
+        key: key.to_owned(),
+        reason: reason.to_owned(),
+    }
+}
+
+/// Checks that a name can be shown and referred to.
+pub(crate) fn check_name(key: &str, name: &str) -> Result<(), MoveFileError> {
+    let is_fine =
+        !name.is_empty() && name.chars().count() <= 100 && !name.contains(char::is_control);
+    if is_fine {
+        return Ok(());
+    }
+    let reason = "a name has 1 to 100 characters without control characters";
+    Err(MoveFileError::at(key, reason))
+}
+
+/// Checks the format and the version of a file.
+pub(crate) fn check_format(
+    format: &str,
+    version: u32,
+    expected: &str,
+) -> Result<(), MoveFileError> {
+    if format != expected {
+        let reason = format!("\"{format}\" is not \"{expected}\"");
+        return Err(MoveFileError::at("format", reason));
+    }
+    if version != 1 {
+        let reason = format!("version {version} is unknown; this program reads version 1");
+        return Err(MoveFileError::at("version", reason));
+    }
+    Ok(())
+}

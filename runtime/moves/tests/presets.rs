@@ -1,0 +1,93 @@
+//! The trees of the source, as recorded from the sliding car.
+
+use roadwright_moves::{Library, Preset, RATE, SweepKind, Weights, distance, turned};
+
+fn library(preset: Preset) -> Library {
+    let recorded = preset.record();
+    recorded
+        .graph
+        .library(&recorded.clips, SweepKind::Exact)
+        .unwrap()
+}
+
+#[test]
+fn small_trees_have_one_state_and_moves_of_25_frames() {
+    for (preset, count) in [(Preset::Five, 5), (Preset::Seven, 7)] {
+        let library = library(preset);
+        assert_eq!(library.states().len(), 1);
+        assert_eq!(library.moves().len(), count);
+        assert_eq!(library.rate(), RATE);
+        for one in library.moves() {
+            assert_eq!(one.length(), 25);
+            // Turns are steady, so a repeated move has no seam.
+            let [first, last] = [one.frames[0], one.frames[25]];
+            let apart = distance(&first, &last, &Weights::default());
+            assert!(apart < 0.02, "{}: {apart}", one.name);
+        }
+    }
+    // The larger tree has the moves of the smaller one, and two sharper turns.
+    let [five, seven] = [Preset::Five, Preset::Seven].map(library);
+    assert_eq!(five.moves(), &seven.moves()[..5]);
+    let sharpest = |library: &Library| {
+        let turns = library.moves().iter().map(|one| turned(&one.frames).abs());
+        turns.fold(0.0, f64::max)
+    };
+    assert!(sharpest(&seven) > sharpest(&five));
+}
+
+#[test]
+fn moves_of_the_large_trees_fit_together() {
+    for preset in [Preset::Large, Preset::LargeAngles] {
+        let recorded = preset.record();
+        let library = library(preset);
+        assert_eq!(library.states()[0], recorded.graph.start);
+        assert_eq!(library.states().len(), 7);
+        assert_eq!(recorded.graph.bad_seams(&library), []);
+        // Every state is left and reached.
+        for state in 0..7 {
+            let ends = library.moves().iter();
+            assert!(
+                ends.clone()
+                    .any(|one| one.from.0 == state && one.to.0 != state)
+            );
+            assert!(
+                ends.clone()
+                    .any(|one| one.to.0 == state && one.from.0 != state)
+            );
+        }
+    }
+}
+
+#[test]
+fn skids_slip_by_more_than_twenty_degrees() {
+    for one in library(Preset::Large).moves() {
+        if !one.name.starts_with("skid") {
+            continue;
+        }
+        let slips = |frame: &&roadwright_moves::Frame| {
+            frame.sideways.abs() > 20f64.to_radians().tan_of() * frame.forward.abs()
+        };
+        let count = one.frames.iter().filter(slips).count();
+        assert!(count as f64 / RATE >= 0.3, "{}: {count}", one.name);
+    }
+}
+
+trait Tangent {
+    fn tan_of(self) -> f64;
+}
+
+impl Tangent for f64 {
+    fn tan_of(self) -> f64 {
+        roadwright_geometry::math::tan(self)
+    }
+}
+
+#[test]
+fn recording_again_gives_the_same_bytes() {
+    for preset in Preset::ALL {
+        assert_eq!(
+            preset.record().clips.to_text(),
+            preset.record().clips.to_text()
+        );
+    }
+}

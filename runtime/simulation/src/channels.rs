@@ -1,0 +1,413 @@
+//! Channels: what can be recorded of a vehicle.
+//!
+//! One table feeds every recording of vehicles: `run --trace`, drives kept in the editor, and the clips of
+//! move trees. A row of such a recording has one cell for each channel, in the order of [`CHANNELS`].
+
+use crate::snapshot::VehicleRecord;
+use roadwright_scenario::DynamicsLevel;
+use std::fmt;
+
+/// A quantity that can be recorded of a vehicle.
+pub struct Channel {
+    /// Name of the column, which ends in the unit.
+    pub name: &'static str,
+    /// Unit; empty for numbers and names without one.
+    pub unit: &'static str,
+    /// Part of the vehicle that it belongs to.
+    pub point: Point,
+    /// Levels of dynamics that have it; the cell is empty on others.
+    pub levels: &'static [DynamicsLevel],
+    /// Meaning, in one sentence.
+    pub meaning: &'static str,
+    /// Content of the cell at a time, s.
+    cell: fn(&VehicleRecord, f64) -> String,
+}
+
+/// Part of a vehicle that a channel belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Point {
+    /// The vehicle as a whole.
+    Vehicle,
+    /// The middle of the rear axle.
+    RearAxle,
+    /// The centre of gravity.
+    CentreOfGravity,
+    /// The front wheels.
+    FrontWheels,
+    /// Pedals and steering wheel, as the driver holds them.
+    Controls,
+}
+
+impl Point {
+    /// Name for users.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Vehicle => "vehicle",
+            Self::RearAxle => "middle of the rear axle",
+            Self::CentreOfGravity => "centre of gravity",
+            Self::FrontWheels => "front wheels",
+            Self::Controls => "controls",
+        }
+    }
+}
+
+const ALL: &[DynamicsLevel] = &DynamicsLevel::ALL;
+/// Levels that steer: all but `lane`.
+const STEERED: &[DynamicsLevel] = &[
+    DynamicsLevel::OneTrack,
+    DynamicsLevel::DynamicOneTrack,
+    DynamicsLevel::Rigid,
+    DynamicsLevel::Sliding,
+];
+/// Levels whose tyres slip sideways.
+const SLIPPING: &[DynamicsLevel] = &[
+    DynamicsLevel::DynamicOneTrack,
+    DynamicsLevel::Rigid,
+    DynamicsLevel::Sliding,
+];
+
+/// All channels, in the order of the columns of a trace. New ones are added at the end, because programs may
+/// read columns by number.
+pub const CHANNELS: [Channel; 18] = [
+    Channel {
+        name: "time_s",
+        unit: "s",
+        point: Point::Vehicle,
+        levels: ALL,
+        meaning: "Simulated time.",
+        cell: |_, time| format!("{time:.3}"),
+    },
+    Channel {
+        name: "agent",
+        unit: "",
+        point: Point::Vehicle,
+        levels: ALL,
+        meaning: "Id of the agent.",
+        cell: |vehicle, _| vehicle.agent.to_string(),
+    },
+    Channel {
+        name: "x_m",
+        unit: "m",
+        point: Point::RearAxle,
+        levels: ALL,
+        meaning: "Position to the east.",
+        cell: |vehicle, _| format!("{:.4}", vehicle.pose.position.x),
+    },
+    Channel {
+        name: "y_m",
+        unit: "m",
+        point: Point::RearAxle,
+        levels: ALL,
+        meaning: "Position to the north.",
+        cell: |vehicle, _| format!("{:.4}", vehicle.pose.position.y),
+    },
+    Channel {
+        name: "heading_rad",
+        unit: "rad",
+        point: Point::Vehicle,
+        levels: ALL,
+        meaning: "Heading, counter-clockwise from east.",
+        cell: |vehicle, _| format!("{:.5}", vehicle.pose.heading),
+    },
+    Channel {
+        name: "speed_mps",
+        unit: "m/s",
+        point: Point::RearAxle,
+        levels: ALL,
+        meaning: "Speed along the vehicle, negative in reverse.",
+        cell: |vehicle, _| format!("{:.4}", vehicle.speed),
+    },
+    Channel {
+        name: "acceleration_mps2",
+        unit: "m/s^2",
+        point: Point::Controls,
+        levels: ALL,
+        meaning: "Commanded acceleration in the intended direction of travel.",
+        cell: |vehicle, _| format!("{:.4}", vehicle.acceleration),
+    },
+    Channel {
+        name: "steering_rad",
+        unit: "rad",
+        point: Point::FrontWheels,
+        levels: ALL,
+        meaning: "Angle of the front wheels, positive to the left.",
+        cell: |vehicle, _| format!("{:.5}", vehicle.steering),
+    },
+    Channel {
+        name: "road",
+        unit: "",
+        point: Point::Vehicle,
+        levels: ALL,
+        meaning: "Id of the road that it follows; empty off the roads.",
+        cell: |vehicle, _| {
+            let road = vehicle.lane.map(|(road, _)| road.0.to_string());
+            road.unwrap_or_default()
+        },
+    },
+    Channel {
+        name: "lane",
+        unit: "",
+        point: Point::Vehicle,
+        levels: ALL,
+        meaning: "Id of the lane that it follows; empty off the roads.",
+        cell: |vehicle, _| {
+            let lane = vehicle.lane.map(|(_, lane)| lane.to_string());
+            lane.unwrap_or_default()
+        },
+    },
+    Channel {
+        name: "s_m",
+        unit: "m",
+        point: Point::RearAxle,
+        levels: ALL,
+        meaning: "Distance along the lanelet that it follows.",
+        cell: |vehicle, _| format!("{:.3}", vehicle.s),
+    },
+    Channel {
+        name: "t_m",
+        unit: "m",
+        point: Point::RearAxle,
+        levels: ALL,
+        meaning: "Distance to the left of the centre of that lanelet.",
+        cell: |vehicle, _| format!("{:.3}", vehicle.t),
+    },
+    Channel {
+        name: "sideways_mps",
+        unit: "m/s",
+        point: Point::CentreOfGravity,
+        levels: SLIPPING,
+        meaning: "Speed to the left.",
+        cell: |vehicle, _| number(vehicle.sideways, 4),
+    },
+    Channel {
+        name: "yaw_rate_radps",
+        unit: "rad/s",
+        point: Point::Vehicle,
+        levels: ALL,
+        meaning: "Yaw rate of the model, positive to the left.",
+        cell: |vehicle, _| number(vehicle.yaw_rate, 5),
+    },
+    Channel {
+        name: "throttle",
+        unit: "",
+        point: Point::Controls,
+        levels: ALL,
+        meaning: "Throttle pedal, 0 to 1; empty while an acceleration is commanded.",
+        cell: |vehicle, _| number(vehicle.pedals.map(|pedals| pedals.throttle), 4),
+    },
+    Channel {
+        name: "brake",
+        unit: "",
+        point: Point::Controls,
+        levels: ALL,
+        meaning: "Brake pedal, 0 to 1; empty while an acceleration is commanded.",
+        cell: |vehicle, _| number(vehicle.pedals.map(|pedals| pedals.brake), 4),
+    },
+    Channel {
+        name: "steering_command_rad",
+        unit: "rad",
+        point: Point::Controls,
+        levels: STEERED,
+        meaning: "Commanded angle of the front wheels, positive to the left.",
+        cell: |vehicle, _| number(vehicle.steering_command, 5),
+    },
+    Channel {
+        name: "reversing",
+        unit: "",
+        point: Point::Controls,
+        levels: STEERED,
+        meaning: "1 if it is to drive in reverse, otherwise 0.",
+        cell: |vehicle, _| {
+            let engaged = vehicle.is_reversing.map(|is| u8::from(is).to_string());
+            engaged.unwrap_or_default()
+        },
+    },
+];
+
+/// A number with the given digits after the point; empty for `None`.
+fn number(value: Option<f64>, digits: usize) -> String {
+    value.map_or(String::new(), |value| format!("{value:.digits$}"))
+}
+
+/// Titles of the columns of a trace.
+pub fn trace_columns() -> [&'static str; CHANNELS.len()] {
+    CHANNELS.each_ref().map(|channel| channel.name)
+}
+
+impl VehicleRecord {
+    /// Its row of a trace at a time, s.
+    pub fn trace_row(&self, time: f64) -> [String; CHANNELS.len()] {
+        CHANNELS
+            .each_ref()
+            .map(|channel| (channel.cell)(self, time))
+    }
+}
+
+/// A rate at which a run cannot be recorded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct UnusableRate {
+    rate_hz: f64,
+    dt: f64,
+}
+
+impl fmt::Display for UnusableRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rate_hz, dt } = self;
+        write!(
+            f,
+            "cannot record {rate_hz} rows a second: with a time step of {dt} s the rate has to be above 0 and at most {:.6}",
+            1.0 / dt
+        )
+    }
+}
+
+impl std::error::Error for UnusableRate {}
+
+/// Times at which rows of a trace are written: before the first step, and in the first step at or after each
+/// period.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TraceRate {
+    rate_hz: f64,
+    dt: f64,
+}
+
+impl TraceRate {
+    /// Rows a second unless another rate is asked for.
+    pub const DEFAULT_HZ: f64 = 10.0;
+
+    /// Returns the times for a rate, Hz, in a world with steps of `dt` seconds.
+    ///
+    /// # Errors
+    /// If the rate is not above 0, or above 1 / dt.
+    pub fn new(rate_hz: f64, dt: f64) -> Result<Self, UnusableRate> {
+        // 50 Hz fits steps of 0.02 s, although 50 * 0.02 may be rounded up.
+        let fits = rate_hz > 0.0 && rate_hz * dt <= 1.0 + 1e-9;
+        fits.then_some(Self { rate_hz, dt })
+            .ok_or(UnusableRate { rate_hz, dt })
+    }
+
+    /// Returns the times at the default rate, or in every step if steps are longer than its period.
+    pub fn default_of(dt: f64) -> Self {
+        Self {
+            rate_hz: Self::DEFAULT_HZ,
+            dt,
+        }
+    }
+
+    /// Whether a row is due after a number of steps.
+    pub fn is_due(&self, steps: u64) -> bool {
+        // Counted from the start instead of the previous row: with dt = 0.03 s rows are at 0.12, 0.21, 0.30 s
+        // without drift. The small addend corrects 0.3 / 0.1 = 2.9999999999999996.
+        let periods = |steps: u64| (steps as f64 * self.dt * self.rate_hz + 1e-9).floor();
+        steps == 0 || periods(steps) > periods(steps - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_earlier_versions_come_first_and_have_unique_names() {
+        let columns = trace_columns();
+        let before = [
+            "time_s",
+            "agent",
+            "x_m",
+            "y_m",
+            "heading_rad",
+            "speed_mps",
+            "acceleration_mps2",
+            "steering_rad",
+            "road",
+            "lane",
+            "s_m",
+            "t_m",
+        ];
+        assert_eq!(columns[..before.len()], before);
+        let mut sorted = columns.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(sorted.len(), columns.len());
+    }
+
+    #[test]
+    fn missing_values_are_empty_cells() {
+        let row = VehicleRecord::default().trace_row(0.0);
+        assert!(row[12..].iter().all(String::is_empty), "{row:?}");
+        let skidding = VehicleRecord {
+            sideways: Some(-1.25),
+            yaw_rate: Some(0.5),
+            steering_command: Some(-0.1),
+            is_reversing: Some(true),
+            ..VehicleRecord::default()
+        };
+        let row = skidding.trace_row(0.0);
+        assert_eq!(row[12..], ["-1.2500", "0.50000", "", "", "-0.10000", "1"]);
+    }
+
+    #[test]
+    fn the_page_about_results_lists_all_channels() {
+        let page = include_str!("../../../docs/results.md");
+        for channel in &CHANNELS {
+            let Channel {
+                name,
+                unit,
+                point,
+                levels,
+                meaning,
+                ..
+            } = channel;
+            let levels = match levels.len() {
+                count if count == ALL.len() => "all".to_owned(),
+                _ if *levels == STEERED => "all but `lane`".to_owned(),
+                _ => levels
+                    .iter()
+                    .map(|level| format!("`{level}`"))
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            };
+            let row = format!(
+                "| `{name}` | {unit} | {} | {levels} | {meaning} |",
+                point.name()
+            );
+            let row = row.replace("|  |", "| |");
+            assert!(page.contains(&row), "{row}");
+        }
+    }
+
+    #[test]
+    fn rates_have_bounds() {
+        for rate in [0.0, -1.0, f64::NAN, f64::INFINITY, 50.1] {
+            assert!(TraceRate::new(rate, 0.02).is_err(), "{rate}");
+        }
+        for (rate, dt) in [
+            (50.0, 0.02),
+            (30.0, 1.0 / 30.0),
+            (100.0, 0.01),
+            (1e-3, 0.02),
+        ] {
+            assert!(TraceRate::new(rate, dt).is_ok(), "{rate} {dt}");
+        }
+        let words = TraceRate::new(60.0, 0.02).unwrap_err().to_string();
+        assert!(
+            words.contains("60 rows") && words.contains("at most 50"),
+            "{words}"
+        );
+    }
+
+    #[test]
+    fn rows_do_not_drift() {
+        let due = |rate: f64, dt: f64, steps: u64| {
+            let rate = TraceRate::new(rate, dt).unwrap();
+            (0..steps)
+                .filter(|&step| rate.is_due(step))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(due(10.0, 0.03, 11), [0, 4, 7, 10]);
+        assert_eq!(due(25.0, 0.02, 9), [0, 2, 4, 6, 8]);
+        assert_eq!(due(50.0, 0.02, 4), [0, 1, 2, 3]);
+        // A million steps have as many rows as periods.
+        assert_eq!(due(25.0, 0.01, 1_000_001).len(), 250_001);
+    }
+}
