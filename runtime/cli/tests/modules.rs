@@ -39,6 +39,7 @@ const SCENARIO: Layered = Layered {
             "land",
             "list_order",
             "objects",
+            "paint",
             "restriction",
             "stack",
             "turn",
