@@ -145,7 +145,7 @@ const SQUARE: i32 = 64;
 /// Maximum number of squares that the runs of one layer cross, added up over the runs.
 const MAX_PAINT_SQUARES: u64 = 1_000_000;
 
-/// What painted ground does to a vehicle type.
+/// Effect of painted ground on a vehicle type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaintCost {
     /// This is added to the factor of the cell, which is 16 on plain ground. Negative amounts attract.
