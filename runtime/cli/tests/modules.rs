@@ -40,6 +40,7 @@ const SCENARIO: Layered = Layered {
             "land",
             "list_order",
             "objects",
+            "paint",
             "restriction",
             "stack",
             "turn",

@@ -43,6 +43,7 @@ mod marking;
 mod median;
 mod mini;
 mod names;
+mod painted;
 mod painter;
 pub mod palette;
 mod places;

@@ -9,7 +9,7 @@ use crate::painter::{Painter, Pass};
 use crate::palette::{self, DESTINATION, GROUND, rgb};
 use crate::{
     arrow, bodies, canopy, crossing, furniture, gore, ground, guide, hint, island, land, marking,
-    median, mini, names, points_of_interest, road, signal, splitter, symbol, terrain,
+    median, mini, names, painted, points_of_interest, road, signal, splitter, symbol, terrain,
 };
 use glam::DVec2;
 use roadwright_geometry::HeightField;
@@ -168,6 +168,9 @@ fn draw_land(canvas: &mut Canvas, scenario: &Scenario, picture: &Picture) {
     }
     if picture.shows(MapPart::Forests) {
         land::floors(canvas, scenario);
+    }
+    if picture.shows(MapPart::Land) {
+        painted::all(canvas, scenario);
     }
 }
 

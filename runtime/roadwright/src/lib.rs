@@ -41,8 +41,9 @@ pub use roadwright_scenario::{
     FlowId, Forest, ForestId, GeoOrigin, GroundGrip, GroundPlace, Group, GroupId, JunctionIndex,
     Land, LandId, LandUse, Lane, LaneBand, LaneChange, LaneDirection, LanePlace, LaneSection,
     LaneTurn, LaneType, LaneletIndex, ListOrder, ModuleSetting, NodeId, ObjectId, Obstacle,
-    ObstacleId, Place, PointOfInterest, Poly3, Road, RoadAccess, RoadClass, RoadEnd, RoadId,
-    RoadNetwork, Scenario, Settings, Shape, Stack, VehicleClass, VehicleType,
+    ObstacleId, PaintCost, PaintId, PaintLayer, PaintedCells, Place, PointOfInterest, Poly3, Road,
+    RoadAccess, RoadClass, RoadEnd, RoadId, RoadNetwork, Scenario, Settings, Shape, Stack,
+    VehicleClass, VehicleType,
 };
 
 /// Rules of junctions: control, major roads, turn restrictions, and signal plans.

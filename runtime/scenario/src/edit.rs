@@ -3,14 +3,15 @@
 use crate::agents::{Agent, Flow, Place};
 use crate::group::Group;
 use crate::ids::{
-    AgentId, FlowId, ForestId, GroupId, LandId, NodeId, ObjectId, ObstacleId, PointOfInterestId,
-    RoadId,
+    AgentId, FlowId, ForestId, GroupId, LandId, NodeId, ObjectId, ObstacleId, PaintId,
+    PointOfInterestId, RoadId,
 };
 use crate::land::Land;
 use crate::lane_rules::check_lanes;
 use crate::list_order::ListOrder;
 use crate::network::Node;
 use crate::objects::{Forest, Obstacle, PointOfInterest};
+use crate::paint::PaintLayer;
 use crate::quantity::Validate;
 use crate::road::Road;
 use crate::scenario::{About, Scenario, Settings};
@@ -50,6 +51,8 @@ pub enum Edit {
     Forest(ForestId, Option<Box<Forest>>),
     /// An area of land.
     Land(LandId, Option<Box<Land>>),
+    /// A layer of painted ground.
+    Paint(PaintId, Option<Box<PaintLayer>>),
     /// A point of interest.
     PointOfInterest(PointOfInterestId, Option<Box<PointOfInterest>>),
     /// A vehicle type.
@@ -226,6 +229,12 @@ impl Scenario {
             Edit::Land(id, value) => {
                 let old = swap(Arc::make_mut(&mut self.land), id, value, || id.to_string())?;
                 Ok(Edit::Land(id, old))
+            }
+            Edit::Paint(id, value) => {
+                check_id(id.0, &id)?;
+                // Vehicle types that it names need not exist: an entry for another one has no effect.
+                let old = swap(Arc::make_mut(&mut self.paint), id, value, || id.to_string())?;
+                Ok(Edit::Paint(id, old))
             }
             Edit::PointOfInterest(id, value) => {
                 let old = swap(&mut self.points_of_interest, id, value, || id.to_string())?;
@@ -480,6 +489,7 @@ fn check_values(edit: &Edit) -> Result<(), EditError> {
         Edit::Obstacle(id, Some(obstacle)) => valid(id, &**obstacle),
         Edit::Forest(id, Some(forest)) => valid(id, &**forest),
         Edit::Land(id, Some(land)) => valid(id, &**land),
+        Edit::Paint(id, Some(layer)) => valid(id, &**layer),
         Edit::PointOfInterest(id, Some(point)) => valid(id, &**point),
         Edit::VehicleType(key, Some(vehicle)) => valid(key, &**vehicle),
         Edit::Stack(key, Some(stack)) => valid(key, &**stack),
@@ -492,6 +502,7 @@ fn check_values(edit: &Edit) -> Result<(), EditError> {
         | Edit::Obstacle(_, None)
         | Edit::Forest(_, None)
         | Edit::Land(_, None)
+        | Edit::Paint(_, None)
         | Edit::PointOfInterest(_, None)
         | Edit::VehicleType(_, None)
         | Edit::Stack(_, None)

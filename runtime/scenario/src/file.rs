@@ -15,7 +15,8 @@ use crate::agents::{Agent, Flow};
 use crate::edit::Edit;
 use crate::group::Group;
 use crate::ids::{
-    AgentId, FlowId, ForestId, GroupId, LandId, NodeId, ObstacleId, PointOfInterestId, RoadId,
+    AgentId, FlowId, ForestId, GroupId, LandId, NodeId, ObstacleId, PaintId, PointOfInterestId,
+    RoadId,
 };
 use crate::json_text::Writer;
 use crate::junction_rules::JunctionRules;
@@ -23,6 +24,7 @@ use crate::land::Land;
 use crate::list_order::ListOrder;
 use crate::network::Node;
 use crate::objects::{Forest, Obstacle, PointOfInterest};
+use crate::paint::PaintLayer;
 use crate::road::Road;
 use crate::scenario::{About, Scenario, Settings};
 use crate::stack::Stack;
@@ -87,6 +89,9 @@ struct Document {
     /// Areas of land by id: the surface of the ground, without influence on driving.
     #[serde(default)]
     land: UniqueMap<LandId, Land>,
+    /// Layers of painted ground by id: costs for vehicles that drive off the lanes.
+    #[serde(default)]
+    paint: UniqueMap<PaintId, PaintLayer>,
     /// Named places by id.
     #[serde(default)]
     points_of_interest: UniqueMap<PointOfInterestId, PointOfInterest>,
@@ -262,6 +267,9 @@ fn edits(
     .chain(section("land", document.land, |id, v| {
         (id.0.to_string(), Edit::Land(id, Some(Box::new(v))))
     }))
+    .chain(section("paint", document.paint, |id, v| {
+        (id.0.to_string(), Edit::Paint(id, Some(Box::new(v))))
+    }))
     .chain(section(
         "points_of_interest",
         document.points_of_interest,
@@ -338,6 +346,10 @@ fn write_text(scenario: &Scenario, files: VehicleFiles<'_>) -> String {
     out.map("obstacles", &scenario.obstacles);
     out.map("forests", &scenario.forests);
     out.map("land", &scenario.land);
+    // Written only if there are some, so that programs from before painted ground can read other files.
+    if !scenario.paint.is_empty() {
+        out.map("paint", &scenario.paint);
+    }
     out.map("points_of_interest", &scenario.points_of_interest);
     out.map("agents", &scenario.agents);
     out.map("flows", &scenario.flows);

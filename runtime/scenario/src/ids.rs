@@ -40,6 +40,8 @@ id_type! {
     LandId, "land";
     /// Identifies a group of objects.
     GroupId, "group";
+    /// Identifies a layer of painted ground.
+    PaintId, "painted layer";
 }
 /// Any object of a scenario that has an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -71,6 +71,7 @@ mod named;
 mod network;
 mod objects;
 pub mod operation;
+mod paint;
 pub mod quantity;
 mod restriction;
 mod road;
@@ -96,8 +97,8 @@ pub use grip_map::GripMap;
 pub use group::Group;
 pub use history::History;
 pub use ids::{
-    AgentId, FlowId, ForestId, GroupId, LandId, NodeId, ObjectId, ObstacleId, PointOfInterestId,
-    RoadId,
+    AgentId, FlowId, ForestId, GroupId, LandId, NodeId, ObjectId, ObstacleId, PaintId,
+    PointOfInterestId, RoadId,
 };
 pub use index::{Connection, ConnectionIndex, JunctionIndex, LaneletIndex};
 pub use junction_rules::{
@@ -110,6 +111,7 @@ pub use list_order::ListOrder;
 pub use map_part::{MapPart, NoSuchPart, hides_layer, layers};
 pub use network::{Node, RoadNetwork};
 pub use objects::{Forest, Obstacle, PointOfInterest, Shape};
+pub use paint::{CellBlock, CellRun, MAX_PAINT_RUNS, PaintCost, PaintLayer, PaintedCells};
 pub use restriction::{Restriction, RestrictionKind, ViaRestriction};
 pub use road::{
     CrossSection, Lane, LaneBand, LaneChange, LaneDirection, LaneSection, Poly3, Road, RoadClass,

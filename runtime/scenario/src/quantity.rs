@@ -592,6 +592,8 @@ ranges! {
     Latitude: With(-90.0), With(90.0), "-90 to 90 degrees";
     /// A longitude, degrees.
     Longitude: With(-180.0), With(180.0), "-180 to 180 degrees";
+    /// The edge length of cells of painted ground, m.
+    PaintCell: With(0.1), With(64.0), "0.1 to 64 m";
     /// A coefficient of a polynomial.
     Coefficient: With(-1e6), With(1e6), "a coefficient within +-1,000,000";
 }

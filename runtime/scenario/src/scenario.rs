@@ -8,12 +8,13 @@ use crate::dynamics::DynamicsLevel;
 use crate::grip::GroundGrip;
 use crate::group::Group;
 use crate::ids::{
-    AgentId, FlowId, ForestId, GroupId, LandId, ObjectId, ObstacleId, PointOfInterestId,
+    AgentId, FlowId, ForestId, GroupId, LandId, ObjectId, ObstacleId, PaintId, PointOfInterestId,
 };
 use crate::land::{Land, MAX_PAINTED_CORNERS};
 use crate::list_order::{ListOrder, listed};
 use crate::network::RoadNetwork;
 use crate::objects::{Forest, MAX_PLACES, Obstacle, PointOfInterest};
+use crate::paint::PaintLayer;
 use crate::quantity::{
     Duration, Latitude, Longitude, PeoplePerHour, PhysicsRate, Quantity, TimeOfDay, TimeStep,
     Validate, at, check_keys, inside,
@@ -145,6 +146,7 @@ pub struct Scenario {
     pub(crate) obstacles: Arc<BTreeMap<ObstacleId, Obstacle>>,
     pub(crate) forests: BTreeMap<ForestId, Forest>,
     pub(crate) land: Arc<BTreeMap<LandId, Land>>,
+    pub(crate) paint: Arc<BTreeMap<PaintId, PaintLayer>>,
     pub(crate) points_of_interest: BTreeMap<PointOfInterestId, PointOfInterest>,
     pub(crate) vehicle_types: BTreeMap<String, VehicleType>,
     pub(crate) stacks: BTreeMap<String, Stack>,
@@ -251,6 +253,16 @@ impl Scenario {
         })
     }
 
+    /// Layers of painted ground by id.
+    pub fn paint(&self) -> &BTreeMap<PaintId, PaintLayer> {
+        &self.paint
+    }
+
+    /// Layers of painted ground, shared: they may have many cells.
+    pub fn shared_paint(&self) -> Arc<BTreeMap<PaintId, PaintLayer>> {
+        self.paint.clone()
+    }
+
     /// Points of interest by id.
     pub fn points_of_interest(&self) -> &BTreeMap<PointOfInterestId, PointOfInterest> {
         &self.points_of_interest
@@ -355,6 +367,11 @@ impl Scenario {
         LandId(next(self.land.keys().map(|id| id.0)))
     }
 
+    /// The next unused id of a layer of painted ground.
+    pub fn next_paint_id(&self) -> PaintId {
+        PaintId(next(self.paint.keys().map(|id| id.0)))
+    }
+
     /// The next unused id of a point of interest.
     pub fn next_point_of_interest_id(&self) -> PointOfInterestId {
         PointOfInterestId(next(self.points_of_interest.keys().map(|id| id.0)))
@@ -396,6 +413,19 @@ impl Scenario {
         }
     }
 
+    /// Whether there is nothing in the world. Vehicle types and stacks do not count.
+    pub fn is_empty(&self) -> bool {
+        self.network.nodes().next().is_none()
+            && self.terrain.is_none()
+            && self.obstacles.is_empty()
+            && self.forests.is_empty()
+            && self.land.is_empty()
+            && self.paint.is_empty()
+            && self.points_of_interest.is_empty()
+            && self.agents.is_empty()
+            && self.flows.is_empty()
+    }
+
     /// The bounding box of everything in the world, m; `None` if the world is empty.
     pub fn bounds(&self) -> Option<(DVec2, DVec2)> {
         let mut points: Vec<DVec2> = Vec::new();
@@ -407,6 +437,8 @@ impl Scenario {
         points.extend(self.obstacles.values().flat_map(|o| o.shape.outline()));
         points.extend(self.forests.values().flat_map(|f| f.area.iter().copied()));
         points.extend(self.land.values().flat_map(|l| l.outline.iter().copied()));
+        let painted = self.paint.values().filter_map(PaintLayer::bounds);
+        points.extend(painted.flat_map(|(low, high)| [low, high]));
         let points_of_interest = self.points_of_interest.values();
         points.extend(points_of_interest.map(PointOfInterest::position));
         let places = self

@@ -52,6 +52,47 @@ fn only_what_hangs_has_a_base_in_its_file() {
 }
 
 #[test]
+fn painted_layers_are_written_only_if_there_are_some() {
+    let mut scenario = sample();
+    let plain = to_text(&scenario);
+    assert!(!plain.contains("\"paint\""));
+    let mut layer = PaintLayer::new("Shrubs", PaintCost::Adds(32));
+    layer.vehicles.insert("bus".into(), PaintCost::Blocks);
+    layer.paint(
+        [glam::DVec2::new(0.0, 0.5), glam::DVec2::new(3.0, 0.5)],
+        1.0,
+    );
+    let edit = Edit::Paint(PaintId(4), Some(Box::new(layer)));
+    let inverse = scenario.apply(edit).unwrap();
+    let text = to_text(&scenario);
+    let line = "\"4\": {\"name\": \"Shrubs\", \"cell\": 1.0, \"cost\": 32, \"vehicles\": {\"bus\": \"blocks\"}, \
+                \"cells\": [[";
+    assert!(text.contains(line), "{text}");
+    assert!(from_text(&text).unwrap() == scenario);
+    for (from, to, expected) in [
+        ("\"cost\": 32", "\"cost\": 1e9", "paint"),
+        ("\"cost\": 32", "\"cost\": 65536", "65536 is out of range"),
+        ("\"cell\": 1.0", "\"cell\": 1000.0", "0.1 to 64 m"),
+        (
+            "\"cells\": [[",
+            "\"cells\": [[9, 4, 3], [",
+            "ends before it starts",
+        ),
+        (
+            "\"cells\": [[",
+            "\"cells\": [[0, 2000000000, 2000000000], [",
+            "coordinates",
+        ),
+    ] {
+        let error = refused(&text.replace(from, to));
+        assert!(error.contains(expected), "{to}: {error}");
+    }
+    // Undo leaves nothing behind.
+    scenario.apply(inverse).unwrap();
+    assert_eq!(to_text(&scenario), plain);
+}
+
+#[test]
 fn a_file_of_version_1_still_opens() {
     // Never regenerate this file: it stands for the files that users have.
     let text = include_str!("files/version-1.scenario.json");

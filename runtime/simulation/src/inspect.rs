@@ -142,9 +142,15 @@ fn path_ahead(view: &View<'_>, agent: AgentIndex, mut reach: f64) -> Vec<DVec2> 
     let mut points = vec![view.bodies().pose(agent).position];
     if !position.is_on_lane() {
         if let Some(path) = route.path_to(progress.reached) {
-            points.extend(path.line().points());
+            let line = path.line();
+            let passed = (position.s.max(0.0) / line.spacing()) as usize;
+            points.extend(line.points().skip(passed + 1));
         }
-        points.extend(goals_ahead(view, agent));
+        // A planned path ends where the search has ended. How the agent goes on from there is not known yet, so no
+        // straight line is drawn through what may lie between.
+        if route.planned_to(progress.reached).is_none() {
+            points.extend(goals_ahead(view, agent));
+        }
         return points;
     }
     let graph = view.ground.graph();

@@ -25,6 +25,8 @@ const MARGIN: f64 = 20.0;
 pub struct TripQuestion<'a> {
     /// The vehicle.
     pub vehicle: &'a VehicleType,
+    /// Key of its type, for the costs of painted layers.
+    pub vehicle_type: &'a str,
     /// Name of the stack whose route planner plans on lanes.
     pub stack: &'a str,
     /// Start.
@@ -231,6 +233,7 @@ impl TripFinder {
         let cell = CellSize::new(planning.cell).unwrap_or(CellSize::WAY_POINTS);
         self.map.add_profile(Profile {
             costs: planning.into(),
+            vehicle_type: Some(question.vehicle_type.into()),
             ..profile_of(question.vehicle, cell)
         })
     }

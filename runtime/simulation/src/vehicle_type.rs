@@ -214,6 +214,8 @@ impl Spans {
 pub(crate) struct VehicleTypes {
     /// Names of the scenario's types, by number. Types with fewer trailers have no names.
     pub(crate) names: Arc<Vec<String>>,
+    /// Keys of the types in scenarios, without regard to trailers.
+    keys: Vec<Arc<str>>,
     /// Type and towed trailers of each number.
     parts: Vec<Part>,
     /// Coupling of each vehicle itself; `None` if it has none.
@@ -244,6 +246,11 @@ pub(crate) struct VehicleTypes {
 }
 
 impl VehicleTypes {
+    /// Key of a type in the scenario, whatever it tows.
+    pub(crate) fn key(&self, number: u16) -> &Arc<str> {
+        &self.keys[number as usize]
+    }
+
     /// Meaning of each number: the name of the type, and the trailers that it tows.
     pub(crate) fn numbering(&self) -> Vec<String> {
         let parts = self.parts.iter().map(|part| format!("{part:?}"));
@@ -259,8 +266,10 @@ impl VehicleTypes {
 
     pub(crate) fn new(scenario: &roadwright_scenario::Scenario) -> Self {
         // All lists are sorted by name, so the number of a type is its index in each of them.
-        let names = scenario.vehicle_types().keys().cloned().collect();
+        let names: Vec<String> = scenario.vehicle_types().keys().cloned().collect();
         let (described, parts) = with_parts(scenario);
+        let key = |part: &Part| Arc::from(names[usize::from(part.whole)].as_str());
+        let keys = parts.iter().map(key).collect();
         let types: Vec<VehicleType> = described.iter().map(VehicleType::from).collect();
         let rigid: Vec<RigidModel> = described.iter().map(RigidModel::from).collect();
         let shapes = rigid.iter().map(RigidShape::of).map(Arc::new);
@@ -277,6 +286,7 @@ impl VehicleTypes {
             missing: described.iter().map(missing).collect(),
             rigid_shapes: shapes.collect(),
             rigid,
+            keys,
             names: Arc::new(names),
             parts,
             types,

@@ -450,6 +450,31 @@ impl World {
         self.effecting().0.find_all();
     }
 
+    /// Inspects the planning of an agent over open ground; `None` if it does not plan there.
+    pub fn inspect_ground(
+        &self,
+        id: u64,
+        question: &crate::open_ground::GroundQuestion,
+    ) -> Option<crate::open_ground::GroundInspection> {
+        let given = OffRoad {
+            clock: &self.clock,
+            ground: &self.ground,
+            types: &self.types,
+            modules: &self.modules,
+            dynamics: &self.dynamics,
+            hands: &self.hands,
+        };
+        let agents = self.agents.lent();
+        ground_plan::inspect(
+            given,
+            &self.ground_plans,
+            &self.routes,
+            agents,
+            id,
+            question,
+        )
+    }
+
     /// Updates the map of open ground to the state of the world, so that a saved world contains no changes
     /// that plans have not processed.
     pub(crate) fn update_ground_map(&mut self) {

@@ -4,10 +4,12 @@ use crate::common::{draw_street, street};
 use glam::DVec2;
 use roadwright_agent::Slot;
 use roadwright_scenario::{
-    Agent, AgentId, Edit, ModuleSetting, Obstacle, ObstacleId, Place, Scenario, Shape, Stack,
+    Agent, AgentId, Edit, ModuleSetting, Obstacle, ObstacleId, PaintCost, PaintId, PaintLayer,
+    Place, Scenario, Shape, Stack,
 };
 use roadwright_simulation::{
-    Ground, ModuleOverrides, NoPathKind, PathStatus, RunOptions, SavedWorld, World, builtin_modules,
+    Ground, GroundQuestion, ModuleOverrides, NoPathKind, PathStatus, RunOptions, SavedWorld, World,
+    builtin_modules,
 };
 
 const CONTROLLERS: [&str; 4] = ["idm", "pursuit", "fuzzy_driver", "fuzzy_mechanic"];
@@ -347,4 +349,165 @@ fn a_destination_beside_a_street_is_reached_by_the_street() {
     assert_eq!(summary.agents.arrived, 1);
     assert!(summary.collisions.is_empty());
     assert!(on_lane > 300.0, "{on_lane} m");
+}
+
+/// Paint between start and destination of [`across`], from wall to wall of the room.
+fn painted(cost: PaintCost, jeeps: Option<PaintCost>) -> PaintLayer {
+    let mut layer = PaintLayer::new("shrubs", cost);
+    layer
+        .vehicles
+        .extend(jeeps.map(|cost| ("willys_mb".to_owned(), cost)));
+    layer.paint([DVec2::new(0.0, -40.0), DVec2::new(0.0, 40.0)], 5.0);
+    layer
+}
+
+fn with_paint(scenario: &Scenario, layer: Option<PaintLayer>) -> Scenario {
+    let mut scenario = scenario.clone();
+    let edit = Edit::Paint(PaintId(1), layer.map(Box::new));
+    scenario.apply(edit).unwrap();
+    scenario
+}
+
+#[test]
+fn paint_that_blocks_a_vehicle_type_stops_it_until_it_is_erased() {
+    let free = across(&room(), "pursuit");
+    // It stops all vehicles but jeeps: they drive through.
+    let open = painted(PaintCost::Blocks, Some(PaintCost::Adds(40)));
+    let mut world = World::new(
+        &with_paint(&free, Some(open)),
+        &builtin_modules(),
+        &RunOptions::default(),
+    )
+    .unwrap();
+    run(&mut world, 60.0);
+    assert_eq!(world.summary().agents.arrived, 1);
+
+    let closed = painted(PaintCost::Adds(40), Some(PaintCost::Blocks));
+    let stopped = with_paint(&free, Some(closed.clone()));
+    let mut world = World::new(&stopped, &builtin_modules(), &RunOptions::default()).unwrap();
+    run(&mut world, 20.0);
+    let status = world.path_status(1);
+    assert!(matches!(status, Some(PathStatus::NoPath(_))), "{status:?}");
+    // A gate through the paint: the agent looks again and drives on.
+    let mut gate = closed;
+    gate.erase([DVec2::new(-9.0, 10.0), DVec2::new(9.0, 10.0)], 4.0);
+    let opened = with_paint(&free, Some(gate));
+    world.update(&stopped, &opened, &builtin_modules()).unwrap();
+    run(&mut world, 60.0);
+    assert_eq!(world.summary().agents.arrived, 1);
+}
+
+#[test]
+fn paint_before_a_driving_vehicle_makes_it_drive_round() {
+    let free = across(&[], "pursuit");
+    let mut world = World::new(&free, &builtin_modules(), &RunOptions::default()).unwrap();
+    run(&mut world, 4.0);
+    let layer = PaintLayer {
+        cells: {
+            let mut layer = painted(PaintCost::Blocks, None);
+            layer.erase([DVec2::new(0.0, 15.0), DVec2::new(0.0, 60.0)], 6.0);
+            layer.cells
+        },
+        ..painted(PaintCost::Blocks, None)
+    };
+    let edited = with_paint(&free, Some(layer.clone()));
+    world.update(&free, &edited, &builtin_modules()).unwrap();
+    while world.time() < 60.0 && !world.is_over() {
+        world.step();
+        for vehicle in world.snapshot().vehicles {
+            assert!(!layer.contains(vehicle.body.position), "{}", world.time());
+        }
+    }
+    assert_eq!(world.summary().agents.arrived, 1);
+}
+
+#[test]
+fn a_save_is_not_restored_on_ground_with_other_paint() {
+    let free = across(&[], "pursuit");
+    let plain = Ground::new(&free);
+    let shrubs = with_paint(&free, Some(painted(PaintCost::Adds(16), None)));
+    let other = with_paint(&free, Some(painted(PaintCost::Adds(17), None)));
+    let hashes = [
+        plain.hash(),
+        Ground::new(&shrubs).hash(),
+        Ground::new(&other).hash(),
+    ];
+    assert_ne!(hashes[0], hashes[1]);
+    assert_ne!(hashes[1], hashes[2]);
+    // An empty list of layers is no paint.
+    let none = with_paint(&shrubs, None);
+    assert_eq!(Ground::new(&none).hash(), hashes[0]);
+}
+
+/// The largest distance between neighbouring points of a path, m.
+fn longest_gap(path: &[DVec2]) -> f64 {
+    let gaps = path.windows(2).map(|pair| (pair[1] - pair[0]).length());
+    gaps.fold(0.0, f64::max)
+}
+
+#[test]
+fn the_inspected_path_is_the_planned_one() {
+    for id in PLANNERS {
+        let scenario = across(&[wall(0.0, 0.0, 1.0, 60.0)], "pursuit");
+        let mut world = World::new(&scenario, &builtin_modules(), &planner(id)).unwrap();
+        run(&mut world, 3.0);
+        let seen = world.inspect(1).unwrap();
+        assert!(seen.path.len() > 20, "{id}");
+        assert!(longest_gap(&seen.path) < 5.0, "{id}: {:?}", seen.path);
+        let turns = seen.path.iter().any(|point| point.y.abs() > 29.0);
+        assert!(turns, "{id}: it leads through the wall");
+    }
+    // The path of `straight` is a line to the goal.
+    let scenario = across(&[wall(0.0, 0.0, 1.0, 60.0)], "pursuit");
+    let mut world = World::new(&scenario, &builtin_modules(), &planner("straight")).unwrap();
+    run(&mut world, 1.0);
+    assert_eq!(world.inspect(1).unwrap().path.len(), 2);
+    assert_eq!(world.inspect_ground(1, &GroundQuestion::default()), None);
+}
+
+#[test]
+fn an_inspection_of_the_ground_shows_what_the_planner_reads_and_changes_nothing() {
+    let everything = GroundQuestion {
+        cells: true,
+        forecasts: true,
+        search: true,
+        other_path: vec![DVec2::new(-60.0, 0.0), DVec2::new(60.0, 0.0)],
+    };
+    for id in PLANNERS {
+        let scenario = crowd();
+        let mut looked_at = World::new(&scenario, &builtin_modules(), &planner(id)).unwrap();
+        let mut alone = World::new(&scenario, &builtin_modules(), &planner(id)).unwrap();
+        for _ in 0..60 {
+            looked_at.step();
+            alone.step();
+            looked_at.inspect_ground(1, &everything);
+        }
+        assert_eq!(looked_at.state_hash(), alone.state_hash(), "{id}");
+        let seen = looked_at.inspect_ground(1, &everything).unwrap();
+        assert_eq!(seen.status, PathStatus::Found, "{id}");
+        let cells = seen.cells.unwrap();
+        assert_eq!(cells.factors.len() as u32, cells.columns * cells.rows);
+        let at = |x: f64, y: f64| {
+            let offset = (DVec2::new(x, y) - cells.origin) / cells.cell;
+            cells.factors[offset.y as usize * cells.columns as usize + offset.x as usize]
+        };
+        // The wall at x = -30, and the agent's own place.
+        assert_eq!(at(-30.0, 2.5), 0, "{id}");
+        let own = looked_at.snapshot().vehicle(1).unwrap().body.position;
+        assert!(at(own.x, own.y) > 0, "{id}");
+        assert!(!seen.forecasts.is_empty(), "{id}");
+        let search = seen.search.unwrap();
+        assert!(search.expanded.len() > 20, "{id}");
+        assert!((search.expanded[0] - own).length() < 2.0, "{id}");
+        assert!(search.path.len() > 20, "{id}");
+        let both = seen.comparison.unwrap();
+        // The straight line leads through a wall; the planned path leads round it.
+        assert!(both.other.blocked > 0, "{id}");
+        assert_eq!(both.planned.blocked, 0, "{id}");
+        assert!((both.other.length - 120.0).abs() < 1e-9, "{id}");
+        assert!(
+            both.planned.time > 0.0 && both.planned.cost > both.planned.plain,
+            "{id}"
+        );
+    }
 }

@@ -196,6 +196,30 @@ impl OpenGround {
         }
     }
 
+    /// A copy without computed tiles, for readers that must not touch this map. It has the same profiles.
+    pub fn without_tiles(&self) -> Self {
+        let map = |map: &TileMap| TileMap {
+            profile: map.profile.clone(),
+            tiles: BTreeMap::new(),
+            reads: 0,
+            lowering: map.lowering.clone(),
+            smallest: map.smallest.clone(),
+        };
+        Self {
+            items: self.items.clone(),
+            free: self.free.clone(),
+            squares: self.squares.clone(),
+            large: self.large.clone(),
+            owned: self.owned.clone(),
+            paintings: self.paintings.clone(),
+            maps: self.maps.iter().map(map).collect(),
+            stamp: self.stamp,
+            standing_changes: self.standing_changes.clone(),
+            moving_changes: self.moving_changes.clone(),
+            memory: self.memory,
+        }
+    }
+
     /// Adds a profile. If there is already an equal one, that is returned instead.
     pub fn add_profile(&mut self, profile: Profile) -> ProfileId {
         let known = self.maps.iter().position(|map| map.profile == profile);
@@ -438,7 +462,7 @@ impl OpenGround {
         indices
     }
 
-    fn live_items_near(&self, area: Bounds) -> impl Iterator<Item = &Item> {
+    pub(super) fn live_items_near(&self, area: Bounds) -> impl Iterator<Item = &Item> {
         let indices = self.items_near(area).into_iter();
         indices.filter_map(|index| self.items[index as usize].item.as_ref())
     }
@@ -665,7 +689,7 @@ impl OpenGround {
                 super::profile::Effect::AsItIs | super::profile::Effect::Stops
             );
             let is_met =
-                matches!(item.role, Role::Obstacle(heights) if profile.is_in_the_way(heights));
+                matches!(item.role_for(profile), Role::Obstacle(heights) if profile.is_in_the_way(heights));
             is_met
                 && stops
                 && !is_own

@@ -6,6 +6,7 @@
 
 use super::cell::{Cell, NodeIndex};
 use super::cost::Rules;
+use super::explain::ExplainedPlan;
 use super::ground::{Change, OpenGround, ProfileId, Reading, Stamp};
 use super::item::Owner;
 use super::raster::{TILE_CELLS, TileKey};
@@ -220,7 +221,7 @@ impl HybridPath {
         let goal = size.cell_of(trip.to.position);
         self.forget_outdated(ground, trip, goal);
         let mut seen = self.run(ground, trip, Reading::Everything);
-        if seen.has_moving {
+        if seen.cache.as_ref().is_some_and(TileCache::has_moving) {
             // Learned values must not depend on moving items, because they would be too large once these
             // have moved.
             let standing = self.run(ground, trip, Reading::Standing);
@@ -251,6 +252,20 @@ impl HybridPath {
             memory.smallest_factor = smallest_factor;
         }
         memory.stamp = ground.stamp().count();
+    }
+
+    /// A plan without learning, and the cells that its search expands.
+    pub(super) fn run_and_list(&mut self, ground: &mut OpenGround, trip: &Trip) -> ExplainedPlan {
+        let run = self.run(ground, trip, Reading::Everything);
+        let expanded = run.cache.map_or(Vec::new(), |mut cache| {
+            let space = cache.space(ground);
+            let closed = self.search.closed().iter();
+            closed.map(|node| space.cell(*node)).collect()
+        });
+        ExplainedPlan {
+            plan: run.plan,
+            expanded,
+        }
     }
 
     fn run(&mut self, ground: &mut OpenGround, trip: &Trip, reading: Reading) -> Run {
@@ -305,7 +320,7 @@ impl HybridPath {
         let expanded = search.expanded();
         let points = path.cells.iter().map(|cell| size.centre(*cell)).collect();
         Run {
-            has_moving: cache.has_moving(),
+            cache: Some(cache),
             plan: HybridPlan {
                 path,
                 points,
@@ -384,7 +399,8 @@ impl HybridPath {
 struct Run {
     plan: HybridPlan,
     lessons: Vec<Lesson>,
-    has_moving: bool,
+    /// The tiles that the search has read; `None` if it did not begin.
+    cache: Option<TileCache>,
 }
 
 impl Run {
@@ -397,7 +413,7 @@ impl Run {
                 expanded: 0,
             },
             lessons: Vec::new(),
-            has_moving: false,
+            cache: None,
         }
     }
 }

@@ -1,7 +1,14 @@
 //! Items on the ground: obstacles, areas and forecasts.
 
-use super::profile::{Heights, Layer};
+use super::cell::{Cell, CellSize};
+use super::ground::WALL;
+use super::paint::Paint;
+use super::profile::{Heights, Layer, Profile};
 use super::shape::{Shape, ShapeError};
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_geometry::{DVec2, Pose};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The agent to which an item belongs. It ignores the item when it plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,7 +22,7 @@ pub struct ItemId {
 }
 
 /// Effect of an item on cells.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Role {
     /// Blocks cells in which a body would overlap it, if it is between the body's ground clearance and
     /// height.
@@ -25,6 +32,59 @@ pub enum Role {
     /// Adds to the factor of cells that a moving body will reach. The amount decreases from this value at the
     /// body to 0 at the tip of the teardrop.
     Forecast(i32),
+    /// Adds to the factor of cells whose centre lies in the block, or blocks it as an obstacle does, depending on
+    /// the vehicle type.
+    Painted(PaintedBlock),
+}
+
+/// A rectangle of painted cells, both ends included.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PaintedBlock {
+    /// Size of its cells, which need not be that of the map's cells.
+    pub cell: CellSize,
+    /// The south-western cell.
+    pub low: Cell,
+    /// The north-eastern cell.
+    pub high: Cell,
+    /// Its paint.
+    pub paint: Arc<VehiclePaint>,
+}
+
+impl PaintedBlock {
+    /// Whether a point lies in one of its cells. Each point lies in one cell only, also at the edges of cells.
+    pub(super) fn contains(&self, point: DVec2) -> bool {
+        let at = self.cell.nearest_cell(point);
+        (self.low.x..=self.high.x).contains(&at.x) && (self.low.y..=self.high.y).contains(&at.y)
+    }
+
+    fn shape(&self) -> Shape {
+        let half = DVec2::splat(0.5 * self.cell.metres());
+        let low = self.cell.centre(self.low) - half;
+        let high = self.cell.centre(self.high) + half;
+        let (middle, size) = (0.5 * (low + high), high - low);
+        Shape::Box(OrientedBox::new(
+            Pose::new(middle.x, middle.y, 0.0),
+            size.x,
+            size.y,
+        ))
+    }
+}
+
+/// Paint that differs between vehicle types.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VehiclePaint {
+    /// Paint for vehicle types that are not listed.
+    pub usual: Paint,
+    /// Paint for single vehicle types, by key.
+    pub by_type: BTreeMap<String, Paint>,
+}
+
+impl VehiclePaint {
+    /// The paint for a vehicle type.
+    fn of(&self, vehicle_type: Option<&str>) -> Paint {
+        let listed = vehicle_type.and_then(|key| self.by_type.get(key));
+        listed.copied().unwrap_or(self.usual)
+    }
 }
 
 /// Whether an item may move from step to step.
@@ -71,6 +131,36 @@ impl Item {
             layer,
             mobility: Mobility::Stands,
             owner: None,
+        }
+    }
+
+    /// A block of painted cells.
+    pub fn painted(block: PaintedBlock) -> Self {
+        Self {
+            shape: block.shape(),
+            role: Role::Painted(block),
+            layer: Layer::Painted,
+            mobility: Mobility::Stands,
+            owner: None,
+        }
+    }
+
+    /// Its effect on a profile: painted cells are an area or an obstacle, depending on the vehicle type.
+    pub(super) fn role_for(&self, profile: &Profile) -> Role {
+        match &self.role {
+            Role::Painted(block) => match block.paint.of(profile.vehicle_type.as_deref()) {
+                Paint::Cost(cost) => Role::Area(cost),
+                Paint::Block => Role::Obstacle(WALL),
+            },
+            role => role.clone(),
+        }
+    }
+
+    /// Whether a point lies in its area.
+    pub(super) fn covers(&self, point: DVec2) -> bool {
+        match &self.role {
+            Role::Painted(block) => block.contains(point),
+            _ => self.shape.distance(point) == 0.0,
         }
     }
 

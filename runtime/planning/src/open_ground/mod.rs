@@ -15,12 +15,14 @@
 //! | `hybrid.rs` | [`HybridPath`]: learning searches of bounded size |
 //! | `reach.rs`, `gap.rs` | [`Reachability`]: whether there is a path and, if not, the reason |
 //! | `inquiry.rs` | [`Inquiry`]: answers a single request for a path |
+//! | `explain.rs` | [`PathCosts`]: what a path costs layer by layer; the cells that a search expands |
 //! | `export.rs` | [`CellMap`]: a part of a map as text and as colours |
 //! | `moving_ai.rs` | maps and problems of the Moving AI benchmarks |
 //! | `samples.rs` | maps generated from seeds |
 
 mod cell;
 mod cost;
+mod explain;
 mod export;
 mod flow_field;
 mod gap;
@@ -48,6 +50,7 @@ pub use cell::{Cell, CellDistance, CellSize, Direction, NodeIndex};
 pub use cost::{
     CARRIAGEWAY, Corners, LARGEST_FACTOR, PLAIN, Rules, SMALLEST_FACTOR, StepCosts, clamp_factor,
 };
+pub use explain::{ExplainedPlan, LayerCost, PathCosts};
 pub use export::{CellMap, Mark};
 pub use flow_field::FlowField;
 pub use gap::Gap;
@@ -63,7 +66,7 @@ pub use hybrid::{
 };
 pub use incremental::{FactorChange, IncrementalPath, Restart};
 pub use inquiry::{Answer, Answered, FoundPath, Inquiry};
-pub use item::{Item, ItemId, Mobility, Owner, Role};
+pub use item::{Item, ItemId, Mobility, Owner, PaintedBlock, Role, VehiclePaint};
 pub use paint::Paint;
 pub use pose_field::{
     Gear, MOST_POSE_EDGE, Move, PoseField, PoseFieldError, PoseState, Reverse, Steering,

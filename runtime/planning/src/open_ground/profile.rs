@@ -4,6 +4,7 @@ use super::cell::CellSize;
 use roadwright_agent::GroundPlanning;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose};
+use std::sync::Arc;
 
 /// Dimensions of a vehicle, including its load and trailers, or of a character.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -194,6 +195,8 @@ impl ObstacleCosts {
 pub struct Profile {
     /// The body to plan for.
     pub body: Body,
+    /// Key of the vehicle type, by which painted layers tell vehicles apart; `None` for no particular one.
+    pub vehicle_type: Option<Arc<str>>,
     /// Size of cells.
     pub cell: CellSize,
     /// Growth of obstacles.
@@ -222,6 +225,7 @@ impl Profile {
     pub fn new(body: Body, cell: CellSize) -> Self {
         Self {
             body,
+            vehicle_type: None,
             cell,
             growth: Growth::default(),
             measure: Measure::default(),

@@ -142,17 +142,17 @@ struct Share {
 /// The area that an item affects on the map of a profile.
 pub(super) fn extent(profile: &Profile, item: &Item) -> Bounds {
     let bounds = item.shape.bounds();
-    match item.role {
+    match item.role_for(profile) {
         Role::Obstacle(_) => bounds.grown(profile.reach()),
-        Role::Area(_) => bounds.grown(profile.cell.metres()),
+        Role::Area(_) | Role::Painted(_) => bounds.grown(profile.cell.metres()),
         Role::Forecast(_) => bounds.grown(0.5 * profile.body.width + profile.cell.metres()),
     }
 }
 
 /// Whether an item lowers the factor of any cell.
 pub(super) fn lowers(profile: &Profile, item: &Item) -> bool {
-    match (profile.effect(item.layer), item.role) {
-        (Effect::Nothing | Effect::Stops, _) => false,
+    match (profile.effect(item.layer), item.role_for(profile)) {
+        (Effect::Nothing | Effect::Stops, _) | (_, Role::Painted(_)) => false,
         (_, Role::Area(cost)) => scaled(profile, item, cost) < 0,
         (_, Role::Obstacle(_)) => {
             let costs = &profile.costs;
@@ -196,7 +196,7 @@ pub(super) fn draw(profile: &Profile, item: &Item, tile: TileKey, sign: Sign, su
     let Some(cells) = extent.within(own) else {
         return;
     };
-    match item.role {
+    match item.role_for(profile) {
         Role::Obstacle(heights) => {
             draw_obstacle(profile, item, heights, effect, cells, sign, sums);
         }
@@ -206,7 +206,7 @@ pub(super) fn draw(profile: &Profile, item: &Item, tile: TileKey, sign: Sign, su
                 blocks: effect == Effect::Stops,
             };
             for_each_cell(profile.cell, cells, |at, centre| {
-                if item.shape.distance(centre) == 0.0 {
+                if item.covers(centre) {
                     sign.add(share, sums, at);
                 }
             });
@@ -225,6 +225,8 @@ pub(super) fn draw(profile: &Profile, item: &Item, tile: TileKey, sign: Sign, su
                 sign.add(share, sums, at);
             });
         }
+        // A profile sees painted cells as an area or as an obstacle.
+        Role::Painted(_) => {}
     }
 }
 

@@ -9,7 +9,8 @@ use super::vehicle_entry::{VehicleEntry, VehicleFiles, resolve};
 use super::{FORMAT, FileError, LARGEST, TextError, from_json, line_of, migrate};
 use crate::edit::Edit;
 use crate::ids::{
-    AgentId, FlowId, ForestId, GroupId, LandId, NodeId, ObstacleId, PointOfInterestId, RoadId,
+    AgentId, FlowId, ForestId, GroupId, LandId, NodeId, ObstacleId, PaintId, PointOfInterestId,
+    RoadId,
 };
 use crate::json_text::json_error;
 use crate::scenario::Scenario;
@@ -210,6 +211,9 @@ impl Reading<'_> {
         });
         self.objects("land", |id, land| {
             Ok(Edit::Land(LandId(id), Some(Box::new(land))))
+        });
+        self.objects("paint", |id, layer| {
+            Ok(Edit::Paint(PaintId(id), Some(Box::new(layer))))
         });
         self.objects("points_of_interest", |id, point| {
             Ok(Edit::PointOfInterest(

@@ -41,7 +41,7 @@ use roadwright_scenario::junction::{Conflicts, Light, Programme, Signals, Turn};
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletIndex, LaneletKind, NO_LANELET};
 use roadwright_scenario::{
     Connection, ConnectionIndex, Control, GripMap, GroundGrip, JunctionIndex, Land, LandId, NodeId,
-    RoadId, Scenario,
+    PaintCost, PaintId, PaintLayer, RoadId, Scenario,
 };
 use roadwright_vehicle::Grade;
 use roadwright_vehicle::rigid::ALL_LAYERS;
@@ -71,6 +71,8 @@ pub struct Ground {
     grip: Option<Arc<GripMap>>,
     /// Areas of land. Planners over open ground read water and paved ground from them.
     land: Arc<BTreeMap<LandId, Land>>,
+    /// Layers of painted ground, for planners over open ground.
+    paint: Arc<BTreeMap<PaintId, PaintLayer>>,
     finder: Arc<OnceLock<LaneFinder>>,
     lane_middles: OnceLock<Arc<Vec<DVec2>>>,
     signal_posts: OnceLock<Vec<Post>>,
@@ -99,6 +101,7 @@ impl Ground {
             terrain: scenario.shared_terrain(),
             slopes: scenario.settings().slopes,
             land: scenario.shared_land(),
+            paint: scenario.shared_paint(),
             finder: Arc::default(),
             lane_middles: OnceLock::new(),
             signal_posts: OnceLock::new(),
@@ -155,6 +158,7 @@ impl Ground {
             terrain: new.shared_terrain(),
             slopes: new.settings().slopes,
             land: new.shared_land(),
+            paint: new.shared_paint(),
             places,
             finder: kept_or(stays.lanes, &self.finder, OnceLock::new),
             roads,
@@ -186,6 +190,11 @@ impl Ground {
     /// Areas of land.
     pub(crate) fn land(&self) -> &BTreeMap<LandId, Land> {
         &self.land
+    }
+
+    /// Layers of painted ground.
+    pub(crate) fn paint(&self) -> &BTreeMap<PaintId, PaintLayer> {
+        &self.paint
     }
 
     /// The grip of roads and junctions; `None` where the ground has full grip, or drivers do not know that it
@@ -660,6 +669,7 @@ impl Ground {
             hash_grip(map.grip(), &mut hasher);
         }
         named_places::hash(&self.places, &mut hasher);
+        hash_paint(&self.paint, &mut hasher);
         hasher.finish()
     }
 
@@ -683,6 +693,27 @@ fn hash_grip(grip: &GroundGrip, hasher: &mut impl Hasher) {
     }
     if grip.hidden {
         hasher.write_u8(0);
+    }
+}
+
+/// Adds nothing without painted layers, so that older saves keep their hash.
+fn hash_paint(paint: &BTreeMap<PaintId, PaintLayer>, hasher: &mut impl Hasher) {
+    let cost = |cost: PaintCost, hasher: &mut dyn Hasher| match cost {
+        PaintCost::Adds(amount) => hasher.write_i32(amount),
+        PaintCost::Blocks => hasher.write_u8(0),
+    };
+    for layer in paint.values() {
+        hasher.write_u64(layer.cell.get().to_bits());
+        cost(layer.cost, hasher);
+        for (vehicle, own) in &layer.vehicles {
+            hasher.write(vehicle.as_bytes());
+            cost(*own, hasher);
+        }
+        for (row, run) in layer.cells.runs() {
+            for number in [row, run.first, run.last] {
+                hasher.write_i32(number);
+            }
+        }
     }
 }
 

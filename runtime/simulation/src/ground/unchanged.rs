@@ -15,6 +15,8 @@ pub(super) struct Unchanged {
     pub(super) grip: bool,
     /// Areas of land.
     land: bool,
+    /// Layers of painted ground.
+    paint: bool,
     /// Named places.
     pub(super) places: bool,
 }
@@ -35,13 +37,20 @@ impl Unchanged {
             terrain: old.terrain() == new.terrain() && before.slopes == after.slopes,
             grip: before.grip == after.grip,
             land: std::ptr::eq(old.land(), new.land()) || old.land() == new.land(),
+            paint: std::ptr::eq(old.paint(), new.paint()) || old.paint() == new.paint(),
             places: has_same_places(old, new, &changed),
         }
     }
 
     /// Whether everything except named places is unchanged.
     pub(super) fn is_all_but_places(&self) -> bool {
-        self.lanes && self.obstacles && self.sizes && self.terrain && self.grip && self.land
+        self.lanes
+            && self.obstacles
+            && self.sizes
+            && self.terrain
+            && self.grip
+            && self.land
+            && self.paint
     }
 }
 

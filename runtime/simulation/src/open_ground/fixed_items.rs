@@ -1,11 +1,11 @@
 //! The items of a map of open ground that depend on the scenario alone.
 
-use super::cost_layers;
+use super::{cost_layers, painted};
 use crate::ground::{Ground, Owner};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_planning::open_ground::{CARRIAGEWAY, Item, Layer, OpenGround, PLAIN, Shape};
-use roadwright_scenario::{ForestId, LandId, LaneletIndex, ObstacleId};
+use roadwright_scenario::{ForestId, LandId, LaneletIndex, ObstacleId, PaintId};
 use std::collections::BTreeMap;
 
 /// Maximum length of a piece of lane that is one item, m. The bounding box of a longer piece would cover many
@@ -27,6 +27,8 @@ pub enum ItemSource {
     Land(LandId),
     /// A slippery piece of road, by its number.
     Slippery(u32),
+    /// A square of a painted layer, by its column and row.
+    Paint(PaintId, [i32; 2]),
 }
 
 /// The map items of a scenario, by the objects that they represent.
@@ -76,6 +78,7 @@ impl FixedItems {
             }
         }
         cost_layers::add(&mut items, ground);
+        painted::add(&mut items, ground.paint());
         items
     }
 

@@ -274,3 +274,102 @@ impl Moving {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::open_ground::profile_of;
+    use roadwright_planning::open_ground::{Cell, CellSize, Profile, ProfileId, Reading};
+    use roadwright_scenario::{Edit, PaintCost, PaintId, PaintLayer, Scenario, VehicleType};
+
+    fn profiles(map: &mut OpenGround) -> [ProfileId; 2] {
+        ["car", "tank"].map(|key| {
+            map.add_profile(Profile {
+                vehicle_type: Some(key.into()),
+                ..profile_of(&VehicleType::car(), CellSize::WAY_POINTS)
+            })
+        })
+    }
+
+    /// Numbers below a limit, the same in each run.
+    struct Draws(u64);
+
+    impl Draws {
+        fn below(&mut self, limit: u64) -> u64 {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (self.0 >> 33) % limit
+        }
+
+        fn place(&mut self) -> DVec2 {
+            DVec2::new(self.below(160) as f64, self.below(160) as f64) - 80.0
+        }
+    }
+
+    /// A stroke of a brush in one of two layers, a changed cost, or a deleted layer.
+    fn repaint(scenario: &mut Scenario, draws: &mut Draws) {
+        let id = PaintId(1 + draws.below(2) as u32);
+        let mut layer = scenario
+            .paint()
+            .get(&id)
+            .cloned()
+            .unwrap_or(PaintLayer::new("", PaintCost::Adds(9)));
+        let costs = [PaintCost::Adds(-6), PaintCost::Adds(40), PaintCost::Blocks];
+        let stretch = [draws.place(), draws.place()];
+        let radius = 1.0 + draws.below(12) as f64;
+        match draws.below(8) {
+            0 => layer.cost = costs[draws.below(3) as usize],
+            1 => {
+                let cost = costs[draws.below(3) as usize];
+                layer.vehicles.insert("tank".into(), cost);
+            }
+            2 if scenario.paint().contains_key(&id) => {
+                scenario.apply(Edit::Paint(id, None)).unwrap();
+                return;
+            }
+            3 | 4 => layer.erase(stretch, radius),
+            _ => layer.paint(stretch, radius),
+        }
+        let edit = Edit::Paint(id, Some(Box::new(layer)));
+        scenario.apply(edit).unwrap();
+    }
+
+    #[test]
+    fn the_map_after_random_strokes_equals_one_from_nothing() {
+        let mut draws = Draws(42);
+        let mut scenario = Scenario::new("paint");
+        let mut ground = Ground::new(&scenario);
+        let mut live = LiveMap::new(&ground);
+        let ids = profiles(&mut live.map);
+        for round in 0..60 {
+            let before = scenario.clone();
+            repaint(&mut scenario, &mut draws);
+            ground = ground.after_edit(&before, &scenario);
+            live.ground = ground.clone();
+            live.take_fixed();
+            // Some tiles are read in between, so that they are in memory when the paint changes.
+            let read = Cell::new(draws.below(160) as i32 - 80, draws.below(160) as i32 - 80);
+            live.map.factor(ids[0], read, Reading::Everything);
+            if round % 6 != 5 {
+                continue;
+            }
+            let mut new = LiveMap::new(&Ground::new(&scenario));
+            let fresh = profiles(&mut new.map);
+            for (kept, made) in ids.into_iter().zip(fresh) {
+                assert_eq!(
+                    live.map.smallest_factor(kept),
+                    new.map.smallest_factor(made)
+                );
+                for cell in (-100..100).flat_map(|y| (-100..100).map(move |x| Cell::new(x, y))) {
+                    assert_eq!(
+                        live.map.factor(kept, cell, Reading::Everything),
+                        new.map.factor(made, cell, Reading::Everything),
+                        "{round} {cell:?}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -4,8 +4,10 @@
 //! | --- | --- |
 //! | `fixed_items.rs` | the part of the map that depends on the scenario alone |
 //! | `cost_layers.rs` | slopes, water, paved and slippery ground as items with costs |
+//! | `painted.rs` | painted layers as items |
 //! | `pieces.rs` | cuts large areas into small pieces |
 //! | `unreachable.rs` | findings about destinations that cannot be reached |
+//! | `inspection.rs` | what an agent plans on, for the editor |
 //! | `live_map.rs` | the map of a running world: vehicles, trailers and loose obstacles as well |
 //! | `profiles.rs` | map profiles of vehicle types |
 //! | `plans.rs` | plans of agents: when they search, which path they follow, and when there is none |
@@ -17,8 +19,10 @@
 mod cost_layers;
 mod fixed_items;
 mod follow;
+mod inspection;
 mod live_map;
 mod manoeuvre;
+mod painted;
 mod pieces;
 mod plans;
 mod profiles;
@@ -27,6 +31,10 @@ mod unreachable;
 mod verdict;
 
 pub use fixed_items::{FixedItems, ItemSource};
+pub use inspection::{
+    CellFactors, GroundInspection, GroundQuestion, LayerShare, PLAIN_FACTOR, PathComparison,
+    PathReport, SearchOrder,
+};
 pub(crate) use live_map::OnGround;
 pub(crate) use plans::{AgentPlan, GroundPlans, Planner, Steering, Step};
 pub use profiles::{body_of, effects_of, profile_of};

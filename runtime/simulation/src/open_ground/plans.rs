@@ -1,6 +1,7 @@
 //! The plans of all agents off the lanes, and the map that they share.
 
 use super::follow::{DRIVEN, Driver, Track, brake_in_time, end_slowly};
+use super::inspection::{self, GroundInspection, GroundQuestion};
 use super::live_map::{LiveMap, OnGround};
 use super::manoeuvre::{Begin, Manoeuvre};
 use super::search::{Fields, Found, SavedWindow, Seeker};
@@ -69,6 +70,8 @@ pub(crate) struct Planner<'a> {
     pub(crate) now: f64,
     /// Whether the agent is due for planning.
     pub(crate) is_due: bool,
+    /// Key of its vehicle type, for the costs of painted layers.
+    pub(crate) vehicle_type: &'a Arc<str>,
 }
 
 /// Limits of a driver's steering.
@@ -98,6 +101,7 @@ impl Planner<'_> {
     fn profile(&self, cell: f64) -> Profile {
         let cell = CellSize::new(cell).unwrap_or(CellSize::WAY_POINTS);
         Profile {
+            vehicle_type: Some(self.vehicle_type.clone()),
             costs: (&self.planning).into(),
             ..Profile::new(self.body, cell)
         }
@@ -114,7 +118,7 @@ impl Planner<'_> {
     }
 
     /// Whether it has left its path or is not heading along it.
-    fn disagrees(&self) -> bool {
+    pub(super) fn disagrees(&self) -> bool {
         let Some(path) = self.path else { return false };
         let heading = path.path.line().heading(self.s);
         let own = match path.path.is_reversing() {
@@ -245,6 +249,30 @@ impl GroundPlans {
         self.agents.get(&id).map(|plan| &plan.status)
     }
 
+    /// Inspects an agent that plans; `None` if it has no plan yet.
+    pub(crate) fn inspect(
+        &self,
+        agent: &Planner<'_>,
+        question: &GroundQuestion,
+    ) -> Option<GroundInspection> {
+        let plan = self.agents.get(&agent.id)?;
+        let live = self.live.as_ref()?;
+        Some(inspection::inspect(live, plan, agent, question))
+    }
+
+    /// Statuses of the agents that have no path, or of which it is not known yet whether they have one, by id.
+    pub(crate) fn without_known_path(&self) -> impl Iterator<Item = (u64, &PathStatus)> {
+        let open = self.agents.iter().filter(|(_, plan)| match plan.status {
+            PathStatus::NoPath(_) => true,
+            PathStatus::Found => false,
+            PathStatus::Searching => {
+                let searches = plan.live.searches.as_ref();
+                searches.is_none_or(|searches| searches.verdict() == Verdict::Searching)
+            }
+        });
+        open.map(|(&id, plan)| (id, &plan.status))
+    }
+
     /// Whether an agent may have a path: it is not known to have none.
     pub(crate) fn has_path(&self, id: u64) -> bool {
         !matches!(self.status(id), Some(PathStatus::NoPath(_)))
@@ -340,8 +368,24 @@ impl AgentPlan {
         self.cell.unwrap_or(agent.planning.cell)
     }
 
+    /// Status of its path.
+    pub(super) fn status(&self) -> &PathStatus {
+        &self.status
+    }
+
+    /// Learned values of its planner.
+    pub(super) fn memory(&self) -> &HybridMemory {
+        &self.memory
+    }
+
+    /// By how much more cells than usual a bounded search expands, because finer cells cover less ground.
+    pub(super) fn budget_factor(&self, planning: &GroundPlanning) -> u64 {
+        let scale = planning.cell / self.cell.unwrap_or(planning.cell);
+        (scale * scale).round().clamp(1.0, 64.0) as u64
+    }
+
     /// The trip for which the planner of an agent searches a path.
-    fn trip(&self, map: &mut OpenGround, agent: &Planner<'_>) -> Trip {
+    pub(super) fn trip(&self, map: &mut OpenGround, agent: &Planner<'_>) -> Trip {
         agent.trip(map, self.cell(agent), agent.centre())
     }
 
@@ -576,15 +620,13 @@ impl Planning<'_> {
 
     fn find(&mut self) -> Found {
         let trip = self.plan.trip(self.map, self.agent);
-        let scale = self.agent.planning.cell / self.plan.cell(self.agent);
         let mut seeker = Seeker {
             map: self.map,
             hybrid: self.hybrid,
             fields: self.fields,
             planning: &self.agent.planning,
             trip,
-            // Finer cells cover less ground.
-            budget_factor: (scale * scale).round().clamp(1.0, 64.0) as u64,
+            budget_factor: self.plan.budget_factor(&self.agent.planning),
             now: self.agent.now,
         };
         seeker.find(

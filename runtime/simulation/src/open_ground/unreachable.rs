@@ -3,7 +3,7 @@
 use super::{FixedItems, profile_of};
 use crate::ground::Ground;
 use roadwright_planning::open_ground::{
-    CellSize, OpenGround, Reachability, Reason, Spot, Trip, Verdict,
+    CellSize, OpenGround, Profile, Reachability, Reason, Spot, Trip, Verdict,
 };
 use roadwright_scenario::check::{Code, Finding, Severity};
 use roadwright_scenario::{ObjectId, Place, Scenario, VehicleType};
@@ -75,7 +75,10 @@ impl Search<'_> {
     /// The first finding about a journey. Later ones would usually have the same cause.
     fn finding(&mut self, journey: &Journey<'_>) -> Option<Finding> {
         let vehicle = self.scenario.vehicle_types().get(journey.vehicle)?;
-        let profile = profile_of(vehicle, CellSize::WAY_POINTS);
+        let profile = Profile {
+            vehicle_type: Some(journey.vehicle.into()),
+            ..profile_of(vehicle, CellSize::WAY_POINTS)
+        };
         let profile = self.map.add_profile(profile);
         let pairs = journey.stops.windows(2).enumerate();
         let pairs = pairs.filter(|(_, pair)| pair.iter().any(|p| matches!(p, Place::Ground(_))));

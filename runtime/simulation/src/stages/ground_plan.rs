@@ -114,6 +114,21 @@ pub(crate) fn update_map(
     given.update_map(plans, &planned, routes, agents);
 }
 
+/// Inspects an agent that plans over open ground; `None` for others.
+pub(crate) fn inspect(
+    given: OffRoad<'_>,
+    plans: &GroundPlans,
+    routes: &Routes,
+    agents: AgentsRef<'_>,
+    id: u64,
+    question: &crate::open_ground::GroundQuestion,
+) -> Option<crate::open_ground::GroundInspection> {
+    let planned = given.planned(routes, agents);
+    let planned = planned.into_iter().find(|one| one.id == id)?;
+    let is_due = false;
+    plans.inspect(&given.planner(planned, is_due, routes, agents), question)
+}
+
 impl OffRoad<'_> {
     /// Agents that plan, in the order of their ids.
     fn planned(&self, routes: &Routes, agents: AgentsRef<'_>) -> Vec<Planned> {
@@ -203,6 +218,7 @@ impl OffRoad<'_> {
             top_speed: OPEN_GROUND_SPEED.min(limits.max_speed),
             now: self.clock.time(),
             is_due,
+            vehicle_type: self.types.key(kind),
         }
     }
 

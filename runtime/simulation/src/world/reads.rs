@@ -33,6 +33,12 @@ impl World {
         self.ground_plans.status(id)
     }
 
+    /// Statuses of agents off the lanes that have no path, or of which it is not known yet whether they have one, by
+    /// id.
+    pub fn without_known_path(&self) -> impl Iterator<Item = (u64, &PathStatus)> {
+        self.ground_plans.without_known_path()
+    }
+
     /// Number of steps taken.
     pub fn steps(&self) -> u64 {
         self.clock.step

@@ -134,6 +134,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let snapshot = snapshot_of(arguments, file, &scenario)?;
     let question = TripQuestion {
         vehicle,
+        vehicle_type: name,
         stack: agent.map_or("", |agent| &agent.stack),
         from: start_of(arguments, &scenario, agent, snapshot.as_ref())?,
         to: goal_of(arguments, &scenario, agent)?,

@@ -1,6 +1,7 @@
 //! Compares updated tiles with tiles computed from scratch.
 
 use super::*;
+use crate::open_ground::item::{PaintedBlock, VehiclePaint};
 use crate::open_ground::profile::{Body, Effect, Growth, Layer, LayerEffect, Measure, Occupied};
 use crate::open_ground::shape::{Circle, Shape, Teardrop};
 use proptest::prelude::*;
@@ -317,6 +318,8 @@ enum Deed {
     Remove(usize),
     Replace(usize, Shape),
     Paint(i32, i32, i32),
+    /// A block of cells of a painted layer.
+    Block([i32; 4], i32),
     Read(i32, i32),
 }
 
@@ -325,6 +328,8 @@ fn any_deed() -> impl Strategy<Value = Deed> {
         3 => any_item().prop_map(Deed::Insert),
         1 => any::<usize>().prop_map(Deed::Remove),
         2 => (any::<usize>(), any_shape()).prop_map(|(at, shape)| Deed::Replace(at, shape)),
+        2 => (prop::array::uniform4(0..90i32), -9..30i32)
+            .prop_map(|(corners, cost)| Deed::Block(corners, cost)),
         1 => (-70..70i32, -70..70i32, -9..9i32).prop_map(|(x, y, cost)| Deed::Paint(x, y, cost)),
         3 => (-2..2i32, -2..2i32).prop_map(|(x, y)| Deed::Read(x, y)),
     ]
@@ -335,6 +340,10 @@ fn profiles() -> Vec<Profile> {
     vec![
         Profile {
             growth: Growth::Footprint(0.7),
+            ..plain.clone()
+        },
+        Profile {
+            vehicle_type: Some("tank".into()),
             ..plain.clone()
         },
         Profile {
@@ -369,7 +378,24 @@ proptest! {
                 Deed::Replace(at, shape) if !items.is_empty() => {
                     let id = items[at % items.len()];
                     let before = ground.item(id).unwrap().clone();
+                    if matches!(before.role, Role::Painted(_)) {
+                        continue;
+                    }
                     ground.replace(id, Item { shape, ..before }).unwrap();
+                }
+                Deed::Block([x, y, columns, rows], cost) => {
+                    let low = Cell::new(x - 45, y - 45);
+                    let block = PaintedBlock {
+                        cell: CellSize::HEADINGS,
+                        low,
+                        high: Cell::new(low.x + columns, low.y + rows),
+                        paint: VehiclePaint {
+                            usual: Paint::Cost(cost),
+                            by_type: [("tank".into(), Paint::Block)].into(),
+                        }
+                        .into(),
+                    };
+                    items.push(ground.insert(Item::painted(block)).unwrap());
                 }
                 Deed::Paint(x, y, cost) => {
                     let paint = if cost == 5 { Paint::Block } else { Paint::Cost(cost) };

@@ -1,0 +1,304 @@
+//! Inspection of planning over open ground: costs of cells, forecasts, an agent's search, and the comparison of its
+//! path with another one.
+
+use super::live_map::LiveMap;
+use super::plans::{AgentPlan, Planner};
+use super::verdict::PathStatus;
+use roadwright_agent::{GroundPlanning, GroundSearch};
+use roadwright_geometry::{DVec2, polyline};
+use roadwright_planning::open_ground::{
+    Bounds, Cell, CellSize, DistanceEstimate, HybridParameters, HybridPath, LayerCost, NoEstimate,
+    OpenGround, PLAIN, PathCosts, Reader, Reading, Rules, Search, Space, TileCache, Trip, Window,
+};
+
+/// Distance from the agent up to which cells and forecasts are reported, in cells and in metres.
+const MOST_CELLS_AROUND: f64 = 160.0;
+const AROUND: f64 = 100.0;
+/// Maximum number of cells that a search over the whole map expands for an inspection.
+const MOST_EXPANDED: u64 = 60_000;
+/// Maximum number of points of a path that is compared with the planned one.
+const MOST_POINTS: usize = 2_000;
+
+/// Factor of plain ground in [`CellFactors`].
+pub const PLAIN_FACTOR: u32 = PLAIN as u32;
+
+/// Request for an inspection of an agent off the lanes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GroundQuestion {
+    /// Whether to report the factors of the cells around the agent.
+    pub cells: bool,
+    /// Whether to report forecasts.
+    pub forecasts: bool,
+    /// Whether to repeat its search and report the expanded cells.
+    pub search: bool,
+    /// A path to compare with the planned one, m; fewer than two points for none.
+    pub other_path: Vec<DVec2>,
+}
+
+/// State of an agent's planning over open ground.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroundInspection {
+    /// The agent.
+    pub agent: u64,
+    /// Whether it has a path.
+    pub status: PathStatus,
+    /// Whether it has left its path, or does not head along it.
+    pub disagrees: bool,
+    /// Factors of the cells around it, if asked for.
+    pub cells: Option<CellFactors>,
+    /// Outlines of the forecasts around it, if asked for, m.
+    pub forecasts: Vec<Vec<DVec2>>,
+    /// Its search, if asked for.
+    pub search: Option<SearchOrder>,
+    /// The path of its search and the other path, if there is one to compare with.
+    pub comparison: Option<PathComparison>,
+}
+
+/// Factors of a rectangle of cells.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellFactors {
+    /// South-western corner, m.
+    pub origin: DVec2,
+    /// Edge length of the cells, m.
+    pub cell: f64,
+    /// Number of columns.
+    pub columns: u32,
+    /// Number of rows.
+    pub rows: u32,
+    /// Factors row by row from the south-west; 16 for plain ground and 0 for blocked cells.
+    pub factors: Vec<u32>,
+}
+
+/// The search of an agent, repeated at the present moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchOrder {
+    /// Edge length of the cells, m.
+    pub cell: f64,
+    /// Centres of the expanded cells in order, m.
+    pub expanded: Vec<DVec2>,
+    /// Centres of the cells of the path that it found, m: to the goal, or to the cell that looked best when its budget
+    /// was spent. Empty if there is none.
+    pub path: Vec<DVec2>,
+}
+
+/// A planned path beside another one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathComparison {
+    /// The path that the planner finds now.
+    pub planned: PathReport,
+    /// The other path.
+    pub other: PathReport,
+}
+
+/// Length, time and cost of a path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathReport {
+    /// Length, m.
+    pub length: f64,
+    /// Driving time, s.
+    pub time: f64,
+    /// Cost of its steps.
+    pub cost: u64,
+    /// Cost of the same steps over plain ground.
+    pub plain: u64,
+    /// Shares of cost layers by name; layers without a share are left out.
+    pub layers: Vec<LayerShare>,
+    /// Number of its cells that are blocked.
+    pub blocked: u32,
+}
+
+/// Share of a cost layer in the cost of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LayerShare {
+    /// Name of the layer.
+    pub layer: &'static str,
+    /// Its share; negative where it makes cells cheaper.
+    pub cost: i64,
+}
+
+/// Inspects an agent that plans, on a copy of the map.
+pub(super) fn inspect(
+    live: &LiveMap,
+    plan: &AgentPlan,
+    agent: &Planner<'_>,
+    question: &GroundQuestion,
+) -> GroundInspection {
+    let mut inspection = GroundInspection {
+        agent: agent.id,
+        status: plan.status().clone(),
+        disagrees: agent.disagrees(),
+        cells: None,
+        forecasts: Vec::new(),
+        search: None,
+        comparison: None,
+    };
+    let other = &question.other_path[..question.other_path.len().min(MOST_POINTS)];
+    let compares = other.len() > 1;
+    if !(question.cells || question.forecasts || question.search || compares) {
+        return inspection;
+    }
+    let mut map = live.map.without_tiles();
+    let trip = plan.trip(&mut map, agent);
+    let size = map.profile(trip.profile).cell;
+    let reach = AROUND.min(MOST_CELLS_AROUND * size.metres());
+    let area = Bounds {
+        low: trip.from.position,
+        high: trip.from.position,
+    }
+    .grown(reach);
+    if question.cells {
+        inspection.cells = factors(&mut map, &trip, area, size);
+    }
+    if question.forecasts {
+        let drops = map.forecasts(area, trip.owner);
+        inspection.forecasts = drops.iter().map(|drop| drop.outline()).collect();
+    }
+    if question.search || compares {
+        let rules = Rules::from(&agent.planning);
+        let found = search(&mut map, &trip, plan, &agent.planning);
+        if compares {
+            let report = |cells: &[Cell], points: &[DVec2]| {
+                let costs = map.path_costs(trip.profile, trip.owner, cells, rules);
+                PathReport::new(costs, polyline::length(points), agent.top_speed)
+            };
+            inspection.comparison = Some(PathComparison {
+                planned: report(&found.path, &centres(&found.path, size)),
+                other: report(&size.cells_along(other), other),
+            });
+        }
+        if question.search {
+            inspection.search = Some(SearchOrder {
+                cell: size.metres(),
+                expanded: centres(&found.expanded, size),
+                path: centres(&found.path, size),
+            });
+        }
+    }
+    inspection
+}
+
+fn centres(cells: &[Cell], size: CellSize) -> Vec<DVec2> {
+    cells.iter().map(|cell| size.centre(*cell)).collect()
+}
+
+fn factors(map: &mut OpenGround, trip: &Trip, area: Bounds, size: CellSize) -> Option<CellFactors> {
+    let window = Window::around([area.low, area.high], 0.0, size);
+    let reading = Reading::Everything;
+    let cells = map.window(trip.profile, trip.owner, reading, window).ok()?;
+    let half = DVec2::splat(0.5 * size.metres());
+    Some(CellFactors {
+        origin: size.centre(window.origin) - half,
+        cell: size.metres(),
+        columns: window.columns,
+        rows: window.rows,
+        factors: cells.cells().map(|cell| cells.factor_at(cell)).collect(),
+    })
+}
+
+/// Cells that a search has expanded, and its path.
+struct Found {
+    expanded: Vec<Cell>,
+    path: Vec<Cell>,
+}
+
+/// Repeats the search of an agent's planner. Planners that repair their last plan or share a field search from the
+/// agent as `grid_path` does.
+fn search(map: &mut OpenGround, trip: &Trip, plan: &AgentPlan, planning: &GroundPlanning) -> Found {
+    match planning.search {
+        GroundSearch::Bounded { budget } => {
+            let mut planner = HybridPath::new(HybridParameters {
+                rules: planning.into(),
+                budget: budget * plan.budget_factor(planning),
+                ..HybridParameters::default()
+            });
+            let mut memory = plan.memory().clone();
+            memory.set_stamp(map.stamp());
+            planner.restore(memory);
+            let explained = planner.explain(map, trip);
+            Found {
+                expanded: explained.expanded,
+                path: explained.plan.path.cells,
+            }
+        }
+        GroundSearch::Whole { is_guided: false } => whole(map, trip, planning, None),
+        GroundSearch::Whole { is_guided: true }
+        | GroundSearch::FlowField
+        | GroundSearch::Incremental
+        | GroundSearch::Straight => {
+            let smallest = map.smallest_factor(trip.profile);
+            whole(map, trip, planning, Some(smallest))
+        }
+    }
+}
+
+/// A search over the whole map: A* with the smallest factor of the map, or Dijkstra's algorithm.
+fn whole(
+    map: &mut OpenGround,
+    trip: &Trip,
+    planning: &GroundPlanning,
+    smallest_factor: Option<u32>,
+) -> Found {
+    let rules: Rules = planning.into();
+    let reader = Reader {
+        profile: trip.profile,
+        owner: trip.owner,
+        reading: Reading::Everything,
+    };
+    let mut cache = TileCache::new(map, reader);
+    let mut space = cache.space(map);
+    let ends = space
+        .open(trip.to)
+        .and_then(|goal| Ok((space.open(trip.from)?, goal)));
+    let Ok((start, goal)) = ends else {
+        return Found {
+            expanded: Vec::new(),
+            path: Vec::new(),
+        };
+    };
+    let mut search = Search::default();
+    match smallest_factor {
+        Some(smallest_factor) => {
+            let estimate = DistanceEstimate {
+                goal: space.cell(goal),
+                rules,
+                smallest_factor,
+            };
+            search.begin(&mut space, rules, &estimate, start, Some(goal));
+            search.advance(&mut space, &estimate, MOST_EXPANDED);
+        }
+        None => {
+            search.begin(&mut space, rules, &NoEstimate, start, Some(goal));
+            search.advance(&mut space, &NoEstimate, MOST_EXPANDED);
+        }
+    }
+    let path = search.path_to(&mut space, goal);
+    Found {
+        expanded: search
+            .closed()
+            .iter()
+            .map(|node| space.cell(*node))
+            .collect(),
+        path: path.unwrap_or_default().cells,
+    }
+}
+
+impl PathReport {
+    fn new(costs: PathCosts, length: f64, speed: f64) -> Self {
+        let factor = match costs.plain {
+            0 => 1.0,
+            plain => costs.cost as f64 / plain as f64,
+        };
+        let share = |share: &LayerCost| LayerShare {
+            layer: share.layer.name(),
+            cost: share.cost,
+        };
+        Self {
+            length,
+            time: length / speed * factor,
+            cost: costs.cost,
+            plain: costs.plain,
+            layers: costs.layers.iter().map(share).collect(),
+            blocked: costs.blocked,
+        }
+    }
+}
