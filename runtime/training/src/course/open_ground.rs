@@ -195,6 +195,7 @@ pub(super) fn draft(site: Site, seed: u64) -> Draft {
         finder: TripFinder::new(Arc::new(draft.scenario.clone()), None, None),
         planning: planning_of(site.planner()),
         vehicle,
+        vehicle_type: site.vehicle(),
         drawing,
         drawn: Vec::new(),
     };
@@ -266,6 +267,7 @@ struct Trips {
     finder: TripFinder,
     planning: GroundPlanning,
     vehicle: VehicleType,
+    vehicle_type: &'static str,
     drawing: Drawing,
     drawn: Vec<Drawn>,
 }
@@ -346,6 +348,7 @@ impl Trips {
     fn plan(&mut self, drawn: &Drawn) -> Option<TripPlan> {
         let question = TripQuestion {
             vehicle: &self.vehicle,
+            vehicle_type: self.vehicle_type,
             stack: "",
             from: TripEnd {
                 position: drawn.start.position,
@@ -380,6 +383,7 @@ impl Course {
             let to = scenario.pose_of(agent.destination.as_ref()?)?;
             let question = TripQuestion {
                 vehicle,
+                vehicle_type: &agent.vehicle,
                 stack: &agent.stack,
                 from: TripEnd {
                     position: from.position,
