@@ -84,6 +84,7 @@ pub mod vehicle_file;
 mod vehicle_type;
 mod vertical_span;
 mod via_rules;
+mod week_times;
 
 pub use access::{LaneAccess, RoadAccess, TripPart, VehicleClass};
 pub use agents::{Agent, Flow, GroundPlace, LanePlace, Place};
@@ -110,7 +111,7 @@ pub use list_order::ListOrder;
 pub use map_part::{MapPart, NoSuchPart, hides_layer, layers};
 pub use network::{Node, RoadNetwork};
 pub use objects::{Forest, Obstacle, PointOfInterest, Shape};
-pub use restriction::{Restriction, RestrictionKind, ViaRestriction};
+pub use restriction::{Restriction, RestrictionKind, TimedRestriction, ViaRestriction};
 pub use road::{
     CrossSection, Lane, LaneBand, LaneChange, LaneDirection, LaneSection, Poly3, Road, RoadClass,
     RoadEnd,
@@ -121,3 +122,4 @@ pub use unique_map::UniqueMap;
 pub use vehicle_type::VehicleType;
 pub use vertical_span::VerticalSpan;
 pub use via_rules::{Followed, ViaRules};
+pub use week_times::{Moment, WeekTimes, Weekday};
