@@ -126,7 +126,9 @@ impl Theme {
             Fill::Tint(tone) => self.tone(tone).gamma_multiply(0.22),
             Fill::Lane(kind) => {
                 let lane = match kind {
-                    LaneType::Driving | LaneType::Shoulder => palette::ASPHALT,
+                    LaneType::Driving | LaneType::Shoulder | LaneType::PaintedMedian => {
+                        palette::ASPHALT
+                    },
                     LaneType::Bus => palette::BUS_LANE,
                     LaneType::Biking => palette::CYCLE_LANE,
                     LaneType::Parking => palette::PARKING,

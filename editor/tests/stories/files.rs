@@ -77,7 +77,7 @@ fn edits_survive_a_crash() {
 fn map_extracts_are_imported_beside_the_frame() {
     let mut bench = Bench::start();
     let path = bench.folder.path().join("small.osm");
-    let osm = r#"<osm version="0.6"><node id="1" lat="53.0" lon="-6.0"/><node id="2" lat="53.001" lon="-6.0"/>
+    let osm = r#"<osm version="0.6" generator="CGImap"><node id="1" lat="53.0" lon="-6.0"/><node id="2" lat="53.001" lon="-6.0"/>
         <node id="3" lat="53.001" lon="-6.002"/><way id="7"><nd ref="1"/><nd ref="2"/><nd ref="3"/>
         <tag k="highway" v="residential"/><tag k="name" v="Small Street"/></way>
         <way id="8"><nd ref="3"/><nd ref="99"/><tag k="highway" v="residential"/></way></osm>"#;

@@ -445,7 +445,8 @@ pub(crate) struct Render {
         requires = "until"
     )]
     pub(crate) every: f64,
-    /// Draw only this part of the world, in metres: LEFT,BOTTOM,RIGHT,TOP
+    /// Draw only this part of the world, in metres: LEFT,BOTTOM,RIGHT,TOP [default: all roads and objects,
+    /// without land beyond them]
     #[arg(
         long,
         value_name = "L,B,R,T",

@@ -32,6 +32,7 @@ const SCENARIO: Layered = Layered {
             "quantity",
             "unique_map",
         ],
+        &["week_times"],
         &[
             "access",
             "country",

@@ -6,12 +6,15 @@ use roadwright_interchange::osm::{
     Elements, GeoBox, ImportError, ImportOptions, ImportSummary, import, read,
 };
 use roadwright_scenario::check::{Code, check};
-use roadwright_scenario::{Control, DrivingSide, RestrictionKind, RoadAccess, Scenario};
-use roadwright_scenario::{LaneChange, RoadId, junction, lane_graph};
+use roadwright_scenario::{
+    Control, DrivingSide, Edit, LaneType, RestrictionKind, Road, RoadAccess, RoadClass, Scenario,
+    Settings, Weekday,
+};
+use roadwright_scenario::{LaneChange, RoadId, file, junction, lane_graph};
 
 /// A crossroads in Dublin with a one-way arm, a forbidden turn and a footpath.
 const CROSSROADS: &str = r#"<?xml version="1.0"?>
-<osm version="0.6">
+<osm version="0.6" generator="Overpass API 0.7.62">
   <node id="1" lat="53.3400" lon="-6.2620"/>
   <node id="2" lat="53.3400" lon="-6.2600"><tag k="highway" v="traffic_signals"/></node>
   <node id="3" lat="53.3400" lon="-6.2580"/>
@@ -66,6 +69,92 @@ fn a_crossroads_arrives_whole() {
 }
 
 #[test]
+fn only_data_of_openstreetmap_are_attributed_to_it() {
+    let generator = r#" generator="Overpass API 0.7.62""#;
+    let attribution = |head: &str, offset: i64| {
+        let mut text = CROSSROADS.replace(generator, head);
+        for id in 1..=6 {
+            let moved = id + offset;
+            text = text.replace(
+                &format!("node id=\"{id}\""),
+                &format!("node id=\"{moved}\""),
+            );
+            text = text.replace(&format!("nd ref=\"{id}\""), &format!("nd ref=\"{moved}\""));
+        }
+        imported(&read(text.as_bytes()).unwrap())
+            .0
+            .about()
+            .attribution
+            .clone()
+    };
+    let ours = "(c) OpenStreetMap contributors, ODbL 1.0";
+    for head in [
+        r#" generator="osmium/1.15.0""#,
+        r#" generator="me" copyright="OpenStreetMap and contributors""#,
+    ] {
+        assert_eq!(attribution(head, 0), ours, "{head}");
+    }
+    for head in ["", r#" generator="hand-made; invented place""#] {
+        assert_eq!(attribution(head, 0), "", "{head}");
+        assert_eq!(attribution(head, 99_993), "", "ids below 100,000");
+        // Extracts without any statement keep the ids of the database.
+        assert_eq!(attribution(head, 99_994), ours);
+    }
+    let file = [
+        blob("OSMHeader", &field(4, b"DenseNodes")),
+        blob("OSMData", &street(0)),
+    ]
+    .concat();
+    assert_eq!(imported(&read(&file).unwrap()).0.about().attribution, ours);
+}
+
+/// Returns the roads that yield at node 2 of a crossing of a west-east road, ways 1 and 2, and a north-south
+/// road, ways 3 and 4, with the given tags. A node before it on way 1 has the tag `highway=SIGN`.
+fn yielding(west_east: &str, north_south: &str, sign: &str) -> Vec<u32> {
+    let tagged = |value: &str| {
+        let tags = value.split(' ').map(|pair| pair.split_once('=').unwrap());
+        let tags = tags.map(|(k, v)| format!(r#"<tag k="{k}" v="{v}"/>"#));
+        tags.collect::<String>()
+    };
+    let (a, b) = (tagged(west_east), tagged(north_south));
+    let text = format!(
+        r#"<osm><node id="1" lat="53.34" lon="-6.262"/><node id="2" lat="53.34" lon="-6.26"/>
+  <node id="3" lat="53.34" lon="-6.258"/><node id="4" lat="53.339" lon="-6.26"/>
+  <node id="5" lat="53.341" lon="-6.26"/>
+  <node id="6" lat="53.34" lon="-6.2602"><tag k="highway" v="{sign}"/></node>
+  <way id="1"><nd ref="1"/><nd ref="6"/><nd ref="2"/>{a}</way><way id="2"><nd ref="2"/><nd ref="3"/>{a}</way>
+  <way id="3"><nd ref="4"/><nd ref="2"/>{b}</way><way id="4"><nd ref="2"/><nd ref="5"/>{b}</way></osm>"#
+    );
+    let (scenario, _) = imported(&read(text.as_bytes()).unwrap());
+    let layout = junction::layout(scenario.network(), scenario.about());
+    let junction = layout.junctions.iter().find(|j| j.is_crossing()).unwrap();
+    let arms = junction
+        .arms
+        .iter()
+        .filter(|arm| arm.sign == junction::Sign::Yield);
+    let mut roads: Vec<u32> = arms.map(|arm| arm.road.0).collect();
+    roads.sort_unstable();
+    roads
+}
+
+#[test]
+fn the_higher_of_two_main_streets_goes_first() {
+    let signs = |a: &str, b: &str| yielding(a, b, "");
+    assert_eq!(signs("highway=primary", "highway=secondary"), [3, 4]);
+    assert_eq!(signs("highway=secondary", "highway=trunk"), [1, 2]);
+    assert_eq!(
+        signs("highway=primary oneway=yes", "highway=secondary"),
+        [3, 4]
+    );
+    // Equal ranks and other classes are left to the rules of junctions.
+    assert_eq!(signs("highway=primary", "highway=primary"), [0; 0]);
+    assert_eq!(signs("highway=secondary", "highway=tertiary"), [3, 4]);
+    // A sign decides.
+    let signed = yielding("highway=primary", "highway=secondary", "give_way");
+    assert_eq!(signed, [1]);
+}
+
+#[test]
 fn junctions_that_become_one_are_told() {
     // Two streets end at a third one, `apart` millionths of a degree apart.
     let town = |apart: u32| {
@@ -105,6 +194,113 @@ fn junctions_that_become_one_are_told() {
     assert!(place.length() < 200.0, "{place}");
     // 53 m apart they are two.
     assert_eq!(told(800), None);
+}
+
+/// Imports a one-way street of five ways, 200 m each, with side streets between them. The tags of the ways are
+/// given; their ids are 1 to 5.
+fn street_of(tags: [&[(&str, &str)]; 5], side: DrivingSide) -> (Scenario, ImportSummary) {
+    let mut text = String::from("<osm>");
+    for place in 0..6 {
+        let lon = -6.26 + 0.003 * f64::from(place);
+        text += &format!(r#"<node id="{}" lat="53.34" lon="{lon}"/>"#, place + 1);
+        text += &format!(r#"<node id="{}" lat="53.341" lon="{lon}"/>"#, place + 11);
+    }
+    for (place, tags) in (1..).zip(tags) {
+        let next = place + 1;
+        text += &format!(r#"<way id="{place}"><nd ref="{place}"/><nd ref="{next}"/>"#);
+        text += r#"<tag k="highway" v="primary"/><tag k="oneway" v="yes"/>"#;
+        for (key, value) in tags {
+            text += &format!(r#"<tag k="{key}" v="{value}"/>"#);
+        }
+        text += &format!(
+            r#"</way><way id="{}"><nd ref="{next}"/><nd ref="{}"/>"#,
+            place + 10,
+            next + 10
+        );
+        text += r#"<tag k="highway" v="residential"/></way>"#;
+    }
+    let options = ImportOptions {
+        name: "street".into(),
+        driving_side: Some(side),
+        ..ImportOptions::default()
+    };
+    import(&read((text + "</osm>").as_bytes()).unwrap(), &options).unwrap()
+}
+
+/// Returns the lanes of the roads of a class, by road, from left to right.
+fn lane_kinds(scenario: &Scenario, class: RoadClass) -> Vec<Vec<LaneType>> {
+    let roads = scenario.network().roads().filter(|(_, r)| r.class == class);
+    let kinds = |road: &Road| {
+        let lanes = road.lane_sections[0].lanes.iter();
+        lanes.map(|lane| lane.kind).collect()
+    };
+    roads.map(|(_, road)| kinds(road)).collect()
+}
+
+#[test]
+fn bus_lanes_in_every_spelling_arrive() {
+    let lanes = ("lanes", "2");
+    let tags: [&[(&str, &str)]; 5] = [
+        &[
+            lanes,
+            ("bus:lanes", "|designated"),
+            ("vehicle:lanes", "|no"),
+        ],
+        &[
+            lanes,
+            ("access:lanes", "yes|no"),
+            ("bus:lanes", "yes|designated"),
+        ],
+        &[lanes, ("lanes:psv", "1")],
+        &[lanes, ("busway:right", "lane")],
+        &[lanes, ("psv:lanes", "yes|designated")],
+    ];
+    let (scenario, summary) = street_of(tags, DrivingSide::Right);
+    let expected = vec![LaneType::Driving, LaneType::Bus];
+    assert_eq!(
+        lane_kinds(&scenario, RoadClass::Arterial),
+        vec![expected; 5]
+    );
+    assert_eq!(summary.warnings, []);
+    // `lanes:psv` is at the kerb, and the other spellings name the right lane.
+    let (scenario, _) = street_of(tags, DrivingSide::Left);
+    let kinds = lane_kinds(&scenario, RoadClass::Arterial);
+    let left: Vec<bool> = kinds
+        .iter()
+        .map(|lanes| lanes[0] == LaneType::Bus)
+        .collect();
+    assert_eq!(left, [false, false, true, false, false]);
+}
+
+#[test]
+fn arrows_and_lanes_that_differ_are_reported_with_their_ways() {
+    let tags: [&[(&str, &str)]; 5] = [
+        &[("lanes", "1"), ("turn:lanes", "left|right")],
+        &[("lanes", "3"), ("turn:lanes", "left|right")],
+        &[
+            ("lanes", "2"),
+            ("bus:lanes", "||designated"),
+            ("change:lanes", "|"),
+        ],
+        &[("lanes", "2"), ("busway", "perhaps")],
+        &[("lanes", "2"), ("lanes:both_ways", "1")],
+    ];
+    let (scenario, summary) = street_of(tags, DrivingSide::Right);
+    let kinds = lane_kinds(&scenario, RoadClass::Arterial);
+    let counts: Vec<usize> = kinds.iter().map(Vec::len).collect();
+    assert_eq!(counts, [2, 3, 2, 2, 2]);
+    let ways = |part: &str| {
+        let mut warnings = summary.warnings.iter();
+        let found = warnings.find(|warning| warning.reason.contains(part));
+        found
+            .map(|warning| warning.examples.join(", "))
+            .unwrap_or_default()
+    };
+    assert_eq!(ways("numbers of lanes that differ"), "way 1, way 2, way 3");
+    assert_eq!(ways("arrows (turn:lanes)"), "way 2");
+    assert_eq!(ways("bus lanes (bus:lanes"), "way 3");
+    assert_eq!(ways("bus lanes (busway)"), "way 4");
+    assert_eq!(ways("centre turn lanes of one-way"), "way 5");
 }
 
 /// Two carriageways and a cross street. The carriageways are `apart` degrees of latitude apart.
@@ -294,6 +490,94 @@ fn restrictions_by_way_of_ways_and_lines_between_lanes_arrive() {
         assert_eq!(lanes[0].lane_change, LaneChange::None);
         assert_eq!(lanes[1].lane_change, LaneChange::Both);
     }
+}
+
+#[test]
+fn restrictions_at_times_follow_the_clock_of_the_scenario() {
+    let relation = |id: u32, key: &str, value: &str, via: &str| {
+        format!(
+            r#"<relation id="{id}"><member type="way" ref="10" role="from"/>{via}<member type="way" ref="11" role="to"/><tag k="type" v="restriction"/><tag k="{key}" v="{value}"/></relation>"#
+        )
+    };
+    let node = r#"<member type="node" ref="2" role="via"/>"#;
+    let conditional = |id, value| relation(id, "restriction:conditional", value, node);
+    let text = |relations: &str| {
+        let end = CROSSROADS.find("<relation").unwrap();
+        format!("{}{relations}</osm>", &CROSSROADS[..end])
+    };
+    let relations = conditional(20, "no_straight_on @ (Mo-Fr 07:00-09:00; PH off)")
+        + &conditional(21, "no_straight_on @ (wet)")
+        + &relation(22, "restriction:hgv", "no_straight_on", node);
+    let (mut scenario, summary) = imported(&read(text(&relations).as_bytes()).unwrap());
+    assert_eq!((summary.restrictions, summary.timed_restrictions), (0, 1));
+    let told = |part: &str| {
+        let mut warnings = summary.warnings.iter();
+        let found = warnings.find(|warning| warning.reason.contains(part));
+        found.map(|warning| warning.examples.join(", "))
+    };
+    assert_eq!(told("conditions other than").unwrap(), "relation 21");
+    assert_eq!(told("holidays").unwrap(), "relation 20");
+    assert_eq!(told("only to some vehicles").unwrap(), "relation 22");
+    // The file keeps it, and the moment decides.
+    let again = file::from_text(&file::to_text(&scenario)).unwrap();
+    assert_eq!(again, scenario);
+    let crosses = |scenario: &Scenario| {
+        let layout = junction::layout(scenario.network(), scenario.about());
+        let mut paths = layout.junctions.iter().flat_map(|junction| &junction.paths);
+        paths.any(|path| (path.from.road, path.to.road) == (RoadId(1), RoadId(2)))
+    };
+    assert!(crosses(&scenario), "noon");
+    let before = scenario.clone();
+    for (weekday, hour, expected) in [
+        (Weekday::Wednesday, 8.0, false),
+        (Weekday::Saturday, 8.0, true),
+        (Weekday::Monday, 9.0, true),
+        (Weekday::Monday, 7.0, false),
+    ] {
+        let settings = Settings {
+            weekday,
+            time_of_day: hour.into(),
+            ..scenario.settings()
+        };
+        let undo = scenario.apply(Edit::Settings(settings)).unwrap();
+        assert_eq!(crosses(&scenario), expected, "{weekday:?} {hour}");
+        let old = junction::layout(before.network(), before.about());
+        let (network, about) = (scenario.network(), scenario.about());
+        let edited = junction::layout_after_edit(before.network(), &old, network, about);
+        assert!(edited == junction::layout(network, about));
+        scenario.apply(undo).unwrap();
+        assert!(crosses(&scenario));
+    }
+    // A restriction that always applies keeps doing so, and via ways may have times as well.
+    let both = relation(20, "restriction", "no_straight_on", node).replace(
+        "</relation>",
+        r#"<tag k="restriction:conditional" v="none @ (Su)"/></relation>"#,
+    );
+    let (scenario, summary) = imported(&read(text(&both).as_bytes()).unwrap());
+    assert!(!crosses(&scenario));
+    assert!(
+        summary
+            .warnings
+            .iter()
+            .any(|w| w.reason.contains("exceptions"))
+    );
+    let via = relation(
+        20,
+        "restriction",
+        "no_u_turn",
+        r#"<member type="way" ref="12" role="via"/>"#,
+    )
+    .replace(
+        "k=\"restriction\" v=\"no_u_turn\"",
+        r#"k="restriction:conditional" v="no_u_turn @ (07:00-09:00)""#,
+    )
+    .replace("ref=\"11\"", "ref=\"14\"");
+    let text = carriageways(0.0009, &via);
+    let (_, summary) = imported(&read(text.as_bytes()).unwrap());
+    assert_eq!(
+        (summary.timed_restrictions, summary.via_restrictions),
+        (1, 0)
+    );
 }
 
 #[test]

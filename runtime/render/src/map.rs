@@ -24,7 +24,8 @@ use std::collections::BTreeSet;
 pub struct Picture {
     /// Width and height, pixels.
     pub size: (u32, u32),
-    /// Part of the world that is shown, as low and high corner, m; `None` for all of it.
+    /// Part of the world that is shown, as low and high corner, m; `None` for all of it, except land beyond the
+    /// roads.
     pub view: Option<(DVec2, DVec2)>,
     /// Driven paths from bottom to top, which are listed in a legend.
     pub trails: Vec<Trail>,
@@ -105,7 +106,7 @@ pub(crate) fn drawn(
 ) -> Result<Canvas, RenderError> {
     let (low, high) = match picture.view {
         Some(view) => view,
-        None => framed(scenario.bounds().ok_or(RenderError::Empty)?),
+        None => framed(scenario.frame().ok_or(RenderError::Empty)?),
     };
     let mut canvas = Canvas::new(picture.size, low, high)?;
     canvas.set_dark(picture.dark);

@@ -175,6 +175,7 @@ fn style(
                 LaneType::Parking => plain(Some(PARKING_DASH), LINE),
                 LaneType::Biking => plain(None, CYCLE_LINE),
                 LaneType::Shoulder => plain(None, if is_motorway { WIDE_LINE } else { LINE }),
+                LaneType::PaintedMedian => plain(None, LINE),
                 LaneType::Median if median::has_line(stretch, its_place) => Some(Style::Median),
                 _ => None,
             }

@@ -315,7 +315,9 @@ fn lanes(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
     for (place, lane) in own.iter().enumerate() {
         let color = match lane.kind {
             // Medians are drawn with the islands of roundabouts.
-            LaneType::Driving | LaneType::Shoulder | LaneType::Median => continue,
+            LaneType::Driving | LaneType::Shoulder | LaneType::Median | LaneType::PaintedMedian => {
+                continue;
+            }
             LaneType::Bus => BUS_LANE,
             LaneType::Biking => CYCLE_LANE,
             LaneType::Parking => PARKING,

@@ -418,3 +418,64 @@ fn what_is_hidden_is_not_in_the_picture() {
     let first = bare.pixels()[0];
     assert!(bare.pixels().iter().all(|pixel| *pixel == first));
 }
+
+#[test]
+fn land_beyond_the_roads_does_not_enlarge_the_picture() {
+    let alone = star(&[0.0, 90.0, 180.0], 1, 3.0, None);
+    let field = |radius: f64, low: DVec2| {
+        let corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)];
+        let outline = corners.map(|(x, y)| low + radius * DVec2::new(x, y));
+        Land {
+            name: String::new(),
+            usage: LandUse::Grass,
+            outline: outline.to_vec().into(),
+            holes: Vec::new().into(),
+        }
+    };
+    let with = |scenario: &Scenario, land: Land| {
+        let mut scenario = scenario.clone();
+        let edit = Edit::Land(LandId(1), Some(Box::new(land)));
+        scenario.apply(edit).unwrap();
+        scenario
+    };
+    let drawn = |scenario: &Scenario| {
+        let picture = Picture {
+            size: (400, 300),
+            ..Picture::default()
+        };
+        map(scenario, None, &picture).unwrap()
+    };
+    let far = with(&alone, field(9000.0, DVec2::new(3000.0, 3000.0)));
+    assert_eq!(far.frame(), alone.frame());
+    assert_ne!(far.bounds(), alone.bounds());
+    assert!(drawn(&far) == drawn(&alone));
+    // Land below the roads is still painted, and without roads it is the picture.
+    let below = with(&alone, field(50.0, DVec2::ZERO));
+    assert!(drawn(&below) != drawn(&alone));
+    let bare = with(&Scenario::new("bare"), field(50.0, DVec2::ZERO));
+    assert_eq!(bare.frame(), Some((DVec2::ZERO, DVec2::splat(50.0))));
+}
+
+#[test]
+fn painted_medians_have_lines_and_are_never_raised() {
+    let notes = |kind: LaneType| {
+        let half = || vec![(kind, 1.6), (LaneType::Driving, 3.25)];
+        let section = CrossSection {
+            forward: half(),
+            backward: half(),
+        };
+        Notes::of(&star_of(&[0.0, 90.0, 180.0], section, None), 10.0)
+    };
+    let raised = |notes: &Notes| {
+        let mut polygons = notes.polygons.iter();
+        polygons.any(|(_, _, color)| *color == palette::rgb(palette::MEDIAN))
+    };
+    let (flat, kerbed) = (notes(LaneType::PaintedMedian), notes(LaneType::Median));
+    assert!(raised(&kerbed) && !raised(&flat));
+    // A solid line runs along each side of it, 1.6 m from the middle.
+    for side in [1.6, -1.6] {
+        let beside = |line: &&Line| line.1.iter().all(|p| (p.y - side).abs() < 0.05);
+        let lines = flat.marking_lines().filter(beside);
+        assert!(lines.clone().count() > 0 && lines.clone().all(|line| line.3.is_none()));
+    }
+}

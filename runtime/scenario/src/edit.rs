@@ -200,10 +200,11 @@ impl Scenario {
                 &mut self.about,
                 *about,
             )))),
-            Edit::Settings(settings) => Ok(Edit::Settings(std::mem::replace(
-                &mut self.settings,
-                settings,
-            ))),
+            Edit::Settings(settings) => {
+                self.network.set_moment(settings.moment());
+                let before = std::mem::replace(&mut self.settings, settings);
+                Ok(Edit::Settings(before))
+            }
             Edit::Node(id, Some(node)) => {
                 check_id(id.0, &id)?;
                 Ok(Edit::Node(id, self.network.put_node(id, node)))

@@ -11,10 +11,11 @@ use crate::quantity::{
     Clearance, CrossingWidth, Cycle, Duration, OptionalQuantity, PeoplePerHour, Quantity, RedAmber,
     Validate, check_keys, inside,
 };
-use crate::restriction::{Restriction, ViaRestriction};
+use crate::restriction::{Restriction, TimedRestriction, ViaRestriction};
 use crate::stack::ModuleSetting;
 use crate::turn::Turn;
 use crate::unique_map::UniqueMap;
+use crate::week_times::Moment;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -72,6 +73,9 @@ pub struct JunctionRules {
     /// Turn restrictions via other roads, stored at the node where the first of those roads begins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via_restrictions: Vec<ViaRestriction>,
+    /// Turn restrictions that apply only at times.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timed_restrictions: Vec<TimedRestriction>,
     /// Turns from lane to lane that are added to or removed from the result of the rules of turning.
     #[serde(default, skip_serializing_if = "TurnRules::is_empty")]
     pub turns: TurnRules,
@@ -188,6 +192,10 @@ impl JunctionRules {
                 let all = self.via_restrictions.iter();
                 all.filter_map(|rule| rule.on_roads(name)).collect()
             },
+            timed_restrictions: {
+                let all = self.timed_restrictions.iter();
+                all.filter_map(|rule| rule.on_roads(name)).collect()
+            },
             turns: self.turns.moved(&place),
             corners: self.corners.iter().filter_map(corner).collect(),
             internal_roads: {
@@ -199,6 +207,25 @@ impl JunctionRules {
                 ..plan.clone()
             }),
         }
+    }
+
+    /// Returns the turn restrictions at the node that apply at a moment.
+    pub fn restrictions_at(&self, moment: Moment) -> impl Iterator<Item = Restriction> {
+        let timed = self.timed_at(moment).filter_map(TimedRestriction::at_node);
+        self.restrictions.iter().copied().chain(timed)
+    }
+
+    /// Returns the turn restrictions via other roads that apply at a moment.
+    pub fn via_restrictions_at(&self, moment: Moment) -> impl Iterator<Item = ViaRestriction> {
+        let timed = self
+            .timed_at(moment)
+            .filter_map(TimedRestriction::via_roads);
+        self.via_restrictions.iter().cloned().chain(timed)
+    }
+
+    fn timed_at(&self, moment: Moment) -> impl Iterator<Item = &TimedRestriction> {
+        let all = self.timed_restrictions.iter();
+        all.filter(move |rule| rule.times.contain(moment))
     }
 
     /// Returns the rule for the crossing over a road, if there is one.
@@ -235,6 +262,7 @@ impl Validate for JunctionRules {
     fn validate(&self) -> Result<(), String> {
         validate_crossings(&self.crossings)?;
         ViaRestriction::validate_all(&self.via_restrictions)?;
+        TimedRestriction::validate_all(&self.timed_restrictions)?;
         self.turns.validate()?;
         CornerRule::validate_all(&self.corners)?;
         validate_internal_roads(&self.internal_roads)?;

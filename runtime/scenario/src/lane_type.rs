@@ -21,6 +21,8 @@ pub enum LaneType {
     Shoulder,
     /// Between carriageways.
     Median,
+    /// Between carriageways, but only painted and never raised, such as a centre turn lane.
+    PaintedMedian,
 }
 
 impl LaneType {

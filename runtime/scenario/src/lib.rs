@@ -85,6 +85,7 @@ pub mod vehicle_file;
 mod vehicle_type;
 mod vertical_span;
 mod via_rules;
+mod week_times;
 
 pub use access::{LaneAccess, RoadAccess, TripPart, VehicleClass};
 pub use agents::{Agent, Flow, GroundPlace, LanePlace, Place};
@@ -112,7 +113,7 @@ pub use map_part::{MapPart, NoSuchPart, hides_layer, layers};
 pub use network::{Node, RoadNetwork};
 pub use objects::{Forest, Obstacle, PointOfInterest, Shape};
 pub use paint::{CellBlock, CellRun, MAX_PAINT_RUNS, PaintCost, PaintLayer, PaintedCells};
-pub use restriction::{Restriction, RestrictionKind, ViaRestriction};
+pub use restriction::{Restriction, RestrictionKind, TimedRestriction, ViaRestriction};
 pub use road::{
     CrossSection, Lane, LaneBand, LaneChange, LaneDirection, LaneSection, Poly3, Road, RoadClass,
     RoadEnd,
@@ -123,3 +124,4 @@ pub use unique_map::UniqueMap;
 pub use vehicle_type::VehicleType;
 pub use vertical_span::VerticalSpan;
 pub use via_rules::{Followed, ViaRules};
+pub use week_times::{Moment, WeekTimes, Weekday};

@@ -4,6 +4,7 @@ use crate::ids::{NodeId, RoadId};
 use crate::junction_rules::{Control, JunctionRules};
 use crate::quantity::{Coordinate, Quantity, Validate, check_keys};
 use crate::road::{Road, RoadEnd};
+use crate::week_times::Moment;
 use glam::DVec2;
 use petgraph::Direction;
 use petgraph::stable_graph::{EdgeIndex, NodeIndex, StableDiGraph};
@@ -52,6 +53,8 @@ pub struct RoadNetwork {
     graph: StableDiGraph<(NodeId, Node), (RoadId, Arc<Road>)>,
     node_index: BTreeMap<NodeId, NodeIndex>,
     road_index: BTreeMap<RoadId, EdgeIndex>,
+    /// The moment whose turn restrictions apply.
+    moment: Moment,
 }
 
 impl PartialEq for RoadNetwork {
@@ -125,7 +128,20 @@ impl RoadNetwork {
     /// The nodes that differ in another network or exist in only one of the two, in ascending order of id.
     /// O(nodes of both).
     pub fn differing_nodes(&self, other: &Self) -> Vec<NodeId> {
-        differing(self.nodes(), other.nodes(), |a, b| a == b)
+        // Restrictions that apply at times change a node without an edit of it.
+        let is_moved = self.moment != other.moment;
+        differing(self.nodes(), other.nodes(), |a, b| {
+            a == b && !(is_moved && !a.rules.timed_restrictions.is_empty())
+        })
+    }
+
+    /// The moment at which a run starts, which decides about turn restrictions that apply at times.
+    pub fn moment(&self) -> Moment {
+        self.moment
+    }
+
+    pub(crate) fn set_moment(&mut self, moment: Moment) {
+        self.moment = moment;
     }
 
     /// Number of nodes.

@@ -1,6 +1,7 @@
 //! Turn restrictions at one node and via other roads.
 
 use crate::ids::RoadId;
+use crate::week_times::WeekTimes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,83 @@ pub struct ViaRestriction {
     pub via: Vec<RoadId>,
     /// The road into which they turn.
     pub to: RoadId,
+}
+
+/// A turn restriction that applies at times. It is stored at the node of the turn or, with via roads, at the
+/// node where the first of them begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TimedRestriction {
+    /// Whether it prohibits or prescribes the turn.
+    pub kind: RestrictionKind,
+    /// The road from which vehicles come.
+    pub from: RoadId,
+    /// The via roads, in driving order; usually there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub via: Vec<RoadId>,
+    /// The road into which they turn.
+    pub to: RoadId,
+    /// Days of the week and times of day at which it applies. The moment at which a run starts counts.
+    pub times: WeekTimes,
+}
+
+impl TimedRestriction {
+    /// Returns the restriction at its node; `None` if it has via roads.
+    pub fn at_node(&self) -> Option<Restriction> {
+        self.via.is_empty().then_some(Restriction {
+            kind: self.kind,
+            from: self.from,
+            to: self.to,
+        })
+    }
+
+    /// Returns the restriction via other roads; `None` if it has no via roads.
+    pub fn via_roads(&self) -> Option<ViaRestriction> {
+        (!self.via.is_empty()).then(|| ViaRestriction {
+            kind: self.kind,
+            from: self.from,
+            via: self.via.clone(),
+            to: self.to,
+        })
+    }
+
+    /// Checks the restrictions of a node.
+    pub(crate) fn validate_all(all: &[Self]) -> Result<(), String> {
+        if all.len() > MOST_AT_A_NODE {
+            let count = all.len();
+            return Err(format!(
+                "timed_restrictions: {count} restrictions; at most {MOST_AT_A_NODE}"
+            ));
+        }
+        match all.iter().position(|rule| rule.via.len() > MOST_VIA) {
+            Some(i) => Err(format!(
+                "timed_restrictions.{i}.via: {} roads; expected at most {MOST_VIA}",
+                all[i].via.len()
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the restriction with the ids of roads replaced; `None` if one of them has no new id, or no via
+    /// road is left.
+    pub(crate) fn on_roads(&self, name: impl Fn(RoadId) -> Option<RoadId>) -> Option<Self> {
+        let renamed = match self.via_roads() {
+            Some(rule) => rule.on_roads(name)?,
+            None => ViaRestriction {
+                kind: self.kind,
+                from: name(self.from)?,
+                via: Vec::new(),
+                to: name(self.to)?,
+            },
+        };
+        Some(Self {
+            kind: self.kind,
+            from: renamed.from,
+            via: renamed.via,
+            to: renamed.to,
+            times: self.times.clone(),
+        })
+    }
 }
 
 impl ViaRestriction {

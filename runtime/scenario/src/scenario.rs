@@ -21,6 +21,7 @@ use crate::quantity::{
 };
 use crate::stack::{Slot, Stack};
 use crate::vehicle_type::VehicleType;
+use crate::week_times::{Moment, Weekday};
 use glam::DVec2;
 use roadwright_geometry::{HeightField, Pose, polygon};
 use schemars::JsonSchema;
@@ -44,6 +45,9 @@ pub struct Settings {
     /// Time of day at the start of a run, h, from 0 to less than 24; available to scripts.
     #[serde(default = "noon", skip_serializing_if = "is_noon")]
     pub time_of_day: Quantity<TimeOfDay>,
+    /// Day of the week, which decides about turn restrictions that apply at times.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub weekday: Weekday,
     /// Pedestrians per hour at each side of a crossing, unless the crossing sets its own number.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pedestrians: Quantity<PeoplePerHour>,
@@ -91,10 +95,21 @@ impl Default for Settings {
             duration: 300.0.into(),
             dynamics: DynamicsLevel::default(),
             time_of_day: noon(),
+            weekday: Weekday::default(),
             pedestrians: 0.0.into(),
             physics_rate_hz: physics_rate(),
             grip: GroundGrip::default(),
             slopes: true,
+        }
+    }
+}
+
+impl Settings {
+    /// The moment at which a run starts.
+    pub fn moment(&self) -> Moment {
+        Moment {
+            weekday: self.weekday,
+            time_of_day: self.time_of_day.get(),
         }
     }
 }
@@ -428,6 +443,23 @@ impl Scenario {
 
     /// The bounding box of everything in the world, m; `None` if the world is empty.
     pub fn bounds(&self) -> Option<(DVec2, DVec2)> {
+        let mut points = self.corners_but_land();
+        points.extend(self.land.values().flat_map(|l| l.outline.iter().copied()));
+        polygon::bounds(&points)
+    }
+
+    /// The bounding box of a picture of the whole world, m; `None` if the world is empty.
+    ///
+    /// Land does not count if there are roads, because the land of an imported extract runs far beyond them.
+    pub fn frame(&self) -> Option<(DVec2, DVec2)> {
+        match self.network.road_count() {
+            0 => self.bounds(),
+            _ => polygon::bounds(&self.corners_but_land()),
+        }
+    }
+
+    /// Corners of boxes around everything in the world except land, m.
+    fn corners_but_land(&self) -> Vec<DVec2> {
         let mut points: Vec<DVec2> = Vec::new();
         for (_, road) in self.network.roads() {
             let (low, high) = road.reference_line.bounds(10.0);
@@ -436,7 +468,6 @@ impl Scenario {
         points.extend(self.network.nodes().map(|(_, node)| node.position()));
         points.extend(self.obstacles.values().flat_map(|o| o.shape.outline()));
         points.extend(self.forests.values().flat_map(|f| f.area.iter().copied()));
-        points.extend(self.land.values().flat_map(|l| l.outline.iter().copied()));
         let painted = self.paint.values().filter_map(PaintLayer::bounds);
         points.extend(painted.flat_map(|(low, high)| [low, high]));
         let points_of_interest = self.points_of_interest.values();
@@ -454,7 +485,7 @@ impl Scenario {
         if let Some(field) = &self.terrain {
             points.extend([field.origin(), field.far_corner()]);
         }
-        polygon::bounds(&points)
+        points
     }
 }
 

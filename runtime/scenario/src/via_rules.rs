@@ -86,8 +86,8 @@ impl ViaRules {
     ) -> Self {
         let mut sequences = Vec::new();
         for id in nodes {
-            let rules = network.node(id).map(|node| &node.rules.via_restrictions);
-            for rule in rules.into_iter().flatten() {
+            let node = network.node(id).into_iter();
+            for rule in node.flat_map(|node| node.rules.via_restrictions_at(network.moment())) {
                 let Some(roads) = rule.roads(network, id) else {
                     continue;
                 };

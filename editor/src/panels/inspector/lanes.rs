@@ -11,7 +11,7 @@ use roadwright_scenario::{
     DrivingSide, Edit, Lane, LaneChange, LaneDirection, LaneType, Poly3, Road, RoadId,
 };
 
-const KINDS: [LaneType; 7] = [
+const KINDS: [LaneType; 8] = [
     LaneType::Driving,
     LaneType::Bus,
     LaneType::Biking,
@@ -19,6 +19,7 @@ const KINDS: [LaneType; 7] = [
     LaneType::Sidewalk,
     LaneType::Shoulder,
     LaneType::Median,
+    LaneType::PaintedMedian,
 ];
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, id: RoadId, road: &Road, actions: &mut Vec<Action>) {

@@ -112,6 +112,7 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
         "crossings_unassigned": summary.crossings_unassigned,
         "restrictions": summary.restrictions,
         "via_restrictions": summary.via_restrictions,
+        "timed_restrictions": summary.timed_restrictions,
         "turn_lanes": summary.turn_lanes,
         "lane_changes": summary.lane_changes,
         "buildings": summary.buildings,
@@ -126,7 +127,7 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
 fn text(summary: &ImportSummary) -> String {
     let mut text = format!(
         "ways             {}\nroads            {}, {:.2} km\nlanes            {}, {:.2} km\n\
-         junctions        {}\nsignals          {}, of {} junctions and crossings\nsigns            {}\ncrossings        {}\nrestrictions     {}, {} via ways\nturn lanes       {}\nlane changes     {} lanes with lines\nbuildings        {}\nland             {} areas\ntraffic          {}-hand\ncountry          {}\n",
+         junctions        {}\nsignals          {}, of {} junctions and crossings\nsigns            {}\ncrossings        {}\nrestrictions     {}, {} via ways, {} at times\nturn lanes       {}\nlane changes     {} lanes with lines\nbuildings        {}\nland             {} areas\ntraffic          {}-hand\ncountry          {}\n",
         summary.ways,
         summary.roads,
         summary.road_km,
@@ -139,6 +140,7 @@ fn text(summary: &ImportSummary) -> String {
         summary.crossings,
         summary.restrictions,
         summary.via_restrictions,
+        summary.timed_restrictions,
         summary.turn_lanes,
         summary.lane_changes,
         summary.buildings,

@@ -6,6 +6,7 @@
 //! ```
 
 use super::elements::Tags;
+use super::turn_lanes::is_one_way;
 use roadwright_scenario::{CrossSection, DrivingSide, Lane, LaneChange, LaneSection, LaneType};
 
 /// Permitted changes from each lane of a way, from left to right as seen by drivers. A list is empty if
@@ -29,8 +30,8 @@ pub(super) fn read(tags: &Tags, section: &CrossSection) -> (ChangeLanes, Option<
     // Tags for a direction override general ones. The direction of a one-way road is its driving direction,
     // whatever the order of the way's nodes. Without a direction, `change:lanes` is only unambiguous on such
     // a road.
-    let keys: [&[&str]; 2] = match against {
-        0 => [
+    let keys: [&[&str]; 2] = match is_one_way(section) {
+        true => [
             &[
                 "change:lanes",
                 "change:lanes:forward",
@@ -38,7 +39,7 @@ pub(super) fn read(tags: &Tags, section: &CrossSection) -> (ChangeLanes, Option<
             ],
             &["change", "change:forward", "change:backward"],
         ],
-        _ => [&["change:lanes:forward"], &["change:forward", "change"]],
+        false => [&["change:lanes:forward"], &["change:forward", "change"]],
     };
     let along = changes(tags, keys, along, &mut wrong);
     let keys: [&[&str]; 2] = [&["change:lanes:backward"], &["change:backward", "change"]];

@@ -133,9 +133,21 @@ pub struct Elements {
     pub areas: Vec<Way>,
     /// Areas that consist of several ways, in the order of the file.
     pub multipolygons: Vec<Relation>,
+    /// Whether the file says that its data come from OpenStreetMap. PBF files count as such.
+    pub names_openstreetmap: bool,
 }
 
+/// Smallest node id that only the OpenStreetMap database assigns. Editors and people number nodes from 1, or
+/// downwards from -1.
+const DATABASE_IDS: i64 = 100_000;
+
 impl Elements {
+    /// Whether the data come from OpenStreetMap, so that its licence applies.
+    pub(crate) fn is_openstreetmap(&self) -> bool {
+        let largest = self.nodes.last_key_value();
+        self.names_openstreetmap || largest.is_some_and(|(id, _)| *id >= DATABASE_IDS)
+    }
+
     /// Adds a node. A node outside the valid range of degrees counts as missing.
     pub(crate) fn add_node(&mut self, id: i64, latitude: f64, longitude: f64, sign: Sign) {
         if latitude.abs() > 90.0 || longitude.abs() > 180.0 {

@@ -3,15 +3,20 @@
 //! [`read`] converts XML or PBF bytes to plain elements, and [`import`] converts these to a scenario. Nothing
 //! is dropped silently, because the summary lists what was left out and why.
 
+mod bus_lanes;
 mod carriageways;
 mod change_lanes;
 mod clip;
+mod conditional;
 mod crossings;
 mod elements;
 mod land;
+mod lane_counts;
+mod lane_lists;
 mod minis;
 mod pbf;
 mod projection;
+mod ranks;
 mod restrictions;
 mod roads;
 mod signs;
@@ -35,7 +40,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Attribution that is required wherever OpenStreetMap data are shown.
+/// Attribution that is required wherever OpenStreetMap data are shown. Imported scenarios contain it unless the file
+/// is hand-made: no attribute names OpenStreetMap or a tool for its extracts, and no node has an id of its database.
 pub const ATTRIBUTION: &str = "(c) OpenStreetMap contributors, ODbL 1.0";
 
 /// Reason why a file cannot be imported.
@@ -242,6 +248,8 @@ pub struct ImportSummary {
     pub turn_lanes: usize,
     /// Number of imported turn restrictions that include via ways.
     pub via_restrictions: usize,
+    /// Number of imported turn restrictions that apply at times.
+    pub timed_restrictions: usize,
     /// Number of lanes with a line that vehicles must not cross from the lane.
     pub lane_changes: usize,
     /// Number of buildings, which are fixed obstacles. A building with a road through it may count several
@@ -338,6 +346,7 @@ pub fn import(
         crossings_unassigned: counts.crossings_unassigned,
         restrictions: restrictions.at.values().map(Vec::len).sum(),
         via_restrictions: restrictions.via.values().map(Vec::len).sum(),
+        timed_restrictions: restrictions.timed.values().map(Vec::len).sum(),
         warnings: warnings
             .into_list(elements, scenario.about().origin)
             .into_iter()
@@ -408,6 +417,7 @@ fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSu
         crossings_unassigned: 0,
         restrictions: 0,
         via_restrictions: 0,
+        timed_restrictions: 0,
         buildings: 0,
         land: 0,
         access: by_access(network),

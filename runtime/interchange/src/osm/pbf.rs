@@ -24,7 +24,10 @@ const MIN_BUDGET: u64 = 2_000_000;
 /// Reads OSM PBF.
 pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
     let mut reader = PbfReader {
-        elements: Elements::default(),
+        elements: Elements {
+            names_openstreetmap: true,
+            ..Elements::default()
+        },
         // zlib compresses zeros a thousandfold, and a dense node of zeros takes three bytes when unpacked.
         // Without a limit, a file of 0.5 MB could fill the memory with nodes.
         left: MIN_BUDGET.max(2 * bytes.len() as u64),

@@ -1,10 +1,13 @@
 //! Turn restrictions from relations.
 
 use super::Warnings;
+use super::conditional::{self, Conditional};
 use super::elements::{Elements, Relation};
 use super::roads::{Built, road_id};
 use super::via_ways;
-use roadwright_scenario::{Restriction, RestrictionKind, RoadId, ViaRestriction};
+use roadwright_scenario::{
+    Restriction, RestrictionKind, RoadId, TimedRestriction, ViaRestriction, WeekTimes,
+};
 use std::collections::BTreeMap;
 
 /// The restrictions that can be imported, by OSM node.
@@ -14,6 +17,8 @@ pub(super) struct Found {
     pub(super) at: BTreeMap<i64, Vec<Restriction>>,
     /// Restrictions with via roads, by the node where the via roads begin.
     pub(super) via: BTreeMap<i64, Vec<ViaRestriction>>,
+    /// Restrictions of both kinds that apply at times, by the same nodes.
+    pub(super) timed: BTreeMap<i64, Vec<TimedRestriction>>,
 }
 
 /// Collects the restrictions that can be imported.
@@ -30,17 +35,19 @@ pub(super) fn collect(elements: &Elements, built: &Built, warnings: &mut Warning
     }
     let mut found = Found::default();
     for relation in &elements.restrictions {
-        if members(relation, "via").any(|member| member.0 == 'w') {
-            match via_ways::read(relation, built) {
-                Ok((node, rule)) => found.via.entry(node).or_default().push(rule),
-                Err(reason) => warnings.add(reason, format!("relation {}", relation.id)),
+        for rule in rules(relation, warnings) {
+            let added = rule.and_then(|rule| found.add(relation, rule, built, &ends));
+            if let Err(reason) = added {
+                warn(warnings, reason, relation);
             }
-            continue;
         }
-        match read(relation, &ends) {
-            Ok((via, restrictions)) => found.at.entry(via).or_default().extend(restrictions),
-            Err(reason) => warnings.add(reason, format!("relation {}", relation.id)),
-        }
+    }
+    for list in found.timed.values_mut() {
+        list.sort_by_cached_key(|r| {
+            let is_only = r.kind == RestrictionKind::Only;
+            (r.from, r.to, is_only, r.times.to_string())
+        });
+        list.dedup();
     }
     for list in found.via.values_mut() {
         list.sort_by_key(|r| (r.from, r.to, r.kind == RestrictionKind::Only));
@@ -54,12 +61,85 @@ pub(super) fn collect(elements: &Elements, built: &Built, warnings: &mut Warning
     found
 }
 
+/// A rule of a relation.
+struct Rule {
+    kind: RestrictionKind,
+    /// Times at which it applies; `None` for all times.
+    times: Option<WeekTimes>,
+}
+
+/// Returns the rules of a relation, or the reasons why they are left out.
+fn rules(relation: &Relation, warnings: &mut Warnings) -> Vec<Result<Rule, &'static str>> {
+    let always = |kind| Rule { kind, times: None };
+    let Some(condition) = conditional::value(&relation.tags) else {
+        return vec![kind_of(relation).map(always)];
+    };
+    if let Ok(kind) = kind_of(relation) {
+        warn(warnings, conditional::EXCEPTIONS, relation);
+        return vec![Ok(always(kind))];
+    }
+    let mut rule = |part: Conditional| {
+        if part.had_holidays {
+            warn(warnings, conditional::HOLIDAYS, relation);
+        }
+        Rule {
+            kind: part.kind,
+            times: Some(part.times),
+        }
+    };
+    let parts = conditional::read(condition).into_iter();
+    parts.map(|part| part.map(&mut rule)).collect()
+}
+
+impl Found {
+    /// Adds a rule of a relation, or returns the reason why it is left out.
+    fn add(
+        &mut self,
+        relation: &Relation,
+        Rule { kind, times }: Rule,
+        built: &Built,
+        ends: &BTreeMap<(i64, i64), Vec<RoadId>>,
+    ) -> Result<(), &'static str> {
+        let timed = |from, via, to, times| TimedRestriction {
+            kind,
+            from,
+            via,
+            to,
+            times,
+        };
+        if members(relation, "via").any(|member| member.0 == 'w') {
+            let (node, rule) = via_ways::read(relation, kind, built)?;
+            match times {
+                None => self.via.entry(node).or_default().push(rule),
+                Some(times) => {
+                    let timed = timed(rule.from, rule.via, rule.to, times);
+                    self.timed.entry(node).or_default().push(timed);
+                }
+            }
+            return Ok(());
+        }
+        let (node, rule) = read(relation, kind, ends)?;
+        match times {
+            None => self.at.entry(node).or_default().push(rule),
+            Some(times) => {
+                let timed = timed(rule.from, Vec::new(), rule.to, times);
+                self.timed.entry(node).or_default().push(timed);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn warn(warnings: &mut Warnings, reason: &str, relation: &Relation) {
+    warnings.add(reason, format!("relation {}", relation.id));
+}
+
 /// Reads a relation as a restriction at a node, or returns the reason why it is left out.
 fn read(
     relation: &Relation,
+    kind: RestrictionKind,
     ends: &BTreeMap<(i64, i64), Vec<RoadId>>,
-) -> Result<(i64, Vec<Restriction>), &'static str> {
-    let kind = kind_of(relation)?;
+) -> Result<(i64, Restriction), &'static str> {
     let via = via_node(relation)?;
     // Ways are cut at junctions. Of the roads of this way, the one that ends at the via node is meant.
     let roads = |role: &'static str| -> Vec<RoadId> {
@@ -88,23 +168,29 @@ fn read(
         from: from[0],
         to: to[0],
     };
-    Ok((via, vec![restriction]))
+    Ok((via, restriction))
 }
 
 /// Returns whether a turn is prohibited or prescribed. The rest of the value (left turn, U-turn) follows from
 /// the members.
-pub(super) fn kind_of(relation: &Relation) -> Result<RestrictionKind, &'static str> {
-    // If there is only `restriction:hgv` or `restriction:conditional`, the restriction does not apply to all
-    // cars at all times.
+fn kind_of(relation: &Relation) -> Result<RestrictionKind, &'static str> {
+    // If there is only `restriction:hgv`, the restriction does not apply to cars.
     let value = relation
         .tags
         .get("restriction")
         .or(relation.tags.get("restriction:motorcar"));
-    match value.map(String::as_str) {
-        Some(v) if v.starts_with("no_") => Ok(RestrictionKind::No),
-        Some(v) if v.starts_with("only_") => Ok(RestrictionKind::Only),
-        Some(_) => Err("turn restrictions of an unknown kind"),
-        None => Err("turn restrictions that apply only at certain times or to certain vehicles"),
+    match value {
+        Some(value) => kind_of_value(value),
+        None => Err("turn restrictions that apply only to some vehicles"),
+    }
+}
+
+/// Returns the kind of a restriction such as `no_left_turn`.
+pub(super) fn kind_of_value(value: &str) -> Result<RestrictionKind, &'static str> {
+    match value {
+        v if v.starts_with("no_") => Ok(RestrictionKind::No),
+        v if v.starts_with("only_") => Ok(RestrictionKind::Only),
+        _ => Err("turn restrictions of an unknown kind"),
     }
 }
 

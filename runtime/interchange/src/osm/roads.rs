@@ -6,6 +6,7 @@ use super::crossings;
 use super::elements::{Elements, OsmNode, SignKind};
 use super::minis;
 use super::projection::{LocalProjection, great_circle_distance};
+use super::ranks::{self, Standing};
 use super::restrictions::Found;
 use super::signs::{Signals, place_signals, place_signs};
 use super::tags::{self, WayStyle};
@@ -16,7 +17,7 @@ use glam::DVec2;
 use roadwright_geometry::fillet::{FilletOptions, fillet};
 use roadwright_scenario::{
     About, Control, CrossingRule, DrivingSide, Edit, GeoOrigin, MAX_ROAD_ENDS, Node, NodeId, Road,
-    RoadId, Scenario, SignalMode, SignalPlan,
+    RoadClass, RoadId, Scenario, SignalMode, SignalPlan,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -58,6 +59,8 @@ pub(super) struct Built {
     /// All nodes of drivable ways.
     on_ways: BTreeSet<i64>,
     way_count: usize,
+    /// Attribution that the data require; empty for data that do not come from OpenStreetMap.
+    attribution: &'static str,
 }
 
 /// Numbers of objects added to a scenario.
@@ -119,6 +122,10 @@ pub(super) fn build(
         signals,
         on_ways,
         way_count: drivable.way_count,
+        attribution: match elements.is_openstreetmap() {
+            true => ATTRIBUTION,
+            false => "",
+        },
     })
 }
 
@@ -147,12 +154,8 @@ fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable
             continue;
         }
         way_count += 1;
-        if style.has_wrong_arrows {
-            let reason = "arrows (turn:lanes) that do not match the number of lanes";
-            warnings.add(reason, format!("way {}", way.id));
-        }
-        if let Some(reason) = style.wrong_changes {
-            warnings.add(reason, format!("way {}", way.id));
+        for reason in &style.notes {
+            warnings.add(*reason, format!("way {}", way.id));
         }
         let reversed = style.reversed;
         let kind = way.tags.get("junction").map(String::as_str);
@@ -330,7 +333,7 @@ impl Built {
         scenario.apply(Edit::About(Box::new(About {
             name: options.name.clone(),
             description: "Imported from OpenStreetMap.".into(),
-            attribution: ATTRIBUTION.into(),
+            attribution: self.attribution.into(),
             driving_side: side,
             country,
             origin: Some(GeoOrigin {
@@ -343,6 +346,7 @@ impl Built {
         let signs = place_signs(&self.pieces, &self.places);
         let minis = minis::place(&self.pieces, &self.places, &self.on_ways, side, warnings);
         let crossings = crossings::place_crossings(&self.pieces, &self.places, &self.on_ways);
+        let majors = self.majors(|node| minis.contains(&node) || signs.decided.contains_key(&node));
         for (osm, id) in &ids {
             let mut node = Node::at(self.world(&projection, *osm));
             if self.signals.carriers.contains(osm) {
@@ -358,11 +362,16 @@ impl Built {
             } else if let Some((control, major)) = signs.decided.get(osm) {
                 node.rules.control = Some(*control);
                 node.rules.major.clone_from(major);
+            } else if let Some(major) = majors.get(osm) {
+                node.rules.control = Some(Control::Priority);
+                node.rules.major.clone_from(major);
             }
             let over = crossings.over.get(osm).into_iter().flatten();
             node.rules.crossings = over.map(|&road| CrossingRule::over(road)).collect();
             node.rules.restrictions = restrictions.at.get(osm).cloned().unwrap_or_default();
             node.rules.via_restrictions = restrictions.via.get(osm).cloned().unwrap_or_default();
+            node.rules.timed_restrictions =
+                restrictions.timed.get(osm).cloned().unwrap_or_default();
             scenario.apply(Edit::Node(*id, Some(node)))?;
         }
         let roads = self.pieces.iter();
@@ -389,6 +398,21 @@ impl Built {
             crossings_unassigned: crossings.unassigned,
         };
         Ok((scenario, counts))
+    }
+
+    /// Returns the major roads of nodes where main streets of several ranks meet without signals or signs.
+    fn majors(&self, has_sign: impl Fn(i64) -> bool) -> BTreeMap<i64, Vec<RoadId>> {
+        let standing = |piece: &Piece| {
+            let style = &self.styles[piece.style];
+            let mut backward = style.section.backward.iter();
+            Standing {
+                rank: style.rank,
+                is_above: style.class > RoadClass::Ramp,
+                is_two_way: backward.any(|(kind, _)| kind.is_drivable()),
+            }
+        };
+        let is_decided = |node| self.signals.carriers.contains(&node) || has_sign(node);
+        ranks::majors(&self.pieces, &self.places, standing, is_decided)
     }
 
     /// Returns the middle of the data in degrees (latitude, longitude).
@@ -455,6 +479,7 @@ impl Built {
             error,
         })?;
         let (lane_offset, mut lanes) = style.section.lanes(side);
+        style.bus_lanes.apply(&mut lanes, side);
         (style.turn_lanes).apply(&mut lanes, side, piece.begins, piece.ends);
         style.change_lanes.apply(&mut lanes, side);
         Ok(Road {

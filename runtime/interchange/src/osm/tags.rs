@@ -3,16 +3,23 @@
 //! The meaning of tags is that in the OpenStreetMap wiki, on the page of each key: Key:highway, Key:access,
 //! Key:oneway, Key:lanes, Key:layer, Key:maxspeed, Key:turn.
 
+use super::bus_lanes::{self, BusLanes};
 use super::change_lanes::{self, ChangeLanes};
 use super::elements::Tags;
+use super::lane_counts::{self, LaneCounts};
+use super::lane_lists::Direction;
+use super::ranks::Rank;
 use super::turn_lanes::{self, TurnLanes};
 use roadwright_scenario::{CrossSection, LaneType, RoadAccess, RoadClass};
+use std::collections::BTreeSet;
 
 /// Properties of the road that a drivable way becomes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct WayStyle {
     pub(super) name: String,
     pub(super) class: RoadClass,
+    /// Rank of a main street; `None` for other roads.
+    pub(super) rank: Option<Rank>,
     pub(super) layer: i8,
     /// Access to the road. Never `No`, because such ways are left out.
     pub(super) access: RoadAccess,
@@ -21,12 +28,12 @@ pub(super) struct WayStyle {
     pub(super) section: CrossSection,
     /// The arrows on its lanes.
     pub(super) turn_lanes: TurnLanes,
-    /// Whether the way has arrows that do not match the number of its lanes.
-    pub(super) has_wrong_arrows: bool,
+    /// Its bus lanes, unless all lanes are for buses.
+    pub(super) bus_lanes: BusLanes,
     /// Permitted lane changes.
     pub(super) change_lanes: ChangeLanes,
-    /// Reason why some of its lane change tags are ignored; `None` if all are used.
-    pub(super) wrong_changes: Option<&'static str>,
+    /// Reports on tags about its lanes that the road leaves out or changes.
+    pub(super) notes: BTreeSet<&'static str>,
     /// Whether the road is one-way against the order of the way's nodes.
     pub(super) reversed: bool,
 }
@@ -44,20 +51,29 @@ pub(super) fn style(tags: &Tags) -> Result<WayStyle, String> {
     }
     let (users, access) = users(tags)?;
     let direction = direction(tags);
-    let section = section(tags, class, lane_width, direction, users);
-    let (turn_lanes, has_wrong_arrows) = turn_lanes::read(tags, &section);
+    let mut notes = Vec::new();
+    let counts = lane_counts::read(tags, class, direction, &mut notes);
+    let bus_lanes = match users {
+        Users::All => bus_lanes::read(tags, direction, &counts, &mut notes),
+        Users::BusOnly => BusLanes::default(),
+    };
+    let section = section(&counts, lane_width, direction, users);
+    let (turn_lanes, wrong_arrows) = turn_lanes::read(tags, &section);
     let (change_lanes, wrong_changes) = change_lanes::read(tags, &section);
+    notes.extend(wrong_arrows);
+    notes.extend(wrong_changes);
     Ok(WayStyle {
         name: get("name").unwrap_or_default().to_owned(),
         class,
+        rank: Rank::of(highway),
         layer: layer(tags),
         access,
         speed_limit: speed_limit(get("maxspeed")).unwrap_or(class.default_speed_limit()),
         section,
         turn_lanes,
-        has_wrong_arrows,
+        bus_lanes,
         change_lanes,
-        wrong_changes,
+        notes: notes.into_iter().collect(),
         reversed: direction == Direction::Against,
     })
 }
@@ -126,14 +142,7 @@ fn road_access(value: &str) -> RoadAccess {
     value.split(';').map(access).min().unwrap_or_default()
 }
 
-/// Driving directions of a way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Direction {
-    Both,
-    Along,
-    Against,
-}
-
+/// Returns the driving direction of a way.
 fn direction(tags: &Tags) -> Direction {
     let get = |key: &str| tags.get(key).map(String::as_str);
     // Key:oneway lists `yes`, `no` and `-1`; the others are older spellings. Without the tag, roundabouts,
@@ -154,86 +163,26 @@ fn direction(tags: &Tags) -> Direction {
     }
 }
 
-/// Returns the lanes according to `lanes`, `lanes:forward`, `lanes:backward`, `lanes:psv` and the class.
-fn section(
-    tags: &Tags,
-    class: RoadClass,
-    width: f64,
-    direction: Direction,
-    users: Users,
-) -> CrossSection {
-    let (forward, backward) = lane_counts(tags, class, direction);
-    let mut section = CrossSection::driving(forward, backward, width);
-    if users == Users::BusOnly {
-        for lane in section.forward.iter_mut().chain(&mut section.backward) {
-            lane.0 = LaneType::Bus;
-        }
-    } else {
-        add_bus_lanes(&mut section, tags, direction);
+/// Returns the lanes of a way before some of them become bus lanes.
+fn section(counts: &LaneCounts, width: f64, direction: Direction, users: Users) -> CrossSection {
+    let mut section = CrossSection::driving(counts.along, counts.against, width);
+    let lanes = section.forward.iter_mut();
+    let for_buses = lanes.filter(|_| users == Users::BusOnly);
+    for_buses.for_each(|lane| lane.0 = LaneType::Bus);
+    if users == Users::BusOnly || direction != Direction::Both {
+        // Lanes against a one-way road are bus lanes.
+        section
+            .backward
+            .iter_mut()
+            .for_each(|lane| lane.0 = LaneType::Bus);
+    }
+    if counts.middle > 0 {
+        // One half on either side, so that the line of the way stays in the middle.
+        let half = (LaneType::PaintedMedian, 0.5 * width * counts.middle as f64);
+        section.forward.insert(0, half);
+        section.backward.insert(0, half);
     }
     section
-}
-
-/// Reads a number of lanes from a tag; `None` if it is missing or absurd.
-fn count(tags: &Tags, key: &str) -> Option<usize> {
-    // `lanes=2;3` occurs where two stretches were joined, and either value is acceptable. Fractions such as
-    // 1.5 are used for narrow two-way roads, and are rounded down.
-    let value = tags.get(key)?.split(';').next()?.trim();
-    let value = value.parse::<f64>().ok()?;
-    (1.0..=12.0).contains(&value).then_some(value as usize)
-}
-
-/// Returns the numbers of lanes along and against the way.
-///
-/// | tags | along | against |
-/// | --- | --- | --- |
-/// | none | 1 | 1 |
-/// | lanes=3 | 2 | 1 |
-/// | lanes=3, lanes:backward=2 | 1 | 2 |
-/// | lanes=3, oneway=yes | 3 | 0 |
-fn lane_counts(tags: &Tags, class: RoadClass, direction: Direction) -> (usize, usize) {
-    let count = |key| count(tags, key);
-    let total = count("lanes");
-    if direction != Direction::Both {
-        let usual = if class == RoadClass::Motorway { 2 } else { 1 };
-        return (total.or(count("lanes:forward")).unwrap_or(usual), 0);
-    }
-    // `lanes` counts both directions together (Key:lanes). On a two-way road with lanes=1 both directions
-    // share the lane. The scenario has no such road, so it gets a lane in each direction.
-    let all = total.unwrap_or(2).max(2);
-    match (count("lanes:forward"), count("lanes:backward")) {
-        (Some(f), Some(b)) => (f, b),
-        (Some(f), None) => (f, all.saturating_sub(f).max(1)),
-        (None, Some(b)) => (all.saturating_sub(b).max(1), b),
-        (None, None) => (all.div_ceil(2), (all / 2).max(1)),
-    }
-}
-
-/// Converts lanes to bus lanes according to `lanes:psv` and `lanes:bus`. `lanes` already includes them.
-fn add_bus_lanes(section: &mut CrossSection, tags: &Tags, direction: Direction) {
-    let count = |key| count(tags, key);
-    // Without a direction in the key, a number is only unambiguous on a one-way road.
-    let any = if direction == Direction::Both {
-        None
-    } else {
-        count("lanes:psv").or(count("lanes:bus"))
-    };
-    let along = count("lanes:psv:forward")
-        .or(count("lanes:bus:forward"))
-        .or(any);
-    let against = count("lanes:psv:backward").or(count("lanes:bus:backward"));
-    reserve_for_buses(&mut section.forward, along);
-    reserve_for_buses(&mut section.backward, against);
-}
-
-/// Makes the outermost lanes bus lanes, but keeps at least one for general traffic.
-fn reserve_for_buses(lanes: &mut [(LaneType, f64)], count: Option<usize>) {
-    let count = count.unwrap_or(0).min(lanes.len().saturating_sub(1));
-    // Lanes are listed from the middle outwards, so the last ones are at the kerb, where bus stops are.
-    let first = lanes.len() - count;
-    for lane in &mut lanes[first..] {
-        lane.0 = LaneType::Bus;
-    }
 }
 
 fn layer(tags: &Tags) -> i8 {
@@ -281,6 +230,7 @@ fn tagged_speed(value: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use roadwright_scenario::DrivingSide;
 
     fn style_of(tags: &[(&str, &str)]) -> Result<WayStyle, String> {
         style(
@@ -310,29 +260,70 @@ mod tests {
     }
 
     #[test]
-    fn buses_get_the_outer_lane() {
-        let tags = [
-            ("highway", "primary"),
-            ("oneway", "yes"),
-            ("lanes", "3"),
-            ("lanes:psv", "1"),
-        ];
-        let section = style_of(&tags).unwrap().section;
-        let kinds: Vec<_> = section.forward.iter().map(|lane| lane.0).collect();
-        assert_eq!(kinds, [LaneType::Driving, LaneType::Driving, LaneType::Bus]);
+    fn buses_get_the_outer_lane_or_a_lane_against_the_street() {
+        let kinds = |tags: &[(&str, &str)]| {
+            let style = style_of(tags).unwrap();
+            let mut lanes = style.section.lanes(DrivingSide::Right).1;
+            style.bus_lanes.apply(&mut lanes, DrivingSide::Right);
+            let lanes = lanes.lanes.iter();
+            lanes.map(|lane| (lane.id, lane.kind)).collect::<Vec<_>>()
+        };
+        let one_way = [("highway", "primary"), ("oneway", "yes"), ("lanes", "3")];
+        let with = |tag| [&one_way[..], &[tag]].concat();
+        assert_eq!(
+            kinds(&with(("lanes:psv", "1"))),
+            [
+                (-1, LaneType::Driving),
+                (-2, LaneType::Driving),
+                (-3, LaneType::Bus)
+            ]
+        );
+        assert_eq!(
+            kinds(&with(("busway:left", "opposite_lane"))),
+            [
+                (1, LaneType::Bus),
+                (-1, LaneType::Driving),
+                (-2, LaneType::Driving)
+            ]
+        );
+        // Where `lanes` is missing, the bus lane is added to the usual lane.
+        assert_eq!(
+            kinds(&[
+                ("highway", "primary"),
+                ("oneway", "yes"),
+                ("busway", "lane")
+            ]),
+            [(-1, LaneType::Driving), (-2, LaneType::Bus)]
+        );
         let only = [
             ("highway", "service"),
             ("motor_vehicle", "no"),
             ("psv", "yes"),
         ];
-        assert!(
-            style_of(&only)
-                .unwrap()
-                .section
-                .forward
+        assert_eq!(kinds(&only), [(1, LaneType::Bus), (-1, LaneType::Bus)]);
+    }
+
+    #[test]
+    fn a_centre_turn_lane_is_a_painted_median_of_its_width() {
+        let tags = [
+            ("highway", "secondary"),
+            ("lanes", "5"),
+            ("lanes:both_ways", "1"),
+        ];
+        let style = style_of(&tags).unwrap();
+        for side in [DrivingSide::Right, DrivingSide::Left] {
+            let (offset, lanes) = style.section.lanes(side);
+            assert!(offset.is_empty());
+            let median = lanes
+                .lanes
                 .iter()
-                .all(|l| l.0 == LaneType::Bus)
-        );
+                .filter(|l| l.kind == LaneType::PaintedMedian);
+            let widths: Vec<_> = median.map(|l| (l.id, l.width[0].a.get())).collect();
+            assert_eq!(widths, [(1, 1.625), (-1, 1.625)]);
+            let driven = lanes.lanes.iter().filter(|l| l.kind == LaneType::Driving);
+            assert_eq!(driven.map(|l| l.id).collect::<Vec<_>>(), [3, 2, -2, -3]);
+        }
+        assert_eq!(style.notes.len(), 1);
     }
 
     #[test]

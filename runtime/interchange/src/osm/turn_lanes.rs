@@ -7,8 +7,17 @@
 //!
 //! The arrows of a way apply to the junction at its end, because mappers split ways where arrows begin.
 //! Vehicles may turn into side streets before that from any lane that allows it.
+//!
+//! If there are more or fewer values than lanes, the number of lanes stays and the values are assigned from the
+//! side that fits.
+//!
+//! ```text
+//!     left | through | through | right     on three lanes:  left | through | right
+//!     left | right                         on three lanes:  left | (none) | right
+//! ```
 
 use super::elements::Tags;
+use super::lane_lists::{Direction, list};
 use roadwright_scenario::junction::{Turn, Turns};
 use roadwright_scenario::{CrossSection, DrivingSide, Lane, LaneSection, LaneType};
 
@@ -21,36 +30,96 @@ pub(super) struct TurnLanes {
     against: Vec<Turns>,
 }
 
-/// Returns the arrows that tags give to the lanes of a section, and whether some were left out because they
-/// do not match the number of lanes.
-pub(super) fn read(tags: &Tags, section: &CrossSection) -> (TurnLanes, bool) {
+/// Report on arrows that do not match the lanes.
+pub(super) const MISFIT: &str =
+    "arrows (turn:lanes) that do not match the number of lanes (assigned from the side that fits)";
+
+/// Whether general traffic uses a section in one direction only, so that keys without a direction are
+/// unambiguous.
+pub(super) fn is_one_way(section: &CrossSection) -> bool {
+    let has = |lanes: &[(LaneType, f64)], kind| lanes.iter().any(|lane| lane.0 == kind);
+    let is_against = has(&section.backward, LaneType::Driving)
+        || (has(&section.backward, LaneType::Bus) && has(&section.forward, LaneType::Bus));
+    !is_against
+}
+
+/// Returns the arrows that tags give to the lanes of a section, and a report if their number differs from that
+/// of the lanes.
+pub(super) fn read(tags: &Tags, section: &CrossSection) -> (TurnLanes, Option<&'static str>) {
     let drivable = |lanes: &[(LaneType, f64)]| {
         let all = lanes.iter();
         all.filter(|(kind, _)| kind.is_drivable()).count()
     };
-    let (along, against) = (drivable(&section.forward), drivable(&section.backward));
-    // Without a direction in the key, the value is only unambiguous on a one-way road, whose direction is the
-    // driving direction, whatever the order of the way's nodes.
-    let one_way = ["turn:lanes", "turn:lanes:forward", "turn:lanes:backward"];
-    let (along_keys, against_keys) = if against == 0 {
-        (&one_way[..], &[][..])
-    } else {
-        (&one_way[1..2], &one_way[2..])
+    // The driving direction of a one-way road is that of its arrows, whatever the order of the way's nodes.
+    let one_way = ["", ":forward", ":backward"];
+    let (along, against): (&[&str], &[&str]) = match is_one_way(section) {
+        true => (&one_way, &[]),
+        false => {
+            let [along, against] = Direction::Both.suffixes();
+            (along, against)
+        }
     };
-    let mut is_wrong = false;
-    let mut arrows = |keys: &[&str], lanes: usize| {
-        let value = keys.iter().find_map(|key| tags.get(*key));
-        let turns: Vec<Turns> =
-            value.map_or_else(Vec::new, |value| value.split('|').map(turns_of).collect());
+    let mut wrong = None;
+    let mut arrows = |suffixes: &[&str], lanes: usize| {
+        let values = list(tags, "turn", suffixes).unwrap_or_default();
+        let turns: Vec<Turns> = values.into_iter().map(turns_of).collect();
         let fits = turns.is_empty() || turns.len() == lanes;
-        is_wrong |= !fits;
-        if fits { turns } else { Vec::new() }
+        wrong = wrong.or((!fits).then_some(MISFIT));
+        turns
     };
     let turn_lanes = TurnLanes {
-        along: arrows(along_keys, along),
-        against: arrows(against_keys, against),
+        along: arrows(along, drivable(&section.forward)),
+        against: arrows(against, drivable(&section.backward)),
     };
-    (turn_lanes, is_wrong)
+    (turn_lanes, wrong)
+}
+
+/// Assigns arrows to a number of lanes, both from left to right as drivers see them.
+fn fitted(arrows: &[Turns], lanes: usize, side: DrivingSide) -> Vec<Turns> {
+    let mut arrows = arrows.to_vec();
+    if lanes == 0 || arrows.is_empty() {
+        return Vec::new();
+    }
+    // Two values become one where that changes least, so that every arrow is kept and the order stays.
+    while arrows.len() > lanes {
+        let cost = |&place: &usize| {
+            let (left, right) = (arrows[place], arrows[place + 1]);
+            let price = match (left == right, left.is_empty() || right.is_empty()) {
+                (true, _) => 0,
+                (false, true) => 1,
+                (false, false) => 2,
+            };
+            (price, from_kerb(place, arrows.len() - 1, side))
+        };
+        let Some(place) = (0..arrows.len() - 1).min_by_key(cost) else {
+            break;
+        };
+        let other = arrows.remove(place + 1);
+        arrows[place] = arrows[place].iter().chain(other.iter()).collect();
+    }
+    // Arrows to the left belong to the left lanes and those to the right to the right lanes. Lanes without
+    // arrows keep to the rules of turning.
+    let has = |turns: Option<&Turns>, turn| turns.is_some_and(|turns| turns.contains(turn));
+    let to_left = has(arrows.first(), Turn::Left);
+    let to_right = has(arrows.last(), Turn::Right);
+    let place = match (to_left, to_right, side) {
+        (true, true, DrivingSide::Left) => 1,
+        (true, true, DrivingSide::Right) => arrows.len() - 1,
+        (true, false, _) | (false, false, DrivingSide::Right) => arrows.len(),
+        (false, true, _) | (false, false, DrivingSide::Left) => 0,
+    };
+    while arrows.len() < lanes {
+        arrows.insert(place, Turns::NONE);
+    }
+    arrows
+}
+
+/// Returns the number of places between a place, counted from the left, and the kerb.
+fn from_kerb(place: usize, places: usize, side: DrivingSide) -> usize {
+    match side {
+        DrivingSide::Right => places - 1 - place,
+        DrivingSide::Left => place,
+    }
 }
 
 /// Returns the turns for a lane, such as `left;through`. Values that are not turns (`merge_to_left`, `none`)
@@ -80,16 +149,20 @@ impl TurnLanes {
         let is_against = |lane: &&mut Lane| lane.kind.is_drivable() && !lane.is_forward(side);
         if ends {
             let along = section.lanes.iter_mut().filter(is_along);
-            for (lane, turns) in along.zip(&self.along) {
-                lane.turns = *turns;
-            }
+            assign(along.collect(), &self.along, side);
         }
         if begins {
             let against = section.lanes.iter_mut().rev().filter(is_against);
-            for (lane, turns) in against.zip(&self.against) {
-                lane.turns = *turns;
-            }
+            assign(against.collect(), &self.against, side);
         }
+    }
+}
+
+/// Sets arrows on lanes, both from left to right as drivers see them.
+fn assign(lanes: Vec<&mut Lane>, arrows: &[Turns], side: DrivingSide) {
+    let arrows = fitted(arrows, lanes.len(), side);
+    for (lane, turns) in lanes.into_iter().zip(arrows) {
+        lane.turns = turns;
     }
 }
 
@@ -97,7 +170,10 @@ impl TurnLanes {
 mod tests {
     use super::*;
 
-    fn read_tags(tags: &[(&str, &str)], section: &CrossSection) -> (TurnLanes, bool) {
+    fn read_tags(
+        tags: &[(&str, &str)],
+        section: &CrossSection,
+    ) -> (TurnLanes, Option<&'static str>) {
         let owned = tags.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
         read(&owned.collect(), section)
     }
@@ -119,8 +195,8 @@ mod tests {
             ("turn:lanes:forward", "left|through|through;slight_right"),
             ("turn:lanes:backward", "left;through|right"),
         ];
-        let (turn_lanes, is_wrong) = read_tags(&tags, &two_way);
-        assert!(!is_wrong);
+        let (turn_lanes, wrong) = read_tags(&tags, &two_way);
+        assert_eq!(wrong, None);
         // (side, lanes with arrows, by descending id)
         let cases = [
             (
@@ -144,16 +220,103 @@ mod tests {
     }
 
     #[test]
-    fn arrows_that_do_not_fit_the_lanes_are_told() {
+    fn arrows_that_do_not_fit_the_lanes_are_reported() {
         let one_way = CrossSection::driving(2, 0, 3.0);
-        let (turn_lanes, is_wrong) = read_tags(&[("turn:lanes", "left|none|right")], &one_way);
-        assert_eq!((turn_lanes, is_wrong), (TurnLanes::default(), true));
-        let (turn_lanes, is_wrong) = read_tags(&[("turn:lanes", "|merge_to_left")], &one_way);
+        let (turn_lanes, wrong) = read_tags(&[("turn:lanes", "left|none|right")], &one_way);
+        assert_eq!(wrong, Some(MISFIT));
+        let mut section = one_way.lanes(DrivingSide::Right).1;
+        turn_lanes.apply(&mut section, DrivingSide::Right, true, true);
+        let expected = [(-1, "l"), (-2, "r")].map(|(id, t)| (id, t.to_owned()));
+        assert_eq!(arrows(&section), expected);
+        let (turn_lanes, wrong) = read_tags(&[("turn:lanes", "|merge_to_left")], &one_way);
         assert_eq!(turn_lanes.along, [Turns::NONE; 2]);
-        assert!(!is_wrong);
+        assert_eq!(wrong, None);
         // On a two-way road the key without a direction is ignored.
         let two_way = CrossSection::driving(2, 1, 3.0);
-        let (turn_lanes, is_wrong) = read_tags(&[("turn:lanes", "left|right")], &two_way);
-        assert_eq!((turn_lanes, is_wrong), (TurnLanes::default(), false));
+        let (turn_lanes, wrong) = read_tags(&[("turn:lanes", "left|right")], &two_way);
+        assert_eq!((turn_lanes, wrong), (TurnLanes::default(), None));
+        // Cycle lanes have values but are no lanes of the road, and buses may drive against it.
+        let mut against = CrossSection::driving(2, 1, 3.0);
+        against.backward[0].0 = LaneType::Bus;
+        let tags = [
+            ("turn:lanes", "left|through|right"),
+            ("bicycle:lanes", "|designated|"),
+        ];
+        let (turn_lanes, wrong) = read_tags(&tags, &against);
+        assert_eq!((turn_lanes.along.len(), wrong), (2, None));
+    }
+
+    fn letters(turns: &[Turns]) -> String {
+        let of = |turns: &Turns| {
+            let letters = turns.iter().filter_map(|turn| turn.name().chars().next());
+            letters.collect::<String>()
+        };
+        turns.iter().map(of).collect::<Vec<_>>().join("|")
+    }
+
+    #[test]
+    fn arrows_are_assigned_from_the_side_that_fits() {
+        let cases = [
+            ("left|right", 1, "lr"),
+            ("left|through|through|right", 3, "l|s|r"),
+            ("left|through|through|right", 2, "l|sr"),
+            ("left|through|right", 2, "l|sr"),
+            ("left||through", 2, "l|s"),
+            ("left|right", 3, "l||r"),
+            ("left|through", 3, "l|s|"),
+            ("through|right", 3, "|s|r"),
+            ("through|through", 3, "s|s|"),
+            ("left;right", 3, "||lr"),
+            ("left", 0, ""),
+        ];
+        for (value, lanes, expected) in cases {
+            let turns: Vec<Turns> = value.split('|').map(turns_of).collect();
+            let found = letters(&fitted(&turns, lanes, DrivingSide::Right));
+            assert_eq!(found, expected, "{value} on {lanes}");
+        }
+    }
+
+    #[test]
+    fn every_arrow_stays_in_its_order_and_the_other_side_is_the_mirror_image() {
+        let kinds = [
+            "",
+            "left",
+            "through",
+            "right",
+            "left;through",
+            "through;right",
+        ];
+        let mirrored = |turns: &[Turns]| -> Vec<Turns> {
+            let mirror = |turns: &Turns| {
+                let turn = |turn| match turn {
+                    Turn::Left => Turn::Right,
+                    Turn::Right => Turn::Left,
+                    other => other,
+                };
+                turns.iter().map(turn).collect()
+            };
+            turns.iter().rev().map(mirror).collect()
+        };
+        for code in 0..kinds.len().pow(4) {
+            let digit = |place: u32| kinds[code / kinds.len().pow(place) % kinds.len()];
+            let turns: Vec<Turns> = (0..4).map(|place| turns_of(digit(place))).collect();
+            for length in 1..=4 {
+                for lanes in 1..=6 {
+                    let turns = &turns[..length];
+                    let found = fitted(turns, lanes, DrivingSide::Right);
+                    assert_eq!(found.len(), lanes);
+                    let all = |turns: &[Turns]| {
+                        turns
+                            .iter()
+                            .copied()
+                            .flat_map(Turns::iter)
+                            .collect::<Turns>()
+                    };
+                    assert_eq!(all(&found), all(turns));
+                    let other = fitted(&mirrored(turns), lanes, DrivingSide::Left);
+                    assert_eq!(mirrored(&other), found, "{} on {lanes}", letters(turns));
+                }
+            }
+        }
     }
 }

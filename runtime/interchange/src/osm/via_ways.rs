@@ -2,9 +2,9 @@
 //! consists of two turns, each of which is permitted on its own.
 
 use super::elements::Relation;
-use super::restrictions::{kind_of, members};
+use super::restrictions::members;
 use super::roads::{Built, Piece, road_id};
-use roadwright_scenario::{RoadId, ViaRestriction};
+use roadwright_scenario::{RestrictionKind, RoadId, ViaRestriction};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A piece of a way, with its road and the nodes at its ends.
@@ -14,9 +14,9 @@ type RoadPiece = (RoadId, [i64; 2]);
 /// left out.
 pub(super) fn read(
     relation: &Relation,
+    kind: RestrictionKind,
     built: &Built,
 ) -> Result<(i64, ViaRestriction), &'static str> {
-    let kind = kind_of(relation)?;
     let of_role = |role: &'static str| runs(relation, built, role);
     let (from, via, to) = (of_role("from"), of_role("via"), of_role("to"));
     if from.is_empty() || via.is_empty() || to.is_empty() {

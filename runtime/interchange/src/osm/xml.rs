@@ -114,7 +114,10 @@ impl State {
         let name = tag.name();
         if !self.in_osm {
             match name.as_ref() {
-                "osm" => self.in_osm = true,
+                "osm" => {
+                    self.in_osm = true;
+                    self.elements.names_openstreetmap = names_openstreetmap(tag);
+                }
                 other => self.foreign_root = Some(other.to_owned()),
             }
             return Ok(());
@@ -182,6 +185,26 @@ impl State {
             None => {}
         }
     }
+}
+
+/// Marks in the attributes of a file that comes from the OpenStreetMap database or from a tool for its
+/// extracts.
+const SOURCES: [&str; 6] = [
+    "openstreetmap",
+    "overpass",
+    "osmium",
+    "osmosis",
+    "osmconvert",
+    "cgimap",
+];
+
+/// Whether `generator`, `copyright`, `attribution` or `license` of a file name OpenStreetMap.
+fn names_openstreetmap(tag: &BytesStart<'_>) -> bool {
+    ["generator", "copyright", "attribution", "license"]
+        .iter()
+        .filter_map(|key| text(tag, key).ok().flatten())
+        .map(|value| value.to_ascii_lowercase())
+        .any(|value| SOURCES.iter().any(|source| value.contains(source)))
 }
 
 fn text(tag: &BytesStart<'_>, key: &str) -> Result<Option<String>, String> {

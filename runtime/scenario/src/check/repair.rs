@@ -157,6 +157,12 @@ fn mend(
             rules
                 .via_restrictions
                 .retain(|rule| rule.roads(network, id).is_some());
+            rules
+                .timed_restrictions
+                .retain(|rule| match rule.via_roads() {
+                    Some(rule) => rule.roads(network, id).is_some(),
+                    None => meets(rule.from) && meets(rule.to),
+                });
         }
         Code::DanglingCrossing => rules.crossings.retain(|rule| meets(rule.road)),
         Code::NoRoomForCrossing => {

@@ -6,6 +6,7 @@ use crate::alleys::{Alleys, Passing};
 use crate::ids::RoadId;
 use crate::junction::{Flag, Junction, LaneEnd, MAX_CONNECTIONS, MAX_LANES};
 use crate::lane_graph::LaneletIndex;
+use crate::restriction::TimedRestriction;
 use crate::road::{Road, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::polygon;
@@ -225,7 +226,10 @@ fn restrictions(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                 });
             }
         }
-        for rule in &node.rules.via_restrictions {
+        let timed = || node.rules.timed_restrictions.iter();
+        let timed_via = timed().filter_map(TimedRestriction::via_roads);
+        let via = node.rules.via_restrictions.iter().cloned();
+        for rule in via.chain(timed_via) {
             if rule.roads(network, id).is_none() {
                 let (from, to) = (rule.from, rule.to);
                 findings.push(Finding {
@@ -239,7 +243,8 @@ fn restrictions(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                 });
             }
         }
-        for restriction in &node.rules.restrictions {
+        let timed = timed().filter_map(TimedRestriction::at_node);
+        for restriction in node.rules.restrictions.iter().copied().chain(timed) {
             for road in [restriction.from, restriction.to] {
                 if !roads.contains(&road) {
                     findings.push(Finding {

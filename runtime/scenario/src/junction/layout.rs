@@ -629,8 +629,7 @@ impl<'a> Planner<'a> {
         };
         let own = || {
             node.rules
-                .restrictions
-                .iter()
+                .restrictions_at(self.network.moment())
                 .filter(move |r| r.from == from)
         };
         let forbidden = own().any(|r| r.kind == RestrictionKind::No && r.to == to);

@@ -3,7 +3,7 @@
 use super::{Reflection, lanes};
 use crate::ids::{NodeId, RoadId};
 use crate::junction_rules::{CornerRule, JunctionRules, LaneTurn, RoadLane, SignalPlan};
-use crate::restriction::{Restriction, RestrictionKind};
+use crate::restriction::{Restriction, RestrictionKind, TimedRestriction};
 use crate::road::RoadEnd;
 
 /// Returns the rules of a node after mirroring, and whether all could be kept.
@@ -31,6 +31,11 @@ pub(super) fn mirrored(
             true => Vec::new(),
             false => rules.via_restrictions.clone(),
         },
+        timed_restrictions: {
+            let all = rules.timed_restrictions.iter();
+            all.filter_map(|rule| image.timed_restriction(rule))
+                .collect()
+        },
         turns: crate::junction_rules::TurnRules {
             add: image.turns(&rules.turns.add),
             remove: image.turns(&rules.turns.remove),
@@ -43,6 +48,7 @@ pub(super) fn mirrored(
     let count = |rules: &JunctionRules| {
         rules.restrictions.len()
             + rules.via_restrictions.len()
+            + rules.timed_restrictions.len()
             + rules.turns.add.len()
             + rules.turns.remove.len()
             + rules.corners.len()
@@ -78,6 +84,21 @@ impl Image<'_> {
             from: rule.to,
             to: rule.from,
         })
+    }
+
+    fn timed_restriction(&self, rule: &TimedRestriction) -> Option<TimedRestriction> {
+        match rule.at_node() {
+            Some(at_node) => {
+                let Restriction { kind, from, to } = self.restriction(&at_node)?;
+                Some(TimedRestriction {
+                    kind,
+                    from,
+                    to,
+                    ..rule.clone()
+                })
+            }
+            None => (!self.has_turned).then(|| rule.clone()),
+        }
     }
 
     fn turns(&self, turns: &[LaneTurn]) -> Vec<LaneTurn> {
