@@ -118,6 +118,6 @@ pub use road::{
 pub use scenario::{About, GeoOrigin, Scenario, Settings};
 pub use stack::{HowMany, ModuleKind, ModuleSetting, ModuleSettings, Slot, Stack};
 pub use unique_map::UniqueMap;
-pub use vehicle_type::VehicleType;
+pub use vehicle_type::{OffRoad, VehicleType};
 pub use vertical_span::VerticalSpan;
 pub use via_rules::{Followed, ViaRules};

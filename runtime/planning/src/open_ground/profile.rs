@@ -4,6 +4,7 @@ use super::cell::CellSize;
 use roadwright_agent::GroundPlanning;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose};
+use std::sync::Arc;
 
 /// Dimensions of a vehicle with its load and trailers, or of a character.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -203,8 +204,9 @@ pub struct Profile {
     pub occupied: Occupied,
     /// Costs around obstacles.
     pub costs: ObstacleCosts,
-    /// Effects of layers on the vehicle type; layers without an entry are [`Effect::AsItIs`].
-    pub effects: Vec<LayerEffect>,
+    /// Effects of layers on the vehicle type; layers without an entry are [`Effect::AsItIs`]. Shared by all
+    /// profiles of the vehicle type.
+    pub effects: Arc<[LayerEffect]>,
 }
 
 /// Effect of one layer on a vehicle type.
@@ -226,7 +228,7 @@ impl Profile {
             measure: Measure::default(),
             occupied: Occupied::default(),
             costs: ObstacleCosts::default(),
-            effects: Vec::new(),
+            effects: Arc::default(),
         }
     }
 

@@ -12,6 +12,7 @@
 //! | `search.rs` | the searches of planners |
 //! | `follow.rs` | from cells to a line that a vehicle can drive |
 //! | `manoeuvre.rs` | how a vehicle comes onto its path, forwards and backwards |
+//! | `mixed.rs` | trips on lanes and over open ground, by the least time in all |
 //! | `verdict.rs` | whether an agent can get to its goal, as it is reported |
 
 mod cost_layers;
@@ -19,6 +20,7 @@ mod fixed_items;
 mod follow;
 mod live_map;
 mod manoeuvre;
+mod mixed;
 mod pieces;
 mod plans;
 mod profiles;
@@ -28,7 +30,8 @@ mod verdict;
 
 pub use fixed_items::{FixedItems, ItemSource};
 pub(crate) use live_map::OnGround;
-pub(crate) use plans::{AgentPlan, GroundPlans, Planner, Steering, Step};
+pub(crate) use mixed::{End, Itinerary, MixedTrips, Part, Traveller};
+pub(crate) use plans::{AgentPlan, Beyond, GroundPlans, Planner, Steering, Step};
 pub use profiles::{body_of, effects_of, profile_of};
 pub use unreachable::unreachable_over_ground;
 pub use verdict::{NarrowGap, NoPath, NoPathKind, PathStatus};

@@ -44,6 +44,6 @@ pub struct Collision {
     pub x: f64,
     /// Place, m.
     pub y: f64,
-    /// How deep the bodies overlap, m.
+    /// How deep the bodies have overlapped at most, m.
     pub depth: f64,
 }

@@ -6,10 +6,11 @@ use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::modules::{Modules, Rota};
-use crate::open_ground::{GroundPlans, OnGround, Planner, Steering, Step};
-use crate::perception::OPEN_GROUND_SPEED;
-use crate::records::AgentIndex;
+use crate::open_ground::{Beyond, GroundPlans, OnGround, Planner, Steering, Step};
+use crate::perception::{OPEN_GROUND_SPEED, Surroundings};
+use crate::records::{AgentIndex, LaneSpot};
 use crate::route::{Goal, Leg, Routes, Travel};
+use crate::traffic::Index;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{GroundPlanning, GroundSearch, Slot};
 use roadwright_geometry::math::{sin, tan};
@@ -36,6 +37,7 @@ pub(crate) struct OffRoad<'a> {
     pub(crate) modules: &'a Modules,
     pub(crate) dynamics: &'a Dynamics,
     pub(crate) hands: &'a Hands,
+    pub(crate) index: &'a Index,
 }
 
 /// An agent off the lanes with a goal there, and how it plans.
@@ -44,6 +46,8 @@ struct Planned {
     agent: AgentIndex,
     id: u64,
     goal: roadwright_geometry::DVec2,
+    /// The place on a lane that it joins there.
+    lane: Option<LaneSpot>,
     planning: GroundPlanning,
 }
 
@@ -72,9 +76,12 @@ pub(crate) fn plan_ground(
         let index = one.agent.index();
         let is_due = rota.is_due(one.agent, given.clock.step);
         let had_path = plans.has_path(one.id);
-        let step = plans.plan(&given.planner(one, is_due, routes, agents.lent()), &|| {
-            given.steering(one.agent, agents.lent())
-        });
+        let mut planner = given.planner(one, is_due, routes, agents.lent());
+        if planner.standing > 0.0 && given.waits_for_gap(one.agent, routes, agents.lent()) {
+            // It is not stuck, so it looks for no manoeuvre.
+            planner.standing = 0.0;
+        }
+        let step = plans.plan(&planner, &|| given.steering(one.agent, agents.lent()));
         if had_path && !plans.has_path(one.id) {
             without_path.push(one.id);
         }
@@ -119,10 +126,15 @@ impl OffRoad<'_> {
         let planned = agents.driving().filter_map(|agent| {
             let planning = self.planning(agent, agents)?;
             (planning.search != GroundSearch::Straight).then_some(())?;
+            let goal = self.goal(agent, routes, agents)?;
             Some(Planned {
                 agent,
                 id: agents.identity[agent.index()].id,
-                goal: self.goal(agent, routes, agents)?,
+                goal: goal.position(self.ground.graph()),
+                lane: match goal {
+                    Goal::Join { lanelet, s } => Some(LaneSpot { lanelet, s }),
+                    Goal::Ground(_) | Goal::Lane { .. } | Goal::Leave { .. } => None,
+                },
                 planning,
             })
         });
@@ -145,12 +157,7 @@ impl OffRoad<'_> {
 
     /// The goal off the lanes that an agent is to plan a path to; `None` if it follows a path that it was
     /// given, or a person drives it.
-    fn goal(
-        &self,
-        agent: AgentIndex,
-        routes: &Routes,
-        agents: AgentsRef<'_>,
-    ) -> Option<roadwright_geometry::DVec2> {
+    fn goal(&self, agent: AgentIndex, routes: &Routes, agents: AgentsRef<'_>) -> Option<Goal> {
         let index = agent.index();
         if self.hands.reverses(agents.identity[index].id).is_some() {
             return None;
@@ -160,10 +167,8 @@ impl OffRoad<'_> {
         if route.given_path_to(progress.reached).is_some() {
             return None;
         }
-        match route.next_goal(progress.reached)? {
-            Goal::Ground(goal) => Some(goal),
-            Goal::Lane { .. } => None,
-        }
+        let goal = route.next_goal(progress.reached)?;
+        goal.on_lane().is_none().then_some(goal)
     }
 
     fn bodies<'b>(&'b self, agents: AgentsRef<'b>) -> Bodies<'b> {
@@ -191,6 +196,8 @@ impl OffRoad<'_> {
             id: one.id,
             kind: self.types.get(kind),
             body: self.types.ground_body(kind),
+            effects: self.types.ground_effects(kind),
+            off_road: self.types.off_road(kind),
             pose: self.bodies(agents).pose(one.agent),
             speed: agents.motion[index].speed,
             standing: progress.standing,
@@ -198,11 +205,28 @@ impl OffRoad<'_> {
             t: position.t,
             path,
             goal: one.goal,
+            lane: one.lane.map(|spot| Beyond {
+                line: self.ground.graph().line(spot.lanelet),
+                s: spot.s,
+            }),
+            ground: self.ground,
             planning: one.planning,
             top_speed: OPEN_GROUND_SPEED.min(limits.max_speed),
             now: self.clock.time(),
             is_due,
         }
+    }
+
+    /// Whether an agent waits for a gap in the traffic of a road that it crosses or joins.
+    fn waits_for_gap(&self, agent: AgentIndex, routes: &Routes, agents: AgentsRef<'_>) -> bool {
+        let surroundings = Surroundings {
+            ground: self.ground,
+            types: self.types,
+            routes,
+            index: self.index,
+            dynamics: self.dynamics,
+        };
+        surroundings.with(agents).waits_for_gap(agent)
     }
 
     /// How the driver of an agent steers: as sharply as the vehicle can, or less if its controller is gentle.
@@ -276,7 +300,7 @@ impl OffRoad<'_> {
         plans.update_map(self.ground, &shown, &planners);
     }
 
-    /// Takes the planned paths of agents away that drive straight from now on.
+    /// Takes the planned paths of agents away that drive straight from now on, or that a person drives.
     fn end_straight(&self, routes: &mut Routes, agents: &mut GroundColumns<'_>) {
         let straight: Vec<AgentIndex> = agents
             .census
@@ -288,8 +312,11 @@ impl OffRoad<'_> {
                     route.planned_to(progress.reached).is_some()
                 };
                 let planning = self.planning(agent, agents.lent());
-                planning.is_some_and(|planning| planning.search == GroundSearch::Straight)
-                    && is_planned()
+                let id = agents.lent().identity[agent.index()].id;
+                let is_by_hand = || self.hands.reverses(id).is_some();
+                planning.is_some_and(|planning| {
+                    planning.search == GroundSearch::Straight || is_by_hand()
+                }) && is_planned()
             })
             .collect();
         for agent in straight {
