@@ -7,7 +7,7 @@ use crate::kind_edits::Kind;
 use crate::model::{Action, Model, Tone};
 use egui::{CollapsingHeader, Grid, Role, Ui, WidgetInfo};
 use roadwright_agent::{ParameterInfo, ParameterKind, Slot};
-use roadwright_scenario::{Edit, ModuleSetting, Scenario, Stack, VehicleType};
+use roadwright_scenario::{Edit, ModuleSetting, OffRoad, Scenario, Stack, VehicleType};
 use std::ops::RangeInclusive;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
@@ -209,6 +209,31 @@ const LIMITS: [Property<VehicleType>; 5] = [
     ),
 ];
 
+/// The row that says when a vehicle type drives beside the lanes.
+fn off_road(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Action>) {
+    let all = OffRoad::ALL.map(|off_road| {
+        let words = match off_road {
+            OffRoad::WhenNeeded => "when needed",
+            OffRoad::Free => "free",
+            OffRoad::Never => "never",
+        };
+        (off_road, words.to_owned())
+    });
+    ui.label("Off road").on_hover_text(
+        "Whether it drives beside the lanes where its trip begins or ends there, also as a short cut, or never.",
+    );
+    let label = format!("Off road of {key}");
+    if let Some(off_road) = choice(ui, &label, &kind.off_road, &all) {
+        let changed = VehicleType {
+            off_road,
+            ..kind.clone()
+        };
+        let edit = Edit::VehicleType(key.to_owned(), Some(Box::new(changed)));
+        actions.push(Action::Apply(label, edit));
+    }
+    ui.end_row();
+}
+
 fn vehicle_type(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Action>) {
     let mut subject = Subject {
         name: key.to_owned(),
@@ -219,6 +244,7 @@ fn vehicle_type(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Ac
     Grid::new(("vehicle", key)).num_columns(2).show(ui, |ui| {
         subject.numbers(ui, &BODY);
         subject.numbers(ui, &LIMITS);
+        off_road(ui, key, kind, subject.actions);
     });
 }
 

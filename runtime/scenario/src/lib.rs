@@ -121,7 +121,7 @@ pub use road::{
 pub use scenario::{About, GeoOrigin, Scenario, Settings};
 pub use stack::{HowMany, ModuleKind, ModuleSetting, ModuleSettings, Slot, Stack};
 pub use unique_map::UniqueMap;
-pub use vehicle_type::VehicleType;
+pub use vehicle_type::{OffRoad, VehicleType};
 pub use vertical_span::VerticalSpan;
 pub use via_rules::{Followed, ViaRules};
 pub use week_times::{Moment, WeekTimes, Weekday};

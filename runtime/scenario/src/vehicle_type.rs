@@ -37,9 +37,57 @@ pub struct VehicleType {
     pub max_steering: Quantity<SteeringLock>,
     /// Steering rate of the front wheels, rad/s.
     pub steering_rate: Quantity<Acceleration>,
+    /// When it drives beside the lanes.
+    #[serde(default, skip_serializing_if = "OffRoad::is_default")]
+    pub off_road: OffRoad,
     /// The file from which these values come, if there is one.
     #[serde(skip)]
     pub file: Option<Arc<FileReference>>,
+}
+
+/// When a vehicle type drives beside the lanes.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum OffRoad {
+    /// From a start and to a goal that lies beside the lanes.
+    #[default]
+    WhenNeeded,
+    /// Also where open ground is a short cut, and between road networks that no lane connects.
+    Free,
+    /// Never: a start or a goal beside the lanes cannot be reached.
+    Never,
+}
+
+impl OffRoad {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::WhenNeeded, Self::Free, Self::Never];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::WhenNeeded => "when_needed",
+            Self::Free => "free",
+            Self::Never => "never",
+        }
+    }
+
+    /// Whether it is the default, which files leave out.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl VehicleType {
@@ -70,6 +118,7 @@ impl VehicleType {
             max_braking: 8.0.into(),
             max_steering: 0.61.into(),
             steering_rate: 0.9.into(),
+            off_road: OffRoad::WhenNeeded,
             file: None,
         }
     }
@@ -92,6 +141,7 @@ impl VehicleType {
             max_braking: 7.0.into(),
             max_steering: 0.55.into(),
             steering_rate: 0.9.into(),
+            off_road: OffRoad::WhenNeeded,
             file: None,
         }
     }
@@ -114,6 +164,7 @@ impl VehicleType {
             max_braking: 6.0.into(),
             max_steering: 0.75.into(),
             steering_rate: 0.5.into(),
+            off_road: OffRoad::WhenNeeded,
             file: None,
         }
     }
@@ -157,6 +208,7 @@ impl VehicleFile {
             max_braking: self.performance.max_braking,
             max_steering: self.steering.lock,
             steering_rate: self.steering.rate,
+            off_road: self.off_road,
             file: None,
         }
     }
@@ -185,8 +237,27 @@ impl Validate for VehicleType {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn off_road_is_written_only_if_it_is_not_the_default() {
+        for off_road in OffRoad::ALL {
+            let kind = VehicleType {
+                off_road,
+                ..VehicleType::car()
+            };
+            let text = serde_json::to_string(&kind).unwrap();
+            let written = format!("\"off_road\":\"{}\"", off_road.name());
+            assert_eq!(text.contains(&written), !off_road.is_default(), "{text}");
+            let read: VehicleType = serde_json::from_str(&text).unwrap();
+            assert_eq!(read, kind);
+        }
+        let text = serde_json::to_string(&VehicleType::car()).unwrap();
+        let wrong = text.replacen('{', "{\"off_road\":\"always\",", 1);
+        assert!(serde_json::from_str::<VehicleType>(&wrong).is_err());
+    }
 
     #[test]
     fn table_dimensions_are_those_of_the_source() {

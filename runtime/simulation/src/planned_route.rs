@@ -2,9 +2,11 @@
 
 use crate::demand::{Start, places};
 use crate::ground::{Ground, LANE_REACH, Spot};
+use crate::open_ground::{End, MixedTrips, Part};
 use crate::perception::OPEN_GROUND_SPEED;
 use crate::records::{AgentIndex, LaneSpot};
 use crate::route::{Goal, Route, Stretch, Trip, plan_legs};
+use crate::setup::TripDriver;
 use roadwright_agent::{Module, Planner, PlannerView, Registry, Step};
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::{Agent, Flow, ModuleSetting, Place, Scenario, Slot, VehicleType};
@@ -108,38 +110,63 @@ impl RouteFinder {
         if starts.is_empty() || goals.is_empty() {
             return OnLanes::Beside;
         }
-        let standard = || {
-            let setting = ModuleSetting::new(PLANNER);
-            let found = self.planners.module("", Slot::Planner, &setting);
-            found.ok()
-        };
-        let Some(planner) = self.planner(question.stack).or_else(standard) else {
-            return OnLanes::Unconnected;
-        };
-        let class = question.vehicle.class();
         let mut best: Option<PlannedRoute> = None;
         for &start in &starts {
             for &(lanelet, s, _) in &goals {
-                let trip = Trip {
-                    agent: AgentIndex::default(),
-                    id: 0,
-                    start: LaneSpot {
-                        lanelet: start.0,
-                        s: start.1,
-                    },
-                    class,
+                let start = LaneSpot {
+                    lanelet: start.0,
+                    s: start.1,
                 };
-                let goals = vec![Goal::Lane { lanelet, s }];
-                let Some(route) = self.search(&planner, trip, goals) else {
+                let ends = [start, LaneSpot { lanelet, s }];
+                let Some(route) = self.on_lanes(question.vehicle, question.stack, ends) else {
                     continue;
                 };
-                let route = self.along(&route, start.1, question.vehicle);
                 if best.as_ref().is_none_or(|best| route.time < best.time) {
                     best = Some(route);
                 }
             }
         }
         best.map_or(OnLanes::Unconnected, OnLanes::Route)
+    }
+
+    /// An end of a trip: on the best lane at a place, or beside the lanes.
+    pub(crate) fn end(&self, end: &TripEnd) -> End {
+        match self.lanes_at(end).first() {
+            Some(&(lanelet, s, _)) => End::Lane(LaneSpot { lanelet, s }),
+            None => End::Ground(end.position),
+        }
+    }
+
+    /// A place on a lane as an end of a leg over open ground, with any heading.
+    pub(crate) fn beside(&self, spot: LaneSpot) -> TripEnd {
+        TripEnd {
+            position: self.ground.graph().line(spot.lanelet).position(spot.s),
+            heading: None,
+        }
+    }
+
+    /// The quickest route between two places on lanes; `None` if no lanes connect them.
+    pub(crate) fn on_lanes(
+        &self,
+        vehicle: &VehicleType,
+        stack: &str,
+        ends: [LaneSpot; 2],
+    ) -> Option<PlannedRoute> {
+        let standard = || {
+            let setting = ModuleSetting::new(PLANNER);
+            let found = self.planners.module("", Slot::Planner, &setting);
+            found.ok()
+        };
+        let planner = self.planner(stack).or_else(standard)?;
+        let [start, LaneSpot { lanelet, s }] = ends;
+        let trip = Trip {
+            agent: AgentIndex::default(),
+            id: 0,
+            start,
+            class: vehicle.class(),
+        };
+        let route = self.search(&planner, trip, vec![Goal::Lane { lanelet, s }])?;
+        Some(self.along(&route, start.s, vehicle))
     }
 
     /// The lanes at a place, the best one first.
@@ -172,7 +199,17 @@ impl RouteFinder {
         start: &Place,
         goals: &[Place],
     ) -> Option<PlannedRoute> {
+        let trips = MixedTrips::new(&self.ground);
+        let driver = TripDriver {
+            scenario: &self.scenario,
+            trips: &trips,
+            vehicle,
+            stack,
+        };
         let vehicle = self.scenario.vehicle_types().get(vehicle)?;
+        if let Some(parts) = driver.parts(start, goals) {
+            return self.of_parts(&parts, vehicle, stack);
+        }
         let (start, goals) = places(&self.scenario, &self.ground, "", start, goals).ok()?;
         let Start::Lane { lanelet, s } = start else {
             return Some(straight(start.pose(&self.ground).position, &goals, vehicle));
@@ -185,6 +222,31 @@ impl RouteFinder {
         };
         let route = self.search(&self.planner(stack)?, trip, goals)?;
         Some(self.along(&route, s, vehicle))
+    }
+
+    /// Route along the parts of a trip.
+    fn of_parts(&self, parts: &[Part], vehicle: &VehicleType, stack: &str) -> Option<PlannedRoute> {
+        let mut whole = PlannedRoute {
+            points: Vec::new(),
+            length: 0.0,
+            time: 0.0,
+        };
+        for part in parts {
+            match part {
+                Part::Lanes { from, to } => {
+                    let lanes = self.on_lanes(vehicle, stack, [*from, *to])?;
+                    whole.points.extend(lanes.points);
+                    (whole.length, whole.time) =
+                        (whole.length + lanes.length, whole.time + lanes.time);
+                }
+                Part::Ground { points, time } => {
+                    whole.length += roadwright_geometry::polyline::length(points);
+                    whole.time += time;
+                    whole.points.extend(points);
+                }
+            }
+        }
+        Some(whole)
     }
 
     fn search(&self, planner: &Module<dyn Planner>, trip: Trip, goals: Vec<Goal>) -> Option<Route> {
@@ -238,7 +300,7 @@ impl RouteFinder {
 fn straight(start: DVec2, goals: &[Goal], vehicle: &VehicleType) -> PlannedRoute {
     let on_ground = |goal: &Goal| match goal {
         Goal::Ground(place) => Some(*place),
-        Goal::Lane { .. } => None,
+        Goal::Lane { .. } | Goal::Leave { .. } | Goal::Join { .. } => None,
     };
     let mut points = vec![start];
     points.extend(goals.iter().filter_map(on_ground));

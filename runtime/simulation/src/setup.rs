@@ -1,14 +1,15 @@
 //! Preparation of a world: its demand.
 
 use crate::agents::{Finished, Status};
-use crate::demand::{self, Demand, Departure, Repeats, Start, running_flows};
-use crate::ground::Ground;
+use crate::demand::{self, Demand, Departure, Repeats, RunningFlow, Start};
 use crate::modules::{Modules, number_of};
+use crate::open_ground::{End, Itinerary, MixedTrips, Part, Traveller};
 use crate::options::{PopulateFrom, RunOptions, SimulationError};
+use crate::records::LaneSpot;
 use crate::route::Goal;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::DVec2;
-use roadwright_scenario::{Agent, AgentId, LaneletIndex, Place, Scenario};
+use roadwright_scenario::{Agent, AgentId, LaneletIndex, OffRoad, Place, Scenario, VehicleType};
 
 /// Planner of agents that drive straight to goals off the lanes.
 const STRAIGHT: &str = "straight";
@@ -25,7 +26,7 @@ const POPULATION_STACK: &str = "idm";
 /// Sources of demand.
 pub(crate) struct Sources<'a> {
     pub(crate) scenario: &'a Scenario,
-    pub(crate) ground: &'a Ground,
+    pub(crate) trips: MixedTrips<'a>,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) modules: &'a Modules,
     pub(crate) seed: u64,
@@ -54,7 +55,7 @@ impl Sources<'_> {
                 Err(error) => return Err(error),
             }
         }
-        demand.flows = running_flows(self.scenario, self.ground, self.seed, options.lenient)?;
+        demand.flows = running_flows(self.scenario, &self.trips, self.seed, options.lenient)?;
         // Random trips come last and have ids after those of the scenario, so that agents and flows are the
         // same with and without them.
         self.populate(options, last + 1, &mut demand)?;
@@ -80,7 +81,7 @@ impl Sources<'_> {
         agent: &Agent,
         time: f64,
     ) -> Result<Departure, SimulationError> {
-        let (start, goals) = trip(self.scenario, self.ground, id, agent)?;
+        let (start, goals) = trip(self.scenario, &self.trips, id, agent)?;
         Ok(Departure {
             id: u64::from(id.0),
             time,
@@ -116,7 +117,7 @@ impl Sources<'_> {
             .ok_or_else(|| SimulationError::NoSuchVehicleType(POPULATION_VEHICLE.into()))?;
         let (trips, population) = demand::trips(
             self.scenario,
-            self.ground.graph(),
+            self.trips.ground().graph(),
             options.populate,
             options.populate_from,
             self.seed,
@@ -157,10 +158,37 @@ impl Sources<'_> {
     }
 }
 
+/// Flows of a scenario, each at its beginning. With `lenient`, flows whose places do not exist are left out.
+pub(crate) fn running_flows(
+    scenario: &Scenario,
+    trips: &MixedTrips<'_>,
+    seed: u64,
+    lenient: bool,
+) -> Result<Vec<RunningFlow>, SimulationError> {
+    let mut running = Vec::new();
+    for (id, flow) in scenario.flows() {
+        let goals = [flow.destination];
+        let driver = TripDriver {
+            scenario,
+            trips,
+            vehicle: &flow.vehicle,
+            stack: &flow.stack,
+        };
+        match driver.trip(&id.to_string(), &flow.origin, &goals) {
+            Ok((start, goals)) => {
+                running.push(RunningFlow::new(*id, flow, start, goals, seed));
+            }
+            Err(_) if lenient => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(running)
+}
+
 /// Start and goals of an agent.
 pub(crate) fn trip(
     scenario: &Scenario,
-    ground: &Ground,
+    trips: &MixedTrips<'_>,
     id: AgentId,
     agent: &Agent,
 ) -> Result<(Start, Vec<Goal>), SimulationError> {
@@ -169,57 +197,184 @@ pub(crate) fn trip(
     if goals.is_empty() {
         return Err(SimulationError::NoGoal(id.to_string()));
     }
-    if let Some(trip) = by_road(scenario, ground, agent, &goals) {
-        return Ok(trip);
-    }
-    demand::places(scenario, ground, &id.to_string(), &agent.start, &goals)
+    let driver = TripDriver {
+        scenario,
+        trips,
+        vehicle: &agent.vehicle,
+        stack: &agent.stack,
+    };
+    driver.trip(&id.to_string(), &agent.start, &goals)
 }
 
-/// A trip from a start on a lane to a destination off the lanes, along lanes as far as possible. Its last
-/// goal on a lane is the place where it leaves the lanes. `None` for other trips, if no lane near the
-/// destination can be reached, or if the stack drives straight.
-fn by_road(
-    scenario: &Scenario,
-    ground: &Ground,
-    agent: &Agent,
-    goals: &[Place],
-) -> Option<(Start, Vec<Goal>)> {
-    let (Place::Lane(start), [via @ .., Place::Ground(destination)]) = (&agent.start, goals) else {
-        return None;
-    };
-    let stack = scenario.stacks().get(&agent.stack)?;
-    let planner = stack.ground_planner.as_ref();
-    if planner.is_some_and(|setting| setting.module == STRAIGHT) {
-        return None;
+/// Vehicle type and stack of an agent or a flow, which decide where its trips leave the lanes.
+#[derive(Clone, Copy)]
+pub(crate) struct TripDriver<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) trips: &'a MixedTrips<'a>,
+    pub(crate) vehicle: &'a str,
+    pub(crate) stack: &'a str,
+}
+
+impl TripDriver<'_> {
+    /// Start and goals of a trip, with the places where it changes between lanes and open ground.
+    pub(crate) fn trip(
+        &self,
+        who: &str,
+        start: &Place,
+        goals: &[Place],
+    ) -> Result<(Start, Vec<Goal>), SimulationError> {
+        if let Some(trip) = self.by_lanes(start, goals) {
+            return Ok(trip);
+        }
+        let trip = demand::places(self.scenario, self.trips.ground(), who, start, goals)?;
+        let (Start::Ground(_), Some(End::Lane(LaneSpot { lanelet, s }))) =
+            (trip.0, self.end(start))
+        else {
+            return Ok(trip);
+        };
+        let kind = self.scenario.vehicle_types().get(self.vehicle);
+        let stays = kind.is_some_and(|kind| kind.off_road == OffRoad::Never);
+        Ok(match stays {
+            // No route leads to a goal beside the lanes, so it is refused instead of standing in the road.
+            true => (Start::Lane { lanelet, s }, trip.1),
+            false => trip,
+        })
     }
-    let graph = ground.graph();
-    let start = graph.locate(start)?;
-    let via = via.iter().map(|place| match place {
-        Place::Lane(at) => graph.locate(at),
-        Place::Ground(_) => None,
-    });
-    let mut on_lanes: Vec<_> = via.collect::<Option<_>>()?;
-    let from = on_lanes.last().copied().unwrap_or(start);
-    let class = scenario.vehicle_types().get(&agent.vehicle)?.class();
-    let reachable = graph.reachable_from(from.0, class);
-    let place = DVec2::new(destination.x.get(), destination.y.get());
-    let is_on_the_way = |(lanelet, s): (LaneletIndex, f64)| {
-        reachable[lanelet.index()] && (lanelet != from.0 || s > from.1)
-    };
-    let spots = ground.finder().near(graph, place);
-    let exit = spots.into_iter().find_map(|(lanelet, s, _)| {
-        let spot = (lanelet, (s - EXIT_BEFORE).max(0.0));
-        is_on_the_way(spot).then_some(spot)
-    })?;
-    on_lanes.push(exit);
-    let goals = on_lanes
-        .into_iter()
-        .map(|(lanelet, s)| Goal::Lane { lanelet, s });
-    Some((
-        Start::Lane {
-            lanelet: start.0,
-            s: start.1,
-        },
-        goals.chain([Goal::Ground(place)]).collect(),
-    ))
+
+    /// A trip that uses lanes; `None` if the stack drives straight, if all places are on lanes and only lanes
+    /// are to be used, or if none is found.
+    fn by_lanes(&self, start: &Place, goals: &[Place]) -> Option<(Start, Vec<Goal>)> {
+        let kind = self.scenario.vehicle_types().get(self.vehicle)?;
+        let is_on_lanes = |place: &Place| matches!(place, Place::Lane(_));
+        let all_on_lanes = is_on_lanes(start) && goals.iter().all(is_on_lanes);
+        if self.drives_straight() || all_on_lanes && kind.off_road != OffRoad::Free {
+            return None;
+        }
+        if self.trips.ground().graph().lanelets().is_empty() || kind.off_road == OffRoad::Never {
+            return None;
+        }
+        let mixed = self.mixed(kind, start, goals);
+        match all_on_lanes {
+            // Without a short cut the route planner does it, which knows restrictions and traffic.
+            true => mixed.filter(|(_, goals)| goals.iter().any(Goal::is_own)),
+            false => mixed.or_else(|| self.by_nearest_exit(kind, start, goals)),
+        }
+    }
+
+    fn drives_straight(&self) -> bool {
+        let stack = self.scenario.stacks().get(self.stack);
+        let planner = stack.and_then(|stack| stack.ground_planner.as_ref());
+        stack.is_none() || planner.is_some_and(|setting| setting.module == STRAIGHT)
+    }
+
+    /// The quickest trip from place to place, on lanes and over open ground.
+    fn mixed(
+        &self,
+        kind: &VehicleType,
+        start: &Place,
+        goals: &[Place],
+    ) -> Option<(Start, Vec<Goal>)> {
+        let itineraries = self.itineraries(kind, start, goals)?;
+        let mut all = Vec::new();
+        for (goal, itinerary) in goals.iter().zip(&itineraries) {
+            all.extend(itinerary.changes());
+            all.push(match self.end(goal)? {
+                End::Lane(LaneSpot { lanelet, s }) => Goal::Lane { lanelet, s },
+                End::Ground(place) => Goal::Ground(place),
+            });
+        }
+        let start = match self.end(start)? {
+            End::Lane(LaneSpot { lanelet, s }) => Start::Lane { lanelet, s },
+            End::Ground(_) => Start::Ground(self.scenario.pose_of(start)?),
+        };
+        Some((start, all))
+    }
+
+    /// The parts of a trip to each goal; `None` if one does not exist or no trip to it is found.
+    fn itineraries(
+        &self,
+        kind: &VehicleType,
+        start: &Place,
+        goals: &[Place],
+    ) -> Option<Vec<Itinerary>> {
+        let traveller = Traveller::from(kind);
+        let mut from = self.end(start)?;
+        let itinerary = |goal: &Place| {
+            let to = self.end(goal)?;
+            let ends = [from, to];
+            from = to;
+            match ends {
+                [End::Lane(from), End::Lane(to)] if kind.off_road != OffRoad::Free => {
+                    Some(Itinerary {
+                        parts: vec![Part::Lanes { from, to }],
+                    })
+                }
+                _ => self.trips.quickest(&traveller, ends),
+            }
+        };
+        goals.iter().map(itinerary).collect()
+    }
+
+    /// The parts of a trip that uses open ground; `None` if all of its places are on lanes and only lanes are to
+    /// be used, or as for [`Self::itineraries`].
+    pub(crate) fn parts(&self, start: &Place, goals: &[Place]) -> Option<Vec<Part>> {
+        let kind = self.scenario.vehicle_types().get(self.vehicle)?;
+        self.by_lanes(start, goals)?;
+        let itineraries = self.itineraries(kind, start, goals)?;
+        Some(itineraries.into_iter().flat_map(|one| one.parts).collect())
+    }
+
+    fn end(&self, place: &Place) -> Option<End> {
+        Some(match place {
+            Place::Lane(at) => {
+                let (lanelet, s) = self.trips.ground().graph().locate(at)?;
+                End::Lane(LaneSpot { lanelet, s })
+            }
+            Place::Ground(_) => End::Ground(self.scenario.pose_of(place)?.position),
+        })
+    }
+
+    /// A trip along lanes as far as they lead, from a start on a lane to a destination beside the lanes, which it
+    /// leaves near the place that is nearest to the destination. `None` for other trips, and if no lane near the
+    /// destination can be reached.
+    fn by_nearest_exit(
+        &self,
+        kind: &VehicleType,
+        start: &Place,
+        goals: &[Place],
+    ) -> Option<(Start, Vec<Goal>)> {
+        let (Place::Lane(start), [via @ .., Place::Ground(destination)]) = (start, goals) else {
+            return None;
+        };
+        let graph = self.trips.ground().graph();
+        let start = graph.locate(start)?;
+        let via = via.iter().map(|place| match place {
+            Place::Lane(at) => graph.locate(at),
+            Place::Ground(_) => None,
+        });
+        let on_lanes: Vec<_> = via.collect::<Option<_>>()?;
+        let from = on_lanes.last().copied().unwrap_or(start);
+        let reachable = graph.reachable_from(from.0, kind.class());
+        let place = DVec2::new(destination.x.get(), destination.y.get());
+        let is_on_the_way = |(lanelet, s): (LaneletIndex, f64)| {
+            reachable[lanelet.index()] && (lanelet != from.0 || s > from.1)
+        };
+        let spots = self.trips.ground().finder().near(graph, place);
+        let exit = spots.into_iter().find_map(|(lanelet, s, _)| {
+            let spot = (lanelet, (s - EXIT_BEFORE).max(0.0));
+            is_on_the_way(spot).then_some(spot)
+        })?;
+        let goals = on_lanes
+            .into_iter()
+            .map(|(lanelet, s)| Goal::Lane { lanelet, s });
+        let (lanelet, s) = exit;
+        let exit = Goal::Leave { lanelet, s };
+        Some((
+            Start::Lane {
+                lanelet: start.0,
+                s: start.1,
+            },
+            goals.chain([exit, Goal::Ground(place)]).collect(),
+        ))
+    }
 }

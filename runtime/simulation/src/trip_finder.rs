@@ -1,10 +1,10 @@
 //! Plans the path of a trip without driving it, with a route planner on lanes and a ground planner elsewhere.
 
-use crate::open_ground::{FixedItems, ItemSource, profile_of};
+use crate::open_ground::{FixedItems, ItemSource, MixedTrips, Part, Traveller, profile_of};
 use crate::perception::OPEN_GROUND_SPEED;
-use crate::planned_route::{LaneQuestion, OnLanes, RouteFinder, TripEnd};
+use crate::planned_route::{LaneQuestion, OnLanes, PlannedRoute, RouteFinder, TripEnd};
 use crate::snapshot::Snapshot;
-use roadwright_agent::GroundPlanning;
+use roadwright_agent::{GroundPlanning, GroundSearch};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose, heading_of, polyline};
 use roadwright_planning::open_ground::{
@@ -12,7 +12,7 @@ use roadwright_planning::open_ground::{
     Profile, ProfileId, Reading, Rules, Shape, Spot, Trip, Window,
 };
 use roadwright_planning::open_ground::{CellMap, CellPath};
-use roadwright_scenario::{Scenario, VehicleType};
+use roadwright_scenario::{OffRoad, Scenario, VehicleType};
 use std::sync::Arc;
 
 /// Assumed height of vehicles of unknown height, m. No vehicle drives over or passes underneath them.
@@ -159,19 +159,81 @@ impl TripFinder {
             from: question.from,
             to: question.to,
         };
+        let off_road = question.vehicle.off_road;
+        let is_free =
+            off_road == OffRoad::Free && question.planning.search != GroundSearch::Straight;
+        let no_lanes = || TripAnswer::NoPath("no lanes connect start and goal".into());
         match self.routes.between(&lanes) {
-            OnLanes::Beside => self.over_ground(question, goes_on),
-            OnLanes::Unconnected => TripAnswer::NoPath("no lanes connect start and goal".into()),
-            OnLanes::Route(route) => TripAnswer::Found(TripPlan {
-                legs: vec![TripLeg {
-                    kind: LegKind::Lanes,
-                    poses: corners(&route.points, question.to.heading),
-                    length: route.length,
-                    time: route.time,
-                }],
+            OnLanes::Beside if off_road == OffRoad::Never => no_lanes(),
+            OnLanes::Unconnected if !is_free => no_lanes(),
+            OnLanes::Route(route) if !is_free => TripAnswer::Found(TripPlan {
+                legs: vec![lane_leg(&route, question.to.heading)],
                 cost: 0,
             }),
+            OnLanes::Beside | OnLanes::Unconnected | OnLanes::Route(_) => {
+                self.over_both(question, goes_on)
+            }
         }
+    }
+
+    /// A trip on lanes and over open ground, whichever is quicker on each part.
+    fn over_both(
+        &mut self,
+        question: &TripQuestion<'_>,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> TripAnswer {
+        let ends = [question.from, question.to].map(|end| self.routes.end(&end));
+        let trip = match question.planning.search {
+            GroundSearch::Straight => None,
+            _ => MixedTrips::new(self.routes.ground())
+                .quickest(&Traveller::from(question.vehicle), ends),
+        };
+        let parts = trip.map_or(Vec::new(), |trip| trip.parts);
+        if parts.iter().all(|part| matches!(part, Part::Ground { .. })) {
+            return self.over_ground(question, goes_on);
+        }
+        let mut plan = TripPlan {
+            legs: Vec::new(),
+            cost: 0,
+        };
+        for (at, part) in parts.iter().enumerate() {
+            let answer = match part {
+                Part::Lanes { from, to } => {
+                    let heading = question.to.heading.filter(|_| at + 1 == parts.len());
+                    let route =
+                        (self.routes).on_lanes(question.vehicle, question.stack, [*from, *to]);
+                    match route {
+                        Some(route) => TripAnswer::Found(TripPlan {
+                            legs: vec![lane_leg(&route, heading)],
+                            cost: 0,
+                        }),
+                        None => TripAnswer::NoPath("no lanes connect start and goal".into()),
+                    }
+                }
+                Part::Ground { .. } => {
+                    let leg = TripQuestion {
+                        from: match at.checked_sub(1).map(|at| &parts[at]) {
+                            Some(Part::Lanes { to, .. }) => self.routes.beside(*to),
+                            _ => question.from,
+                        },
+                        to: match parts.get(at + 1) {
+                            Some(Part::Lanes { from, .. }) => self.routes.beside(*from),
+                            _ => question.to,
+                        },
+                        ..*question
+                    };
+                    self.over_ground(&leg, &mut goes_on)
+                }
+            };
+            match answer {
+                TripAnswer::Found(found) => {
+                    plan.legs.extend(found.legs);
+                    plan.cost += found.cost;
+                }
+                other => return other,
+            }
+        }
+        TripAnswer::Found(plan)
     }
 
     fn over_ground(
@@ -278,6 +340,15 @@ impl TripFinder {
         map.mark(size.cell_of(question.from.position)?, Mark::Agent);
         map.mark(size.cell_of(question.to.position)?, Mark::Goal);
         Some(map)
+    }
+}
+
+fn lane_leg(route: &PlannedRoute, heading: Option<f64>) -> TripLeg {
+    TripLeg {
+        kind: LegKind::Lanes,
+        poses: corners(&route.points, heading),
+        length: route.length,
+        time: route.time,
     }
 }
 

@@ -5,9 +5,9 @@ use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::tan;
 use roadwright_geometry::oriented_box::OrientedBox;
-use roadwright_planning::open_ground::Body as GroundBody;
+use roadwright_planning::open_ground::{Body as GroundBody, Effect, Layer, LayerEffect};
 use roadwright_scenario::junction::Body;
-use roadwright_scenario::{DynamicsLevel, VehicleClass, VerticalSpan};
+use roadwright_scenario::{DynamicsLevel, OffRoad, VehicleClass, VerticalSpan};
 use roadwright_vehicle::dynamic::GRAVITY;
 use roadwright_vehicle::rigid::RigidModel;
 use roadwright_vehicle::sliding::SlidingModel;
@@ -144,6 +144,30 @@ pub fn body_of(vehicle: &roadwright_scenario::VehicleType) -> GroundBody {
     }
 }
 
+/// Returns the effects of cost layers on a vehicle type, where they differ from the default.
+///
+/// Slopes cost more for vehicles with less acceleration. Tracks halve the cost of slippery ground and water.
+pub fn effects_of(vehicle: &roadwright_scenario::VehicleType) -> Vec<LayerEffect> {
+    /// Acceleration at which slopes have their default cost, m/s^2: that of a mid-size car.
+    const COMMON_ACCELERATION: f64 = 2.6;
+    const LEAST: f64 = 250.0;
+    const MOST: f64 = 4000.0;
+    let slopes = (1000.0 * COMMON_ACCELERATION / vehicle.max_acceleration).round();
+    let mut effects = vec![LayerEffect {
+        layer: Layer::Slope,
+        effect: Effect::Slows(slopes.clamp(LEAST, MOST) as i32),
+    }];
+    let file = vehicle.file.as_ref();
+    if file.is_some_and(|file| file.vehicle.tracks.is_some()) {
+        let halved = |layer| LayerEffect {
+            layer,
+            effect: Effect::Slows(500),
+        };
+        effects.extend([Layer::Grip, Layer::Water].map(halved));
+    }
+    effects
+}
+
 /// Difference in height above the ground beyond which two couplings do not fit each other, m, as with a tow
 /// ball and a fifth wheel.
 pub(crate) const LEVEL: f64 = 0.15;
@@ -233,6 +257,10 @@ pub(crate) struct VehicleTypes {
     trains: Vec<Train>,
     /// Outlines and heights on maps of open ground.
     ground_bodies: Vec<GroundBody>,
+    /// Effects of cost layers on maps of open ground.
+    ground_effects: Vec<Arc<[LayerEffect]>>,
+    /// When types drive beside the lanes. Not part of the hash, because trips have been planned by it before.
+    off_road: Vec<OffRoad>,
     /// Vertical extents of the vehicles and their trailers.
     spans: Vec<Spans>,
     /// Whether any of them has trailers.
@@ -280,6 +308,11 @@ impl VehicleTypes {
             has_trailers: types.iter().any(|kind| kind.tows),
             trains: described.iter().map(train).collect(),
             ground_bodies: described.iter().map(body_of).collect(),
+            ground_effects: described
+                .iter()
+                .map(|kind| effects_of(kind).into())
+                .collect(),
+            off_road: described.iter().map(|kind| kind.off_road).collect(),
             spans: described.iter().map(Spans::of).collect(),
             couplings: described.iter().map(OwnCoupling::of).collect(),
             drive_trains: described.iter().map(drive_train).collect(),
@@ -319,6 +352,16 @@ impl VehicleTypes {
     /// Outline and heights of a type on maps of open ground.
     pub(crate) fn ground_body(&self, number: u16) -> GroundBody {
         self.ground_bodies[number as usize]
+    }
+
+    /// Effects of cost layers of open ground on a type.
+    pub(crate) fn ground_effects(&self, number: u16) -> &Arc<[LayerEffect]> {
+        &self.ground_effects[number as usize]
+    }
+
+    /// When a type drives beside the lanes.
+    pub(crate) fn off_road(&self, number: u16) -> OffRoad {
+        self.off_road[number as usize]
     }
 
     /// Trailers of a type.

@@ -13,7 +13,7 @@ use crate::ground::Ground;
 use crate::hands::{HandControls, Hands};
 use crate::messages::{LogLine, Messages};
 use crate::modules::{Modules, Rota, SignalControllers, node_of};
-use crate::open_ground::{GroundPlans, PathStatus};
+use crate::open_ground::{GroundPlans, MixedTrips, PathStatus};
 use crate::options::{RunOptions, SimulationError, helpers};
 use crate::perception::Surroundings;
 use crate::records::AgentIndex;
@@ -46,6 +46,17 @@ struct Scratch {
     behaving: Behaving,
     controlling: Controlling,
     contacts: Vec<Contact>,
+}
+
+/// A change between lanes and open ground.
+#[derive(Clone, Copy)]
+enum GroundChange {
+    /// The agent leaves its lane.
+    Leaves,
+    /// It takes a lane, if it has reached it.
+    Joins,
+    /// It is to leave the lanes, but is beside them already.
+    HasLeft,
 }
 
 /// A running scenario.
@@ -123,7 +134,7 @@ impl World {
         let mut finished = Finished::default();
         let sources = Sources {
             scenario,
-            ground: &ground,
+            trips: MixedTrips::new(&ground),
             types: &types,
             modules: &modules,
             seed: clock.seed,
@@ -384,7 +395,7 @@ impl World {
     /// Plans paths of agents off the lanes: after behaviours, which choose goals, and before controllers,
     /// which follow the paths in the same step.
     fn plan_ground(&mut self) {
-        self.leave_lanes();
+        self.change_ground();
         if self.ground_plans.is_empty() && !self.traffic.index.any_off_lane {
             return;
         }
@@ -395,6 +406,7 @@ impl World {
             modules: &self.modules,
             dynamics: &self.dynamics,
             hands: &self.hands,
+            index: &self.traffic.index,
         };
         let without_path = ground_plan::plan_ground(
             given,
@@ -419,35 +431,67 @@ impl World {
         }
     }
 
-    /// Moves agents whose next goal lies off the lanes off their lanes.
-    fn leave_lanes(&mut self) {
+    /// Agents leave their lanes whose next goal lies beside them, and join those that they have reached over open
+    /// ground.
+    fn change_ground(&mut self) {
         if !self.routes.any_leaves_lanes() {
             return;
         }
         let agents = &self.agents;
-        let leaves = |agent: &AgentIndex| {
-            let (position, progress) = (
-                &agents.position[agent.index()],
-                &agents.progress[agent.index()],
-            );
-            // Nearly always the next goal is on a lanelet farther on.
-            progress.goal_at == 0
-                && progress.reached > 0
-                && position.is_on_lane()
-                && matches!(
-                    self.routes.get(progress.route).next_goal(progress.reached),
-                    Some(Goal::Ground(_))
-                )
-        };
-        let mut leaving: Vec<AgentIndex> = agents.census().driving().filter(leaves).collect();
-        if leaving.is_empty() {
+        let mut changing: Vec<(AgentIndex, GroundChange)> = agents
+            .census()
+            .driving()
+            .filter_map(|agent| Some((agent, self.ground_change(agent)?)))
+            .collect();
+        if changing.is_empty() {
             return;
         }
-        leaving.sort_unstable_by_key(|agent| agents.identity[agent.index()].id);
-        for agent in leaving {
-            self.effecting().0.leave_for_ground(agent);
+        changing.sort_unstable_by_key(|(agent, _)| agents.identity[agent.index()].id);
+        let mut has_changed = false;
+        for (agent, change) in changing {
+            let mut effecting = self.effecting().0;
+            has_changed |= match change {
+                GroundChange::Leaves => {
+                    effecting.leave_for_ground(agent);
+                    true
+                }
+                GroundChange::Joins => effecting.join_from_ground(agent),
+                GroundChange::HasLeft => {
+                    effecting.pass_exit(agent);
+                    true
+                }
+            };
         }
-        self.effecting().0.find_all();
+        if has_changed {
+            self.effecting().0.find_all();
+        }
+    }
+
+    /// The change between lanes and open ground that is next for an agent, if it may be now.
+    fn ground_change(&self, agent: AgentIndex) -> Option<GroundChange> {
+        let index = agent.index();
+        let progress = &self.agents.progress[index];
+        // Nearly always the next goal is on a lanelet farther on.
+        if progress.goal_at != 0 {
+            return None;
+        }
+        let is_on_lane = self.agents.position[index].is_on_lane();
+        let goal = self
+            .routes
+            .get(progress.route)
+            .next_goal(progress.reached)?;
+        match (goal, is_on_lane) {
+            (Goal::Ground(_) | Goal::Join { .. }, true) if progress.reached > 0 => {
+                Some(GroundChange::Leaves)
+            }
+            (Goal::Join { .. }, false) => {
+                let id = self.agents.identity[index].id;
+                let is_driven = self.hands.reverses(id).is_some();
+                (!is_driven).then_some(GroundChange::Joins)
+            }
+            (Goal::Leave { .. }, false) => Some(GroundChange::HasLeft),
+            _ => None,
+        }
     }
 
     /// Inspects the planning of an agent over open ground; `None` if it does not plan there.
@@ -485,6 +529,7 @@ impl World {
             modules: &self.modules,
             dynamics: &self.dynamics,
             hands: &self.hands,
+            index: &self.traffic.index,
         };
         let agents = self.agents.lent();
         ground_plan::update_map(given, &mut self.ground_plans, &self.routes, agents);

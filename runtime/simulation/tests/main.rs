@@ -31,6 +31,7 @@ mod random_junctions;
 mod random_steps;
 mod rigid;
 mod rigid_trailers;
+mod roads_and_ground;
 mod save;
 #[path = "../../scenario/tests/common/mod.rs"]
 mod scenarios;

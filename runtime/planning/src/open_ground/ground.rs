@@ -163,6 +163,9 @@ pub(super) struct Tile {
     pub(super) standing: Sums,
     /// Sums of moving bodies; `None` for tiles without moving bodies.
     pub(super) moving: Option<Box<Sums>>,
+    /// Whether moving bodies have changed since `moving` was computed. It is computed when the tile is read, so
+    /// that a body that moves in every step is drawn only where and when somebody plans.
+    is_stale: bool,
     last_read: u64,
 }
 
@@ -475,13 +478,34 @@ impl OpenGround {
             self.make_room();
             self.maps[at].tiles.insert(key, tile);
         }
+        let known = self.maps[at].tiles.get(&key);
+        let moving = known
+            .filter(|tile| tile.is_stale)
+            .map(|_| self.moving(profile, key));
         let map = &mut self.maps[at];
         map.reads += 1;
         let reads = map.reads;
         // The tile exists, because it was just computed if it was missing.
         let tile = map.tiles.entry(key).or_insert_with(Tile::empty);
+        if let Some(moving) = moving {
+            tile.moving = moving;
+            tile.is_stale = false;
+        }
         tile.last_read = reads;
         tile
+    }
+
+    /// The contribution of all moving bodies to a tile; `None` if there is none.
+    fn moving(&self, profile: ProfileId, key: TileKey) -> Option<Box<Sums>> {
+        let profile = &self.maps[profile.0 as usize].profile;
+        let area = key.bounds(profile.cell).grown(profile.reach());
+        let mut sums: Option<Box<Sums>> = None;
+        let moving = self.live_items_near(area);
+        for item in moving.filter(|item| item.mobility == Mobility::Moves) {
+            let sums = sums.get_or_insert_with(|| Box::new(Sums::new()));
+            raster::draw(profile, item, key, Sign::Add, sums);
+        }
+        sums
     }
 
     /// Computes a tile from scratch.
@@ -840,7 +864,10 @@ impl TileMap {
         };
         for (key, tile) in self.tiles.range_mut(in_rows) {
             if range.contains(key.x, key.y) {
-                tile.update(&self.profile, item, *key, sign);
+                match item.mobility {
+                    Mobility::Stands => tile.update(&self.profile, item, *key, sign),
+                    Mobility::Moves => tile.is_stale = true,
+                }
             }
         }
     }
@@ -863,6 +890,7 @@ impl Tile {
         Self {
             standing: Sums::new(),
             moving: None,
+            is_stale: false,
             last_read: 0,
         }
     }

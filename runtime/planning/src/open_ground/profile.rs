@@ -207,8 +207,9 @@ pub struct Profile {
     pub occupied: Occupied,
     /// Costs around obstacles.
     pub costs: ObstacleCosts,
-    /// Effects of layers on the vehicle type; layers without an entry are [`Effect::AsItIs`].
-    pub effects: Vec<LayerEffect>,
+    /// Effects of layers on the vehicle type; layers without an entry are [`Effect::AsItIs`]. Shared by all
+    /// profiles of the vehicle type.
+    pub effects: Arc<[LayerEffect]>,
 }
 
 /// Effect of one layer on a vehicle type.
@@ -231,7 +232,7 @@ impl Profile {
             measure: Measure::default(),
             occupied: Occupied::default(),
             costs: ObstacleCosts::default(),
-            effects: Vec::new(),
+            effects: Arc::default(),
         }
     }
 

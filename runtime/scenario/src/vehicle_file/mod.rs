@@ -21,6 +21,7 @@ pub use trailer::{Trailer, TrailerJoint, TrailerWheels};
 
 use crate::dynamics::DynamicsLevel;
 use crate::json_text::{FileError, TextError};
+use crate::vehicle_type::OffRoad;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -99,6 +100,9 @@ pub struct VehicleFile {
     /// Continuous tracks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracks: Option<Tracks>,
+    /// When it drives beside the lanes.
+    #[serde(default, skip_serializing_if = "OffRoad::is_default")]
+    pub off_road: OffRoad,
     /// Limits of manoeuvres on the proving ground by name, in their units. They override limits that follow
     /// from the other numbers.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -29,6 +29,9 @@ impl VehicleFile {
         }
         out.given("sliding", self.sliding.as_ref());
         out.given("tracks", self.tracks.as_ref());
+        if !self.off_road.is_default() {
+            out.value("off_road", &self.off_road);
+        }
         if !self.limits.is_empty() {
             out.value("limits", &self.limits);
         }

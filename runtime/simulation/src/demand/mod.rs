@@ -17,9 +17,7 @@ pub(crate) use populate::trips;
 pub use populate::{RandomTrip, random_trips};
 pub(crate) use repeats::Repeats;
 
-use crate::ground::Ground;
-use crate::options::{Population, SimulationError};
-use roadwright_scenario::Scenario;
+use crate::options::Population;
 
 /// Agents before they are spawned, and the flows that create more of them.
 #[derive(Default)]
@@ -61,25 +59,4 @@ impl Demand {
         self.retired_flows.retain(|old| !is_back(old));
         self.flows = flows;
     }
-}
-
-/// Flows of a scenario, each at its beginning. With `lenient`, flows whose places do not exist are left out.
-pub(crate) fn running_flows(
-    scenario: &Scenario,
-    ground: &Ground,
-    seed: u64,
-    lenient: bool,
-) -> Result<Vec<RunningFlow>, SimulationError> {
-    let mut running = Vec::new();
-    for (id, flow) in scenario.flows() {
-        let goals = [flow.destination];
-        match places(scenario, ground, &id.to_string(), &flow.origin, &goals) {
-            Ok((start, goals)) => {
-                running.push(RunningFlow::new(*id, flow, start, goals, seed));
-            }
-            Err(_) if lenient => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(running)
 }

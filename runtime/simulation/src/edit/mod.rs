@@ -11,16 +11,17 @@ mod waiting;
 
 use crate::agents::{Agents, Finished, Status};
 use crate::clock::Clock;
-use crate::demand::{Demand, Departure, Start, running_flows};
+use crate::demand::{Demand, Departure, Start};
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::fixed::Fixed;
 use crate::ground::Ground;
 use crate::messages::LogLine;
 use crate::modules::{Modules, new_numbers, number_of};
+use crate::open_ground::MixedTrips;
 use crate::options::SimulationError;
 use crate::records::{AgentIndex, Identity, LanePosition, Phase, keeps_to_lanes};
 use crate::route::{Asking, Goal, Route, Routes, Travel};
-use crate::setup::{Sources, trip};
+use crate::setup::{Sources, running_flows, trip};
 use crate::stages::appear::off_lanes;
 use crate::stages::effects::give_up_grants;
 use crate::stages::retire::Exit;
@@ -81,8 +82,9 @@ impl Editing<'_> {
             ..*self.levels
         };
         levels.check(new)?;
-        let changed = changed_agents(old, new, &ground, self.lenient)?;
-        let flows = running_flows(new, &ground, self.clock.seed, self.lenient)?;
+        let trips = MixedTrips::new(&ground);
+        let changed = changed_agents(old, new, &trips, self.lenient)?;
+        let flows = running_flows(new, &trips, self.clock.seed, self.lenient)?;
         let to_empty = self.junctions_to_empty(&ground);
         if may_wait && !to_empty.is_empty() {
             return Ok(self.empty(to_empty, ground));
@@ -331,7 +333,7 @@ impl Editing<'_> {
     fn take_repeats(&mut self, new: &Scenario) {
         let sources = Sources {
             scenario: new,
-            ground: self.ground,
+            trips: MixedTrips::new(self.ground),
             types: self.types,
             modules: self.modules,
             seed: self.clock.seed,
@@ -356,7 +358,7 @@ impl Editing<'_> {
         let agent = &new.agents()[&id];
         let sources = Sources {
             scenario: new,
-            ground: self.ground,
+            trips: MixedTrips::new(self.ground),
             types: self.types,
             modules: self.modules,
             seed: self.clock.seed,
@@ -480,7 +482,7 @@ impl Editing<'_> {
         let pose = self.bodies(&ground).pose(agent);
         let spots = ground.finder().under(ground.graph(), pose);
         if spots.is_empty() {
-            let goals = route.goals.iter();
+            let goals = route.goals.iter().filter(|goal| !goal.is_own());
             let goals = goals.map(|goal| Goal::Ground(goal.position(ground.graph())));
             let route = Route::unplanned(goals.collect());
             self.travel(agent).move_to(route);
@@ -497,7 +499,7 @@ impl Editing<'_> {
 fn changed_agents(
     old: &Scenario,
     new: &Scenario,
-    ground: &Ground,
+    trips: &MixedTrips<'_>,
     lenient: bool,
 ) -> Result<BTreeMap<AgentId, Change>, SimulationError> {
     let mut changed = BTreeMap::new();
@@ -510,7 +512,7 @@ fn changed_agents(
         if old.agents().get(&id) == Some(agent) {
             continue;
         }
-        let change = match trip(new, ground, id, agent) {
+        let change = match trip(new, trips, id, agent) {
             Ok((start, goals)) => Change::Changed { start, goals },
             // It is being drawn and gets its destination next.
             Err(_) if lenient => Change::Removed,

@@ -14,6 +14,7 @@ use crate::agents::AgentsRef;
 use crate::demand::{RunningFlow, Start};
 use crate::ground::{Ground, LANE_REACH, Spot};
 use crate::messages::LogLine;
+use crate::open_ground::MixedTrips;
 use crate::records::{AgentIndex, LanePosition, Phase, Progress};
 use crate::route::{Goal, Route};
 use crate::setup::trip;
@@ -99,6 +100,14 @@ impl<'a> Moves<'a> {
                 let (lanelet, s) = self.place_on_lane(lanelet, s)?;
                 Some(Goal::Lane { lanelet, s })
             }
+            Goal::Leave { lanelet, s } => {
+                let (lanelet, s) = self.place_on_lane(lanelet, s)?;
+                Some(Goal::Leave { lanelet, s })
+            }
+            Goal::Join { lanelet, s } => {
+                let (lanelet, s) = self.place_on_lane(lanelet, s)?;
+                Some(Goal::Join { lanelet, s })
+            }
             ground @ Goal::Ground(_) => Some(ground),
         }
     }
@@ -136,7 +145,9 @@ impl<'a> Moves<'a> {
         };
         let goals_ahead = route.goals.iter().zip(goals).skip(reached);
         let has_same_goals = goals_ahead.into_iter().all(|pair| match pair {
-            (&Goal::Lane { lanelet, .. }, &Goal::Lane { lanelet: new, .. }) => {
+            (&Goal::Lane { lanelet, .. }, &Goal::Lane { lanelet: new, .. })
+            | (&Goal::Leave { lanelet, .. }, &Goal::Leave { lanelet: new, .. })
+            | (&Goal::Join { lanelet, .. }, &Goal::Join { lanelet: new, .. }) => {
                 self.lanelet(lanelet) == Some(new)
             }
             (old, new) => old == new,
@@ -161,7 +172,8 @@ impl Editing<'_> {
     pub(super) fn take_roads(&mut self, before: &Ground, new: &Scenario, flows: &[RunningFlow]) {
         let ground = self.ground.clone();
         let moves = Moves::new(before, &ground);
-        let told = |id: u64| told_places(id, new, flows, &ground);
+        let trips = MixedTrips::new(&ground);
+        let told = |id: u64| told_places(id, new, flows, &trips);
         self.move_departures(&moves, told);
         let claims = Claims::new(ground.junction_count());
         let held = std::mem::replace(&mut self.traffic.claims, claims);
@@ -521,11 +533,11 @@ fn told_places(
     id: u64,
     new: &Scenario,
     flows: &[RunningFlow],
-    ground: &Ground,
+    trips: &MixedTrips<'_>,
 ) -> Option<(Start, Vec<Goal>)> {
     if let Some(flow) = flows.iter().find(|flow| flow.owns(id)) {
         return Some((flow.start, flow.goals.clone()));
     }
     let id = AgentId(u32::try_from(id).ok()?);
-    trip(new, ground, id, new.agents().get(&id)?).ok()
+    trip(new, trips, id, new.agents().get(&id)?).ok()
 }

@@ -62,6 +62,24 @@ impl LaneFinder {
         found
     }
 
+    /// Lanes and connections on the ground whose surface, widened by a distance, covers a place, m.
+    pub(crate) fn covering(&self, graph: &LaneGraph, place: DVec2, beyond: f64) -> Vec<Spot> {
+        let around = self.around(graph, place, LANE_REACH + beyond);
+        let spots = around.into_iter().map(|(_, spot)| spot);
+        let mut covering: Vec<Spot> = spots
+            .filter(|&(id, s, t)| {
+                let lanelet = graph.lanelet(id);
+                // Beyond the ends of a lanelet its offset is measured along the end.
+                let is_beside = (0.0..=lanelet.length()).contains(&s)
+                    && (graph.line(id).position(s) - place).length()
+                        <= 0.5 * lanelet.width + beyond;
+                lanelet.layer == 0 && is_beside && t.abs() <= 0.5 * lanelet.width + beyond
+            })
+            .collect();
+        covering.sort_by_key(|spot| spot.0);
+        covering
+    }
+
     /// Lanelets under a pose, best match first.
     pub(crate) fn under(&self, graph: &LaneGraph, pose: Pose) -> Vec<Spot> {
         let around = self.around(graph, pose.position, LANE_REACH);

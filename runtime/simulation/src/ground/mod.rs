@@ -35,6 +35,7 @@ use lane_finder::LaneFinder;
 use named_places::named_places;
 use roadwright_agent::NamedPlace;
 use roadwright_geometry::centre_line::CentreLine;
+use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{HeightField, Pose};
 use roadwright_scenario::alleys::Alleys;
 use roadwright_scenario::junction::{Conflicts, Light, Programme, Signals, Turn};
@@ -52,6 +53,8 @@ use unchanged::{Unchanged, kept_or};
 
 /// Share of the grip that drivers count on. The rest is a reserve for bends, gusts and late reactions.
 pub(crate) const COUNTED_ON: f64 = 0.6;
+/// Speed off the roads, m/s.
+pub(crate) const OPEN_GROUND_SPEED: f64 = 8.0;
 /// Number of agents whose ground data a stage prefetches at once, so that it fits the nearer caches.
 pub(crate) const WARMED: usize = 128;
 
@@ -165,6 +168,25 @@ impl Ground {
             lane_middles: OnceLock::new(),
             signal_posts: OnceLock::new(),
             hash: OnceLock::new(),
+        })
+    }
+
+    /// Whether a body is on a lane on the ground, or closer to one than a distance, m.
+    pub(crate) fn covers_lane(&self, body: &OrientedBox, beyond: f64) -> bool {
+        if self.graph().lanelets().is_empty() {
+            return false;
+        }
+        let ahead =
+            [-1.0, 0.0, 1.0].map(|share| body.centre + share * body.half_length * body.forward);
+        let left = roadwright_geometry::DVec2::new(-body.forward.y, body.forward.x);
+        let mut points = ahead.into_iter().flat_map(|middle| {
+            [-1.0, 0.0, 1.0].map(|share| middle + share * body.half_width * left)
+        });
+        points.any(|point| {
+            !self
+                .finder()
+                .covering(self.graph(), point, beyond)
+                .is_empty()
         })
     }
 

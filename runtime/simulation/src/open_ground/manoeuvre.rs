@@ -8,7 +8,7 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose, heading_of};
 use roadwright_planning::open_ground::{Cell, CellSize, Reading};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BinaryHeap, HashSet};
 use std::f64::consts::TAU;
 
 /// Minimum step length, m, and step length as a fraction of the turning radius. Each step changes the heading
@@ -131,7 +131,7 @@ impl Driver<'_> {
             curvature: 0.0,
             time: 0.0,
         }];
-        let mut closed: BTreeSet<Key> = BTreeSet::new();
+        let mut closed: HashSet<Key> = HashSet::new();
         let mut queue = BinaryHeap::new();
         queue.push(Reverse((0u64, 0u32)));
         let mut expanded = 0;
@@ -224,22 +224,27 @@ impl Driver<'_> {
         let size = CellSize::new(step)?;
         let middle = size.cell_of(0.5 * (goal + around))?;
         let start = size.cell_of(goal)?;
+        let edge = 2 * AREA as usize + 1;
         let mut times = TimesToGo {
             size,
-            times: BTreeMap::new(),
+            corner: Cell::new(middle.x - AREA, middle.y - AREA),
+            times: vec![UNKNOWN; edge * edge],
         };
+        // A path is shorter than the edge of the area, so its end lies in it.
+        let first = times.index(start)?;
+        times.times[first] = 0;
         let mut queue = BinaryHeap::new();
         queue.push(Reverse((0u64, start)));
         while let Some(Reverse((time, cell))) = queue.pop() {
-            if times.times.contains_key(&cell) {
+            if times.index(cell).is_none_or(|at| times.times[at] < time) {
                 continue;
             }
-            times.times.insert(cell, time);
             for direction in roadwright_planning::open_ground::Direction::ALL {
                 let next = cell.toward(direction);
-                let away = next.distance(middle);
-                let is_far = away.columns.max(away.rows) as i32 > AREA;
-                if is_far || times.times.contains_key(&next) {
+                let Some(at) = times.index(next) else {
+                    continue;
+                };
+                if times.times[at] <= time {
                     continue;
                 }
                 let centre = size.centre(next);
@@ -255,7 +260,10 @@ impl Driver<'_> {
                     1.0
                 };
                 let cost = (length * step / FORWARDS * slower * UNITS) as u64;
-                queue.push(Reverse((time + cost, next)));
+                if time + cost < times.times[at] {
+                    times.times[at] = time + cost;
+                    queue.push(Reverse((time + cost, next)));
+                }
             }
         }
         Some(times)
@@ -265,13 +273,28 @@ impl Driver<'_> {
 /// Travel times from cells to the end of a manoeuvre, in thousandths of a second.
 struct TimesToGo {
     size: CellSize,
-    times: BTreeMap<Cell, u64>,
+    /// The south-western cell.
+    corner: Cell,
+    /// Row by row, [`UNKNOWN`] where the end cannot be reached.
+    times: Vec<u64>,
 }
 
+/// Time from a cell that does not lead to the end.
+const UNKNOWN: u64 = u64::MAX;
+
 impl TimesToGo {
+    /// Index of a cell; `None` outside of the area.
+    fn index(&self, cell: Cell) -> Option<usize> {
+        let edge = 2 * AREA + 1;
+        let (column, row) = (cell.x - self.corner.x, cell.y - self.corner.y);
+        let is_inside = (0..edge).contains(&column) && (0..edge).contains(&row);
+        is_inside.then_some((row * edge + column) as usize)
+    }
+
     fn at(&self, place: DVec2) -> Option<f64> {
         let cell = self.size.cell_of(place)?;
-        self.times.get(&cell).map(|time| *time as f64 / UNITS)
+        let time = self.times[self.index(cell)?];
+        (time != UNKNOWN).then_some(time as f64 / UNITS)
     }
 }
 

@@ -12,9 +12,10 @@
 //! | `profiles.rs` | map profiles of vehicle types |
 //! | `plans.rs` | plans of agents: when they search, which path they follow, and when there is none |
 //! | `search.rs` | the searches of planners |
-//! | `follow.rs` | turns a path of cells into a line that a vehicle can drive |
-//! | `manoeuvre.rs` | manoeuvres onto a path, forwards and backwards |
-//! | `verdict.rs` | whether an agent can reach its goal, as reported to users |
+//! | `follow.rs` | from cells to a line that a vehicle can drive |
+//! | `manoeuvre.rs` | how a vehicle comes onto its path, forwards and backwards |
+//! | `mixed.rs` | trips on lanes and over open ground, by the least time in all |
+//! | `verdict.rs` | whether an agent can get to its goal, as it is reported |
 
 mod cost_layers;
 mod fixed_items;
@@ -22,6 +23,7 @@ mod follow;
 mod inspection;
 mod live_map;
 mod manoeuvre;
+mod mixed;
 mod painted;
 mod pieces;
 mod plans;
@@ -36,7 +38,8 @@ pub use inspection::{
     PathReport, SearchOrder,
 };
 pub(crate) use live_map::OnGround;
-pub(crate) use plans::{AgentPlan, GroundPlans, Planner, Steering, Step};
+pub(crate) use mixed::{End, Itinerary, MixedTrips, Part, Traveller};
+pub(crate) use plans::{AgentPlan, Beyond, GroundPlans, Planner, Steering, Step};
 pub use profiles::{body_of, effects_of, profile_of};
 pub use unreachable::unreachable_over_ground;
 pub use verdict::{NarrowGap, NoPath, NoPathKind, PathStatus};

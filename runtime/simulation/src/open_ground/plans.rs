@@ -11,12 +11,14 @@ use crate::records::FARTHEST;
 use crate::route::{PlannedPath, Waypoint};
 use crate::vehicle_type::VehicleType;
 use roadwright_agent::{Avoid, GroundPlanning, GroundSearch};
+use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose, heading_of, polyline};
 use roadwright_planning::open_ground::{
-    Body, CellSize, HybridMemory, HybridParameters, HybridPath, IncrementalPath, OpenGround, Owner,
-    PlanEnd, Profile, Reachability, Spot, Stamp, Trip, Verdict,
+    Body, CellSize, HybridMemory, HybridParameters, HybridPath, IncrementalPath, LayerEffect,
+    OpenGround, Owner, PlanEnd, Profile, Reachability, Spot, Stamp, Trip, Verdict,
 };
+use roadwright_scenario::OffRoad;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,6 +34,16 @@ const STUCK_AFTER: f64 = 4.0;
 const PART_END: f64 = 0.3;
 /// Distance from the end of the last part at which the agent plans further, m.
 const LAST_PART_END: f64 = 3.0;
+/// Length of the part of a lane that continues a path that joins it, and distance between its points, m.
+const ALONG_LANE: f64 = 30.0;
+const LANE_STEP: f64 = 6.0;
+/// Deceleration of a vehicle that has found no path, m/s^2.
+const HALTING: f64 = 2.5;
+/// How far a vehicle without a path drives on to stand clear of the lanes, m, and its speed, m/s.
+const FARTHEST_CLEAR: u32 = 40;
+const CLEARING_SPEED: f64 = 2.5;
+/// Room that it leaves between itself and a lane, m.
+const CLEAR_OF_LANE: f64 = 0.5;
 /// Length of the path on which a vehicle without a path stops, m.
 const HALT: f64 = 3.0;
 /// Time after which a failed search for a manoeuvre is repeated, s.
@@ -52,6 +64,10 @@ pub(crate) struct Planner<'a> {
     pub(crate) id: u64,
     pub(crate) kind: &'a VehicleType,
     pub(crate) body: Body,
+    /// Effects of cost layers on its vehicle type.
+    pub(crate) effects: &'a Arc<[LayerEffect]>,
+    /// When its vehicle type drives beside the lanes.
+    pub(crate) off_road: OffRoad,
     /// Pose of its rear axle.
     pub(crate) pose: Pose,
     pub(crate) speed: f64,
@@ -63,6 +79,9 @@ pub(crate) struct Planner<'a> {
     /// Its planned path.
     pub(crate) path: Option<&'a PlannedPath>,
     pub(crate) goal: DVec2,
+    /// The lane that it joins at its goal.
+    pub(crate) lane: Option<Beyond<'a>>,
+    pub(crate) ground: &'a Ground,
     pub(crate) planning: GroundPlanning,
     /// Speed off the roads, m/s.
     pub(crate) top_speed: f64,
@@ -70,6 +89,26 @@ pub(crate) struct Planner<'a> {
     pub(crate) now: f64,
     /// Whether the agent is due for planning.
     pub(crate) is_due: bool,
+}
+
+/// A lane that continues a path over open ground.
+#[derive(Clone, Copy)]
+pub(crate) struct Beyond<'a> {
+    pub(crate) line: CentreLine<'a>,
+    /// Where the path joins it, m.
+    pub(crate) s: f64,
+}
+
+impl Beyond<'_> {
+    /// Points along the lane beyond the place where the path joins it.
+    fn points(&self) -> impl Iterator<Item = DVec2> {
+        let count = (ALONG_LANE / LANE_STEP) as u32;
+        let along = (1..=count).map(|number| self.s + LANE_STEP * f64::from(number));
+        along.map(|s| {
+            let end = self.line.length();
+            self.line.pose(s.min(end)).point((s - end).max(0.0), 0.0)
+        })
+    }
     /// Key of its vehicle type, for the costs of painted layers.
     pub(crate) vehicle_type: &'a Arc<str>,
 }
@@ -103,6 +142,7 @@ impl Planner<'_> {
         Profile {
             vehicle_type: Some(self.vehicle_type.clone()),
             costs: (&self.planning).into(),
+            effects: self.effects.clone(),
             ..Profile::new(self.body, cell)
         }
     }
@@ -440,7 +480,13 @@ struct Planning<'a> {
 impl Planning<'_> {
     fn step(&mut self) -> Step {
         let had_path = !matches!(self.plan.status, PathStatus::NoPath(_));
-        self.search_for_verdict();
+        match self.agent.off_road {
+            OffRoad::Never if had_path => {
+                self.plan.status = PathStatus::NoPath(NoPath::no_lanes());
+            }
+            OffRoad::Never => {}
+            OffRoad::WhenNeeded | OffRoad::Free => self.search_for_verdict(),
+        }
         if matches!(self.plan.status, PathStatus::NoPath(_)) {
             // It stands where it is until something changes.
             return match had_path || self.agent.path.is_none() {
@@ -579,9 +625,12 @@ impl Planning<'_> {
         }))
     }
 
-    /// A path on which the agent stops.
+    /// A path on which the agent comes to a stand, clear of the lanes if it can get there straight ahead or back.
     fn halt(&mut self) -> Step {
         let gear = if self.agent.speed < 0.0 { -1 } else { 1 };
+        if let Some(distance) = self.way_off_lanes(gear) {
+            return self.drive_straight(distance);
+        }
         let place = |distance: f64| Waypoint {
             pose: Pose {
                 position: self.agent.pose.point(f64::from(gear) * distance, 0.0),
@@ -592,6 +641,55 @@ impl Planning<'_> {
         };
         self.plan.gear = gear;
         self.follow(vec![place(0.0), place(HALT)], 0.0)
+    }
+
+    /// How far the agent has to drive straight on, or back if negative, to stand clear of the lanes, m. `None` if
+    /// it will stand clear of them, or cannot.
+    fn way_off_lanes(&mut self, gear: i8) -> Option<f64> {
+        let agent = self.agent;
+        let braking = agent.speed * agent.speed / (2.0 * HALTING);
+        let at = |distance: f64| Pose {
+            position: agent.pose.point(distance, 0.0),
+            ..agent.pose
+        };
+        let is_clear = |distance: f64| {
+            let body = agent.kind.covered(at(distance));
+            !agent.ground.covers_lane(&body, CLEAR_OF_LANE)
+        };
+        let stop = f64::from(gear) * braking;
+        if is_clear(stop) {
+            return None;
+        }
+        let driver = self.driver();
+        let way = |gear: i8| {
+            let ahead =
+                (0..=FARTHEST_CLEAR).map(|step| f64::from(gear) * (braking + f64::from(step)));
+            let mut free = ahead.take_while(|&distance| driver.fits(at(distance), 0.0));
+            free.find(|&distance| is_clear(distance))
+        };
+        way(gear).or_else(|| way(-gear))
+    }
+
+    fn drive_straight(&mut self, distance: f64) -> Step {
+        let gear = if distance < 0.0 { -1 } else { 1 };
+        let count = distance.abs().ceil().max(1.0) as u32;
+        let mut waypoints: Vec<Waypoint> = (0..=count)
+            .map(|number| Waypoint {
+                pose: Pose {
+                    position: (self.agent.pose)
+                        .point(distance * f64::from(number) / f64::from(count), 0.0),
+                    ..self.agent.pose
+                },
+                speed: CLEARING_SPEED,
+                gear,
+            })
+            .collect();
+        if let Some(last) = waypoints.last_mut() {
+            last.speed = 0.0;
+        }
+        brake_in_time(&mut waypoints);
+        self.plan.gear = gear;
+        self.follow(waypoints, 0.0)
     }
 
     fn driver(&mut self) -> Driver<'_> {
@@ -665,6 +763,11 @@ impl Planning<'_> {
         }
         path.extend(smooth.into_iter().skip(1));
         path.dedup_by(|next, before| (*next - *before).length() < 0.3);
+        if found.end == PlanEnd::Goal
+            && let Some(lane) = &agent.lane
+        {
+            path.extend(lane.points());
+        }
         if path.len() < 2 {
             path.push(agent.goal);
         }

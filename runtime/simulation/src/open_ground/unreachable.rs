@@ -6,7 +6,7 @@ use roadwright_planning::open_ground::{
     CellSize, OpenGround, Profile, Reachability, Reason, Spot, Trip, Verdict,
 };
 use roadwright_scenario::check::{Code, Finding, Severity};
-use roadwright_scenario::{ObjectId, Place, Scenario, VehicleType};
+use roadwright_scenario::{ObjectId, OffRoad, Place, Scenario, VehicleType};
 
 /// Maximum numbers of cells expanded for one trip and for all trips. Expanding them takes a second or two.
 const MOST_OF_ONE: u64 = 400_000;
@@ -75,6 +75,21 @@ impl Search<'_> {
     /// The first finding about a journey. Later ones would usually have the same cause.
     fn finding(&mut self, journey: &Journey<'_>) -> Option<Finding> {
         let vehicle = self.scenario.vehicle_types().get(journey.vehicle)?;
+        if vehicle.off_road == OffRoad::Never {
+            let is_ground = |stop: &&Place| matches!(stop, Place::Ground(_));
+            let stop = journey.stops.iter().find(is_ground)?;
+            return Some(Finding {
+                severity: Severity::Error,
+                code: Code::UnreachableDestination,
+                object: journey.object,
+                place: self.scenario.pose_of(stop)?.position,
+                message: format!(
+                    "no lanes that connect: vehicles of type {} never leave the lanes; move this place onto a \
+                     lane, or set another `off_road`",
+                    journey.vehicle
+                ),
+            });
+        }
         let profile = Profile {
             vehicle_type: Some(journey.vehicle.into()),
             ..profile_of(vehicle, CellSize::WAY_POINTS)
@@ -214,6 +229,22 @@ mod tests {
         let found = found(DVec2::new(80.0, 0.0), &[wall]);
         assert_eq!(found[0].0, Severity::Warning);
         assert!(found[0].1.contains("was stopped"), "{found:?}");
+    }
+
+    #[test]
+    fn vehicles_that_never_leave_the_lanes_cannot_reach_places_beside_them() {
+        let mut scenario = yard(DVec2::new(40.0, 0.0), &[]);
+        assert_eq!(unreachable_over_ground(&scenario), []);
+        let car = VehicleType {
+            off_road: OffRoad::Never,
+            ..VehicleType::car()
+        };
+        let edit = Edit::VehicleType("car".into(), Some(Box::new(car)));
+        scenario.apply(edit).unwrap();
+        let found = unreachable_over_ground(&scenario);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].severity, Severity::Error);
+        assert!(found[0].message.starts_with("no lanes that connect"));
     }
 
     #[test]

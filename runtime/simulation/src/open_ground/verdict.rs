@@ -50,6 +50,8 @@ pub enum NoPathKind {
     StartWalledIn,
     /// The goal is enclosed without an entrance.
     GoalWalledIn,
+    /// The vehicle type never leaves the lanes, and they do not lead there.
+    NoLanes,
 }
 
 impl NoPathKind {
@@ -60,6 +62,21 @@ impl NoPathKind {
             Self::GoalBlocked => "goal_blocked",
             Self::StartWalledIn => "start_walled_in",
             Self::GoalWalledIn => "goal_walled_in",
+            Self::NoLanes => "no_lanes",
+        }
+    }
+}
+
+impl NoPath {
+    /// Text of the reason that lanes do not lead to a goal.
+    pub(crate) const NO_LANES: &str = "no lanes that connect";
+
+    /// The reason for a vehicle that never leaves the lanes.
+    pub(crate) fn no_lanes() -> Self {
+        Self {
+            kind: NoPathKind::NoLanes,
+            text: Self::NO_LANES.into(),
+            gap: None,
         }
     }
 }

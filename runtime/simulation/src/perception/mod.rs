@@ -6,6 +6,7 @@
 //! | file | what it perceives |
 //! | --- | --- |
 //! | `courtesy.rs` | vehicles that have to change into an agent's lane, for its controller |
+//! | `crossing.rs` | gaps in the traffic of a road that an agent crosses or joins from open ground |
 //! | `drive.rs` | current performance of its vehicle, for a controller that drives by pedals |
 //! | `grip_ahead.rs` | bends and stopping distances on slippery ground, for its controller |
 //! | `lane.rs` | the route ahead of an agent on a lane, for its controller |
@@ -17,6 +18,7 @@
 
 mod behaviour;
 mod courtesy;
+mod crossing;
 mod drive;
 mod grip_ahead;
 mod lane;
@@ -25,6 +27,7 @@ mod open_ground;
 mod path_ahead;
 mod warm;
 
+pub(crate) use crate::ground::OPEN_GROUND_SPEED;
 pub(crate) use lane::StopCause;
 pub use path_ahead::{Travel, lateral_model};
 
@@ -44,8 +47,6 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{DynamicsLevel, VerticalSpan};
 use std::f64::consts::PI;
 
-/// Speed off the roads, m/s.
-pub(crate) const OPEN_GROUND_SPEED: f64 = 8.0;
 /// Spacing of the places ahead whose speeds behaviours see, m.
 const OUTLOOK_STEP: f64 = 2.0;
 /// Greatest distance at which behaviours see a leader, m.

@@ -83,7 +83,9 @@ impl View<'_> {
         let (route, reached) = (self.route(agent), self.progress(agent).reached);
         match (route.path_to(reached), route.next_goal(reached)) {
             (Some(path), _) => self.perceive_path(agent, pose, path, lookahead, input),
-            (None, Some(Goal::Ground(goal))) => aim(pose, goal, input),
+            (None, Some(goal @ (Goal::Ground(_) | Goal::Join { .. }))) => {
+                aim(pose, goal.position(self.ground.graph()), input);
+            }
             (None, _) => {}
         }
     }
@@ -129,6 +131,11 @@ impl View<'_> {
             }
         };
         aim(pose, target.position, input);
+        if planned.is_some()
+            && let Some(distance) = self.wait_before_road(agent, path)
+        {
+            input.stop_distance = distance;
+        }
         if let Some(planned) = planned {
             move_away(lookahead, planned.sharpest, input);
         }

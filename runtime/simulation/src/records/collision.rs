@@ -44,6 +44,6 @@ pub struct Collision {
     pub x: f64,
     /// Place, m.
     pub y: f64,
-    /// Penetration depth of the bodies, m.
+    /// How deep the bodies have overlapped at most, m.
     pub depth: f64,
 }

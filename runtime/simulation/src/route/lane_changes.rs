@@ -68,7 +68,9 @@ impl Route {
     /// Position of the next goal, m, if it is on lanelet `at`.
     fn goal_on(&self, at: u32, reached: u32) -> Option<f64> {
         match self.next_goal(reached)? {
-            Goal::Lane { s, .. } if self.goal_at(reached) == Some(at) => Some(s),
+            Goal::Lane { s, .. } | Goal::Leave { s, .. } if self.goal_at(reached) == Some(at) => {
+                Some(s)
+            }
             _ => None,
         }
     }

@@ -19,7 +19,7 @@ pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs
 pub(crate) use progress::{Arrival, Travel};
 pub(crate) use store::Routes;
 
-use crate::records::{FARTHEST, LanePosition, Progress};
+use crate::records::{FARTHEST, LanePosition, LaneSpot, Progress};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 use serde::{Deserialize, Serialize};
@@ -31,13 +31,19 @@ pub(crate) enum Goal {
     Lane { lanelet: LaneletIndex, s: f64 },
     /// On open ground.
     Ground(DVec2),
+    /// A place of the planner's own, where the route leaves the lanes. Neither counted nor told as a goal.
+    Leave { lanelet: LaneletIndex, s: f64 },
+    /// A place of the planner's own, where the route joins a lane. It is reached when the vehicle takes the lane.
+    Join { lanelet: LaneletIndex, s: f64 },
 }
 
 impl Goal {
     /// Whether it is on one of `lanelets` lanelets, or at a valid place.
     pub(crate) fn is_sound(&self, lanelets: usize) -> bool {
         match self {
-            Self::Lane { lanelet, s } => lanelet.index() < lanelets && s.is_finite(),
+            Self::Lane { lanelet, s } | Self::Leave { lanelet, s } | Self::Join { lanelet, s } => {
+                lanelet.index() < lanelets && s.is_finite()
+            }
             Self::Ground(place) => place.abs().max_element() <= FARTHEST,
         }
     }
@@ -46,8 +52,25 @@ impl Goal {
     pub(crate) fn position(&self, graph: &LaneGraph) -> DVec2 {
         match *self {
             Self::Ground(position) => position,
-            Self::Lane { lanelet, s } => graph.line(lanelet).position(s),
+            Self::Lane { lanelet, s } | Self::Leave { lanelet, s } | Self::Join { lanelet, s } => {
+                graph.line(lanelet).position(s)
+            }
         }
+    }
+
+    /// The place on a lane to which lanes lead; `None` for a goal that is reached over open ground.
+    #[inline]
+    pub(crate) fn on_lane(&self) -> Option<LaneSpot> {
+        match *self {
+            Self::Lane { lanelet, s } | Self::Leave { lanelet, s } => Some(LaneSpot { lanelet, s }),
+            Self::Ground(_) | Self::Join { .. } => None,
+        }
+    }
+
+    /// Whether it is a place of the planner's own.
+    #[inline]
+    pub(crate) fn is_own(&self) -> bool {
+        matches!(self, Self::Leave { .. } | Self::Join { .. })
     }
 }
 
@@ -110,7 +133,7 @@ impl Route {
 
     /// Whether it has goals both on lanes and off the lanes.
     fn leaves_lanes(&self) -> bool {
-        let is_on_lane = |goal: &Goal| matches!(goal, Goal::Lane { .. });
+        let is_on_lane = |goal: &Goal| goal.on_lane().is_some();
         let mut goals = self.goals.iter();
         goals.clone().any(is_on_lane) && !goals.all(is_on_lane)
     }
@@ -125,6 +148,24 @@ impl Route {
     #[inline]
     pub(crate) fn next_goal(&self, reached: u32) -> Option<Goal> {
         self.goals.get(reached as usize).copied()
+    }
+
+    /// Remaining goals of the user, of an agent that has reached `reached` goals.
+    pub(crate) fn goals_of_user(&self, reached: u32) -> impl Iterator<Item = Goal> {
+        let ahead = self.goals.iter().skip(reached as usize).copied();
+        ahead.filter(|goal| !goal.is_own())
+    }
+
+    /// The route from a place on a lane that an agent joins on its trip over open ground: `lanes` leads on from
+    /// there, and `reached` goals lie behind.
+    pub(crate) fn joined(&self, reached: u32, lanes: Self) -> Self {
+        let mut legs = vec![Leg::Straight; reached as usize];
+        legs.extend(lanes.legs);
+        Self {
+            goals: self.goals.clone(),
+            legs: legs.into(),
+            lanelets: lanes.lanelets,
+        }
     }
 
     /// Index of the lanelet of a goal.

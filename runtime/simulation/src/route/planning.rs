@@ -68,7 +68,7 @@ impl Asking<'_> {
         // Granted lanelets are driven if possible, because the agent may be too fast to stop before them, and
         // others wait for it. But a goal that lies before their end would be passed.
         let is_near = match route.next_goal(reached) {
-            Some(Goal::Lane { lanelet, s }) => {
+            Some(Goal::Lane { lanelet, s } | Goal::Leave { lanelet, s }) => {
                 let ahead = &route.lanelets[at as usize..granted as usize];
                 let found = ahead.iter().position(|on| *on == lanelet);
                 found.is_some_and(|found| found > 0 || s > position.s)
@@ -125,9 +125,7 @@ fn questions(start: LaneSpot, goals: &[Goal], class: VehicleClass) -> Option<Vec
 
 /// Request for the route to a goal; `None` if the goal is off the lanes.
 pub(crate) fn goal_input(goal: Goal, from: LaneSpot, class: VehicleClass) -> Option<PlannerInput> {
-    let Goal::Lane { lanelet, s } = goal else {
-        return None;
-    };
+    let LaneSpot { lanelet, s } = goal.on_lane()?;
     Some(PlannerInput {
         strip: from.lanelet.number(),
         s: from.s,

@@ -245,7 +245,9 @@ impl Progress {
                     Some(path) => position.s >= path.line().length() - PATH_END,
                     None => (place - goal).length() < GROUND_GOAL_RADIUS,
                 },
-                Goal::Lane { s, .. } => {
+                // The agent takes the lane in a stage of its own.
+                Goal::Join { .. } => false,
+                Goal::Lane { s, .. } | Goal::Leave { s, .. } => {
                     let at = route.goal_at(self.reached).unwrap_or(0);
                     self.at > at || (self.at == at && position.s >= s)
                 }

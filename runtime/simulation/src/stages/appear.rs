@@ -8,6 +8,7 @@ use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::ground::Ground;
 use crate::messages::{Log, LogLine};
 use crate::modules::Modules;
+use crate::open_ground::NoPath;
 use crate::records::{
     AgentIndex, Identity, LanePosition, LaneSpot, Motion, Phase, Progress, Statistics,
     keeps_to_lanes,
@@ -16,8 +17,8 @@ use crate::route::{Route, Routes, Travel, Trip, plan_legs};
 use crate::traffic::{Delays, Traffic};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::PlannerView;
-use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
+use roadwright_scenario::{DynamicsLevel, OffRoad};
 use std::collections::BTreeMap;
 
 /// Inputs of the stage.
@@ -131,7 +132,19 @@ pub(crate) fn depart(
         // Without a route it has never driven. Off the lanes no planner was asked, and it drives straight to
         // its goals.
         match planned.remove(&agent) {
-            Some(None) => exit.retire(agent, Status::Refused, clock.time()),
+            Some(None) => {
+                let who = &exit.agents.identity[index];
+                if scene.types.off_road(who.vehicle_type) == OffRoad::Never {
+                    exit.messages.log.write(LogLine {
+                        time: clock.time(),
+                        agent: who.id,
+                        module: "planner".into(),
+                        text: format!("no path: {}", NoPath::NO_LANES),
+                        is_fault: false,
+                    });
+                }
+                exit.retire(agent, Status::Refused, clock.time());
+            }
             Some(Some(route)) => {
                 let mut travel = Travel {
                     routes: exit.routes,

@@ -29,6 +29,9 @@ const LONGEST: f64 = 2000.0;
 /// Greatest distance, m, and angle, rad, at which an agent can join a lane.
 const JOIN_REACH: f64 = 4.0;
 const JOIN_ANGLE: f64 = 0.8;
+/// Greatest offset, m, and angle, rad, with which a trip over open ground continues on a lane.
+const JOINED_OFFSET: f64 = 1.2;
+const JOINED_ANGLE: f64 = 0.45;
 
 /// Offset of an agent from the centre line of its lane during a swerve.
 pub(super) struct Swerve {
@@ -203,6 +206,50 @@ impl Effecting<'_> {
     /// Takes an agent off its lane if its next goal lies off the lanes.
     pub(crate) fn leave_for_ground(&mut self, agent: AgentIndex) {
         self.leave_lane(agent);
+    }
+
+    /// Lets an agent off the lanes take the lane that it has reached on its trip over open ground, with a route to
+    /// its goals there. Returns whether it does.
+    pub(crate) fn join_from_ground(&mut self, agent: AgentIndex) -> bool {
+        let reached = self.agents.progress[agent.index()].reached + 1;
+        let goals = self.route_of(agent).goals.iter().skip(reached as usize);
+        let goals: Vec<Goal> = goals
+            .take_while(|goal| goal.on_lane().is_some())
+            .copied()
+            .collect();
+        let pose = self.bodies().pose(agent);
+        let spots = self.ground.finder().under(self.ground.graph(), pose);
+        let joined = spots.into_iter().find_map(|spot| {
+            let (lanelet, s, t) = spot;
+            let heading = self.ground.line(lanelet).heading(s);
+            let is_along = wrap_angle(pose.heading - heading).abs() < JOINED_ANGLE;
+            if t.abs() > JOINED_OFFSET || !is_along {
+                return None;
+            }
+            let lanes = self.route_from(agent, on_lane(spot), goals.clone())?;
+            Some((spot, self.route_of(agent).joined(reached, lanes)))
+        });
+        let Some(((lanelet, s, t), route)) = joined else {
+            return false;
+        };
+        let step = self.clock.step;
+        self.travel(agent).start_over(route, step);
+        self.travel(agent).reach(reached);
+        self.agents.position[agent.index()] = LanePosition {
+            lanelet,
+            leaving: NO_LANELET,
+            s,
+            t,
+        };
+        give_up_grants(self.ground, self.agents, self.traffic, agent);
+        self.agents.touch();
+        true
+    }
+
+    /// Counts a place where an agent is to leave the lanes as reached, because it has left them before.
+    pub(crate) fn pass_exit(&mut self, agent: AgentIndex) {
+        let reached = self.agents.progress[agent.index()].reached + 1;
+        self.travel(agent).reach(reached);
     }
 
     /// Takes an agent off its lane because a user drives it. Its goals stay.

@@ -6,10 +6,11 @@ use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::modules::{Modules, Rota};
-use crate::open_ground::{GroundPlans, OnGround, Planner, Steering, Step};
-use crate::perception::OPEN_GROUND_SPEED;
-use crate::records::AgentIndex;
+use crate::open_ground::{Beyond, GroundPlans, OnGround, Planner, Steering, Step};
+use crate::perception::{OPEN_GROUND_SPEED, Surroundings};
+use crate::records::{AgentIndex, LaneSpot};
 use crate::route::{Goal, Leg, Routes, Travel};
+use crate::traffic::Index;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{GroundPlanning, GroundSearch, Slot};
 use roadwright_geometry::math::{sin, tan};
@@ -37,6 +38,7 @@ pub(crate) struct OffRoad<'a> {
     pub(crate) modules: &'a Modules,
     pub(crate) dynamics: &'a Dynamics,
     pub(crate) hands: &'a Hands,
+    pub(crate) index: &'a Index,
 }
 
 /// An agent off the lanes with a goal there, and its planning parameters.
@@ -45,6 +47,8 @@ struct Planned {
     agent: AgentIndex,
     id: u64,
     goal: roadwright_geometry::DVec2,
+    /// The place on a lane that it joins there.
+    lane: Option<LaneSpot>,
     planning: GroundPlanning,
 }
 
@@ -73,9 +77,12 @@ pub(crate) fn plan_ground(
         let index = one.agent.index();
         let is_due = rota.is_due(one.agent, given.clock.step);
         let had_path = plans.has_path(one.id);
-        let step = plans.plan(&given.planner(one, is_due, routes, agents.lent()), &|| {
-            given.steering(one.agent, agents.lent())
-        });
+        let mut planner = given.planner(one, is_due, routes, agents.lent());
+        if planner.standing > 0.0 && given.waits_for_gap(one.agent, routes, agents.lent()) {
+            // It is not stuck, so it looks for no manoeuvre.
+            planner.standing = 0.0;
+        }
+        let step = plans.plan(&planner, &|| given.steering(one.agent, agents.lent()));
         if had_path && !plans.has_path(one.id) {
             without_path.push(one.id);
         }
@@ -135,10 +142,15 @@ impl OffRoad<'_> {
         let planned = agents.driving().filter_map(|agent| {
             let planning = self.planning(agent, agents)?;
             (planning.search != GroundSearch::Straight).then_some(())?;
+            let goal = self.goal(agent, routes, agents)?;
             Some(Planned {
                 agent,
                 id: agents.identity[agent.index()].id,
-                goal: self.goal(agent, routes, agents)?,
+                goal: goal.position(self.ground.graph()),
+                lane: match goal {
+                    Goal::Join { lanelet, s } => Some(LaneSpot { lanelet, s }),
+                    Goal::Ground(_) | Goal::Lane { .. } | Goal::Leave { .. } => None,
+                },
                 planning,
             })
         });
@@ -161,12 +173,7 @@ impl OffRoad<'_> {
 
     /// The goal off the lanes to which an agent has to plan a path; `None` if it follows a given path or is
     /// under manual control.
-    fn goal(
-        &self,
-        agent: AgentIndex,
-        routes: &Routes,
-        agents: AgentsRef<'_>,
-    ) -> Option<roadwright_geometry::DVec2> {
+    fn goal(&self, agent: AgentIndex, routes: &Routes, agents: AgentsRef<'_>) -> Option<Goal> {
         let index = agent.index();
         if self.hands.reverses(agents.identity[index].id).is_some() {
             return None;
@@ -176,10 +183,8 @@ impl OffRoad<'_> {
         if route.given_path_to(progress.reached).is_some() {
             return None;
         }
-        match route.next_goal(progress.reached)? {
-            Goal::Ground(goal) => Some(goal),
-            Goal::Lane { .. } => None,
-        }
+        let goal = route.next_goal(progress.reached)?;
+        goal.on_lane().is_none().then_some(goal)
     }
 
     fn bodies<'b>(&'b self, agents: AgentsRef<'b>) -> Bodies<'b> {
@@ -207,6 +212,8 @@ impl OffRoad<'_> {
             id: one.id,
             kind: self.types.get(kind),
             body: self.types.ground_body(kind),
+            effects: self.types.ground_effects(kind),
+            off_road: self.types.off_road(kind),
             pose: self.bodies(agents).pose(one.agent),
             speed: agents.motion[index].speed,
             standing: progress.standing,
@@ -214,12 +221,29 @@ impl OffRoad<'_> {
             t: position.t,
             path,
             goal: one.goal,
+            lane: one.lane.map(|spot| Beyond {
+                line: self.ground.graph().line(spot.lanelet),
+                s: spot.s,
+            }),
+            ground: self.ground,
             planning: one.planning,
             top_speed: OPEN_GROUND_SPEED.min(limits.max_speed),
             now: self.clock.time(),
             is_due,
             vehicle_type: self.types.key(kind),
         }
+    }
+
+    /// Whether an agent waits for a gap in the traffic of a road that it crosses or joins.
+    fn waits_for_gap(&self, agent: AgentIndex, routes: &Routes, agents: AgentsRef<'_>) -> bool {
+        let surroundings = Surroundings {
+            ground: self.ground,
+            types: self.types,
+            routes,
+            index: self.index,
+            dynamics: self.dynamics,
+        };
+        surroundings.with(agents).waits_for_gap(agent)
     }
 
     /// Limits of a driver's steering: the sharpest turn of the vehicle, or a gentler one if its controller
@@ -294,7 +318,7 @@ impl OffRoad<'_> {
         plans.update_map(self.ground, &shown, &planners);
     }
 
-    /// Removes the planned paths of agents that drive straight from now on.
+    /// Takes the planned paths of agents away that drive straight from now on, or that a person drives.
     fn end_straight(&self, routes: &mut Routes, agents: &mut GroundColumns<'_>) {
         let straight: Vec<AgentIndex> = agents
             .census
@@ -306,8 +330,11 @@ impl OffRoad<'_> {
                     route.planned_to(progress.reached).is_some()
                 };
                 let planning = self.planning(agent, agents.lent());
-                planning.is_some_and(|planning| planning.search == GroundSearch::Straight)
-                    && is_planned()
+                let id = agents.lent().identity[agent.index()].id;
+                let is_by_hand = || self.hands.reverses(id).is_some();
+                planning.is_some_and(|planning| {
+                    planning.search == GroundSearch::Straight || is_by_hand()
+                }) && is_planned()
             })
             .collect();
         for agent in straight {

@@ -57,8 +57,8 @@ impl Effecting<'_> {
         let reached = self.goals_behind(agent);
         let candidate = self.route_of(agent).with_goals(reached, &[goal]);
         let (route, gives_up_grants) = match goal {
-            Goal::Ground(_) => (candidate, false),
-            Goal::Lane { .. } => {
+            Goal::Ground(_) | Goal::Join { .. } => (candidate, false),
+            Goal::Lane { .. } | Goal::Leave { .. } => {
                 let progress = Progress {
                     reached,
                     ..self.agents.progress[index]

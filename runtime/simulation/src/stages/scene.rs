@@ -92,7 +92,8 @@ impl Onlooking<'_> {
         let lane = lane_of(ground, agents, agent);
         let (position, progress) = (&agents.position[index], &agents.progress[index]);
         let route = self.view.routes.get(progress.route);
-        let goal = route.next_goal(progress.reached);
+        let mut goals = route.goals_of_user(progress.reached);
+        let goal = goals.next();
         let ahead = self.path_ahead(agent);
         AgentFacts {
             id: who.id,
@@ -114,7 +115,7 @@ impl Onlooking<'_> {
             indicator: agents.wish[index].indicator,
             goal: goal.map(|goal: Goal| goal.position(ground.graph())),
             has_arrived: who.phase == Phase::AtGoal,
-            has_more_goals: progress.reached as usize + 1 < route.goals.len(),
+            has_more_goals: goals.next().is_some(),
             leader: leader.map(|leader| agents.identity[leader.index()].id),
             follower: None,
         }

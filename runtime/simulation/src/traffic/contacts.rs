@@ -410,7 +410,13 @@ fn take(
         touching.insert((id, contact.with));
         // The log has one line when bodies begin to overlap, and another when they do so again after a
         // separation.
-        if !known.contains(&(id, contact.with)) {
+        if known.contains(&(id, contact.with)) {
+            // Its line has the largest depth. It is mostly among the last ones.
+            let of_pair = |line: &&mut Collision| line.agent == id && line.with == contact.with;
+            if let Some(line) = log.iter_mut().rev().find(of_pair) {
+                line.depth = line.depth.max(contact.depth);
+            }
+        } else {
             log.push(Collision {
                 time,
                 agent: id,
@@ -428,6 +434,42 @@ fn take(
 mod tests {
     use super::*;
     use crate::testing::Stand;
+
+    #[test]
+    fn a_contact_has_its_largest_depth() {
+        let mut stand = Stand::on(&[((0.0, 0.0), (200.0, 0.0), 1, 0)]);
+        let lane = stand.lanes_from_the_right();
+        let [a, b] = [(1, 20.0), (2, 23.0)].map(|(id, s)| stand.car(id, &lane, s, 0.0));
+        let mut contacts = Contacts::default();
+        let mut take = |time: f64, depths: &[f64]| {
+            let found = depths.iter().map(|&depth| Contact {
+                agent: a,
+                other: Some(b),
+                with: Party::Agent(2),
+                place: DVec2::ZERO,
+                depth,
+            });
+            let found: Vec<Contact> = found.collect();
+            contacts.take(time, &found, &mut ContactColumns::of(&mut stand.agents));
+        };
+        // Two contacts with a separation in between, which reach 0.5 m and 0.2 m.
+        for (time, depths) in [
+            (0.0, &[0.1][..]),
+            (1.0, &[0.5]),
+            (2.0, &[0.3]),
+            (3.0, &[]),
+            (4.0, &[0.2]),
+            (5.0, &[0.1]),
+        ] {
+            take(time, depths);
+        }
+        let log: Vec<[f64; 2]> = contacts
+            .log
+            .iter()
+            .map(|one| [one.time, one.depth])
+            .collect();
+        assert_eq!(log, [[0.0, 0.5], [4.0, 0.2]]);
+    }
 
     #[test]
     fn a_contact_counts_for_as_many_steps_as_it_was_looked_for_in() {

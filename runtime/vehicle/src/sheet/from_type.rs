@@ -100,6 +100,7 @@ pub fn file_of_type(kind: &VehicleType) -> VehicleFile {
         trailers: Vec::new(),
         sliding: None,
         tracks: None,
+        off_road: kind.off_road,
         limits: Default::default(),
     }
 }

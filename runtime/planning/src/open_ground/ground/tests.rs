@@ -103,10 +103,11 @@ fn layers_slow_and_stop_vehicle_types_differently() {
     let factor = |effect| {
         let mut ground = OpenGround::new();
         let mut profile = Profile::new(JEEP, CellSize::WAY_POINTS);
-        profile.effects.push(LayerEffect {
+        profile.effects = [LayerEffect {
             layer: Layer::Trees,
             effect,
-        });
+        }]
+        .into();
         let id = ground.add_profile(profile);
         ground.insert(shrubs(Layer::Trees)).unwrap();
         ground.factor(id, Cell::new(0, 0), Reading::Everything)
@@ -350,10 +351,11 @@ fn profiles() -> Vec<Profile> {
             growth: Growth::Circumscribed,
             occupied: Occupied::Most,
             measure: Measure::Cells,
-            effects: vec![LayerEffect {
+            effects: [LayerEffect {
                 layer: Layer::Trees,
                 effect: Effect::Slows(700),
-            }],
+            }]
+            .into(),
             ..plain.clone()
         },
         plain,

@@ -1,0 +1,278 @@
+//! Gaps in the traffic of a road that an agent crosses or joins from open ground.
+//!
+//! ```text
+//!      open ground |      lane      |      lane      |
+//!    [agent]--->---|---->-----------|---->-----------|---> path
+//!                  ^ stops here until no vehicle on either lane arrives while it crosses
+//! ```
+//!
+//! Nothing is remembered: an agent that rolls up to the road decides anew in every step, and one whose front is
+//! on the road drives on.
+
+use super::View;
+use crate::records::AgentIndex;
+use crate::route::GroundPath;
+use roadwright_geometry::Pose;
+use roadwright_geometry::math::wrap_angle;
+use roadwright_scenario::lane_graph::LaneletIndex;
+use std::collections::BTreeMap;
+
+/// Distance between the points of the path that are looked at, m.
+const STEP: f64 = 1.0;
+/// Deceleration up to a road, m/s^2, and room before it, m.
+const BRAKING: f64 = 1.5;
+const ROOM: f64 = 8.0;
+/// Distance from the front at rest to the nearest lane, m.
+const BEFORE_LANE: f64 = 1.0;
+/// Longest part of a path on roads that is looked at, m.
+const LONGEST: f64 = 40.0;
+/// Lanes that are farther apart than the length of the vehicle plus this are crossed one by one, m.
+const APART: f64 = 2.0;
+/// Acceleration and speed with which the agent is expected to cross, m/s^2 and m/s.
+const CROSSING: (f64, f64) = (1.2, 5.0);
+/// Time between the agent and the next vehicle after it, and between the vehicle before and the agent, s.
+const AFTER: f64 = 1.5;
+const BEFORE: f64 = 0.5;
+/// Time that a vehicle behind needs to adapt to one that has joined its lane, s.
+const ADAPTING: f64 = 4.0;
+/// Acceleration that is expected of vehicles on lanes, m/s^2, and by how much they exceed the free speed.
+const THEIRS: f64 = 2.0;
+const EXCESS: f64 = 1.1;
+/// A vehicle before the crossing that has stood for longer is not expected to start, s.
+const WAITS: f64 = 5.0;
+/// Lanes are followed back for this time at their free speed, s.
+const HORIZON: f64 = 14.0;
+/// Along a lane within this angle, rad, an agent leaves or joins it and does not cross it.
+const ALONG: f64 = 0.6;
+/// Half of the length of a lane that the agent takes up where it crosses, beside half of its length, m.
+const BESIDE: f64 = 1.0;
+
+/// A lane on the path.
+#[derive(Debug, Clone, Copy)]
+struct Strip {
+    /// Distances from the front at which the path enters and leaves it, m.
+    from: f64,
+    to: f64,
+    /// Places along the lane that the path covers, m.
+    low: f64,
+    high: f64,
+    /// Whether the path ends along it.
+    is_joined: bool,
+}
+
+/// When the agent is on a lane, s from now.
+#[derive(Debug, Clone, Copy)]
+struct Window {
+    from: f64,
+    to: f64,
+}
+
+impl View<'_> {
+    /// Whether an agent on a planned path waits for a gap in the traffic of a road.
+    pub(crate) fn waits_for_gap(&self, agent: AgentIndex) -> bool {
+        let (route, reached) = (self.route(agent), self.progress(agent).reached);
+        let planned = route.planned_to(reached);
+        planned.is_some_and(|planned| self.wait_before_road(agent, &planned.path).is_some())
+    }
+
+    /// Distance from the front of an agent on a planned path to the place before a road where it has to wait for
+    /// a gap, m; `None` if it may drive on.
+    pub(super) fn wait_before_road(&self, agent: AgentIndex, path: &GroundPath) -> Option<f64> {
+        if self.ground.graph().lanelets().is_empty() || path.is_reversing() {
+            return None;
+        }
+        let (entry, strips) = self.strips_ahead(agent, path)?;
+        let kind = self.vehicle_type(agent);
+        let speed = self.motion(agent).speed.max(0.0);
+        let is_blocked = strips.iter().any(|(&lanelet, strip)| {
+            let from = time_for(strip.from.max(0.0), speed);
+            let window = Window {
+                from,
+                to: match strip.is_joined {
+                    true => from + ADAPTING,
+                    false => time_for(strip.to + kind.whole_length, speed),
+                },
+            };
+            self.has_traffic(agent, lanelet, *strip, window)
+        });
+        is_blocked.then_some((entry - BEFORE_LANE).max(0.0))
+    }
+
+    /// The next lanes that the path of an agent crosses together, and the distance from its front to the first of
+    /// them, m. `None` if there are none within its braking distance, or if it is on them already.
+    fn strips_ahead(
+        &self,
+        agent: AgentIndex,
+        path: &GroundPath,
+    ) -> Option<(f64, BTreeMap<LaneletIndex, Strip>)> {
+        let (line, position) = (path.line(), self.position(agent));
+        let kind = self.vehicle_type(agent);
+        let speed = self.motion(agent).speed.max(0.0);
+        let reach = speed * speed / (2.0 * BRAKING) + ROOM;
+        let beside = 0.5 * kind.width;
+        let covering = |distance: f64| {
+            let s = position.s + kind.front + distance;
+            let pose = match s <= line.length() {
+                true => line.pose(s),
+                false => {
+                    let end = line.pose(line.length());
+                    Pose {
+                        position: end.point(s - line.length(), 0.0),
+                        ..end
+                    }
+                }
+            };
+            let finder = self.ground.finder();
+            let spots = finder.covering(self.ground.graph(), pose.position, beside);
+            (pose, spots)
+        };
+        // A vehicle that leaves its own lane may still wait before it crosses the others.
+        let (_, under) = covering(-kind.front.min(1.0));
+        let heading = self.pose(agent).heading;
+        let is_along = |&(id, s): &(LaneletIndex, f64), heading: f64| {
+            wrap_angle(heading - self.ground.line(id).heading(s)).abs() < ALONG
+        };
+        let here: Vec<(LaneletIndex, f64)> = under.iter().map(|spot| (spot.0, spot.1)).collect();
+        if here.iter().any(|spot| !is_along(spot, heading)) {
+            return None;
+        }
+        let own: Vec<LaneletIndex> = here.iter().map(|spot| spot.0).collect();
+        let end = (line.length() - position.s - kind.front).min(reach + LONGEST);
+        let mut entry: Option<f64> = None;
+        let mut last = 0.0;
+        let mut strips: BTreeMap<LaneletIndex, Strip> = BTreeMap::new();
+        let mut distance = 0.0;
+        while distance <= end {
+            let (pose, spots) = covering(distance);
+            let is_over = entry.is_some() && distance - last > kind.length + APART;
+            if is_over || entry.is_none() && distance > reach {
+                break;
+            }
+            for (lanelet, s, _) in spots {
+                if own.contains(&lanelet) {
+                    continue;
+                }
+                entry = entry.or(Some(distance));
+                last = distance;
+                let strip = strips.entry(lanelet).or_insert(Strip {
+                    from: distance,
+                    to: distance,
+                    low: s,
+                    high: s,
+                    is_joined: false,
+                });
+                strip.to = distance + STEP;
+                (strip.low, strip.high) = (strip.low.min(s), strip.high.max(s));
+                strip.is_joined = is_along(&(lanelet, s), pose.heading);
+            }
+            distance += STEP;
+        }
+        // With its front on the road it drives on.
+        let entry = entry.filter(|entry| *entry > 0.0 || !own.is_empty())?;
+        Some((entry, strips))
+    }
+
+    /// Whether a vehicle on a lane, or on its way to it, is at a strip of it within a window of time.
+    fn has_traffic(
+        &self,
+        agent: AgentIndex,
+        lanelet: LaneletIndex,
+        strip: Strip,
+        window: Window,
+    ) -> bool {
+        let graph = self.ground.graph();
+        let half = 0.5 * self.vehicle_type(agent).width + BESIDE;
+        let (low, high) = match strip.is_joined {
+            // Behind the place where it joins everything has to brake.
+            true => (strip.low - half, strip.low + half),
+            false => (strip.low - half, strip.high + half),
+        };
+        let horizon = HORIZON * graph.lanelet(lanelet).free_speed;
+        // Each lanelet with the distance from its start to the start of the one of the strip, m.
+        let mut open = vec![(lanelet, 0.0)];
+        let mut seen = vec![lanelet];
+        while let Some((id, before)) = open.pop() {
+            let comes = self.index.on_lanelet(id).iter().any(|entry| {
+                entry.agent != agent && {
+                    let place = entry.s - before;
+                    self.is_there(entry.agent, low - place, high - place, window)
+                }
+            });
+            if comes {
+                return true;
+            }
+            for &previous in graph.predecessors(id) {
+                let length = before + graph.lanelet(previous).length();
+                if length - graph.lanelet(previous).length() < horizon && !seen.contains(&previous)
+                {
+                    seen.push(previous);
+                    open.push((previous, length));
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether a vehicle on a lane covers a part of it, given by the distances from its rear axle to the
+    /// beginning and the end, within a window of time.
+    fn is_there(&self, other: AgentIndex, begin: f64, end: f64, window: Window) -> bool {
+        let kind = self.vehicle_type(other);
+        let speed = self.motion(other).speed.max(0.0);
+        // Its rear has passed.
+        if end + kind.rear_overhang <= 0.0 {
+            return false;
+        }
+        let is_before = begin - kind.front > 0.0;
+        if is_before && self.progress(other).standing > WAITS {
+            return false;
+        }
+        let position = self.position(other);
+        let limit = self.ground.lanelet(position.lanelet).free_speed * EXCESS;
+        let arrives = arrival(begin - kind.front, speed, limit.max(speed));
+        if arrives > window.to + AFTER {
+            return false;
+        }
+        let passed = (end + kind.rear_overhang) / speed.max(0.1);
+        passed > window.from - BEFORE
+    }
+}
+
+/// Time that the agent takes for a distance, m, from a speed, m/s.
+fn time_for(distance: f64, speed: f64) -> f64 {
+    let (acceleration, most) = CROSSING;
+    time_of(distance, speed, acceleration, most.max(speed))
+}
+
+/// Earliest time at which a vehicle on a lane has driven a distance, m.
+fn arrival(distance: f64, speed: f64, limit: f64) -> f64 {
+    if distance <= 0.0 {
+        return 0.0;
+    }
+    time_of(distance, speed, THEIRS, limit)
+}
+
+/// Time for a distance with an acceleration up to a top speed that is not below the speed, s.
+fn time_of(distance: f64, speed: f64, acceleration: f64, top: f64) -> f64 {
+    let ramp = (top * top - speed * speed) / (2.0 * acceleration);
+    if distance <= ramp {
+        return ((speed * speed + 2.0 * acceleration * distance).sqrt() - speed) / acceleration;
+    }
+    (top - speed) / acceleration + (distance - ramp) / top.max(0.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_follow_from_acceleration_and_top_speed() {
+        // From rest with 1.2 m/s^2: 2.4 m in 2 s, 5 m/s after 10.4 m.
+        assert!((time_for(2.4, 0.0) - 2.0).abs() < 1e-12);
+        assert!((time_for(20.0, 5.0) - 4.0).abs() < 1e-12);
+        assert!((time_for(24.0, 8.0) - 3.0).abs() < 1e-12);
+        assert_eq!(arrival(-1.0, 10.0, 10.0), 0.0);
+        assert!((arrival(100.0, 10.0, 10.0) - 10.0).abs() < 1e-12);
+        let ramp = 100.0 / (2.0 * THEIRS);
+        assert!((arrival(ramp + 10.0, 0.0, 10.0) - 6.0).abs() < 1e-12);
+    }
+}

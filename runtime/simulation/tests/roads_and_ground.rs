@@ -1,0 +1,322 @@
+//! Trips that change between roads and open ground, and vehicles that cross roads.
+
+use crate::common::{add_flow, cars, draw_street, street};
+use glam::DVec2;
+use roadwright_geometry::HeightField;
+use roadwright_scenario::{
+    Agent, AgentId, Edit, LanePlace, OffRoad, Place, RoadId, Scenario, Stack, VehicleType,
+};
+use roadwright_simulation::{NoPathKind, PathStatus, RunOptions, Status, World, builtin_modules};
+
+const CONTROLLERS: [&str; 4] = ["idm", "pursuit", "fuzzy_driver", "fuzzy_mechanic"];
+
+fn add_jeep(scenario: &mut Scenario, id: u32, start: Place, destination: Place) {
+    let agent = Agent {
+        name: String::new(),
+        vehicle: "willys_mb".into(),
+        stack: "jeep".into(),
+        start,
+        via: Vec::new(),
+        destination: Some(destination),
+        depart: 0.0.into(),
+        speed: 0.0.into(),
+        dynamics: None,
+        repeat: None.into(),
+    };
+    let edit = Edit::Agent(AgentId(id), Some(Box::new(agent)));
+    scenario.apply(edit).unwrap();
+}
+
+fn with_stack(controller: &str) -> Scenario {
+    let mut scenario = Scenario::new("ground");
+    let stack = Stack::with_controller(controller);
+    let edit = Edit::Stack("jeep".into(), Some(Box::new(stack)));
+    scenario.apply(edit).unwrap();
+    scenario
+}
+
+fn set_off_road(scenario: &mut Scenario, off_road: OffRoad) {
+    let kind = VehicleType {
+        off_road,
+        ..scenario.vehicle_types()["willys_mb"].clone()
+    };
+    let edit = Edit::VehicleType("willys_mb".into(), Some(Box::new(kind)));
+    scenario.apply(edit).unwrap();
+}
+
+fn straight_street(scenario: &mut Scenario, from: f64, to: f64) -> RoadId {
+    let known: Vec<RoadId> = scenario.network().roads().map(|(id, _)| id).collect();
+    draw_street(
+        scenario,
+        DVec2::new(from, 0.0),
+        DVec2::new(to, 0.0),
+        &street(1, 1),
+    );
+    let mut roads = scenario.network().roads().map(|(id, _)| id);
+    roads.find(|id| !known.contains(id)).unwrap()
+}
+
+fn on_lane(road: RoadId, lane: i8, s: f64) -> Place {
+    Place::Lane(LanePlace {
+        road,
+        lane,
+        s: s.into(),
+    })
+}
+
+/// What a run of a single jeep did.
+#[derive(Debug)]
+struct Drive {
+    arrived: bool,
+    contacts: usize,
+    /// Distance driven on lanes and beside them, m.
+    on_lanes: f64,
+    beside: f64,
+    /// Number of changes between lanes and ground.
+    changes: u32,
+}
+
+fn drive(scenario: &Scenario, seconds: f64) -> Drive {
+    let mut world = World::new(scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+    let (mut on_lanes, mut beside, mut changes) = (0.0, 0.0, 0);
+    let mut was_on_lane = None;
+    while world.time() < seconds && !world.is_over() {
+        world.step();
+        let snapshot = world.snapshot();
+        let Some(jeep) = snapshot.vehicle(1) else {
+            continue;
+        };
+        let way = jeep.speed.abs() * world.dt();
+        let is_on_lane = jeep.lane.is_some();
+        match is_on_lane {
+            true => on_lanes += way,
+            false => beside += way,
+        }
+        changes += u32::from(was_on_lane.is_some_and(|was| was != is_on_lane));
+        was_on_lane = Some(is_on_lane);
+    }
+    let summary = world.summary();
+    Drive {
+        arrived: summary.agents.arrived == 1,
+        contacts: summary.collisions.len(),
+        on_lanes,
+        beside,
+        changes,
+    }
+}
+
+#[test]
+fn a_trip_between_two_fields_uses_the_road_if_that_is_quicker() {
+    for controller in CONTROLLERS {
+        let mut scenario = with_stack(controller);
+        straight_street(&mut scenario, -400.0, 400.0);
+        let (start, goal) = (
+            Place::ground(-330.0, -35.0, 0.0),
+            Place::ground(330.0, -35.0, 0.0),
+        );
+        add_jeep(&mut scenario, 1, start, goal);
+        let found = drive(&scenario, 150.0);
+        assert!(
+            found.arrived && found.contacts == 0,
+            "{controller}: {found:?}"
+        );
+        assert!(
+            found.on_lanes > 450.0 && found.changes == 2,
+            "{controller}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn only_free_vehicles_take_short_cuts() {
+    let mut scenario = with_stack("idm");
+    let (west, east) = (
+        straight_street(&mut scenario, -300.0, 0.0),
+        straight_street(&mut scenario, 60.0, 360.0),
+    );
+    let (start, goal) = (on_lane(west, -1, 20.0), on_lane(east, -1, 250.0));
+    add_jeep(&mut scenario, 1, start, goal);
+    set_off_road(&mut scenario, OffRoad::Free);
+    let found = drive(&scenario, 120.0);
+    assert!(found.arrived && found.contacts == 0, "{found:?}");
+    assert_eq!(found.changes, 2, "{found:?}");
+    assert!((40.0..160.0).contains(&found.beside), "{found:?}");
+    for off_road in [OffRoad::WhenNeeded, OffRoad::Never] {
+        set_off_road(&mut scenario, off_road);
+        let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+        (0..10).for_each(|_| world.step());
+        assert_eq!(world.drives()[0].status, Status::Refused, "{off_road:?}");
+    }
+}
+
+#[test]
+fn vehicles_that_never_leave_the_lanes_say_that_no_lanes_connect() {
+    let mut scenario = with_stack("idm");
+    let road = straight_street(&mut scenario, -300.0, 300.0);
+    add_jeep(
+        &mut scenario,
+        1,
+        Place::ground(0.0, -30.0, 0.0),
+        on_lane(road, -1, 400.0),
+    );
+    set_off_road(&mut scenario, OffRoad::Never);
+    let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+    (0..200).for_each(|_| world.step());
+    let Some(PathStatus::NoPath(why)) = world.path_status(1) else {
+        panic!("{:?}", world.path_status(1));
+    };
+    assert_eq!(why.kind, NoPathKind::NoLanes);
+    assert_eq!(world.summary().no_path[0].text, "no lanes that connect");
+    assert!(world.snapshot().vehicle(1).unwrap().speed < 0.1);
+}
+
+/// A street with cars in both directions, and jeeps that cross it.
+fn crossing(controller: &str, rate: f64) -> Scenario {
+    let mut scenario = with_stack(controller);
+    let road = straight_street(&mut scenario, -400.0, 400.0);
+    for (lane, from, to) in [(-1, 5.0, 795.0), (1, 795.0, 5.0)] {
+        let flow = cars(on_lane(road, lane, from), on_lane(road, lane, to), rate);
+        add_flow(&mut scenario, flow);
+    }
+    for number in 0..20u32 {
+        let x = 12.0 * f64::from(number) - 114.0;
+        let side = if number % 2 == 0 { 1.0 } else { -1.0 };
+        add_jeep(
+            &mut scenario,
+            number + 1,
+            Place::ground(x, -40.0 * side, side * std::f64::consts::FRAC_PI_2),
+            Place::ground(x, 40.0 * side, 0.0),
+        );
+        let id = AgentId(number + 1);
+        let agent = Agent {
+            depart: (40.0 + f64::from(number)).into(),
+            ..scenario.agents()[&id].clone()
+        };
+        let edit = Edit::Agent(id, Some(Box::new(agent)));
+        scenario.apply(edit).unwrap();
+    }
+    scenario
+}
+
+/// Contacts, and the number of jeeps that have arrived, with the mean duration of their trips, s.
+fn crossed(scenario: &Scenario, seed: u64) -> [f64; 3] {
+    let options = RunOptions {
+        seed: Some(seed),
+        ..RunOptions::default()
+    };
+    let mut world = World::new(scenario, &builtin_modules(), &options).unwrap();
+    while world.time() < 300.0 {
+        world.step();
+    }
+    let drives = world.drives();
+    let jeeps = drives.iter().filter(|drive| drive.id <= 20);
+    let times: Vec<f64> = jeeps
+        .filter(|drive| drive.status == Status::Arrived)
+        .map(|drive| drive.ended - drive.started)
+        .collect();
+    let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
+    let contacts = world.summary().collisions.len();
+    [contacts as f64, times.len() as f64, mean]
+}
+
+#[test]
+fn jeeps_cross_a_busy_street_without_contacts() {
+    for (controller, seed) in [("idm", 1), ("pursuit", 2), ("fuzzy_driver", 3)] {
+        let [contacts, arrived, mean] = crossed(&crossing(controller, 500.0), seed);
+        assert_eq!([contacts, arrived], [0.0, 20.0], "{controller}, {mean} s");
+    }
+}
+
+#[test]
+#[ignore = "takes minutes: the 20 seeds of every controller"]
+fn jeeps_cross_a_busy_street_with_every_controller_and_seed() {
+    let mut failed = Vec::new();
+    for controller in CONTROLLERS {
+        let scenario = crossing(controller, 500.0);
+        let mut sum = 0.0;
+        for seed in 1..=20 {
+            let [contacts, arrived, mean] = crossed(&scenario, seed);
+            sum += mean;
+            if [contacts, arrived] != [0.0, 20.0] {
+                failed.push(format!(
+                    "{controller}, seed {seed}: {contacts} contacts, {arrived} arrived"
+                ));
+            }
+        }
+        println!("{controller}: mean trip {:.1} s", sum / 20.0);
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn an_empty_street_is_crossed_without_a_stop() {
+    let [contacts, arrived, mean] = crossed(&crossing("idm", 0.1), 1);
+    assert_eq!([contacts, arrived], [0.0, 20.0]);
+    // 80 m at 8 m/s take 10 s, and more from rest.
+    assert!(mean < 16.0, "{mean} s");
+}
+
+#[test]
+fn slow_vehicles_drive_round_slopes_that_fast_ones_climb() {
+    /// Largest distance from the straight line to the goal, m.
+    fn detour(acceleration: f64) -> f64 {
+        let mut scenario = with_stack("idm");
+        let flat = HeightField::level(DVec2::splat(-100.0), DVec2::splat(100.0), 5.0).unwrap();
+        let columns = flat.columns();
+        // A ridge with slopes of 25 % across the way, which ends 40 m north of the line.
+        let heights = (0..flat.heights().len()).map(|sample| {
+            let x = -100.0 + 5.0 * (sample % columns) as f64;
+            let y = -100.0 + 5.0 * (sample / columns) as f64;
+            let height = (10.0 - 0.25 * x.abs()).max(0.0);
+            height * ((40.0 - y) / 20.0).clamp(0.0, 1.0)
+        });
+        let field = flat.with_heights(heights.collect()).unwrap();
+        scenario
+            .apply(Edit::Terrain(Some(Box::new(field))))
+            .unwrap();
+        let kind = VehicleType {
+            max_acceleration: acceleration.into(),
+            ..scenario.vehicle_types()["willys_mb"].clone()
+        };
+        let edit = Edit::VehicleType("willys_mb".into(), Some(Box::new(kind)));
+        scenario.apply(edit).unwrap();
+        let ends = (
+            Place::ground(-80.0, 0.0, 0.0),
+            Place::ground(80.0, 0.0, 0.0),
+        );
+        add_jeep(&mut scenario, 1, ends.0, ends.1);
+        let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+        let mut farthest = 0.0f64;
+        while world.time() < 60.0 {
+            world.step();
+            let snapshot = world.snapshot();
+            let Some(jeep) = snapshot.vehicle(1) else {
+                break;
+            };
+            farthest = farthest.max(jeep.pose.position.y.abs());
+        }
+        farthest
+    }
+    let (weak, strong) = (detour(0.65), detour(10.4));
+    assert!(weak > 30.0, "{weak} m");
+    assert!(strong < 15.0, "{strong} m");
+}
+
+#[test]
+fn a_stack_that_drives_straight_does_not_use_roads_on_the_way() {
+    let mut scenario = with_stack("idm");
+    straight_street(&mut scenario, -400.0, 400.0);
+    let ends = (
+        Place::ground(-330.0, -35.0, 0.0),
+        Place::ground(330.0, -35.0, 0.0),
+    );
+    add_jeep(&mut scenario, 1, ends.0, ends.1);
+    let stack = Stack {
+        ground_planner: Some(roadwright_scenario::ModuleSetting::new("straight")),
+        ..Stack::with_controller("idm")
+    };
+    let edit = Edit::Stack("jeep".into(), Some(Box::new(stack)));
+    scenario.apply(edit).unwrap();
+    let found = drive(&scenario, 150.0);
+    assert!(found.arrived && found.on_lanes == 0.0, "{found:?}");
+}
