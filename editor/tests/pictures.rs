@@ -505,37 +505,6 @@ fn first_drive() {
     hold(&mut bench, "running_road");
 }
 
-#[test]
-fn open_ground() {
-    use crate::open_ground::{field, open_problems, room, wall};
-    let mut bench = field(&[wall(DVec2::new(0.0, 24.0), DVec2::new(2.0, 34.0))]);
-    bench.ask(Action::Tool(ToolKind::Paint));
-    bench.drag(&[(0.0, -24.0), (2.0, 2.0)]);
-    hold(&mut bench, "paint_tool");
-    bench.ask(Action::Tool(ToolKind::Measure));
-    bench.step_run(150);
-    bench.set(|s| {
-        s.open_ground.costs = true;
-        s.open_ground.forecasts = true;
-        s.open_ground.search = true;
-    });
-    bench.click(-45.0, 0.0);
-    bench.click(50.0, 0.0);
-    bench.key(Key::Enter);
-    bench.press_tab("Vehicle");
-    bench.scroll_to("Why this path");
-    hold(&mut bench, "open_ground");
-    bench.set(|s| s.open_ground.search_step = Some(60));
-    bench.set(|s| s.dark = true);
-    hold(&mut bench, "open_ground_dark");
-
-    let mut bench = field(&room());
-    bench.look_at(-40.0, 0.0, 60.0);
-    bench.step_run(600);
-    open_problems(&mut bench);
-    hold(&mut bench, "no_path");
-}
-
 /// Copies the reference pictures that the documentation uses from the snapshots: `cargo test
 /// -p roadwright-editor --test all -- --ignored docs`.
 #[test]
@@ -561,7 +530,6 @@ fn docs() {
         ("merged-junctions", "merged_junctions"),
         ("green-wave", "green_wave"),
         ("way", "explained_way"),
-        ("open-ground", "open_ground"),
     ] {
         let from = root.join(format!("tests/snapshots/{snapshot}.png"));
         let to = root.join(format!("../docs/pictures/editor-{picture}.png"));
