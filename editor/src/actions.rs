@@ -82,6 +82,7 @@ impl Editor {
             Action::GoToStep(steps) => self.cx.model.document.go_to(steps),
             Action::Select(objects) => self.edit(EditAction::Select(objects)),
             Action::Explain(turn) => self.cx.model.explained = turn,
+            Action::Measured(line) => self.cx.model.measured = line,
             Action::Speed(speed) => self.play(PlayingAction::Speed(speed)),
             Action::Watch(agent) => self.play(PlayingAction::Watch(agent)),
             Action::LookBack(time) => self.play(PlayingAction::LookAt(time)),

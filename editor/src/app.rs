@@ -181,6 +181,7 @@ impl Editor {
         self.cx.actions.is_empty()
             && self.cx.model.scene.revision == revision
             && self.cx.model.findings.0 == revision
+            && self.derived.has_checked_ground(revision)
             && self.derived.knows_routes()
             && self.folders.is_listed(&self.cx.model)
             && !self.cx.view.canvas.is_waiting()
@@ -292,6 +293,7 @@ fn first_model(document: Document, settings: Settings) -> Model {
         waiting: None,
         scene: Arc::new(Scene::empty()),
         findings: (0, Arc::default()),
+        measured: Vec::new(),
         import: None,
         modules: Modules::default(),
         selection: Objects::new(),

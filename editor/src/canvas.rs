@@ -325,7 +325,7 @@ impl Canvas {
         let contours = self.painter.contour_interval();
         board.scale_bar(&note(model.settings.grid, spacing, contours));
         attribution(board, model);
-        let is_empty = model.document.scenario().network().road_count() == 0;
+        let is_empty = model.document.scenario().is_empty();
         // Many courses have no roads and are not meant for drawing.
         let is_own = model.experiment.shown.is_none();
         if is_empty && is_own && model.selection.is_empty() {
@@ -348,6 +348,14 @@ impl Canvas {
         }
         if model.settings.grid {
             board.grid(spacing, grid_strength(model));
+        }
+        let view = model.settings.open_ground;
+        if view.painted || model.tool == ToolKind::Paint {
+            board.painted_ground(model.document.scenario());
+        }
+        let live = model.live.as_ref();
+        if let Some(seen) = live.and_then(|live| live.planning.as_ref()) {
+            board.planning_ground(view, seen);
         }
     }
 
@@ -485,6 +493,10 @@ impl Canvas {
         if let Some(live) = &model.live {
             board.inspection(live);
             board.script_marks(&live.marks);
+            if model.settings.open_ground.plan {
+                board.path_signs(&live.without_path);
+                board.disagreement(live);
+            }
         }
         // Drawn last, because the stroke covers everything else.
         board.marks(&self.hand.tool().marks(&context));

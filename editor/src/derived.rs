@@ -7,6 +7,7 @@ use crate::scene::Scene;
 use crate::worker::Worker;
 use roadwright_scenario::Scenario;
 use roadwright_scenario::check::{Finding, check};
+use roadwright_simulation::unreachable_over_ground;
 use std::sync::Arc;
 
 /// A revision of a scenario to derive a scene from, and the previous scene, whose unchanged roads are reused.
@@ -17,6 +18,10 @@ type CheckQuestion = (Arc<Scenario>, u64);
 pub(crate) struct Derivation {
     scenes: Worker<SceneQuestion, Scene>,
     checks: Worker<CheckQuestion, (u64, Vec<Finding>)>,
+    /// Destinations off the lanes, which may take a second or two.
+    ground_checks: Worker<CheckQuestion, (u64, Vec<Finding>)>,
+    checked: (u64, Vec<Finding>),
+    ground_checked: (u64, Vec<Finding>),
     routes: RoutePlanner,
     /// Epoch of the context and revision of the document of the last request.
     asked: (u64, u64),
@@ -36,6 +41,14 @@ impl Derivation {
                 |(scenario, revision): CheckQuestion| (revision, check(&scenario)),
                 wake.clone(),
             ),
+            ground_checks: Worker::new(
+                |(scenario, revision): CheckQuestion| {
+                    (revision, unreachable_over_ground(&scenario))
+                },
+                wake.clone(),
+            ),
+            checked: (0, Vec::new()),
+            ground_checked: (0, Vec::new()),
             routes: RoutePlanner::new(wake),
             asked: (0, 0),
         }
@@ -56,6 +69,12 @@ impl Derivation {
         let before = cx.model.scene.clone();
         self.scenes.ask((scenario.clone(), revision, before));
         self.checks.ask((scenario.clone(), revision));
+        self.ground_checks.ask((scenario.clone(), revision));
+    }
+
+    /// Whether destinations off the lanes have been checked in this revision.
+    pub(crate) fn has_checked_ground(&self, revision: u64) -> bool {
+        self.ground_checked.0 == revision
     }
 
     /// Whether the routes of the selected trips are known.
@@ -75,8 +94,13 @@ impl Derivation {
         if let Some(scene) = self.scenes.take() {
             self.take_scene(cx, scene);
         }
-        if let Some((revision, findings)) = self.checks.take() {
-            cx.model.findings = (revision, Arc::new(findings));
+        let (checked, ground_checked) = (self.checks.take(), self.ground_checks.take());
+        if checked.is_some() || ground_checked.is_some() {
+            self.checked = checked.unwrap_or(std::mem::take(&mut self.checked));
+            self.ground_checked =
+                ground_checked.unwrap_or(std::mem::take(&mut self.ground_checked));
+            let all = self.checked.1.iter().chain(&self.ground_checked.1);
+            cx.model.findings = (self.checked.0, Arc::new(all.cloned().collect()));
         }
         self.routes.take(cx);
     }

@@ -96,6 +96,7 @@ fn action_of(effect: Effect) -> Action {
         Effect::Explain(from, to) => Action::Explain(Some((from, to))),
         Effect::MoveOverlay(by) => Action::MoveBackground(by),
         Effect::ScaleOverlay(by) => Action::ScaleBackground(by),
+        Effect::Measured(line) => Action::Measured(line),
         Effect::Refuse(why) => Action::Say(Tone::Refused, why),
     }
 }

@@ -62,6 +62,7 @@ pub(crate) fn tool(painter: &Painter, rect: Rect, kind: ToolKind, color: Color32
         ToolKind::Obstacle => cube(&sign),
         ToolKind::Forest => trees(&sign),
         ToolKind::Land => shore(&sign),
+        ToolKind::Paint => brush(&sign),
         ToolKind::Place => pin(&sign),
         ToolKind::Terrain => ridge(&sign),
         ToolKind::Vehicle => car(&sign),
@@ -120,6 +121,19 @@ fn trees(sign: &Sign<'_>) {
         sign.outline(&[(x, top), (x + size, foot), (x - size, foot)]);
         sign.segment([[x, foot], [x, 0.93]]);
     }
+}
+
+/// A brush with the stroke that it has drawn.
+fn brush(sign: &Sign<'_>) {
+    sign.outline(&[(0.78, 0.08), (0.92, 0.22), (0.6, 0.56), (0.45, 0.41)]);
+    sign.outline(&[
+        (0.45, 0.41),
+        (0.6, 0.56),
+        (0.42, 0.74),
+        (0.27, 0.68),
+        (0.3, 0.52),
+    ]);
+    sign.line(&[(0.08, 0.92), (0.35, 0.85), (0.6, 0.93), (0.92, 0.85)]);
 }
 
 fn shore(sign: &Sign<'_>) {

@@ -26,6 +26,7 @@ mod document_flow;
 mod edit_commands;
 pub mod folder_list;
 mod folder_reader;
+mod ground_marks;
 mod group_edits;
 mod hand;
 mod hidden_chip;

@@ -14,7 +14,7 @@ use crate::gamepad::PadState;
 use crate::import_report::ImportReport;
 use crate::input::KeyChord;
 use crate::kept_runs::{KeptRunAction, KeptRuns};
-use crate::live::LivePicture;
+use crate::live::{LivePicture, PathNotice};
 use crate::panel::PanelId;
 use crate::scene::Scene;
 use crate::settings::Settings;
@@ -70,6 +70,8 @@ pub struct Model {
     pub selection: Objects,
     /// The explained connection between two lanes through the selected junction.
     pub explained: Option<(LaneEnd, LaneEnd)>,
+    /// The line that was measured last, m.
+    pub measured: Vec<DVec2>,
     /// Planned routes of selected vehicles and flows.
     pub(crate) routes: PlannedRoutes,
     /// The current tool.
@@ -135,6 +137,16 @@ impl Model {
     /// Whether the simulation is playing.
     pub fn is_playing(&self) -> bool {
         self.live.as_ref().is_some_and(|live| live.is_playing)
+    }
+
+    /// Agents of the run that have no path, or of which it is not known yet whether they have one.
+    pub(crate) fn without_path(&self) -> &[PathNotice] {
+        self.live.as_ref().map_or(&[], |live| &live.without_path)
+    }
+
+    /// Number of problems: findings of the check, and agents without a known path.
+    pub(crate) fn problem_count(&self) -> usize {
+        self.findings.1.len() + self.without_path().len()
     }
 
     /// The selected object, if there is exactly one.
@@ -347,6 +359,8 @@ pub enum Action {
     Abort,
     /// Changes the selection.
     Select(Objects),
+    /// Compares the planned path of the watched vehicle with this line, m.
+    Measured(Vec<DVec2>),
     /// Explains the connection between two lanes through the selected junction; `None` ends the explanation.
     Explain(Option<(LaneEnd, LaneEnd)>),
     /// Shows this box on the map.

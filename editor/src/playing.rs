@@ -6,7 +6,7 @@ use crate::live::{Coordinator, Live};
 use crate::model::{Action, Model, SPEEDS, Tone};
 use crate::requests::{ModuleRequest, PlayingAction, Request};
 use roadwright_scenario::ObjectId;
-use roadwright_simulation::{CouplingOrder, HandControls};
+use roadwright_simulation::{CouplingOrder, GroundQuestion, HandControls};
 
 /// Time by which the user rewinds in one step, s.
 const LOOK_BACK: f64 = 1.0;
@@ -21,6 +21,8 @@ struct OwnRun {
     revision: u64,
     /// The inspected junction or road.
     coordinator: Option<Coordinator>,
+    /// What is inspected of the watched vehicle's planning.
+    ground: GroundQuestion,
     /// The number of the last message that was shown.
     shown_error: u64,
 }
@@ -34,6 +36,17 @@ pub(crate) struct Playing {
 /// The selected junction or road.
 fn selected(model: &Model) -> Option<Coordinator> {
     model.single().and_then(Coordinator::of)
+}
+
+/// The question about the watched vehicle's planning that follows from the overlays and the measured line.
+fn ground_question(model: &Model) -> GroundQuestion {
+    let view = model.settings.open_ground;
+    GroundQuestion {
+        cells: view.costs,
+        forecasts: view.forecasts,
+        search: view.search,
+        other_path: model.measured.clone(),
+    }
 }
 
 impl Playing {
@@ -121,7 +134,11 @@ impl Playing {
     /// Whether the run has carried out all orders and inspects the selection.
     pub(crate) fn is_settled(&self, cx: &Context) -> bool {
         let mut live = self.own.live.iter().filter(|_| self.own.epoch == cx.epoch);
-        live.all(|live| live.is_settled() && self.own.coordinator == selected(&cx.model))
+        live.all(|live| {
+            live.is_settled()
+                && self.own.coordinator == selected(&cx.model)
+                && self.own.ground == ground_question(&cx.model)
+        })
     }
 
     /// Returns the run, and starts it if there is none.
@@ -156,6 +173,11 @@ impl Playing {
         if own.coordinator != coordinator {
             own.coordinator = coordinator;
             live.look_into(coordinator);
+        }
+        let ground = ground_question(&cx.model);
+        if own.ground != ground {
+            own.ground = ground.clone();
+            live.look_at_ground(ground);
         }
         let picture = live.picture();
         // A snapshot contains only the last message and is read many times. The number shows whether the

@@ -93,6 +93,7 @@ impl Context {
         let tools = &mut self.model.settings.tools;
         let radius = match self.model.tool {
             ToolKind::Forest => &mut tools.forest.radius,
+            ToolKind::Paint => &mut tools.paint.radius,
             ToolKind::Terrain => &mut tools.terrain.radius,
             _ => return,
         };

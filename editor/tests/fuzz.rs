@@ -102,6 +102,7 @@ impl Hand {
                 Effect::MoveOverlay(_)
                 | Effect::ScaleOverlay(_)
                 | Effect::Explain(..)
+                | Effect::Measured(_)
                 | Effect::Refuse(_) => {}
             }
         }
@@ -122,6 +123,7 @@ impl Hand {
         self.options.obstacle.kind = kinds[self.stream.next_index(3)];
         self.options.terrain.mode = modes[self.stream.next_index(4)];
         self.options.forest.erase = self.chance(0.4);
+        self.options.paint.erase = self.chance(0.4);
         let uses = roadwright_scenario::LandUse::ALL;
         self.options.land = uses[self.stream.next_index(uses.len())];
         self.options.preset = self.stream.next_index(self.options.presets.len());

@@ -16,6 +16,7 @@ mod junction_tools;
 mod junctions;
 mod kinds;
 mod modules;
+mod open_ground;
 mod past;
 mod pictures;
 mod scan;

@@ -125,8 +125,8 @@ commands! {
     ToggleTheme: "Light or dark theme", "Switch between the light and the dark theme.", "";
     Larger: "Larger interface", "Make the interface larger.", "Ctrl+Plus";
     Smaller: "Smaller interface", "Make the interface smaller.", "Ctrl+Minus";
-    BrushSmaller: "Smaller brush", "Make the brush of the forest or terrain tool smaller.", "OpenBracket";
-    BrushLarger: "Larger brush", "Make the brush of the forest or terrain tool larger.", "CloseBracket";
+    BrushSmaller: "Smaller brush", "Make the brush of the current tool smaller.", "OpenBracket";
+    BrushLarger: "Larger brush", "Make the brush of the current tool larger.", "CloseBracket";
     => tools {
         Select: "Tool: Select", "Select, move, rotate and reshape objects.", "V";
         Road: "Tool: Road", "Draw roads.", "R";
@@ -134,6 +134,7 @@ commands! {
         Obstacle: "Tool: Obstacle", "Place obstacles.", "O";
         Forest: "Tool: Forest", "Paint forests.", "T";
         Land: "Tool: Land", "Draw parks, water and districts.", "U";
+        Paint: "Tool: Paint", "Paint ground that vehicles off the lanes avoid.", "K";
         Place: "Tool: Place", "Place points of interest and parking bays.", "P";
         Terrain: "Tool: Terrain", "Shape the ground.", "H";
         Vehicle: "Tool: Vehicle", "Place vehicles.", "A";

@@ -90,6 +90,15 @@ impl Kind {
                 edits.push(Edit::Flow(*id, Some(Box::new(flow))));
             }
         }
+        if self == Self::VehicleType {
+            for (id, layer) in scenario.paint() {
+                let mut layer = layer.clone();
+                if let Some(cost) = layer.vehicles.remove(key) {
+                    layer.vehicles.insert(name.to_owned(), cost);
+                    edits.push(Edit::Paint(*id, Some(Box::new(layer))));
+                }
+            }
+        }
         edits
     }
 

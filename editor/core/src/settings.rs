@@ -50,6 +50,51 @@ impl Heat {
     }
 }
 
+/// Overlays of open ground.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GroundView {
+    /// Whether painted layers are shown.
+    pub painted: bool,
+    /// Whether the map shows where the watched vehicle has left its plan, and which vehicles have no path.
+    pub plan: bool,
+    /// Whether the costs of cells are shown for the watched vehicle.
+    pub costs: bool,
+    /// Whether the forecasts of moving vehicles are shown.
+    pub forecasts: bool,
+    /// Whether the search of the watched vehicle is shown.
+    pub search: bool,
+    /// Number of cells of the search that are shown; `None` for all. Not kept between sessions.
+    #[serde(skip)]
+    pub search_step: Option<u32>,
+}
+
+impl GroundView {
+    /// Number of cells to show of a search that has expanded this many.
+    pub fn shown_cells(self, expanded: usize) -> usize {
+        self.search_step
+            .map_or(expanded, |step| expanded.min(step as usize))
+    }
+
+    /// Whether anything is shown that has to be asked of the run.
+    pub fn asks(self) -> bool {
+        self.plan || self.costs || self.forecasts || self.search
+    }
+}
+
+impl Default for GroundView {
+    fn default() -> Self {
+        Self {
+            painted: true,
+            plan: true,
+            costs: false,
+            forecasts: false,
+            search: false,
+            search_step: None,
+        }
+    }
+}
+
 /// Settings kept between sessions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -72,6 +117,8 @@ pub struct Settings {
     pub rigid_bodies: bool,
     /// The heat map.
     pub heat: Heat,
+    /// Overlays of open ground.
+    pub open_ground: GroundView,
     /// Keys.
     pub keys: KeyMap,
     /// Tools.
@@ -98,6 +145,7 @@ impl Default for Settings {
             skid_marks: true,
             rigid_bodies: false,
             heat: Heat::None,
+            open_ground: GroundView::default(),
             keys: KeyMap::default(),
             tools: ToolOptions::default(),
             recent: Vec::new(),

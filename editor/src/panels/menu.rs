@@ -135,6 +135,7 @@ fn view(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     });
     // Submenus keep the menu short enough for the lowest window at normal letter size.
     ui.menu_button("Heat map", |ui| heat(ui, model, actions));
+    ui.menu_button("Open ground", |ui| open_ground(ui, model, actions));
     ui.separator();
     let window = [C::ToggleTheme, C::Larger, C::Smaller, C::ResetPanels];
     items(ui, model, actions, &window);
@@ -248,6 +249,39 @@ fn heat(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             actions.push(Action::Settings(Box::new(settings)));
             ui.close();
         }
+    }
+}
+
+fn open_ground(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let mut settings = model.settings.clone();
+    let view = &mut settings.open_ground;
+    for (is_on, name, hint) in [
+        (&mut view.painted, "Painted layers", "Show painted ground."),
+        (
+            &mut view.plan,
+            "Plans",
+            "Show which vehicles have no path, and where the watched one disagrees with its plan.",
+        ),
+        (
+            &mut view.costs,
+            "Costs",
+            "Show what cells cost the watched vehicle, around it.",
+        ),
+        (
+            &mut view.forecasts,
+            "Forecasts",
+            "Show where moving vehicles are expected.",
+        ),
+        (
+            &mut view.search,
+            "Search",
+            "Show which cells the search of the watched vehicle expands, and in which order.",
+        ),
+    ] {
+        ui.checkbox(is_on, name).on_hover_text(hint);
+    }
+    if settings != model.settings {
+        actions.push(Action::Settings(Box::new(settings)));
     }
 }
 

@@ -10,6 +10,7 @@ mod docking;
 mod driving;
 mod experiment;
 mod green_wave;
+mod ground_plan;
 mod groups;
 mod history;
 mod import;
@@ -196,8 +197,9 @@ impl Behavior<Pane> for Panes<'_> {
 
     fn tab_title_for_pane(&mut self, pane: &Pane) -> WidgetText {
         // The number of problems is visible even while another tab is in front.
-        if *pane == Pane::Panel(PanelId::Problems) && !self.model.findings.1.is_empty() {
-            return format!("Problems ({})", self.model.findings.1.len()).into();
+        let problems = self.model.problem_count();
+        if *pane == Pane::Panel(PanelId::Problems) && problems > 0 {
+            return format!("Problems ({problems})").into();
         }
         pane.title().into()
     }

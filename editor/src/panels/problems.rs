@@ -1,6 +1,7 @@
 //! List of problems. Each has a link to its place, and a repair if a single edit is the obvious one.
 
 use super::PanelFrame;
+use crate::live::PathNotice;
 use crate::model::{Action, Model};
 use crate::tools::Tone;
 use egui::{Align, Layout, RichText, Role, Ui, WidgetInfo};
@@ -13,7 +14,10 @@ const MOST: usize = 300;
 pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     let PanelFrame { model, actions, .. } = frame;
     let findings = &model.findings.1;
-    if findings.is_empty() {
+    for notice in model.without_path().iter().take(MOST) {
+        path_row(ui, model, notice, actions);
+    }
+    if model.problem_count() == 0 {
         super::widgets::empty(ui, "No problems found.");
         return;
     }
@@ -23,6 +27,38 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     if findings.len() > MOST {
         ui.label(format!("and {} more", findings.len() - MOST));
     }
+}
+
+/// An agent of the run that has no path, or is still searching for one.
+fn path_row(ui: &mut Ui, model: &Model, notice: &PathNotice, actions: &mut Vec<Action>) {
+    let agent = notice.agent;
+    let (tone, title, text) = match &notice.reason {
+        Some(reason) => (
+            Tone::Danger,
+            format!("no path: agent {agent}"),
+            format!("{reason}; it waits until something changes"),
+        ),
+        None => (
+            Tone::Warning,
+            format!("searching: agent {agent}"),
+            "it is not known yet whether there is a path to its goal".into(),
+        ),
+    };
+    let color = model.theme().tone(tone);
+    ui.with_layout(Layout::top_down_justified(Align::LEFT), |ui| {
+        let title = RichText::new(title).color(color).strong();
+        if ui
+            .selectable_label(model.watched == Some(agent), title)
+            .on_hover_text("Show and watch the vehicle.")
+            .clicked()
+        {
+            let around = roadwright_geometry::DVec2::splat(15.0);
+            actions.push(Action::Jump(notice.at - around, notice.at + around));
+            actions.push(Action::Watch(Some(agent)));
+        }
+    });
+    ui.label(RichText::new(text).small());
+    ui.add_space(4.0);
 }
 
 fn row(ui: &mut Ui, model: &Model, finding: &Finding, actions: &mut Vec<Action>) {

@@ -144,7 +144,8 @@ impl<T: Clone> Subject<'_, T> {
         self.actions.push(Action::Apply(label, (self.edit)(object)));
     }
 
-    fn change(&mut self, response: &Response, label: &str, set: impl FnOnce(&mut T)) {
+    /// Changes the object as a part of a gesture, if the response says so. A drag is one step.
+    pub(super) fn change(&mut self, response: &Response, label: &str, set: impl FnOnce(&mut T)) {
         // Created only when the row has changed, so that most frames copy no object.
         let edit = || {
             let mut object = self.object.clone();

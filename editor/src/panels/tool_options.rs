@@ -5,9 +5,10 @@ use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Purpose};
 use crate::tools::{
     ObstacleKind, RandomTripOptions, RoadPreset, TerrainMode, ToolKind, ToolOptions,
+    new_paint_layer,
 };
 use egui::{DragValue, Slider, Ui};
-use roadwright_scenario::{LandUse, ObjectId, Poly3};
+use roadwright_scenario::{Edit, LandUse, ObjectId, PaintId, Poly3};
 use roadwright_simulation::PopulateFrom;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
@@ -22,6 +23,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             ToolKind::Roundabout => layer(ui, &mut options),
             ToolKind::Obstacle => obstacle(ui, &mut options),
             ToolKind::Forest => forest(ui, &mut options),
+            ToolKind::Paint => paint(ui, model, &mut options, actions),
             ToolKind::Land => {
                 for usage in LandUse::ALL {
                     ui.selectable_value(&mut options.land, usage, usage.name());
@@ -255,6 +257,35 @@ fn forest(ui: &mut Ui, options: &mut ToolOptions) {
     let mut seed = forest.seed as f64;
     drag(ui, "Seed", &mut seed, 0.0..=1e6, 0.2);
     forest.seed = seed.max(0.0) as u64;
+}
+
+/// The layer to paint in, and the brush. Costs are in the inspector.
+fn paint(ui: &mut Ui, model: &Model, options: &mut ToolOptions, actions: &mut Vec<Action>) {
+    let scenario = model.document.scenario();
+    let brush = &mut options.paint;
+    ui.selectable_value(&mut brush.erase, false, "Paint");
+    ui.selectable_value(&mut brush.erase, true, "Erase");
+    ui.separator();
+    slider(ui, "Brush, m", &mut brush.radius, 0.5..=200.0);
+    ui.separator();
+    let names: Vec<(PaintId, String)> = scenario
+        .paint()
+        .iter()
+        .map(|(&id, layer)| (id, layer.name.clone()))
+        .collect();
+    if let Some(shown) = brush.chosen(scenario)
+        && let Some(chosen) = choice(ui, "Painted layer", &shown, &names)
+    {
+        brush.layer = Some(chosen);
+    }
+    let hint = "Add a layer with costs of its own.";
+    if ui.button("New layer").on_hover_text(hint).clicked() {
+        let (id, layer) = (scenario.next_paint_id(), new_paint_layer(scenario));
+        let edit = Edit::Paint(id, Some(Box::new(layer)));
+        actions.push(Action::Apply("New painted layer".into(), edit));
+        (brush.layer, brush.erase) = (Some(id), false);
+    }
+    ui.label("Costs are in the Inspector.");
 }
 
 fn slider(ui: &mut Ui, name: &str, value: &mut f64, range: std::ops::RangeInclusive<f64>) {

@@ -45,6 +45,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
             let vehicle = vehicles.find(|vehicle| vehicle.agent == agent);
             mishap(ui, vehicle.and_then(|vehicle| vehicle.mishap.words()));
             facts(ui, seen);
+            super::ground_plan::ui(ui, model, actions);
         }
         None => {
             ui.label(where_it_is(live));

@@ -153,7 +153,7 @@ const EDITOR: Layered = Layered {
         // Drawing of the map.
         &["background", "map", "marks"],
         // The state that panels read, and their actions.
-        &["labels", "model"],
+        &["ground_marks", "labels", "model"],
         // Widgets.
         &[
             "hand",

@@ -10,11 +10,13 @@ mod runner;
 pub use roadwright_recording::{HeatCells, Timeline, TracePoint};
 
 use roadwright_agent::{BehaviourView, Registry};
+use roadwright_geometry::DVec2;
 use roadwright_recording::RunResults;
 use roadwright_scenario::{NodeId, ObjectId, RoadId, Scenario};
 use roadwright_simulation::{
-    AgentCounts, Collision, CouplingOrder, Ground, HandControls, Inspection, JunctionInspection,
-    LogLine, Mark, RoadInspection, SignalHead, Snapshot, Status, VehicleRecord,
+    AgentCounts, Collision, CouplingOrder, Ground, GroundInspection, GroundQuestion, HandControls,
+    Inspection, JunctionInspection, LogLine, Mark, RoadInspection, SignalHead, Snapshot, Status,
+    VehicleRecord,
 };
 use runner::Runner;
 use std::sync::mpsc::{Sender, channel};
@@ -62,6 +64,8 @@ enum Order {
     Modules(Registry),
     Watch(Option<u64>),
     LookInto(Option<Coordinator>),
+    /// Inspects what the watched agent plans on.
+    LookAtGround(GroundQuestion),
     Look(u64, Sender<Option<BehaviourView>>),
     /// Shows a moment of the past, in seconds.
     LookBack(f64),
@@ -108,6 +112,10 @@ pub struct LivePicture {
     pub junction: Option<JunctionInspection>,
     /// The inspected road.
     pub road: Option<RoadInspection>,
+    /// State of the watched agent's planning; `None` if it does not plan over open ground.
+    pub planning: Option<Arc<GroundInspection>>,
+    /// Agents that have no path, or of which it is not known yet whether they have one.
+    pub without_path: Vec<PathNotice>,
     /// The heat map.
     pub heat: Arc<HeatCells>,
     /// Results of the run so far.
@@ -128,6 +136,17 @@ pub struct LivePicture {
     pub hash: u64,
     /// Number of orders carried out so far.
     pub orders: u64,
+}
+
+/// An agent off the lanes that has no path, or is still searching for one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathNotice {
+    /// The agent.
+    pub agent: u64,
+    /// Middle of its body, m.
+    pub at: DVec2,
+    /// The reason why it has no path; `None` while it is not known whether there is one.
+    pub reason: Option<String>,
 }
 
 /// A simulation that runs in the background.
@@ -239,6 +258,11 @@ impl Live {
     /// Inspects a junction or a road, or nothing if `None`.
     pub fn look_into(&mut self, coordinator: Option<Coordinator>) {
         self.give(Order::LookInto(coordinator));
+    }
+
+    /// Inspects what the watched agent plans on over open ground.
+    pub fn look_at_ground(&mut self, question: GroundQuestion) {
+        self.give(Order::LookAtGround(question));
     }
 
     /// The current input of an agent's behaviour; `None` if the agent is not driving or the thread does

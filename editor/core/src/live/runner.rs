@@ -6,11 +6,14 @@
 //!  picture <- publish   60 times a second, and after every order
 //! ```
 
-use super::{Coordinator, LivePicture, Order};
+use super::{Coordinator, LivePicture, Order, PathNotice};
 use roadwright_agent::Registry;
 use roadwright_recording::{AgentTrace, Intervention, ObservedRun, Rewind, RunResults, steps};
 use roadwright_scenario::{AgentId, Scenario};
-use roadwright_simulation::{CouplingOrder, HandControls, Status, World};
+use roadwright_simulation::{
+    CouplingOrder, GroundInspection, GroundQuestion, HandControls, PathStatus, Snapshot, Status,
+    World,
+};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -23,6 +26,8 @@ const PICTURE_RATE: f64 = 60.0;
 /// Maximum backlog of wall time to catch up on, in seconds; any excess is dropped. Otherwise, a run that was
 /// too slow for a minute would race for a minute once it has less to do.
 const MOST_BEHIND: f64 = 0.25;
+/// Cells and searches of the watched agent are taken with every so many snapshots of a playing run.
+const PLANNING_EVERY: u64 = 12;
 /// Number of lines shown from the log of the modules.
 const LOG_LINES: usize = 200;
 
@@ -45,6 +50,9 @@ pub(super) struct Runner {
     end_at: Option<u64>,
     watched: Option<u64>,
     coordinator: Option<Coordinator>,
+    ground: GroundQuestion,
+    /// Number of snapshots so far.
+    published: u64,
     /// Results of the previous run.
     before: Option<Arc<RunResults>>,
     error: Option<(u64, String)>,
@@ -76,6 +84,8 @@ impl Runner {
             end_at: None,
             watched: None,
             coordinator: None,
+            ground: GroundQuestion::default(),
+            published: 0,
             before: None,
             error: None,
             errors: 0,
@@ -174,6 +184,7 @@ impl Runner {
             Order::Modules(registry) => self.use_modules(registry),
             Order::Watch(agent) => self.watch(agent),
             Order::LookInto(coordinator) => self.coordinator = coordinator,
+            Order::LookAtGround(question) => self.ground = question,
             Order::LookBack(time) => {
                 let dt = self.dt();
                 self.look_back(steps(time, dt));
@@ -365,7 +376,8 @@ impl Runner {
         }
     }
 
-    fn publish(&self) {
+    fn publish(&mut self) {
+        self.published += 1;
         // Lists that have not grown are shared with the previous snapshot, because most snapshots add nothing
         // to them.
         let before = match self.shared.lock() {
@@ -417,6 +429,8 @@ impl Runner {
             Some(Coordinator::Road(road)) => picture.road = world.inspect_road(road),
             None => {}
         }
+        picture.planning = self.planning(world, before);
+        picture.without_path = without_path(world, &picture.snapshot);
         picture.collisions = if before.collisions.len() == world.collisions().len() {
             before.collisions.clone()
         } else {
@@ -435,6 +449,25 @@ impl Runner {
             let skipped = lines.len().saturating_sub(LOG_LINES);
             Arc::new(lines.skip(skipped).cloned().collect())
         };
+    }
+
+    /// State of the watched agent's planning. While the run plays, cells and searches are taken a few times a second only,
+    /// because they cost more than a step.
+    fn planning(&self, world: &World, before: &LivePicture) -> Option<Arc<GroundInspection>> {
+        let watched = self.watched?;
+        let is_cheap = self.ground == GroundQuestion::default();
+        let kept = before
+            .planning
+            .as_ref()
+            .filter(|kept| kept.agent == watched);
+        if let Some(kept) = kept
+            && self.playing
+            && !is_cheap
+            && !self.published.is_multiple_of(PLANNING_EVERY)
+        {
+            return Some(kept.clone());
+        }
+        world.inspect_ground(watched, &self.ground).map(Arc::new)
     }
 
     /// Takes the next order, waiting for it while the run is paused.
@@ -520,4 +553,19 @@ impl Runner {
             }
         }
     }
+}
+
+/// Agents that have no path, or of which it is not known yet whether they have one.
+fn without_path(world: &World, snapshot: &Snapshot) -> Vec<PathNotice> {
+    let notice = |(agent, status): (u64, &PathStatus)| {
+        Some(PathNotice {
+            agent,
+            at: snapshot.vehicle(agent)?.body.position,
+            reason: match status {
+                PathStatus::NoPath(why) => Some(why.text.clone()),
+                PathStatus::Searching | PathStatus::Found => None,
+            },
+        })
+    };
+    world.without_known_path().filter_map(notice).collect()
 }

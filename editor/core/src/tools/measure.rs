@@ -53,7 +53,13 @@ impl Tool for Measure {
             }
             ToolEvent::Type(_) => {}
         }
-        Vec::new()
+        // While the pointer only moves, the line stays.
+        match event {
+            ToolEvent::Move(_) | ToolEvent::Press(_) | ToolEvent::Drag(_) | ToolEvent::Type(_) => {
+                Vec::new()
+            }
+            _ => vec![Effect::Measured(self.points.clone())],
+        }
     }
 
     fn marks(&self, _: &ToolContext<'_>) -> Vec<Mark> {

@@ -10,6 +10,7 @@ mod measure;
 mod obstacle;
 mod options;
 mod overlay;
+mod paint;
 mod place;
 mod ribbon;
 mod road;
@@ -22,9 +23,10 @@ pub mod turns;
 mod vehicle;
 
 pub use options::{
-    ForestOptions, ObstacleKind, ObstacleOptions, RandomTripOptions, RoadPreset, SnapOptions,
-    TerrainMode, TerrainOptions, ToolOptions, standard_presets,
+    ForestOptions, ObstacleKind, ObstacleOptions, PaintOptions, RandomTripOptions, RoadPreset,
+    SnapOptions, TerrainMode, TerrainOptions, ToolOptions, standard_presets,
 };
+pub use paint::new_paint_layer;
 pub use ribbon::ribbon;
 pub use roadwright_scenario::{MapPart, layers};
 pub use select::{named, outline_of};
@@ -55,6 +57,8 @@ pub enum ToolKind {
     Forest,
     /// Draws land: parks, water, and other uses of the ground.
     Land,
+    /// Paints ground with costs for planners.
+    Paint,
     /// Places points of interest.
     Place,
     /// Shapes the ground.
@@ -71,7 +75,7 @@ pub enum ToolKind {
 
 impl ToolKind {
     /// All tools in the order of the tool bar.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Select,
         Self::Road,
         Self::Roundabout,
@@ -84,6 +88,7 @@ impl ToolKind {
         Self::Flow,
         Self::Measure,
         Self::Overlay,
+        Self::Paint,
     ];
 
     /// Name on the screen.
@@ -95,6 +100,7 @@ impl ToolKind {
             Self::Obstacle => "Obstacle",
             Self::Forest => "Forest",
             Self::Land => "Land",
+            Self::Paint => "Paint",
             Self::Place => "Place",
             Self::Terrain => "Terrain",
             Self::Vehicle => "Vehicle",
@@ -113,6 +119,9 @@ impl ToolKind {
             Self::Obstacle => "Place a box, circle or polygon as an obstacle.",
             Self::Forest => "Paint trees with a brush, or erase them.",
             Self::Land => "Draw a park, water or a district on the ground.",
+            Self::Paint => {
+                "Paint ground that vehicles off the lanes avoid or do not enter, or erase it."
+            }
             Self::Place => "Name a place for scripts, or draw a parking bay.",
             Self::Terrain => "Raise, lower, smooth or flatten the ground.",
             Self::Vehicle => "Place a vehicle: drag from its start to its destination.",
@@ -131,6 +140,7 @@ impl ToolKind {
             Self::Obstacle => Box::new(obstacle::ObstacleTool::default()),
             Self::Forest => Box::new(forest::ForestTool::default()),
             Self::Land => Box::new(land::LandTool::default()),
+            Self::Paint => Box::new(paint::PaintTool::default()),
             Self::Place => Box::new(place::PlaceTool::default()),
             Self::Terrain => Box::new(terrain::TerrainTool::default()),
             Self::Vehicle => Box::new(vehicle::VehicleTool::default()),
@@ -213,6 +223,8 @@ pub enum Effect {
     MoveOverlay(DVec2),
     /// Scales the background picture about its lower left corner.
     ScaleOverlay(f64),
+    /// The line that has been measured, m.
+    Measured(Vec<DVec2>),
     /// Reports what could not be done and why.
     Refuse(String),
 }

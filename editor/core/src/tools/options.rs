@@ -2,7 +2,9 @@
 
 use super::MapPart;
 use roadwright_scenario::operation::draw::RoadStyle;
-use roadwright_scenario::{CrossSection, LandUse, LaneType, ObjectId, RoadClass, Scenario};
+use roadwright_scenario::{
+    CrossSection, LandUse, LaneType, ObjectId, PaintId, RoadClass, Scenario,
+};
 use roadwright_simulation::PopulateFrom;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -111,6 +113,17 @@ pub struct ForestOptions {
     pub erase: bool,
 }
 
+/// Options of the paint brush.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PaintOptions {
+    /// Radius of the brush, m.
+    pub radius: f64,
+    /// Whether the brush erases.
+    pub erase: bool,
+    /// The layer to paint in, if the scenario has it; otherwise the newest.
+    pub layer: Option<PaintId>,
+}
+
 /// Function of the terrain brush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -179,6 +192,8 @@ pub struct ToolOptions {
     pub obstacle: ObstacleOptions,
     /// Options of the forest brush.
     pub forest: ForestOptions,
+    /// Painted ground.
+    pub paint: PaintOptions,
     /// Land use of new areas.
     pub land: LandUse,
     /// Options of the terrain brush.
@@ -245,6 +260,11 @@ impl Default for ToolOptions {
                 spacing: 4.0,
                 seed: 1,
                 erase: false,
+            },
+            paint: PaintOptions {
+                radius: 8.0,
+                erase: false,
+                layer: None,
             },
             land: LandUse::Park,
             terrain: TerrainOptions {

@@ -14,6 +14,7 @@ mod lanes;
 pub(super) mod law;
 mod node;
 mod obstacle;
+mod paint;
 mod path;
 mod place;
 mod road;
@@ -30,6 +31,7 @@ pub(crate) use path::zones;
 use super::PanelFrame;
 use super::widgets::empty;
 use crate::model::{Action, Model};
+use crate::tools::ToolKind;
 use egui::Ui;
 use roadwright_scenario::ObjectId;
 
@@ -44,6 +46,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
             super::green_wave::opener(ui, model, actions);
             problems(ui, model, object);
         }
+        None if model.tool == ToolKind::Paint => paint::ui(ui, model, actions),
         None if model.selection.is_empty() => {
             empty(
                 ui,
