@@ -11,9 +11,9 @@ use egui_plot::{Line, Plot, PlotPoints, VLine};
 use roadwright_control::fuzzy::{
     Aggregation, CHROMOSOME, CONTROLLERS, FuzzyController, Inference, Variable, rule_place,
 };
-use roadwright_control::{Idm, Pursuit, Term, formulas};
+use roadwright_control::{Idm, LateralModel, LqrDesign, Pursuit, Term, formulas};
 use roadwright_plugin_api::{ControllerInput, NOTHING};
-use roadwright_simulation::Inspection;
+use roadwright_simulation::{Followed, Inspection};
 use std::collections::BTreeMap;
 
 /// Width of the bar of a term in points, and the value that fills half of it, m/s^2.
@@ -48,6 +48,12 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
                 seen,
                 &Pursuit::terms(&parameters, &seen.input),
             );
+        }
+        "lqr" => {
+            if let Some(followed) = &seen.following {
+                gains(ui, &LqrDesign::of(&parameters), followed);
+            }
+            return law(ui, model.theme(), seen, &[]);
         }
         _ => return law(ui, model.theme(), seen, &[]),
     }
@@ -91,6 +97,66 @@ fn parameters_of(model: &Model, stack: &str) -> BTreeMap<String, f64> {
     let stack = model.document.scenario().stacks().get(stack);
     let set = stack.iter().flat_map(|stack| &stack.controller.parameters);
     set.map(|(key, value)| (key.clone(), *value)).collect()
+}
+
+/// Distance of the speeds for which gains are shown, m/s; the regulator interpolates between the same.
+const GAIN_SPEEDS: f64 = 0.25;
+
+/// Gains of a regulator, kept until its design or model changes.
+#[derive(Clone)]
+struct ShownGains {
+    design: LqrDesign,
+    model: LateralModel,
+    /// Gain of each state; empty if the model cannot be stabilised.
+    gains: Vec<f64>,
+}
+
+impl ShownGains {
+    fn new(design: LqrDesign, model: LateralModel) -> Self {
+        let gains = design.gains(&model);
+        Self {
+            design,
+            model,
+            gains: gains.map_or_else(|_| Vec::new(), |gains| gains.state.row(0).to_vec()),
+        }
+    }
+}
+
+/// Gains of the watched regulator, beside the errors that they act on.
+fn gains(ui: &mut Ui, design: &LqrDesign, followed: &Followed) {
+    let speed = (followed.model.speed / GAIN_SPEEDS).round() * GAIN_SPEEDS;
+    let model = LateralModel {
+        speed,
+        ..followed.model
+    };
+    let id = ui.scope_id().with("gains");
+    let kept: Option<ShownGains> = ui.data(|data| data.get_temp(id));
+    let kept = kept.filter(|kept| kept.design == *design && kept.model == model);
+    let shown = kept.unwrap_or_else(|| ShownGains::new(*design, model));
+    ui.data_mut(|data| data.insert_temp(id, shown.clone()));
+    heading(ui, &format!("Gains at {speed} m/s"));
+    if shown.gains.is_empty() {
+        ui.weak("The vehicle cannot be stabilised.");
+        return;
+    }
+    Grid::new("gains")
+        .num_columns(3)
+        .striped(true)
+        .show(ui, |ui| {
+            for title in ["state", "value", "gain"] {
+                ui.label(RichText::new(title).weak());
+            }
+            ui.end_row();
+            let names = model.states().iter().zip(&followed.state);
+            for ((name, value), gain) in names.zip(&shown.gains) {
+                ui.label(name.replace('_', " "));
+                ui.label(format!("{value:+.3}"));
+                ui.label(format!("{gain:.3}"));
+                ui.end_row();
+            }
+        });
+    ui.label(RichText::new("Steering rate = −gains × state + preview of the curvature.").weak());
+    ui.add_space(6.0);
 }
 
 /// Shows a controller that is a formula, with its current terms, inputs and outputs.

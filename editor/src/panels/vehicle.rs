@@ -154,4 +154,12 @@ fn plots(ui: &mut Ui, model: &Model, trace: &Arc<Vec<TracePoint>>) {
     plot(ui, "Steering, degrees", HEIGHT, vec![steering]);
     let wanted = curve("wanted", 3, 1.0, |point| point.acceleration);
     plot(ui, "Acceleration, m/s²", HEIGHT, vec![wanted]);
+    if trace.iter().any(|point| point.offset.is_some()) {
+        let offset = curve("offset", 0, 2.0, |point| point.offset.unwrap_or(0.0));
+        plot(ui, "Offset from the path, m", HEIGHT, vec![offset]);
+        let heading = curve("heading error", 1, 2.0, |point| {
+            point.heading_error.unwrap_or(0.0).to_degrees()
+        });
+        plot(ui, "Heading error, degrees", HEIGHT, vec![heading]);
+    }
 }

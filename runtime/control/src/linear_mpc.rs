@@ -122,7 +122,7 @@ const RETURN: f64 = 0.9;
 const EARLY: f64 = 1e-9;
 
 /// Plans the steering rates and accelerations of a horizon by quadratic programs, whose minimum without limits
-/// is the batch solution of `lqr`. The vehicle follows a plan until the next one is due.
+/// is the batch solution of `lqr`. The vehicle follows a plan until the next plan is due.
 ///
 /// If a program has no solution, or needs more than the allowed iterations, `lqr` gives that answer, clamped.
 /// The number of such answers is reported as a failure of the module.

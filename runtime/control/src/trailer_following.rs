@@ -193,8 +193,9 @@ impl Drive {
     }
 }
 
-/// Drives a start along a path by a module, and checks how the trailer's axle ends.
-fn assert_backs(module: &Module<dyn Controller>, path: &Path, mut drive: Drive) {
+/// Drives a start along a path by a module, and checks how the trailer's axle ends. Returns its offset, m, its
+/// heading error, rad, and the mean speed, m/s.
+fn assert_backs(module: &Module<dyn Controller>, path: &Path, mut drive: Drive) -> [f64; 3] {
     let parts = module.path_parts().unwrap();
     let mut steps = 0u32;
     while drive.axle_along < DISTANCE {
@@ -223,6 +224,7 @@ fn assert_backs(module: &Module<dyn Controller>, path: &Path, mut drive: Drive) 
     );
     let speed = drive.axle_along / (f64::from(steps) * DT);
     assert!(speed > 0.8, "{}: {speed} m/s", module.info.id);
+    [offset.abs(), heading.abs(), speed]
 }
 
 fn modules() -> [Module<dyn Controller>; 2] {
@@ -257,13 +259,22 @@ fn a_trailer_is_backed_along_a_line_an_arc_and_an_s() {
         },
     ];
     for path in paths.map(Path::new) {
-        for start in 0..20 {
-            let mut stream = Stream::new(start, "start", 0);
-            let mut draw = |most: f64| stream.next_in(-most, most);
-            let [offset, heading, hitch] = [draw(2.5), draw(0.25), draw(0.15)];
-            for module in modules() {
-                assert_backs(&module, &path, Drive::new(offset, heading, hitch));
+        for module in modules() {
+            let (mut widest, mut slowest) = ([0.0f64; 2], f64::INFINITY);
+            for start in 0..20 {
+                let mut stream = Stream::new(start, "start", 0);
+                let mut draw = |most: f64| stream.next_in(-most, most);
+                let drive = Drive::new(draw(2.5), draw(0.25), draw(0.15));
+                let [offset, heading, speed] = assert_backs(&module, &path, drive);
+                widest = [widest[0].max(offset), widest[1].max(heading)];
+                slowest = slowest.min(speed);
             }
+            println!(
+                "{}: at most {:.3} m and {:.2} degrees, at least {slowest:.2} m/s",
+                module.info.id,
+                widest[0],
+                widest[1].to_degrees()
+            );
         }
     }
 }

@@ -34,6 +34,11 @@ pub struct TracePoint {
     pub steering: f64,
     /// Commanded acceleration, m/s^2.
     pub acceleration: f64,
+    /// Offset to the left of the path that it follows, m; `None` for controllers without a model of their
+    /// vehicle.
+    pub offset: Option<f64>,
+    /// Heading relative to that path, rad; `None` for the same controllers.
+    pub heading_error: Option<f64>,
 }
 
 /// Observer that records the trace of an agent.
@@ -82,12 +87,16 @@ impl Observer for AgentTrace {
         if self.trace.len() == TRACE_LENGTH {
             self.trace.pop_front();
         }
+        let following = seen.following.as_ref();
+        let state = |at: usize| following.and_then(|followed| followed.state.get(at).copied());
         self.trace.push_back(TracePoint {
             time,
             speed: seen.input.speed,
             road_speed: seen.input.road_speed,
             steering: seen.input.steering,
             acceleration: seen.command.acceleration,
+            offset: state(0),
+            heading_error: state(1),
         });
     }
 }

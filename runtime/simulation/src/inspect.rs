@@ -19,6 +19,7 @@ use crate::snapshot::MechanicsRecord;
 use crate::traffic::Waits;
 use crate::world::World;
 use glam::DVec2;
+use roadwright_control::LateralModel;
 use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use roadwright_scenario::{DynamicsLevel, NodeId, RoadId};
@@ -55,6 +56,16 @@ impl World {
     }
 }
 
+/// Linear model of a vehicle that follows a path, and its state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Followed {
+    /// Model, at the speed of the vehicle or at 1 m/s if it is slower.
+    pub model: LateralModel,
+    /// Value of each state of the model. The first two are the offset to the left of the path, m, and the
+    /// heading relative to it, rad, of the rear axle or, in reverse, of the axle of the first trailer.
+    pub state: Vec<f64>,
+}
+
 /// State of one agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inspection {
@@ -70,6 +81,9 @@ pub struct Inspection {
     pub input: ControllerInput,
     /// Last output of its controller.
     pub command: ControllerOutput,
+    /// Model of its vehicle by which its controller steers, with its state; `None` for controllers without
+    /// one.
+    pub following: Option<Followed>,
     /// Points of the next 400 m of its route, m.
     pub path: Vec<DVec2>,
     /// The point that it steers towards, m.
@@ -98,7 +112,16 @@ pub(crate) fn inspect(
     let who = &view.agents.identity[agent.index()];
     let controller = modules.controller(who.modules);
     // Perceived again, as the controller would perceive now, because the rows of a step are not kept.
-    let input = view.controller_input(agent, Look::of(controller));
+    let look = Look::of(controller);
+    let input = view.controller_input(agent, look);
+    let following = look.parts.map(|_| {
+        let input = view.path_input(agent, look);
+        let model = LateralModel::of(&input, input.seen.speed.max(1.0));
+        Followed {
+            state: model.state(&input),
+            model,
+        }
+    });
     let pose = view.bodies().pose(agent);
     let front = Pose {
         position: pose.point(view.types.get(who.vehicle_type).front, 0.0),
@@ -120,6 +143,7 @@ pub(crate) fn inspect(
             acceleration: command.acceleration,
             steering: command.steering,
         },
+        following,
         path: path_ahead(view, agent, PATH_REACH),
         pursuit: steers.then(|| seen(pose, input.waypoint_distance, input.waypoint_angle)),
         obstacle: is_hindered.then(|| {

@@ -96,9 +96,9 @@ pub use ground::{Ground, SignalHead};
 pub use hands::HandControls;
 pub use heat_map::{HeatCell, HeatLane, HeatMap, HeatPlace, heat_as_csv};
 pub use inspect::{
-    AlleyInspection, ApproachLane, HeadVehicle, Inspection, JunctionInspection, LaneInspection,
-    PlannedLane, ProgrammeInspection, RoadCell, RoadInspection, RoadVehicle, StopReason,
-    StopTarget, Turning, Waiting,
+    AlleyInspection, ApproachLane, Followed, HeadVehicle, Inspection, JunctionInspection,
+    LaneInspection, PlannedLane, ProgrammeInspection, RoadCell, RoadInspection, RoadVehicle,
+    StopReason, StopTarget, Turning, Waiting,
 };
 pub use junction_watch::{ApproachFigures, JunctionFigures, JunctionWatch};
 pub use messages::{LogLine, Mark};

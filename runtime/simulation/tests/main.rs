@@ -8,6 +8,7 @@ mod coordinators;
 mod coupling;
 mod determinism;
 mod driving;
+mod followers;
 mod grip;
 mod grip_ahead;
 mod hands;

@@ -119,8 +119,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Moves to the minimum where a violated limit is active too, and gives up limits that push the wrong
-    /// way then.
+    /// Moves to the minimum where a violated limit is active too, and gives up limits whose force would be
+    /// negative there.
     fn take_up(&mut self, row: usize, bound: f64, left: &mut u32) -> Result<(), NoMinimum> {
         let length = self.program.lengths[row];
         let limit = self.program.rows.row(row);
@@ -139,7 +139,7 @@ impl<'a> Search<'a> {
                 true => -beyond / reach,
                 false => f64::INFINITY,
             };
-            let (first, given_up) = self.first_to_push(&pulls);
+            let (first, given_up) = self.first_to_yield(&pulls);
             let step = full.min(first);
             if step == f64::INFINITY {
                 return Err(NoMinimum::Contradiction);
@@ -177,9 +177,9 @@ impl<'a> Search<'a> {
         pulls
     }
 
-    /// Length of the step after which an active limit would push the wrong way, with its place; infinite if
-    /// none does.
-    fn first_to_push(&self, pulls: &[f64]) -> (f64, Option<usize>) {
+    /// Length of the step after which the force of an active limit would be negative, with its place; infinite
+    /// if there is none.
+    fn first_to_yield(&self, pulls: &[f64]) -> (f64, Option<usize>) {
         let mut first = (f64::INFINITY, None);
         for (place, (pull, force)) in pulls.iter().zip(&self.forces).enumerate() {
             if *pull > 0.0 && force / pull < first.0 {

@@ -231,7 +231,7 @@ impl Regulator {
     }
 
     /// Returns p, where x'Px + 2 x'p w, and a constant, is the cost of all steps from a state x on if a known
-    /// value w continues for ever.
+    /// value w continues without end.
     pub fn beyond(&self, plant: &Plant) -> Matrix {
         let next = self.closed.transposed();
         let mut effect = &next * &(&self.cost * &plant.known);

@@ -304,3 +304,72 @@ fn a_pushed_trailer_is_planned_as_if_the_horizon_had_no_end() {
     let expected = gains.controls(&state, &ahead)[0];
     assert!((free[0] - expected).abs() < 1e-6, "{} {expected}", free[0]);
 }
+
+/// Mean time of a step, s, for 100 vehicles that drive the lane change, each begun at another time.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "no result depends on the measured time"
+)]
+fn time_of_a_step(module: &Module<dyn Controller>, part: f64) -> f64 {
+    let (dt, count) = (0.01, 100u32);
+    let mut cars: Vec<Car> = (0..count)
+        .map(|number| Car {
+            along: 0.2 * f64::from(number),
+            offset: 0.5,
+            heading: 0.0,
+            wheels: 0.0,
+            rate: 0.3,
+        })
+        .collect();
+    let indices: Vec<u32> = (0..count).collect();
+    let ids: Vec<u64> = (0..u64::from(count)).collect();
+    let (mut spent, steps) = (0.0, 400u32);
+    for number in 0..steps {
+        let inputs = cars.iter().map(|car| car.input(&lane_change, part));
+        let inputs: Vec<PathInput> = inputs.collect();
+        let mut outputs = vec![ControllerOutput::default(); inputs.len()];
+        let step = Step {
+            time: f64::from(number) * dt,
+            period: dt,
+            indices: &indices,
+            ids: &ids,
+            ..Step::default()
+        };
+        let begin = std::time::Instant::now();
+        module.follow(&step, &inputs, &mut outputs);
+        spent += begin.elapsed().as_secs_f64();
+        for (car, output) in cars.iter_mut().zip(&outputs) {
+            car.advance(&lane_change, output.steering, dt);
+        }
+    }
+    spent / f64::from(steps)
+}
+
+#[test]
+#[ignore = "prints figures of the documents"]
+fn the_lane_change_is_measured() {
+    let (own, lqr) = (module(), Lqr::entry().make());
+    println!("rms of linear_mpc {:.4} m", deviation(&own, 0.05 * SPEED));
+    println!("rms of lqr {:.4} m", deviation(&lqr, 0.04 * SPEED));
+    let mut many = LinearMpc::entry().make();
+    let added: Vec<u32> = (0..100).collect();
+    let moment = StepBoundary {
+        step: 0,
+        time: 0.0,
+        capacity: 100,
+        added: &added,
+        removed: &[],
+    };
+    assert_eq!(
+        many.logic.at_step_boundary(&mut many.parameters, &moment),
+        None
+    );
+    println!(
+        "100 vehicles a step: {:.6} s",
+        time_of_a_step(&many, 0.05 * SPEED)
+    );
+    println!(
+        "the same with lqr: {:.6} s",
+        time_of_a_step(&lqr, 0.04 * SPEED)
+    );
+}

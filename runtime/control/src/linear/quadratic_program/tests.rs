@@ -20,7 +20,7 @@ fn by_crate(quadratic: &Matrix, linear: &[f64], rows: &Matrix, bounds: &[f64]) -
         .build()
         .unwrap();
     let cones = [NonnegativeConeT(bounds.len())];
-    let (form, limits) = (sparse(quadratic, true), sparse(rows, false));
+    let (form, limits) = (sparse(quadratic, Part::Upper), sparse(rows, Part::Whole));
     let mut solver = DefaultSolver::new(&form, linear, &limits, bounds, &cones, settings).unwrap();
     solver.solve();
     let is_solved = matches!(
@@ -30,11 +30,21 @@ fn by_crate(quadratic: &Matrix, linear: &[f64], rows: &Matrix, bounds: &[f64]) -
     is_solved.then(|| solver.solution.x.clone())
 }
 
-/// Returns a matrix, or its upper triangle, column by column.
-fn sparse(matrix: &Matrix, upper: bool) -> CscMatrix<f64> {
+/// Part of a matrix.
+#[derive(Clone, Copy)]
+enum Part {
+    Whole,
+    Upper,
+}
+
+/// Returns a part of a matrix column by column, without its zeros.
+fn sparse(matrix: &Matrix, part: Part) -> CscMatrix<f64> {
     let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
     for column in 0..matrix.columns() {
-        let end = if upper { column + 1 } else { matrix.rows() };
+        let end = match part {
+            Part::Whole => matrix.rows(),
+            Part::Upper => column + 1,
+        };
         for row in (0..end).filter(|&row| matrix[[row, column]] != 0.0) {
             rows.push(row);
             values.push(matrix[[row, column]]);
@@ -44,7 +54,7 @@ fn sparse(matrix: &Matrix, upper: bool) -> CscMatrix<f64> {
     CscMatrix::new(matrix.rows(), matrix.columns(), starts, rows, values)
 }
 
-/// A random program of a horizon: rates and their sums are limited both ways.
+/// A random program of a horizon: rates and their sums are limited in both directions.
 struct Random {
     quadratic: Matrix,
     linear: Vec<f64>,
@@ -74,7 +84,11 @@ impl Random {
             }
         }
         let bounds = (0..4 * size).map(|row| {
-            let scale = if row / size % 2 == 0 { 0.3 } else { 0.02 };
+            let scale = if (row / size).is_multiple_of(2) {
+                0.3
+            } else {
+                0.02
+            };
             scale * (1.05 + draw(1.0))
         });
         Self {
@@ -146,6 +160,10 @@ fn random_programs_have_the_minimum_that_an_interior_point_solver_finds() {
 }
 
 #[test]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "no result depends on the measured time"
+)]
 #[ignore = "prints the times of both solvers"]
 fn both_solvers_are_timed() {
     let programs: Vec<Random> = (0..50).map(|seed| Random::new(30, seed)).collect();
