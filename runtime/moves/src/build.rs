@@ -137,7 +137,7 @@ fn between(
     }
 }
 
-/// Frames that are similar to one: the best of each run, with so many frames skipped after it.
+/// Frames similar to a given frame: the best of each run, with `ks` frames skipped after it.
 fn similar(
     frame: &Frame,
     entered: &[Frame],
@@ -227,7 +227,7 @@ fn stretches(clips: &ClipFile, transitions: &[Transition]) -> Vec<MoveEntry> {
         cuts.range(at..end).find(|&&cut| cut != at).copied()
     };
     let mut add = |from: FrameNumber, begin: FrameNumber| {
-        // What follows the last cut of a clip leads nowhere.
+        // The rest of a clip after its last cut leads nowhere.
         if let Some(end) = after(begin) {
             entries.push(MoveEntry {
                 clip: clips.clips[begin.clip].name.clone(),
@@ -503,8 +503,8 @@ mod tests {
     fn a_long_stretch_at_constant_speed_gets_few_transitions() {
         let clips = file(vec![clip("a", &[20.0; 100]), clip("b", &[20.0; 100])]);
         let sparse = transitions(&clips, &BuildRules::default());
-        // One run covers the whole other clip.
-        assert!(sparse.len() <= 4 * 17, "{}", sparse.len());
+        // At most one of a run in the other clip, and two in the clip itself.
+        assert!(sparse.len() <= 6 * 17, "{}", sparse.len());
     }
 
     #[test]

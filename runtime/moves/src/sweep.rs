@@ -42,7 +42,7 @@ pub struct Piece {
     pub begin: f64,
     /// Its last moment, in frames from the beginning of the move.
     pub end: f64,
-    /// What is swept: corners at the first moment.
+    /// Corners of the swept outline at the first moment.
     from: [DVec2; 4],
     /// The same corners at the last moment.
     to: [DVec2; 4],
@@ -307,6 +307,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
         #[test]
         fn the_sweep_is_within_five_centimetres_of_the_true_one(
             motion in [0.0..40.0f64, -8.0..6.0, -8.0..8.0, -2.5..2.5, -2.0..2.0],

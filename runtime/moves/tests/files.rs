@@ -97,7 +97,7 @@ fn damaged_graphs_are_refused_with_key_and_reason() {
             .to_string();
         assert!(error.contains(expected), "{new}: {error}");
     }
-    // What only the clips reveal.
+    // Problems that only the clips reveal.
     let cases = [
         (
             "\"last\":25",

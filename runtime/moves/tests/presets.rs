@@ -1,6 +1,6 @@
 //! The trees of the source, as recorded from the sliding car.
 
-use roadwright_moves::{Library, Preset, RATE, SweepKind, Weights, distance, turned};
+use roadwright_moves::{Frame, Library, Preset, RATE, SweepKind, Weights, distance, turned};
 
 fn library(preset: Preset) -> Library {
     let recorded = preset.record();
@@ -64,21 +64,10 @@ fn skids_slip_by_more_than_twenty_degrees() {
         if !one.name.starts_with("skid") {
             continue;
         }
-        let slips = |frame: &&roadwright_moves::Frame| {
-            frame.sideways.abs() > 20f64.to_radians().tan_of() * frame.forward.abs()
-        };
+        let steepest = roadwright_geometry::math::tan(20f64.to_radians());
+        let slips = |frame: &&Frame| frame.sideways.abs() > steepest * frame.forward.abs();
         let count = one.frames.iter().filter(slips).count();
         assert!(count as f64 / RATE >= 0.3, "{}: {count}", one.name);
-    }
-}
-
-trait Tangent {
-    fn tan_of(self) -> f64;
-}
-
-impl Tangent for f64 {
-    fn tan_of(self) -> f64 {
-        roadwright_geometry::math::tan(self)
     }
 }
 

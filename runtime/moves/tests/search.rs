@@ -172,7 +172,7 @@ fn surroundings(seed: u64) -> Surroundings {
     around
 }
 
-/// What has to be equal, bit for bit.
+/// The parts of a plan that have to be equal, bit for bit.
 fn essence(plan: &Plan) -> (Plan, u32) {
     (plan.clone(), plan.tested)
 }
