@@ -507,6 +507,7 @@ impl World {
             modules: &self.modules,
             dynamics: &self.dynamics,
             hands: &self.hands,
+            index: &self.traffic.index,
         };
         let agents = self.agents.lent();
         ground_plan::inspect(

@@ -103,6 +103,7 @@ fn cart() -> VehicleType {
         max_braking: 2.0.into(),
         max_steering: 1.1.into(),
         steering_rate: 2.5.into(),
+        off_road: roadwright_scenario::OffRoad::default(),
         file: None,
     }
 }

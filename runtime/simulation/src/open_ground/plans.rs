@@ -89,6 +89,8 @@ pub(crate) struct Planner<'a> {
     pub(crate) now: f64,
     /// Whether the agent is due for planning.
     pub(crate) is_due: bool,
+    /// Key of its vehicle type, for the costs of painted layers.
+    pub(crate) vehicle_type: &'a Arc<str>,
 }
 
 /// A lane that continues a path over open ground.
@@ -109,8 +111,6 @@ impl Beyond<'_> {
             self.line.pose(s.min(end)).point((s - end).max(0.0), 0.0)
         })
     }
-    /// Key of its vehicle type, for the costs of painted layers.
-    pub(crate) vehicle_type: &'a Arc<str>,
 }
 
 /// Limits of a driver's steering.
