@@ -26,7 +26,7 @@ constexpr std::array<Parameter, 8> PARAMETERS = {{
     {"reach", "m", "Distance beyond which obstacles do not repel.", 1.0, 28.0, 14.0},
     {"lane_pull", "1/m", "Attraction of the lane's centre.", 0.0, 1.0, 0.0},
     {"lookahead_time", "s", "Lookahead time of the waypoint.", 0.0, 3.0, 0.7},
-    {"lookahead", "m", "Minimum distance of the waypoint.", 1.0, 30.0, 4.5},
+    {"lookahead", "m", "Minimum distance to the waypoint.", 1.0, 30.0, 4.5},
     {"speed_gain", "1/s", "Acceleration per unit of speed error.", 0.1, 5.0, 0.9},
     {"braking", "m/s^2", "Deceleration for planning stops.", 0.5, 8.0, 2.5},
 }};

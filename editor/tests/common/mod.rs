@@ -89,7 +89,7 @@ impl Bench {
         bench
     }
 
-    /// Draws two roads that cross, with a view of 150 m around.
+    /// Draws two roads that cross, and sets the view to 150 m around the crossing.
     pub(crate) fn crossroads() -> Self {
         let mut bench = Self::empty();
         bench.look_at(0.0, 0.0, 150.0);

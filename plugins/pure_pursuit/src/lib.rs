@@ -47,7 +47,7 @@ impl Plugin for PurePursuit {
             1.0..=50.0,
         )
         .unit("m")
-        .doc("Minimum distance of the pursuit point.");
+        .doc("Minimum distance to the pursuit point.");
         list.number("heading_gain", &mut self.heading_gain, 0.0..=2.0)
             .doc("Additional steering angle per unit of heading error.");
         list.number("speed_gain", &mut self.speed_gain, 0.1..=5.0)

@@ -77,7 +77,7 @@ fn quickly() {
 
 #[expect(unsafe_code, reason = "it ends the process on purpose")]
 fn signal_to_all(signal: i32) {
-    // SAFETY: sends a signal to the own process.
+    // SAFETY: sends a signal to this process.
     unsafe {
         kill(std::process::id().cast_signed(), signal);
     }

@@ -117,7 +117,7 @@ impl Extras {
     }
 }
 
-/// Whether a path is that of a background picture.
+/// Whether a path names a background picture.
 pub(crate) fn is_picture(path: &str) -> bool {
     PICTURES.contains(&path)
 }

@@ -65,7 +65,7 @@ pub(crate) fn begin(place: &Path) {
     let _ = PLACE.set(place.to_owned());
 }
 
-/// Makes this process end together with its parent, without which outputs never get their final names.
+/// Makes this process end together with its parent, because only the parent gives outputs their final names.
 #[cfg(target_os = "linux")]
 fn die_with_parent(place: &Path) {
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};

@@ -354,8 +354,8 @@ enum Verdict {
     Nothing,
 }
 
-/// Kinds of misbehaviour, of which one twin has none. Each has a switch, whether the plugin is isolated, and
-/// the verdict.
+/// Kinds of misbehaviour: a switch (empty for a plugin that behaves), whether the plugin is isolated, and the
+/// verdict.
 const KINDS: [(&str, bool, Verdict); 14] = [
     ("", false, Verdict::Result),
     ("", true, Verdict::Result),

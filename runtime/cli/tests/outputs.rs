@@ -8,8 +8,9 @@ use std::os::unix::fs::{FileTypeExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
-/// A command that writes a file, as the words of its call, in which `OUT` stands for the file.
+/// A command that writes a file.
 struct Case {
+    /// The arguments of the command; `OUT` stands for the file.
     words: &'static str,
     /// Files in the folder that the command reads.
     reads: &'static [&'static str],

@@ -55,7 +55,7 @@ const GAINS: [ParameterInfo; PLAIN] = [
         "m",
         (0.5, 100.0),
         28.28,
-        "Minimum distance of the waypoint.",
+        "Minimum distance to the waypoint.",
     ),
     ParameterInfo::number(
         "speed_time",

@@ -236,7 +236,7 @@ static PARAMETERS: [ParameterInfo; FIRST_RULE + MECHANIC_RULE_COUNT] =
 /// ```
 ///
 /// The outputs are fractions of brake, throttle and steering lock. The time to collision is the distance of
-/// the nearest obstacle divided by the own speed. On roads, which the source does not cover, the vehicle
+/// the nearest obstacle divided by the vehicle's speed. On roads, which the source does not cover, the vehicle
 /// keeps the allowed speed and stops behind its leader and at closed junctions.
 ///
 /// In the source, brake and throttle are the pedals of a car with an engine. With `pedals`, they are passed

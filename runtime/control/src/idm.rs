@@ -49,7 +49,7 @@ static PARAMETERS: [ParameterInfo; 6] = [
         "m",
         (0.5, 100.0),
         4.5,
-        "Minimum distance of the pursuit point.",
+        "Minimum distance to the pursuit point.",
     ),
 ];
 

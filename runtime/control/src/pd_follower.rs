@@ -55,14 +55,14 @@ static PARAMETERS: [ParameterInfo; 13] = [
         "m",
         (0.1, 50.0),
         0.5,
-        "Minimum distance of the point on the path.",
+        "Minimum lookahead distance.",
     ),
     ParameterInfo::number(
         "lookahead_time",
         "s",
         (0.0, 5.0),
         0.7,
-        "Lookahead time of that point; 0 as in the source, where it moves characters.",
+        "Lookahead time; 0 as in the source, where it moves characters.",
     ),
     ParameterInfo::number(
         "cruising_speed",

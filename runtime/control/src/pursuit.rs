@@ -28,7 +28,7 @@ static PARAMETERS: [ParameterInfo; 8] = [
         "m",
         (0.5, 100.0),
         4.5,
-        "Minimum distance of the pursuit point.",
+        "Minimum distance to the pursuit point.",
     ),
     speed_law::SPEED_GAIN,
     speed_law::GAP_GAIN,

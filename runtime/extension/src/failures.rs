@@ -19,8 +19,8 @@ pub(crate) struct Cause<'a> {
 #[derive(Default)]
 struct Counted {
     answers: u64,
-    /// Reason of the failed agent with the smallest id. Slices of a step run concurrently, and the result
-    /// must not depend on which of them fails first.
+    /// Reason for the failure of the agent with the smallest id. Slices of a step run concurrently, and the
+    /// result must not depend on which of them fails first.
     first: Option<(u64, String)>,
     build: String,
     depends_on_machine: bool,

@@ -75,7 +75,7 @@ fn mistakes_are_told_with_their_place() {
         (
             "parameter(\"a\", 9.0, 0.0, 1.0, \"\", \"\"); fn behave(agent) {}",
             "x.rhai:1:1",
-            "9 is not in 0 to 1",
+            "9 is outside the range 0 to 1",
         ),
     ] {
         let said = error(text);

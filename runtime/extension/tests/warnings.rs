@@ -36,17 +36,20 @@ fn numbers_far_from_what_they_are_for_are_told() {
     for (statement, words) in [
         (
             "agent.desired_speed = 500;",
-            "desired_speed = 500 is not in 0 to 100 (m/s",
+            "desired_speed = 500 is outside the range 0 to 100 (m/s",
         ),
         (
             "agent.speed_factor = 30.0;",
-            "speed_factor = 30 is not in 0 to 2",
+            "speed_factor = 30 is outside the range 0 to 2",
         ),
-        ("agent.wait(-5);", "wait: -5 is not in 0"),
-        ("agent.brake(60.0);", "brake: 60 is not in 0 to 20 (m/s^2)"),
+        ("agent.wait(-5);", "wait: -5 is outside the range 0"),
+        (
+            "agent.brake(60.0);",
+            "brake: 60 is outside the range 0 to 20 (m/s^2)",
+        ),
         (
             "agent.park(1.0, 2.0, 90.0);",
-            "park: 90 is not in -7 to 7 (radians",
+            "park: 90 is outside the range -7 to 7 (radians",
         ),
         ("agent.every(\"x\", -1.0);", "every: -1 is not in"),
     ] {

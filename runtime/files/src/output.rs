@@ -23,10 +23,10 @@ enum To {
 }
 
 impl Output {
-    /// Opens a result for a path. If the path is a pipe, this waits for a reader.
+    /// Opens an output at a path. If the path is a pipe, this waits for a reader.
     ///
     /// # Errors
-    /// If the folder does not exist or cannot be written to, or the path is that of a folder or a socket.
+    /// If the folder does not exist or cannot be written to, or the path is a folder or a socket.
     pub fn open(path: &Path) -> Result<Self> {
         let to = match Target::of(path)? {
             Target::File => To::File(Beside::new(path)?),

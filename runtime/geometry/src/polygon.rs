@@ -151,8 +151,8 @@ pub fn convex_hull(points: &[DVec2]) -> Vec<DVec2> {
     hull
 }
 
-/// Outward vector at each corner of a counter-clockwise ring, scaled such that the ring shifted along these
-/// vectors by a distance lies that far outside. At most `limit` long.
+/// Outward vector at each corner of a counter-clockwise ring. Moving each corner by `d` times its vector
+/// moves every edge outward by `d`. No vector is longer than `limit`.
 pub fn outward_mitres(ring: &[DVec2], limit: f64) -> Vec<DVec2> {
     let n = ring.len();
     (0..n)

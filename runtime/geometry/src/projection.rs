@@ -79,13 +79,14 @@ impl Projector {
         &self.line
     }
 
-    /// The world point at road coordinates, for a surface of the given height at that point.
+    /// World point at the given road coordinates. `surface` returns the height of the ground at a point.
     pub fn world(&self, at: RoadPoint, surface: impl FnOnce(DVec2) -> f64) -> DVec3 {
         let point = self.line.point(at.s, at.t);
         point.extend(surface(point) + at.h)
     }
 
-    /// Road coordinates of a world point over a surface, found without a guess.
+    /// Road coordinates of a world point, found without an initial guess. `surface` returns the height of the
+    /// ground at a point.
     pub fn road(&self, point: DVec3, surface: impl FnOnce(DVec2) -> f64) -> RoadPoint {
         let ground = point.truncate();
         RoadPoint {

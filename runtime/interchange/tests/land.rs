@@ -47,7 +47,7 @@ impl Town {
         id
     }
 
-    /// Adds a way through points, which may be closed.
+    /// Adds an open or closed way through the given points.
     fn way(&mut self, places: &[(f64, f64)], closed: bool, tags: &str) -> i64 {
         let mut nodes: Vec<i64> = places.iter().map(|at| self.node(at.0, at.1)).collect();
         if closed {

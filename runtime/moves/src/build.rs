@@ -16,7 +16,7 @@ pub struct BuildRules {
     pub threshold: f64,
     /// Weights of the distance.
     pub weights: Weights,
-    /// Number of frames of a clip that are not compared after one that got a transition (figure 5.1).
+    /// Number of frames of a clip that are skipped after a frame with a transition (figure 5.1).
     pub kc: u32,
     /// Number of frames of the other clip that are skipped after a similar one was found (figure 5.2).
     pub ks: u32,

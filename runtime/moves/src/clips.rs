@@ -99,7 +99,7 @@ impl Clip {
     }
 }
 
-/// A frame with the digits that files keep: 0.1 mm, 0.001 mrad, 0.1 mm/s.
+/// A frame rounded to the precision of files: 0.1 mm, 0.001 mrad, 0.1 mm/s.
 pub fn rounded(frame: &Frame) -> Frame {
     let fine = |value: f64| decimal(value, 1e6);
     let coarse = |value: f64| decimal(value, 1e4);

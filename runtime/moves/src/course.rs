@@ -118,7 +118,7 @@ pub struct Traffic {
     pub tilt: f64,
 }
 
-/// The size of the cars: that of the sliding racer, m.
+/// Size of the cars, m, which is the size of the sliding racer.
 const CAR: DVec2 = DVec2::new(3.4, 1.6);
 
 impl Corridor {

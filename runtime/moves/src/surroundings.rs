@@ -26,10 +26,10 @@ pub struct Mover {
     pub velocity: DVec2,
 }
 
-/// Choice between testing everything and leaving out what is surely apart.
+/// How the obstacles to test are selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Phase {
-    /// Obstacles that are surely apart are left out first.
+    /// Obstacles that are certain not to overlap are left out first.
     #[default]
     Broad,
     /// Every piece is tested against every obstacle.

@@ -82,7 +82,7 @@ fn chain(scenario: &Scenario, layout: &Layout, first: RoadId) -> Option<Vec<Road
     Some(chain)
 }
 
-/// Whether the direction of a one-way road is that of increasing s.
+/// Whether a one-way road runs in the direction of increasing s.
 fn is_forward(road: &Road, side: DrivingSide) -> bool {
     road.lanes_forward(0.0, side) > 0
 }

@@ -78,7 +78,7 @@ enum Style {
     Centre,
     /// Line between the directions of an avenue, double along its whole length.
     Avenue,
-    /// Line between lanes of the same direction, which is that of increasing s if `forward`.
+    /// Line between lanes of the same direction: increasing s if `forward`, otherwise decreasing s.
     Lanes { forward: bool },
     /// Line between lanes of the same direction that must not be crossed. It is solid on the side from which
     /// crossing is prohibited.

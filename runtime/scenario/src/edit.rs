@@ -148,8 +148,8 @@ impl Scenario {
     ///
     /// A deleted object leaves its groups; a group that becomes empty is deleted with it.
     ///
-    /// Applying the inverse restores a scenario equal to the original. The cost is that of the changed
-    /// objects, plus a search for users of deleted objects.
+    /// Applying the inverse restores a scenario equal to the original. The cost depends on the number
+    /// of changed objects; deleted objects also need a search for their users.
     ///
     /// # Errors
     /// If the change would break the integrity of the scenario. It is then unchanged.

@@ -54,8 +54,8 @@ impl VehicleType {
     /// Default ground clearance of vehicles and trailers as a fraction of their height.
     pub const COMMON_CLEARANCE: f64 = 0.12;
 
-    /// Ground clearance of the vehicle, m: that of its file, or 0.12 of its height. It can drive over lower
-    /// obstacles.
+    /// Ground clearance of the vehicle, m: the value in its file, or 0.12 of its height. It can drive over
+    /// lower obstacles.
     pub fn ground_clearance(&self) -> f64 {
         let file = self.file.as_ref();
         let of_file = file.map(|file| file.vehicle.body.ground_clearance.get());
@@ -84,7 +84,8 @@ impl VehicleType {
 }
 
 impl Trailer {
-    /// Ground clearance of the trailer, m: that of its file, or 0.12 of its height. It passes over lower obstacles.
+    /// Ground clearance of the trailer, m: the value in its file, or 0.12 of its height. It passes over lower
+    /// obstacles.
     pub fn clearance(&self) -> f64 {
         let common = VehicleType::COMMON_CLEARANCE * self.height;
         self.ground_clearance.get().unwrap_or(common)

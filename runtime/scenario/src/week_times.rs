@@ -85,7 +85,7 @@ struct Entry {
     is_off: bool,
 }
 
-/// Begin and end of a time, min after midnight. If the end is not later than the begin, it is on the next day.
+/// Start and end of a time, min after midnight. If the end is not later than the start, it is on the next day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span {
     from: u32,

@@ -17,7 +17,7 @@ fn applied(scenario: &Scenario, edit: Edit) -> Scenario {
     changed
 }
 
-/// A street with three lanes along it and two against, for one driving side.
+/// A street with three lanes forward and two backward, for the given driving side.
 fn street(side: DrivingSide) -> Scenario {
     let mut scenario = Scenario::new("street");
     let about = About {

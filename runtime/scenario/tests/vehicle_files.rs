@@ -135,7 +135,7 @@ fn bad_numbers_are_refused_with_key_and_reason() {
             "brakes.hand_wheels: there is no wheel 4",
         ),
         ("/format", json!("roadwright-scenario"), "format: expected"),
-        ("/version", json!(2), "version: 2 is not known"),
+        ("/version", json!(2), "version: 2 is not supported"),
     ];
     for (pointer, value, words) in cases {
         let message = refused(pointer, value);

@@ -77,7 +77,7 @@ impl RouteFinder {
         }
     }
 
-    /// Switches to an edited scenario, at the cost of the changes.
+    /// Switches to an edited scenario. The cost depends on what has changed.
     pub fn follow(&mut self, scenario: Arc<Scenario>) {
         self.ground = self.ground.after_edit(&self.scenario, &scenario);
         self.scenario = scenario;

@@ -45,7 +45,7 @@ pub fn scaled(whole: u64) -> u64 {
     }
 }
 
-/// Seed of a random test, which is that of the environment variable, or else `fixed`.
+/// Seed of a random test: the value of the environment variable if it is set, otherwise `fixed`.
 ///
 /// # Panics
 ///

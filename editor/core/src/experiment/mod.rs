@@ -81,9 +81,9 @@ pub enum ExperimentAction {
     Pause(bool),
     /// Stops training; complete generations are kept.
     Stop,
-    /// Resumes a stopped training.
+    /// Resumes a stopped training run.
     GoOn,
-    /// Chooses the champion of a stopped training.
+    /// Chooses the champion of a stopped training run.
     Judge,
     /// Strikes out an individual of the last generation, identified by its birth.
     StrikeOut((u32, u32)),

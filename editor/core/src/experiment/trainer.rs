@@ -124,12 +124,12 @@ impl Trainer {
         self.interrupt(Order::Stop);
     }
 
-    /// Resumes a stopped training.
+    /// Resumes a stopped training run.
     pub fn go_on(&self) {
         let _ = self.orders.send(Order::GoOn);
     }
 
-    /// Chooses the champion of a stopped training.
+    /// Chooses the champion of a stopped training run.
     pub fn judge(&self) {
         let _ = self.orders.send(Order::Judge);
     }

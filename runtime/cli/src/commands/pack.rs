@@ -139,7 +139,7 @@ fn lack_as_json(lack: &Lack) -> serde_json::Value {
     json!({ "need": lack.need, "here": lack.other })
 }
 
-/// Whether a path is that of a bundle; used for hints.
+/// Whether a path has the extension of a bundle; used for hints.
 pub(crate) fn is_bundle(path: &Path) -> bool {
     path.to_string_lossy().ends_with(ENDING)
 }

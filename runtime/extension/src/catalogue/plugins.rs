@@ -15,7 +15,7 @@ use std::time::Instant;
 /// Number of generations after which a restart is recommended, because libraries stay loaded until then.
 pub const MANY_GENERATIONS: u32 = 256;
 
-/// Whether a file name is that of a library.
+/// Whether a file has the extension of a library and is not hidden.
 pub(super) fn is_library(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     let name = path.file_name().and_then(|name| name.to_str());

@@ -45,7 +45,7 @@ impl Stamp {
 pub(crate) struct Settling {
     stamp: Option<Stamp>,
     since: Instant,
-    /// Time from which on the file has been incomplete.
+    /// Time since which the file has been incomplete.
     incomplete_since: Option<Instant>,
     next_try: Instant,
     wait: Duration,

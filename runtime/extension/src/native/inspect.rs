@@ -265,7 +265,7 @@ fn check_platform(file: &File<'_>) -> Result<(), InspectError> {
     }
     if file.kind() != object::ObjectKind::Dynamic {
         return Err(InspectError::Format(format!(
-            "the file is of the kind {:?}",
+            "it is an object file of kind {:?}",
             file.kind()
         )));
     }

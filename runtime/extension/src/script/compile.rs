@@ -129,7 +129,7 @@ impl Parameters {
     ) -> Result<(), String> {
         if !(min <= default && default <= max) {
             return Err(format!(
-                "parameter {key}: the default {default} is not in {min} to {max}"
+                "parameter {key}: the default {default} is outside the range {min} to {max}"
             ));
         }
         let mut list = locked(&self.0);

@@ -161,7 +161,7 @@ impl Scripts {
         self.revision.load(Ordering::Acquire)
     }
 
-    /// Whether a path is that of a script in one of the folders.
+    /// Whether a path names a script in one of the folders.
     pub(crate) fn is_script(&self, path: &Path) -> bool {
         is_script(path) && self.id_of(path).is_some()
     }
@@ -434,7 +434,7 @@ fn is_library(text: &str) -> bool {
     !text.contains("fn behave") && !text.contains("fn decide")
 }
 
-/// Whether a file name is that of a script.
+/// Whether a file name has the extension of a script.
 fn is_script(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == SCRIPT_ENDING)
 }

@@ -173,7 +173,7 @@ impl Finder<'_> {
             && !(*min..=*max).contains(&value)
             && !(name == "desired_speed" && value >= NO_WISH)
         {
-            let text = format!("{name} = {value} is not in {min} to {max} ({unit})");
+            let text = format!("{name} = {value} is outside the range {min} to {max} ({unit})");
             self.found.push((at, text));
         }
     }
@@ -183,7 +183,7 @@ impl Finder<'_> {
         for (_, argument, min, max, unit) in RANGES.iter().filter(|range| range.0 == name) {
             let value = call.args.get(*argument).and_then(number);
             if let Some(value) = value.filter(|value| !(*min..=*max).contains(value)) {
-                let text = format!("{name}: {value} is not in {min} to {max} ({unit})");
+                let text = format!("{name}: {value} is outside the range {min} to {max} ({unit})");
                 self.found.push((at, text));
             }
         }
@@ -310,7 +310,10 @@ impl Finder<'_> {
         {
             // The message has the range of the first module. All of them would have rejected the value.
             let range = named[0];
-            let text = format!("{key} = {value} is not in {} to {}", range.min, range.max);
+            let text = format!(
+                "{key} = {value} is outside the range {} to {}",
+                range.min, range.max
+            );
             self.found.push((at, text));
         }
     }

@@ -218,8 +218,8 @@ const GROWTH: f64 = 0.05;
 const FIRST: [f64; 3] = [0.05, 0.02, -0.05];
 
 impl ScriptedCar {
-    /// Frames of a manoeuvre whose steering angles and acceleration are such that it ends as asked. They are
-    /// found by Newton's method with damping, for a growing change of heading, each from the one before.
+    /// Frames of a manoeuvre that reaches the given goal. Its steering angles and acceleration are found by
+    /// Newton's method with damping, for a growing change of heading, each from the one before.
     pub(super) fn manoeuvre(&self, shape: &Shape, goal: &Goal) -> Vec<Frame> {
         let count = (goal.turn / GROWTH).ceil().max(1.0) as u32;
         let seconds = f64::from(shape.frames()) / self.rate;

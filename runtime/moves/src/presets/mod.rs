@@ -169,7 +169,7 @@ struct Ends {
 }
 
 impl Ends {
-    /// Both in the only state.
+    /// The clip starts and ends in the only state.
     const AT_ONE: Self = Self { from: 0, to: 0 };
 }
 

@@ -80,7 +80,7 @@ pub(super) fn header(text: &str) -> Result<u32, TextError> {
         Some(version) => Err(TextError::whole(
             "version",
             format!(
-                "the file has version {version}, this Roadwright reads versions up to {VERSION}; \
+                "the file has version {version}, but this Roadwright reads versions up to {VERSION}; \
                  a newer Roadwright is needed"
             ),
         )),

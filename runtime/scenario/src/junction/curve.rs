@@ -29,9 +29,9 @@ pub fn connecting_curve(start: Pose, end: Pose) -> Option<ReferenceLine> {
     connecting_bend(start, 0.0, end, 0.0)
 }
 
-/// Like `connecting_curve`, but between lanes that are curved at their ends, 1/m. Lanes of equal curvature
-/// are joined by an arc with that curvature, without spirals to a straight line and back, so that a ring
-/// stays round.
+/// Like `connecting_curve`, but for lanes with the given curvatures at their ends, 1/m. Lanes of equal
+/// curvature are joined by an arc with that curvature, without spirals to a straight line and back, so that
+/// a ring stays round.
 pub(super) fn connecting_bend(
     start: Pose,
     bent_before: f64,

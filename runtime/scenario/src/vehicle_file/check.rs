@@ -27,7 +27,7 @@ impl VehicleFile {
         if self.version != VERSION {
             return fault(
                 "version",
-                format!("{} is not known: expected {VERSION}", self.version),
+                format!("{} is not supported: expected {VERSION}", self.version),
             );
         }
         self.check_wheels()?;

@@ -100,8 +100,8 @@ impl<'a> Deref for AgentsRef<'a> {
     }
 }
 
-/// Borrows the census of agents beside their columns. It is a macro because a function would borrow all of
-/// `self`.
+/// Borrows the census of agents while their columns are borrowed as well. It is a macro because a function
+/// would borrow all of `self`.
 macro_rules! census_of {
     ($agents:expr) => {
         Census {

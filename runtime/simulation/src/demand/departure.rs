@@ -495,8 +495,8 @@ mod tests {
     #[test]
     fn nobody_appears_in_the_rear_of_who_is_beyond_a_short_road() {
         let car = *crate::testing::Stand::crossing().types.get(0);
-        // The other car's rear axle is 1 m beyond the short road. The gap runs from the own front to its
-        // rear.
+        // The other car's rear axle is 1 m beyond the short road. The gap runs from the front of this car to
+        // the rear of the other.
         let gap = |s: f64| (104.0 - car.rear_overhang) - (s + car.front);
         let free = 104.0 - car.rear_overhang - car.front - ROOM;
         for (s, fits) in [(free - 0.1, true), (free + 0.1, false), (99.0, false)] {

@@ -231,9 +231,9 @@ impl LaneState {
         from * left * left * left * (1.0 + x * (3.0 + 6.0 * x))
     }
 
-    /// Change of t along the body. The front is where the rear axle will be later, as on a road, so that a
-    /// long vehicle does not swing out beyond the new lane. At the beginning, the front leads by less so that
-    /// the heading does not jump.
+    /// Slope of t along the body. The front is placed on the curve that the rear axle will follow, so that a
+    /// long vehicle does not swing out beyond the new lane. At both ends of the lane change, the front leads
+    /// by less so that the heading does not jump.
     fn slope_with(&self, front: f64, rate: f64) -> f64 {
         let done = f64::from(self.done);
         let lead = (front * rate).min(done).min(1.0 - done);

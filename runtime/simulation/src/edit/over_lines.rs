@@ -49,7 +49,7 @@ struct Under {
 impl Editing<'_> {
     /// Issues tickets to vehicles that are inside a junction without one, so that others keep clear. The
     /// vehicle farthest in goes first, so that no vehicle waits for one that is stuck behind it. However, a
-    /// vehicle never goes before others whose place it would sweep over.
+    /// vehicle never goes ahead of others whose place it would sweep over.
     pub(super) fn hold_over_lines(&mut self) {
         let agents = self.agents.census().by_growing_id().into_iter();
         let mut over: Vec<Over> = agents
@@ -120,7 +120,7 @@ impl Editing<'_> {
     }
 
     /// Order in which vehicles proceed, as indices into the list. This is the order of the list, except that
-    /// a vehicle never goes before others that it would sweep over. O(n^2 * steps of the path through a
+    /// a vehicle never goes ahead of others that it would sweep over. O(n^2 * steps of the path through a
     /// junction).
     fn in_turn(&self, over: &[Over]) -> Vec<usize> {
         let sweeps: Vec<Vec<OrientedBox>> = over.iter().map(|one| self.swept_boxes(one)).collect();

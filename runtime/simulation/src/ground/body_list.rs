@@ -91,7 +91,8 @@ impl BodyList {
         list
     }
 
-    /// Bodies after an edit from `old`, which `self` was built from, to `new`. O(bodies).
+    /// Returns the bodies for the edited scenario `new`, and what has changed. `old` is the scenario that
+    /// `self` was built from. O(bodies).
     pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> (Self, Changes) {
         let mut list = Self::default();
         let mut changes = Changes::default();

@@ -113,7 +113,7 @@ impl Ground {
         })
     }
 
-    /// Returns the ground after an edit from `old`, which `self` was built from, to `new`.
+    /// Returns the ground for the edited scenario `new`. `old` is the scenario that `self` was built from.
     pub(crate) fn after_edit(self: &Arc<Self>, old: &Scenario, new: &Scenario) -> Arc<Self> {
         let stays = Unchanged::between(old, new);
         let places = kept_or(stays.places, &self.places, || named_places(new));

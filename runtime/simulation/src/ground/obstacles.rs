@@ -226,8 +226,8 @@ impl Obstacles {
         Self::of(BodyList::new(scenario), None)
     }
 
-    /// Returns the bodies after an edit from `old`, which `self` was built from, to `new`, together with the
-    /// changes.
+    /// Returns the bodies for the edited scenario `new`, and what has changed. `old` is the scenario that
+    /// `self` was built from.
     pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> (Self, Changes) {
         let (all, changes) = self.all.after_edit(old, new);
         (Self::of(all, Some((&self.cells, &changes))), changes)

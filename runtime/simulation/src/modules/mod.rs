@@ -83,7 +83,7 @@ fn unfit_stacks<'a>(
 }
 
 impl Modules {
-    /// Creates the modules that the stacks of a scenario name.
+    /// Creates the modules named in the stacks of a scenario.
     pub(crate) fn new(
         scenario: &Scenario,
         registry: &Registry,

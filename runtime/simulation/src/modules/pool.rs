@@ -24,7 +24,7 @@ const MOST: usize = 1024;
 pub(crate) struct Instance<L: ?Sized> {
     pub(crate) settings: Vec<ModuleSetting>,
     pub(crate) modules: Vec<Module<L>>,
-    /// Update rate, which is that of the first module.
+    /// Update rate of the first module, which applies to all of them.
     pub(crate) rate: Rate,
     /// Whether any module has something to do at step boundaries.
     pub(crate) has_step_boundary: bool,

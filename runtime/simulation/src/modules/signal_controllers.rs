@@ -58,7 +58,7 @@ pub(super) fn unfit(
 }
 
 impl SignalControllers {
-    /// Creates the modules that the signal plans of a ground name.
+    /// Creates the modules named in the signal plans of a ground.
     ///
     /// # Errors
     /// If a module does not exist or a parameter cannot be set.

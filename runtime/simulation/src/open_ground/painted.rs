@@ -6,7 +6,8 @@ use roadwright_scenario::{PaintCost, PaintId, PaintLayer};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Edge length of the squares by which painted cells are exchanged after an edit, in cells: that of the blocks.
+/// Edge length of the squares in which painted cells are replaced after an edit, in cells. Blocks have the
+/// same size.
 const SQUARE: i32 = 64;
 
 /// Adds the painted layers of a scenario.

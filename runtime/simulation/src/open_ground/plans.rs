@@ -300,7 +300,7 @@ impl GroundPlans {
         Some(inspection::inspect(live, plan, agent, question))
     }
 
-    /// Statuses of the agents that have no path, or of which it is not known yet whether they have one, by id.
+    /// Statuses of the agents that have no path, or for which it is not yet known whether one exists, by id.
     pub(crate) fn without_known_path(&self) -> impl Iterator<Item = (u64, &PathStatus)> {
         let open = self.agents.iter().filter(|(_, plan)| match plan.status {
             PathStatus::NoPath(_) => true,

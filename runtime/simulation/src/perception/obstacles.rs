@@ -11,8 +11,8 @@ use roadwright_plugin_api::ControllerInput;
 
 /// Distance of a body's nearest point behind the front up to which the body still counts as ahead, m.
 const PAST_FRONT: f64 = 0.5;
-/// Deceleration, m/s^2, and margin, m, from which the range follows within which obstacles on a planned path
-/// are seen: the braking distance plus the margin.
+/// Deceleration, m/s^2, and margin, m. Obstacles on a planned path are seen within the braking distance at
+/// this deceleration plus the margin.
 const BRAKING: f64 = 2.0;
 const STANDSTILL: f64 = 3.0;
 /// Distance along a planned path within which a vehicle beside the path is expected to return to it, m.

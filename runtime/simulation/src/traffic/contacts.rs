@@ -103,8 +103,8 @@ impl Search<'_> {
         }
     }
 
-    /// The contacts of an agent that follows its lane: with obstacles, and with vehicles ahead on its lane
-    /// and the next ones on its route. `at` is the position of its entry in the index.
+    /// Collects the contacts of an agent that follows its lane: with obstacles, and with vehicles ahead on
+    /// this lane and on the next lanelets of its route. `at` is the position of its entry in the index.
     pub(crate) fn contacts_in_order(&self, at: usize, out: &mut Vec<Contact>) {
         let entries = self.index.entries();
         let own = entries[at];

@@ -33,8 +33,8 @@ impl World {
         self.ground_plans.status(id)
     }
 
-    /// Statuses of agents off the lanes that have no path, or of which it is not known yet whether they have one, by
-    /// id.
+    /// Statuses of the agents off the lanes that have no path, or for which it is not yet known whether one
+    /// exists, by id.
     pub fn without_known_path(&self) -> impl Iterator<Item = (u64, &PathStatus)> {
         self.ground_plans.without_known_path()
     }
@@ -121,7 +121,7 @@ impl World {
         })
     }
 
-    /// Memory per driving agent for columns, index, batches and claims, on average, in bytes.
+    /// Average memory per driving agent for columns, index, batches and claims, in bytes.
     pub fn bytes_per_agent(&self) -> f64 {
         let rows = self.scratch.behaving.rows.bytes() + self.scratch.controlling.bytes();
         let columns = self.agents.bytes() + self.dynamics.bytes();

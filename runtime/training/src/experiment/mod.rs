@@ -253,8 +253,8 @@ impl RunSeries<'_> {
         Ok(())
     }
 
-    /// Checks that the results for comparison have a row for each seed that a rule about differences may
-    /// reach.
+    /// Checks that the results to compare with have a row for every seed that may be run, if the stopping
+    /// rule depends on differences.
     fn check_partners(&self) -> Result<(), ExperimentError> {
         if !self.stop.looks_at_differences() {
             return Ok(());

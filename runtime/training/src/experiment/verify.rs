@@ -76,8 +76,8 @@ pub fn not_checked(results: &Results) -> Vec<NotChecked> {
         },
         NotChecked {
             field: "first_seed, stop",
-            why: "these are choices that the rows match; the file does not show whether they were made before the \
-                  runs",
+            why: "the rows are consistent with them, but the file does not show whether they were chosen \
+                  before the runs",
         },
     ];
     let is_used = matches!(

@@ -324,10 +324,7 @@ impl Experiment {
             return Some(("format", message));
         }
         if self.version != VERSION {
-            let message = format!(
-                "{} is not known to this version: expected {VERSION}",
-                self.version
-            );
+            let message = format!("{} is not supported: expected {VERSION}", self.version);
             return Some(("version", message));
         }
         if self.course.is_some() == self.scenario.is_some() {
@@ -564,7 +561,7 @@ mod tests {
             (
                 "\"version\": 1",
                 "\"version\": 2",
-                "3: version: 2 is not known",
+                "3: version: 2 is not supported",
             ),
             ("\"course\"", "\"curse\"", "4: curse: unknown key \"curse\""),
             ("\"p\": 2", "\"p\": 0", "8: operators: p: 0 is out of range"),

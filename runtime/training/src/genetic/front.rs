@@ -19,7 +19,7 @@ const DOUBT: f64 = 1.0 - LEVEL;
 /// An objective by which drivers are compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Objective {
-    /// Name of the objective: that of a fitness, `felled` or `roll_margin`.
+    /// Name of the objective: the name of a fitness, `felled` or `roll_margin`.
     pub name: String,
     /// Description with its unit.
     pub doc: String,

@@ -125,7 +125,7 @@ pub enum RecordError {
     #[error("it is not a training record: {0}")]
     Text(String),
     /// The record was made by another version.
-    #[error("version {0} of the format is unknown: a newer Roadwright has written it")]
+    #[error("version {0} of the format is unknown: the file was written by a newer Roadwright")]
     Version(u32),
     /// There has never been such a version.
     #[error("version {0} of the format has never existed: it was changed")]

@@ -5,7 +5,7 @@ use super::genes::{Gene, Genome};
 use super::judge::{CandidateRun, Evaluate};
 use roadwright_scenario::Slot;
 
-/// Number of genes of the benchmark, which is that of the fuzzy driver.
+/// Number of genes of the benchmark; the fuzzy driver has the same number.
 const COUNT: usize = 36;
 /// Largest value of a gene, as there are five output terms.
 const LARGEST: f64 = 4.0;

@@ -61,8 +61,7 @@ pub struct Champion {
     pub validation: f64,
     /// Number of finalists that drove on these courses.
     pub finalists: usize,
-    /// Reasons why finalists could not be chosen, which are drives on validation courses on which a module
-    /// failed.
+    /// Reasons why finalists were ruled out: each names a validation course on which a module failed.
     pub failed_finalists: Vec<String>,
     /// Its runs on the held-out test courses, in order. Runs in which a module failed are not results.
     pub held_out: Vec<RunOrFailure>,
@@ -361,7 +360,7 @@ impl<'a> Training<'a> {
         failed.collect()
     }
 
-    /// Reason of the first failure, if the training has only one generation and all its individuals failed.
+    /// Reason for the first failure, if the training has only one generation and all its individuals failed.
     pub fn failed_from_the_start(&self) -> Option<String> {
         let [first] = &self.record.generations[..] else {
             return None;

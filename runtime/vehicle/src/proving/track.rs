@@ -76,8 +76,8 @@ impl<'a> Car<'a> {
         };
     }
 
-    /// Steers along a path, with the angle for its curvature without slip plus a correction for the offset,
-    /// and holds a speed, m/s.
+    /// Steers along a path and holds a speed, m/s. The steering angle is the one for the curvature without
+    /// slip, plus a correction for the offset and the heading error.
     pub(super) fn follow(&mut self, aim: Aim, speed: f64, dt: f64) {
         let along = self.state.speed.max(1.0);
         // A second-order return to the path, with a time constant of 0.6 s and a damping ratio of 0.8 at any

@@ -30,8 +30,8 @@ pub(super) const DISC: f64 = 0.5;
 const COMMON_WHEEL: f64 = 20.0;
 /// Default friction of hulls: painted sheet metal.
 pub(super) const HULL_FRICTION: f64 = 0.2;
-/// Reduction of the size of hulls in contacts, m, because touching bodies overlap slightly on the map and are
-/// counted there like bodies of other levels.
+/// Amount by which hulls are shrunk on each side for contacts, m. Touching bodies therefore overlap slightly
+/// on the map, so that their collisions are counted as at the other levels of dynamics.
 pub(super) const SKIN: f64 = 0.02;
 /// Fraction of the width by which the corners of a hull are cut off, seen from above, so that vehicles that
 /// brush past each other do not catch at their corners.

@@ -104,7 +104,7 @@ fn courses_of(arguments: &Arguments) -> anyhow::Result<Vec<Course>> {
     courses.collect::<Result<_, _>>().context("no such course")
 }
 
-/// A driven seed.
+/// The run of one seed.
 struct Run {
     row: SeedRow,
     struck: usize,

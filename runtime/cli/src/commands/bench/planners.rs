@@ -45,7 +45,7 @@ struct Printed {
     total: f64,
 }
 
-/// [Kuffner 1998], table 1: mean times in ms of 100 trials on a workstation of 200 MHz.
+/// [Kuffner 1998], table 1: mean times over 100 trials on a 200 MHz workstation, ms.
 const PRINTED: [Printed; 6] = [
     printed(Scene::Maze, 50, [9.5, 7.2, 16.7]),
     printed(Scene::Maze, 100, [34.5, 37.4, 72.0]),

@@ -41,7 +41,7 @@ pub(crate) struct Record {
     /// Id of the agent; needed if the table has several
     #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<u64>,
-    /// A clip with its begin and end in seconds; may be repeated
+    /// A clip with its start and end in seconds; may be repeated
     #[arg(long = "clip", value_name = "NAME=FROM..TO", value_parser = clip)]
     pub(crate) clips: Vec<NamedClip>,
     /// Add each clip mirrored left to right
@@ -96,7 +96,7 @@ pub(crate) struct Build {
     /// Distance below which frames are similar
     #[arg(long, default_value_t = 0.5, conflicts_with = "preset")]
     pub(crate) threshold: f64,
-    /// Frames of a clip that are not compared after one that got a transition
+    /// Frames of a clip that are skipped after a frame with a transition
     #[arg(
         long,
         default_value_t = 5,

@@ -20,7 +20,7 @@ struct Row {
     turn_deg: f64,
     /// Largest angle between heading and direction of motion of the centre of gravity.
     slip_deg: f64,
-    /// End of the rear axle, ahead of and to the left of its begin.
+    /// Final position of the rear axle, ahead of and to the left of its initial position.
     ahead_m: f64,
     left_m: f64,
     /// Number of pieces of its sweep.

@@ -22,8 +22,8 @@ const EXPERIMENT: &str = include_str!("../../../../../experiments/obstacle-strea
 const FACTORS: [f64; 3] = [1.0, 2.0, 4.0];
 /// Number of generations of each training run.
 const GENERATIONS: u32 = 20;
-/// Number of test courses, each with forty drives. A few are enough, because the reported error is that over
-/// training seeds.
+/// Number of test courses, each with forty drives. A few are enough, because the reported error is computed
+/// over training seeds.
 const COURSES: u64 = 10;
 
 /// Result for a factor on the time step.

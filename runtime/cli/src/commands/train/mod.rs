@@ -38,7 +38,7 @@ pub(crate) fn train(arguments: &Train) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Whether a file name is that of an experiment.
+/// Whether a file name has the extension of an experiment.
 pub(crate) fn is_experiment(path: &Path) -> bool {
     path.to_string_lossy().ends_with(SUFFIX)
 }

@@ -150,8 +150,8 @@ pub(super) fn problem(
     })
 }
 
-/// Loads the experiment of a record with its modules and its scenario. The default folder of the experiment
-/// is that of the record.
+/// Loads the experiment of a record with its modules and its scenario. `folder` is the folder of the
+/// experiment; by default, the folder of the record.
 pub(super) fn problem_of_record(
     flags: &ExtensionFlags,
     path: &Path,

@@ -1,4 +1,4 @@
-//! Replacement of the active instance at a step boundary, after a fault or when the cell's wish is another
+//! Replacement of the active instance at a step boundary, after a fault or when the cell requests another
 //! build.
 
 use super::{Kind, Native, build_name};

@@ -54,7 +54,7 @@ named! {
 
 impl Light {
     /// Returns the light of a path, given whether it has green in the stage. While the stage ends, `change`
-    /// states whether the path has green in the next stage, and contains the part of the change.
+    /// states whether the path has green in the next stage, and which part of the change is under way.
     #[inline]
     pub fn of(has_green: bool, change: Option<(bool, Between)>) -> Self {
         let Some((gets_green, between)) = change else {

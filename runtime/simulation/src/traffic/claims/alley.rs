@@ -99,7 +99,7 @@ struct AlleyLists {
     kept: Vec<Kept>,
 }
 
-/// An alley that a request needs: the side, and the index in the route of its lanelet.
+/// An alley that a request needs: its side, and the index of its lanelet in the route.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AlleyNeed {
     pub(super) side: AlleySide,

@@ -314,7 +314,7 @@ impl Requests {
         &mut self.lists.intruders
     }
 
-    /// Connections for which vehicles wait that can no longer be passed over.
+    /// Connections whose waiting vehicles can no longer be passed over.
     pub(super) fn pending(&self) -> &[Pending] {
         &self.lists.pending
     }

@@ -220,7 +220,7 @@ pub(super) fn keep_out_after(control: Control, has_signals: bool) -> f64 {
     }
 }
 
-/// A connection for which a vehicle waits that may no longer be passed over.
+/// A connection whose waiting vehicle may no longer be passed over.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pending {
     /// Junction and connection.

@@ -13,10 +13,10 @@
 //!
 //! At a zebra crossing, pedestrians go first. When a pedestrian arrives, no more vehicles are let in, and
 //! vehicles that have been let in but have not entered and can still stop lose their turn. Two rules end
-//! every wait: a vehicle that has waited for pedestrians for [`PATIENCE_OF_DRIVERS`] goes before pedestrians
-//! that arrive later, and once a pedestrian has waited for [`PATIENCE`], all pedestrians there go before
-//! every vehicle that can still stop. At signals pedestrians walk in the stages in which the lanes they cross
-//! have red (`walk_stages`).
+//! every wait: a vehicle that has waited for pedestrians for [`PATIENCE_OF_DRIVERS`] goes ahead of
+//! pedestrians that arrive later, and once a pedestrian has waited for [`PATIENCE`], all pedestrians there go
+//! ahead of every vehicle that can still stop. At signals pedestrians walk in the stages in which the lanes
+//! they cross have red (`walk_stages`).
 //!
 //! # Parts
 //!
@@ -53,7 +53,7 @@ const COMES_FROM: f64 = 2.4;
 const GOES_TO: f64 = 1.0;
 /// Waiting time after which a vehicle is let in ahead of pedestrians that have not started, s.
 pub(super) const PATIENCE_OF_DRIVERS: f64 = 20.0;
-/// Waiting time at a zebra crossing after which pedestrians go before all vehicles that can still stop, s.
+/// Waiting time at a zebra crossing after which pedestrians go ahead of every vehicle that can still stop, s.
 /// Vehicles that cannot stop have left the junction long before the wait reaches a minute.
 pub(super) const PATIENCE: f64 = 25.0;
 /// Maximum number of pedestrians at one crossing. There is no room for more of them.

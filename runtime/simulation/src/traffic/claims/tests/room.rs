@@ -45,7 +45,7 @@ fn a_full_exit_keeps_everybody_out() {
     assert!(crossing.is_let_in(agent));
 }
 
-/// Roads in line, to a crossing, `apart` metres beyond its middle, and on, with the lanelets along them.
+/// A straight street that is cut at a crossing and again `apart` metres beyond it, with its lanelets.
 fn cut_beyond_crossing(apart: f64) -> (Stand, Vec<LaneletIndex>) {
     let stand = Stand::on(&[
         ((-100.0, 0.0), (0.0, 0.0), 1, 1),
