@@ -128,7 +128,7 @@ impl Theme {
                 let lane = match kind {
                     LaneType::Driving | LaneType::Shoulder | LaneType::PaintedMedian => {
                         palette::ASPHALT
-                    },
+                    }
                     LaneType::Bus => palette::BUS_LANE,
                     LaneType::Biking => palette::CYCLE_LANE,
                     LaneType::Parking => palette::PARKING,
