@@ -80,7 +80,7 @@ pub(crate) fn open_problems(bench: &mut Bench) {
 fn ground_is_painted_and_erased_and_every_stroke_is_one_step() {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 80.0);
-    bench.key(Key::K);
+    bench.key(Key::I);
     assert_eq!(bench.editor().model().tool, ToolKind::Paint);
     let empty = bench.scenario().clone();
     let steps = bench.undo_steps();
@@ -150,7 +150,7 @@ fn the_hint_about_an_empty_world_is_for_empty_worlds() {
     assert!(!bench.scenario().is_empty());
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert!(bench.scenario().is_empty());
-    bench.key(Key::K);
+    bench.key(Key::I);
     bench.drag(&[(-20.0, -10.0), (0.0, 0.0)]);
     assert!(!bench.scenario().is_empty());
 }

@@ -134,7 +134,7 @@ commands! {
         Obstacle: "Tool: Obstacle", "Place obstacles.", "O";
         Forest: "Tool: Forest", "Paint forests.", "T";
         Land: "Tool: Land", "Draw parks, water and districts.", "U";
-        Paint: "Tool: Paint", "Paint ground that vehicles off the lanes avoid.", "K";
+        Paint: "Tool: Paint", "Paint ground that vehicles off the lanes avoid.", "I";
         Place: "Tool: Place", "Place points of interest and parking bays.", "P";
         Terrain: "Tool: Terrain", "Shape the ground.", "H";
         Vehicle: "Tool: Vehicle", "Place vehicles.", "A";
