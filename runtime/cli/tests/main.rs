@@ -17,6 +17,8 @@ mod kept_inputs;
 mod measurements;
 mod misbehaviour;
 mod modules;
+#[cfg(unix)]
+mod moves;
 mod outputs;
 mod plan;
 mod plugins;
