@@ -131,7 +131,7 @@ impl RoadNetwork {
         // Restrictions that apply at times change a node without an edit of it.
         let is_moved = self.moment != other.moment;
         differing(self.nodes(), other.nodes(), |a, b| {
-            a == b && !(is_moved && !a.rules.timed_restrictions.is_empty())
+            a == b && (!is_moved || a.rules.timed_restrictions.is_empty())
         })
     }
 

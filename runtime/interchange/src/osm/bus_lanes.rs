@@ -397,10 +397,12 @@ mod tests {
         }
     }
 
+    type Listed<'t> = &'t [(&'t str, &'t str)];
+
     #[test]
     fn two_way_roads_have_bus_lanes_by_direction_and_by_side() {
         let of = |tags: &[(&str, &str)], side| buses(tags, Direction::Both, [2, 2], side);
-        let cases: [(&[(&str, &str)], _, &[i8]); 8] = [
+        let cases: [(Listed<'_>, _, &[i8]); 8] = [
             (&[("busway", "lane")], DrivingSide::Right, &[2, -2]),
             (&[("busway:both", "lane")], DrivingSide::Left, &[2, -2]),
             (&[("busway:right", "lane")], DrivingSide::Right, &[-2]),
@@ -456,7 +458,7 @@ mod tests {
     fn tags_that_cannot_be_followed_are_reported() {
         let side = DrivingSide::Right;
         let one_way = |tags: &[(&str, &str)]| buses(tags, Direction::Along, [2, 0], side);
-        let cases: [(&[(&str, &str)], &str, &[i8]); 7] = [
+        let cases: [(Listed<'_>, &str, &[i8]); 7] = [
             (&[("bus:lanes", "||designated")], MISFIT, &[]),
             (&[("lanes:psv", "2")], TOO_MANY, &[-2]),
             (&[("busway:both", "lane")], TOO_MANY, &[-2]),

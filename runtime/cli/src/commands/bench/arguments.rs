@@ -243,7 +243,7 @@ pub(crate) enum MoveTable {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Vehicles play the frames of their moves exactly. Starts differ in the lateral place, by up to a metre, \
-and in the phase of the cars. Times of plans are wall times; everything else is the same on every machine. \
+and in the phase of the cars. Times of plans are CPU times; everything else is the same on every machine. \
 Exit code 1 if a statement about the rows does not hold."
 )]
 pub(crate) struct MoveTrees {

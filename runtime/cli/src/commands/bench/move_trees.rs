@@ -5,6 +5,7 @@ use super::course::threads;
 use crate::commands::print_json;
 use crate::{Outcome, progress, terminal};
 use anyhow::{Context, bail};
+use cpu_time::ThreadTime;
 use rayon::prelude::*;
 use roadwright_moves::{
     Bounded, Course, DriveFigures, Ending, Library, Phase, Played, Preset, Printed, StateNumber,
@@ -12,7 +13,6 @@ use roadwright_moves::{
 };
 use serde::Serialize;
 use std::io::Write;
-use std::time::Instant;
 
 /// Shares of starts that decide a statement: most crash, most arrive.
 const MOST_CRASH: f64 = 0.75;
@@ -143,9 +143,9 @@ struct Drive {
     /// Time at its end, s.
     time: f64,
     figures: DriveFigures,
-    /// Wall time of its plans, and of all of it, s.
+    /// CPU time of its plans, and of the whole drive, s.
     planning: f64,
-    wall: f64,
+    cpu: f64,
 }
 
 /// A tree ready for planning.
@@ -201,14 +201,14 @@ fn measure(
 
 /// Drives from a start to the end; `None` if interrupted.
 fn drive(tree: &Tree, course: &Course, bounded: Bounded) -> Option<Drive> {
-    let begun = Instant::now();
+    let begun = ThreadTime::now();
     let mut planning = 0.0;
     let mut played = Played::new(&tree.library, course, tree.start, bounded);
     loop {
         if progress::interrupted() {
             return None;
         }
-        let before = Instant::now();
+        let before = ThreadTime::now();
         played.plan();
         planning += before.elapsed().as_secs_f64();
         if let Some(ending) = played.play() {
@@ -217,7 +217,7 @@ fn drive(tree: &Tree, course: &Course, bounded: Bounded) -> Option<Drive> {
                 time: played.time(),
                 figures: played.figures,
                 planning,
-                wall: begun.elapsed().as_secs_f64(),
+                cpu: begun.elapsed().as_secs_f64(),
             });
         }
     }
@@ -257,7 +257,7 @@ fn row_of(printed: &TableRow, number: u32, course: &Course, drives: &[Drive]) ->
         nodes_to_leaf_per_plan: sum(|one| one.figures.nodes_to_leaf as f64) / plans,
         without_path: sum(|one| f64::from(one.figures.without_path)) as u32,
         ms_per_plan: 1e3 * sum(|one| one.planning) / plans,
-        run_s: sum(|one| one.wall) / drives.len() as f64,
+        run_s: sum(|one| one.cpu) / drives.len() as f64,
     }
 }
 
