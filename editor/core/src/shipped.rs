@@ -17,7 +17,7 @@ pub struct Shipped {
 }
 
 /// All shipped scenarios; the first is shown at startup.
-pub const ALL: [Shipped; 23] = [
+pub const ALL: [Shipped; 19] = [
     Shipped {
         name: "old-town",
         about: "A small town with 150 drivers of three kinds",
@@ -107,30 +107,6 @@ pub const ALL: [Shipped; 23] = [
         about: "Open ground with obstacles, trees and hills",
         close_up: None,
         text: include_str!("../../../scenarios/obstacle-field.scenario.json"),
-    },
-    Shipped {
-        name: "maze",
-        about: "A jeep in a maze of narrow corridors",
-        close_up: None,
-        text: include_str!("../../../scenarios/maze.scenario.json"),
-    },
-    Shipped {
-        name: "office",
-        about: "Carts drive from room to room through doors of 1.2 m",
-        close_up: None,
-        text: include_str!("../../../scenarios/office.scenario.json"),
-    },
-    Shipped {
-        name: "obstacle-town",
-        about: "Cars between houses, walls and crates, without lanes",
-        close_up: None,
-        text: include_str!("../../../scenarios/obstacle-town.scenario.json"),
-    },
-    Shipped {
-        name: "hill-country-drive",
-        about: "Jeeps cross hills, woods, ponds and walls",
-        close_up: None,
-        text: include_str!("../../../scenarios/hill-country-drive.scenario.json"),
     },
     Shipped {
         name: "hill-country",

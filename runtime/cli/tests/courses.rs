@@ -19,6 +19,46 @@ fn json(folder: &Path, words: &str) -> Value {
 }
 
 #[test]
+fn open_ground_is_judged_by_seeds() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |threads: &str| {
+        let words = [
+            "bench",
+            "open-ground",
+            "--course",
+            "maze",
+            "--seeds",
+            "2",
+            "--first-seed",
+            "1",
+        ];
+        let words = [&words[..], &["--threads", threads, "--pass", "0", "--json"]].concat();
+        let output = roadwright(folder.path(), &words);
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    let report = run("1");
+    assert_eq!(report, run("2"));
+    let maze = &report[0];
+    assert_eq!(
+        (&maze["course"], &maze["drives"]),
+        (&"maze".into(), &2.into())
+    );
+    for row in maze["rows"].as_array().unwrap() {
+        // Each seed passes or has a reason.
+        assert_eq!(row["passed"] == true, row.get("reasons").is_none(), "{row}");
+    }
+    // Other courses are refused with the names of these.
+    let refused = roadwright(
+        folder.path(),
+        &["bench", "open-ground", "--course", "arena"],
+    );
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("expected one of maze, office"), "{said}");
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+}
+
+#[test]
 fn courses_are_listed_and_driven_with_error_bars() {
     let folder = tempfile::tempdir().unwrap();
     let list = json(folder.path(), "list");

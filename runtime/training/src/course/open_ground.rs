@@ -369,6 +369,12 @@ impl Trips {
 }
 
 impl Course {
+    /// Whether it is one of the courses with paths between walls: `maze`, `office`, `obstacle-town` and
+    /// `hill-country-drive`.
+    pub fn is_on_open_ground(&self) -> bool {
+        matches!(self.kind, Kind::OpenGround(_))
+    }
+
     /// Driving times of its agents if nobody else drove, s, by agent: along the shortest paths over the map, at
     /// the speeds of their vehicle types. Agents without a destination or without a path are left out.
     ///

@@ -202,3 +202,39 @@ fn the_forest_has_210_posts_and_a_start_that_is_clear() {
         }
     }
 }
+
+#[test]
+fn paths_lead_to_the_goals_of_courses_without_lanes() {
+    let without_lanes = || Course::all().into_iter().filter(Course::is_on_open_ground);
+    assert_eq!(without_lanes().count(), 4);
+    for course in without_lanes() {
+        for seed in 1..=2 {
+            let scenario = course.scenario(seed, &Setup::default()).unwrap();
+            let free = course.free_times(&scenario);
+            assert!(!free.is_empty(), "{} {seed}", course.name);
+            assert_eq!(
+                free.len(),
+                scenario.agents().len(),
+                "{} {seed}",
+                course.name
+            );
+            // The first trip leads around something.
+            let (first, time) = free[0];
+            let agent = &scenario.agents()[&first];
+            let speed = scenario.vehicle_types()[&agent.vehicle]
+                .max_speed
+                .get()
+                .min(8.0);
+            let from = scenario.pose_of(&agent.start).unwrap().position;
+            let to = scenario
+                .pose_of(&agent.destination.unwrap())
+                .unwrap()
+                .position;
+            assert!(
+                time * speed > 1.4 * (to - from).length(),
+                "{} {seed}",
+                course.name
+            );
+        }
+    }
+}

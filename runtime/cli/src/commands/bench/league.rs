@@ -25,8 +25,12 @@ struct Entry {
 }
 
 pub(super) fn league(arguments: &League) -> anyhow::Result<Outcome> {
-    let courses = match &arguments.courses[..] {
-        [] => Course::all(),
+    let courses: Vec<Course> = match &arguments.courses[..] {
+        // `bench open-ground` judges the courses without lanes.
+        [] => Course::all()
+            .into_iter()
+            .filter(|course| !course.is_on_open_ground())
+            .collect(),
         names => names
             .iter()
             .map(|name| Course::named(name))

@@ -12,8 +12,6 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// The courses that are driven by default.
-const COURSES: [&str; 4] = ["maze", "office", "obstacle-town", "hill-country-drive"];
 /// Longest time of a drive, as a multiple of its free travel time.
 const LONGEST: f64 = 2.5;
 /// Number of failed seeds that are listed for each course.
@@ -87,21 +85,22 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     })
 }
 
+/// The requested courses without lanes, or all of them.
 fn courses_of(arguments: &Arguments) -> anyhow::Result<Vec<Course>> {
-    let named = arguments.courses.iter().map(String::as_str);
-    let names: Vec<&str> = match arguments.courses.is_empty() {
-        true => COURSES.to_vec(),
-        false => named.collect(),
-    };
-    let unknown = names.iter().find(|name| !COURSES.contains(name));
-    if let Some(name) = unknown {
-        bail!(
-            "--course {name}: expected one of {}; other courses are driven by `bench run`",
-            COURSES.join(", ")
-        );
+    let all = Course::all().into_iter();
+    let known: Vec<Course> = all.filter(Course::is_on_open_ground).collect();
+    if arguments.courses.is_empty() {
+        return Ok(known);
     }
-    let courses = names.into_iter().map(Course::named);
-    courses.collect::<Result<_, _>>().context("no such course")
+    let named = arguments.courses.iter().map(|name| {
+        let course = known.iter().find(|course| course.name == *name);
+        course.cloned().with_context(|| {
+            let names: Vec<&str> = known.iter().map(|course| course.name.as_str()).collect();
+            let names = names.join(", ");
+            format!("--course {name}: expected one of {names}; `bench run` drives other courses")
+        })
+    });
+    named.collect()
 }
 
 /// The run of one seed.
