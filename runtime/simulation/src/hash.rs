@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::hash::Hasher;
 
-/// A hasher for values of any type, field by field, in the order in which they are saved.
+/// A hasher for values of any type. It hashes field by field, in the order in which fields are saved.
 pub(crate) struct StateHasher(twox_hash::XxHash3_64);
 
 impl StateHasher {
