@@ -19,7 +19,7 @@ pub struct Channel {
     pub levels: &'static [DynamicsLevel],
     /// Meaning, in one sentence.
     pub meaning: &'static str,
-    /// Content of the cell at a time, s.
+    /// Returns the content of the cell at a time, s.
     cell: fn(&VehicleRecord, f64) -> String,
 }
 

@@ -466,7 +466,7 @@ fn time_times_overlap(_: &ParameterSet, input: &FitnessInput, conduct: &Conduct)
     input.time * conduct.overlap
 }
 
-/// Points for a drive without overlap, m s, and for one that takes no time, s ([Gerdelan 2011], equation
+/// Points for a drive without overlap, m s, and for a drive that takes no time, s ([Gerdelan 2011], equation
 /// 9.1).
 const ARENA_OVERLAP: f64 = 200.0;
 const ARENA_TIME: f64 = 60.0;

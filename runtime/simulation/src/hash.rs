@@ -26,7 +26,7 @@ impl StateHasher {
     }
 }
 
-/// Hash of values by their debug output, for data that is compared but never saved.
+/// Hash of the debug output of values, for data that is compared but never saved.
 pub(crate) fn of_words(values: impl Iterator<Item = impl std::fmt::Debug>) -> u64 {
     let mut hasher = StateHasher::new();
     for value in values {

@@ -170,8 +170,8 @@ impl World {
     ///
     /// `scenario`, `modules` and `options` are those of the saved run. Its seed, time step, time of day,
     /// level of dynamics, pedestrians and module overrides are in the save. Seed and time step of `options`
-    /// are ignored, level and pedestrians only apply if they are set, and modules only for the slots that
-    /// they set.
+    /// are ignored, its level and number of pedestrians apply only if they are set, and its modules apply
+    /// only to the slots for which they are set.
     ///
     /// Other modules, whether set by `options` or named by stacks of `scenario`, apply to all agents except
     /// those that have chosen their own. Such modules start fresh, and so do other builds of a module. This
@@ -180,8 +180,9 @@ impl World {
     /// is requested. Other vehicle types with the same names, other flows, and another level or number of
     /// pedestrians in the options also make a branch, and are noted.
     ///
-    /// # Errors If the save is damaged or has parts of another version; if the ground or the names of stacks
-    /// or vehicle types differ; or for the same reasons as [`World::new`].
+    /// # Errors
+    /// If the save is damaged or has parts of another version; if the ground or the names of stacks or
+    /// vehicle types differ; or for the same reasons as [`World::new`].
     pub fn restore(
         ground: Arc<Ground>,
         scenario: &Scenario,

@@ -173,7 +173,8 @@ pub struct TrailerRecord {
 pub struct StandingTrailer {
     /// Number of its train, from 1 on. Trailers uncoupled together share it.
     pub train: u32,
-    /// Its record, as if towed by the agent that uncoupled it. The angle is 0 if nothing is ahead of it.
+    /// Its record, as if the agent that uncoupled it still towed it. The angle is 0 if nothing is coupled
+    /// ahead of it.
     pub trailer: TrailerRecord,
 }
 

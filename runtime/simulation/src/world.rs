@@ -792,8 +792,9 @@ impl World {
     /// Couples the trailers that stand at the free coupling of an agent's vehicle or of its last trailer.
     /// Returns the number coupled.
     ///
-    /// # Errors If it does not drive, moves faster than walking speed, or if no trailer that fits is close
-    /// and straight enough; nothing changes then.
+    /// # Errors
+    /// If it does not drive, moves faster than walking speed, or if no trailer that fits is close and
+    /// straight enough; nothing changes then.
     pub fn couple(&mut self, id: u64) -> Result<usize, CouplingError> {
         let agent = self
             .agents
@@ -807,7 +808,8 @@ impl World {
 
     /// Calls [`World::uncouple`] or [`World::couple`], as ordered.
     ///
-    /// # Errors As for these methods.
+    /// # Errors
+    /// As for these methods.
     pub fn carry_out(&mut self, id: u64, order: CouplingOrder) -> Result<usize, CouplingError> {
         match order {
             CouplingOrder::Uncouple(from) => self.uncouple(id, from),

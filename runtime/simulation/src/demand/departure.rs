@@ -223,7 +223,7 @@ impl Room<'_> {
     }
 
     /// Whether no oncoming vehicle would meet the spawned vehicle in an alley, or in further alleys that
-    /// follow without a place to stand in between. Neither of the two could give way.
+    /// follow without a place to stand in between. If they met, neither of them could give way.
     fn meets_nobody_in_alleys(&self, lanelet: LaneletIndex, s: f64, own: &VehicleType) -> bool {
         let alleys = self.bodies.ground.alleys();
         let body = (s - own.rear_overhang, s + own.front);
@@ -351,8 +351,8 @@ impl Room<'_> {
         (middle - other_middle).length() > own.1 + theirs.1 + APART
     }
 
-    /// Whether vehicles on the preceding and following lanelets leave room for a departure. They are not in
-    /// the list of its own lanelet.
+    /// Whether vehicles on the preceding and following lanelets leave room for a departure. These vehicles
+    /// are not in the list of the departure's own lanelet.
     fn has_room_at_seams(
         &self,
         lanelet: LaneletIndex,

@@ -38,7 +38,7 @@ pub(crate) struct ConnectionGist {
     pub(super) setback: f32,
     /// Stages in which it has green, one bit each; 0 without signals.
     pub(crate) stages: u32,
-    /// Stages in which it has green but gives way to other traffic with green, whatever the geometry.
+    /// Stages in which it has green but gives way to other traffic with green, regardless of the geometry.
     permitted: u32,
     /// The sign that faces traffic on this connection.
     pub(crate) sign: Sign,

@@ -10,7 +10,7 @@ pub(super) struct Unchanged {
     pub(super) obstacles: bool,
     /// Vehicle sizes, which determine the lanes that obstacles obstruct.
     pub(super) sizes: bool,
-    /// Heights, and whether slopes act.
+    /// Terrain heights, and whether slopes act on vehicles.
     terrain: bool,
     pub(super) grip: bool,
     /// Areas of land.

@@ -44,11 +44,11 @@ pub struct GroundInspection {
     pub status: PathStatus,
     /// Whether it has left its path or is not heading along it.
     pub disagrees: bool,
-    /// Factors of the cells around it, if asked for.
+    /// Factors of the cells around it, if requested.
     pub cells: Option<CellFactors>,
-    /// Outlines of the forecasts around it, if asked for, m.
+    /// Outlines of the forecasts around it, if requested, m.
     pub forecasts: Vec<Vec<DVec2>>,
-    /// Its search, if asked for.
+    /// Its search, if requested.
     pub search: Option<SearchOrder>,
     /// The path of its search and the other path, if there is one to compare with.
     pub comparison: Option<PathComparison>,

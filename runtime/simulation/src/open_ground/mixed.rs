@@ -10,9 +10,9 @@
 //!   cell    -> station    joins a lane
 //! ```
 //!
-//! A vehicle type that drives off the road only when needed joins lanes only from the part of the ground where
-//! its trip begins, and leaves them only for the part where the trip ends. These parts are different nodes, even
-//! if they have the same cells.
+//! A vehicle type that drives off the road only when needed joins lanes only from the part of the ground
+//! where its trip begins, and leaves them only for the part where the trip ends. A cell that belongs to both
+//! parts is a different node of the search in each.
 
 use super::{FixedItems, body_of, effects_of};
 use crate::ground::{Ground, OPEN_GROUND_SPEED};

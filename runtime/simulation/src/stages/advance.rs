@@ -409,8 +409,8 @@ impl<S> Mover<'_, S> {
 }
 
 impl<S> Mover<'_, S> {
-    /// Position on its lanelet up to which the agent only drives ahead, m; 0 if it seeks a gap, is leaving a
-    /// lane, or has its next goal there.
+    /// Position on its lanelet up to which the agent only has to drive ahead, m; 0 if it seeks a gap, is
+    /// leaving a lane, or has its next goal there.
     #[inline]
     fn quiet_until(&self, ground: &Ground) -> f64 {
         let is_quiet = self.position.may_change_lane()

@@ -13,7 +13,7 @@ use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
 use roadwright_scenario::lane_graph::NO_LANELET;
 use std::sync::Arc;
 
-/// Room that is left for each further lane change if several have to follow, m.
+/// Room that is left for each subsequent lane change if more than one is required, m.
 const ROOM_FOR_ANOTHER: f64 = 15.0;
 
 /// Buffers kept between steps.

@@ -132,7 +132,8 @@ impl Effecting<'_> {
     /// Adds a vehicle of the given type and stack. It drives from the lane nearest to `from` to the lane
     /// nearest to `to`.
     ///
-    /// # Errors A message that names what is missing.
+    /// # Errors
+    /// A message that names what is missing.
     fn spawn(&mut self, vehicle: &str, stack: &str, from: DVec2, to: DVec2) -> Result<(), String> {
         if self.demand.spawned >= MOST_SPAWNED {
             return Err(format!(

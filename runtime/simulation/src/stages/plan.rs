@@ -351,8 +351,8 @@ impl PlanInputs<'_> {
         Some(Need { from, to, input })
     }
 
-    /// Place where a detour from lanelet `from` returns to the route: the end of the first lane beyond the
-    /// distance. `None` if the goal is closer.
+    /// Place where a detour from lanelet `from` returns to the route: the end of the first lane beyond
+    /// [`REJOIN`]. `None` if the goal is closer.
     fn rejoin(&self, route: &Route, from: u32, goal_at: u32) -> Option<(u32, Goal)> {
         let mut distance = 0.0;
         for at in from + 1..goal_at {

@@ -31,7 +31,7 @@ pub(super) struct Grant {
     /// Number in the order of passing. On conflicting connections, the vehicle with the lower ticket passes
     /// first.
     pub(super) ticket: u64,
-    /// Expected delay by other vehicles, s.
+    /// Expected delay caused by other vehicles, s.
     pub(super) delay: f32,
     /// Whether the agent's front has reached the connection.
     pub(super) has_entered: bool,

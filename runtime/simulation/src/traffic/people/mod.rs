@@ -129,7 +129,8 @@ impl People {
     /// or over the first arm that has one. The pedestrian starts on the side with fewer pedestrians. Returns
     /// its number.
     ///
-    /// # Errors If there is no such crossing, or no room at the crossing.
+    /// # Errors
+    /// If there is no such crossing, or no room at the crossing.
     pub(crate) fn call(
         &mut self,
         ground: &Ground,
