@@ -11,8 +11,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 use std::f64::consts::TAU;
 
-/// Minimum step length, m, and step length as a fraction of the turning radius. Each step changes the heading
-/// by one of the distinct headings.
+/// Minimum step length, m, and step length as a fraction of the turning radius. At full lock, a step turns
+/// the vehicle by more than the interval between two distinct headings.
 const STEP: f64 = 1.5;
 const TURN: f64 = 0.3;
 /// Length of the pieces in which a step is checked for collisions, m.

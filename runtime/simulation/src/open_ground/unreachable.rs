@@ -8,7 +8,8 @@ use roadwright_planning::open_ground::{
 use roadwright_scenario::check::{Code, Finding, Severity};
 use roadwright_scenario::{ObjectId, OffRoad, Place, Scenario, VehicleType};
 
-/// Maximum number of cells expanded for one trip, and for all trips together. This takes a second or two.
+/// Maximum number of cells expanded for one trip, and for all trips together. Expanding all of them takes a
+/// second or two.
 const MOST_OF_ONE: u64 = 400_000;
 const MOST_OF_ALL: u64 = 4_000_000;
 

@@ -16,8 +16,7 @@ const FROM: f64 = 1.2;
 const UNTIL: f64 = 0.2;
 /// Yaw rate above which a vehicle counts as turning, rad/s.
 const TURNING: f64 = 0.05;
-/// Factor by which the wheel angle at which one track stands still is exceeded, so that it is actually
-/// reached.
+/// Factor applied to the wheel angle at which one track stands still, so that this angle is actually reached.
 const BEYOND: f64 = 1.03;
 /// Distance to an obstacle ahead below which the controller decides how to pass it, m.
 const CLEAR: f64 = 8.0;
