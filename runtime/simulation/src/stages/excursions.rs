@@ -208,8 +208,8 @@ impl Effecting<'_> {
         self.leave_lane(agent);
     }
 
-    /// Lets an agent off the lanes take the lane that it has reached on its trip over open ground, with a route to
-    /// its goals there. Returns whether it does.
+    /// Makes an agent off the lanes join the lane that it has reached on its trip over open ground, and gives
+    /// it a route to its goals on lanes. Returns whether it has joined.
     pub(crate) fn join_from_ground(&mut self, agent: AgentIndex) -> bool {
         let reached = self.agents.progress[agent.index()].reached + 1;
         let goals = self.route_of(agent).goals.iter().skip(reached as usize);

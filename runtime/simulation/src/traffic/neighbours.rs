@@ -299,7 +299,7 @@ impl Neighbours {
         self.pairs.extend(found.into_iter().map(|(_, pair)| pair));
     }
 
-    /// Recomputes how far bodies may move if they have used up their room to obstacles.
+    /// Recomputes the room to obstacles of bodies that have used it up.
     fn look_for_obstacles(&mut self, shapes: Shapes<'_>, helpers: Option<&rayon::ThreadPool>) {
         let obstacles = &shapes.bodies.ground.obstacles;
         let displaced = shapes.bodies.dynamics.rigid.displaced();

@@ -209,7 +209,7 @@ impl Closing {
         })
     }
 
-    /// Stops the vehicles that approach closed junctions on connections without a conflict and can still
+    /// Stops vehicles that approach closed junctions on connections without a conflict, if they can still
     /// stop.
     pub(super) fn hold_before_closed(
         &self,

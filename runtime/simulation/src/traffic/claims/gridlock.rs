@@ -325,7 +325,7 @@ impl Rings<'_> {
         })
     }
 
-    /// The vehicle that is coming through an alley that a request needs at or beyond a junction.
+    /// The oncoming vehicle in an alley that a request needs at or beyond a junction.
     fn oncoming(
         &self,
         request: &Request,
