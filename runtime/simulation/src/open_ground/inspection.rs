@@ -22,7 +22,7 @@ const MOST_POINTS: usize = 2_000;
 /// Factor of plain ground in [`CellFactors`].
 pub const PLAIN_FACTOR: u32 = PLAIN as u32;
 
-/// What to inspect of an agent off the lanes.
+/// Selection of the data to inspect for an agent off the lanes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GroundQuestion {
     /// Whether to report the factors of the cells around the agent.
