@@ -3,9 +3,9 @@
 //! `cargo bench -p roadwright-simulation --bench edit -- [FILE] [--vehicles N] [--rounds N] [--obstacles]`
 //! lets random trips drive for ten seconds, then widens the lanes of one road after another, or moves one
 //! obstacle after another by half a metre, and applies each edit to the world. It prints one line of JSON per
-//! edit: CPU time for the world to accept it, how long it waits for vehicles to leave the junctions that it
-//! changes, and the longest step up to the one after it has been applied. Without arguments: old-town with
-//! 150 vehicles.
+//! edit: CPU time for the world to accept it, waiting time until vehicles have left the junctions that it
+//! changes, and CPU time of the longest step up to and including the first one after it has been applied.
+//! Without arguments: old-town with 150 vehicles.
 
 mod allocator;
 

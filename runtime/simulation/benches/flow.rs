@@ -1,9 +1,9 @@
-//! Whether a world stays small and fast while many agents pass through.
+//! Checks that a world stays small and fast while many agents pass through it.
 //!
 //! `cargo bench -p roadwright-simulation --bench flow -- [--agents N]` lets the flows of crossroads continue,
 //! at half their rate so that no queue grows, until the given number of agents has arrived (100,000 by
-//! default). It prints for each tenth of them: CPU time of a step, driving agents, memory of the process. An
-//! agent that has arrived leaves one row behind.
+//! default). For each tenth of these agents, it prints the CPU time of a step, the number of driving agents
+//! and the memory of the process. An agent that has arrived leaves one row behind.
 
 mod allocator;
 

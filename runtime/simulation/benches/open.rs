@@ -1,4 +1,4 @@
-//! Cost of opening a scenario: what a run, a check or a start of the editor pays before the first step.
+//! Cost of opening a scenario, which a run, a check or the start of the editor incurs before the first step.
 //!
 //! `cargo bench -p roadwright-simulation --bench open -- [FILE..] [--vehicles N] [--rounds N]` reads each
 //! scenario, checks it, prepares its ground and a world, and makes the first step with random trips. It prints
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// Distance between the streets of a grid, m.
 const BLOCK: f64 = 100.0;
 
-/// A scenario as it lies in a file.
+/// A scenario in the form of a file.
 struct Subject {
     name: String,
     text: String,
@@ -87,7 +87,7 @@ fn grid(count: u32) -> Subject {
     }
 }
 
-/// Opens a scenario and prints what it cost.
+/// Opens a scenario and prints the cost.
 fn open(subject: &Subject, vehicles: usize) {
     let (read, scenario) = timed(|| file::from_text(&subject.text).expect("a scenario"));
     let options = RunOptions {

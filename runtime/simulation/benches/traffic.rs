@@ -1,11 +1,10 @@
-//! Traffic at scale: cost of a step, and how much of the traffic arrives.
+//! Traffic at scale: cost of a step, and the fraction of the traffic that arrives.
 //!
 //! `cargo bench -p roadwright-simulation --bench traffic -- [FILE] [--copies N] [--vehicles N] [--dt S]
 //! [--from S] [--to S] [--rounds N] [--threads N] [--dynamics LEVEL]` drives random trips through copies of a
 //! scenario side by side (equal density at any size). It prints one line of JSON per round: CPU time of the
-//! steps between the two times, in total and by stage, and the share of planning. A single scenario has
-//! random trips, and copies have the same trips in each. Without arguments: 14 copies of old-town with 2,100
-//! vehicles.
+//! steps between the two times, in total and by stage, and the fraction spent on planning. With several
+//! copies, all copies have the same trips. Without arguments: 14 copies of old-town with 2,100 vehicles.
 
 mod allocator;
 

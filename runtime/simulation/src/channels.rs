@@ -19,7 +19,7 @@ pub struct Channel {
     pub levels: &'static [DynamicsLevel],
     /// Meaning, in one sentence.
     pub meaning: &'static str,
-    /// Content of the cell at a time, s.
+    /// Returns the content of the cell at a time, s.
     cell: fn(&VehicleRecord, f64) -> String,
 }
 
@@ -235,7 +235,7 @@ pub fn trace_columns() -> [&'static str; CHANNELS.len()] {
 }
 
 impl VehicleRecord {
-    /// Its row of a trace at a time, s.
+    /// Returns the trace row of this vehicle at a time, s.
     pub fn trace_row(&self, time: f64) -> [String; CHANNELS.len()] {
         CHANNELS
             .each_ref()
@@ -272,7 +272,7 @@ pub struct TraceRate {
 }
 
 impl TraceRate {
-    /// Rows a second unless another rate is asked for.
+    /// Default number of rows per second.
     pub const DEFAULT_HZ: f64 = 10.0;
 
     /// Returns the times for a rate, Hz, in a world with steps of `dt` seconds.

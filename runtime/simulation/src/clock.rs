@@ -6,7 +6,7 @@ use roadwright_scenario::Settings;
 use serde::{Deserialize, Serialize};
 
 /// Update rate, per second, of everything that need not change faster than drivers react. Drivers take half a
-/// second or more.
+/// second or more to react.
 const BEATS: f64 = 5.0;
 
 /// Largest number of steps in a save. Up to this number, every step has an exact double value and nothing

@@ -1,8 +1,9 @@
 //! Uncoupling and coupling of trailers, between two steps or by a behaviour.
 //!
 //! A vehicle can couple trailers of its own type, and those of another type whose coupling has the same
-//! height. Uncoupled trailers then stand still ([`crate::dynamics::StandingTrains`]). Their vehicle becomes
-//! one of the same type with fewer trailers, so length, mass and tail match what it tows.
+//! height. Uncoupled trailers then stand still ([`crate::dynamics::StandingTrains`]). The towing vehicle
+//! switches to a variant of its type with fewer trailers, so that its length, mass and rear overhang match
+//! what it tows.
 
 use crate::agents::Agents;
 use crate::dynamics::{Bodies, Dynamics, FreeCoupling, MOST_ANGLE, REACH, StandingTrain};

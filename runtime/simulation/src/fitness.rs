@@ -395,12 +395,12 @@ fn crash_and_speed(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct)
         + parameters.value("speed_weight") * (1.0 - share)
 }
 
-/// Distance of a destination that counts half as much as an infinite one, m.
+/// Remaining distance that is penalised half as much as an infinite one, m.
 const FAR: f64 = 100.0;
 
-/// With the default weights, every drive that arrives is better than any that does not (at most 4 against at
-/// least 4), and one contact costs as much as losing all of the time. Lost time is summed step by step, so
-/// speeding on one stretch does not compensate for another. The weights have no source.
+/// With the default weights, every drive that arrives scores better than any that does not (at most 4 as
+/// against at least 4), and one contact costs as much as losing all of the time. Lost time is summed step by
+/// step, so speeding on one stretch does not compensate for another. The weights have no source.
 fn safe_arrival(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
     let touched = conduct.collisions / (1.0 + conduct.collisions);
     let missed = if conduct.has_arrived {
@@ -466,7 +466,7 @@ fn time_times_overlap(_: &ParameterSet, input: &FitnessInput, conduct: &Conduct)
     input.time * conduct.overlap
 }
 
-/// Points for a drive without overlap, m s, and for one that takes no time, s ([Gerdelan 2011], equation
+/// Points for a drive without overlap, m s, and for a drive that takes no time, s ([Gerdelan 2011], equation
 /// 9.1).
 const ARENA_OVERLAP: f64 = 200.0;
 const ARENA_TIME: f64 = 60.0;

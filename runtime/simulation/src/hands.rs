@@ -23,8 +23,8 @@ const SIDEWAYS: f64 = 8.0;
 /// Positions of the controls that a user operates.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct HandControls {
-    /// Pedals, -1 to 1. Positive is throttle, where half throttle is half of the engine's torque. Negative is
-    /// the brake, or reverse once the vehicle stands.
+    /// Pedals, -1 to 1. Positive values are throttle; 0.5 demands half of the engine's torque. Negative
+    /// values brake, or reverse once the vehicle stands.
     pub pedals: f64,
     /// Steering wheel, -1 (right) to 1 (left). A fast vehicle uses only part of it.
     pub steering: f64,
@@ -56,7 +56,8 @@ struct Hand {
 }
 
 impl Hand {
-    /// Order for a vehicle at the given speed, m/s, with pedals in the form that pedal controllers use.
+    /// Returns the order for a vehicle at the given speed, m/s. Its pedals have the form that pedal
+    /// controllers use.
     fn order(&mut self, speed: f64, limits: &OneTrackLimits) -> Order {
         // In a damaged save they may have any value.
         let HandControls { pedals, steering } = self.controls.checked();

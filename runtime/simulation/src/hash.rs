@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::hash::Hasher;
 
-/// A hasher for values of any type, field by field, in the order in which they are saved.
+/// A hasher for values of any type. It hashes field by field, in the order in which fields are saved.
 pub(crate) struct StateHasher(twox_hash::XxHash3_64);
 
 impl StateHasher {
@@ -26,7 +26,7 @@ impl StateHasher {
     }
 }
 
-/// Hash of values by their debug output, for data that is compared but never saved.
+/// Hash of the debug output of values, for data that is compared but never saved.
 pub(crate) fn of_words(values: impl Iterator<Item = impl std::fmt::Debug>) -> u64 {
     let mut hasher = StateHasher::new();
     for value in values {

@@ -1,4 +1,4 @@
-//! Heat map: where vehicles were, at which speeds, and where they collided, by stretches of lanes.
+//! Heat map: presence, speeds and collisions of vehicles, by stretches of lanes.
 
 use crate::records::AgentIndex;
 use crate::session::Observer;
@@ -35,9 +35,9 @@ pub enum HeatPlace {
 /// Statistics of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct HeatCell {
-    /// Number of times that a vehicle was seen there, counted twice a second.
+    /// Number of observations of vehicles there; each vehicle is observed twice a second.
     pub seen: u32,
-    /// Number of these times that it stood.
+    /// Number of these observations in which the vehicle stood.
     pub standing: u32,
     /// Number of collisions that began there.
     pub collisions: u32,
@@ -70,12 +70,12 @@ impl HeatCell {
     }
 }
 
-/// Counts vehicles by stretches of lanes, twice a second. An observer of a [`Session`](crate::Session); it
-/// starts again with [`begin`](Observer::begin).
+/// Counts vehicles by stretches of lanes, twice a second. An observer of a [`Session`](crate::Session);
+/// [`begin`](Observer::begin) resets it.
 ///
-/// The place of a vehicle is that of its rear axle, on the lane that it follows. A vehicle that follows no
-/// lane, such as one on open ground or under manual control, is counted in square cells by the centre of that
-/// axle.
+/// A vehicle is counted at its rear axle, on the lane that it follows. A vehicle that follows no lane, such
+/// as one on open ground or under manual control, is counted in the square cell that contains the centre of
+/// its rear axle.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HeatMap {
     cells: BTreeMap<HeatPlace, HeatCell>,

@@ -44,7 +44,8 @@ impl World {
     }
 
     /// Inspects the junction of a node: control, signals, queues, tickets, and which vehicles wait for which
-    /// others. `None` if there is no such node. Built on demand: O(vehicles in it and approaching it).
+    /// others. `None` if there is no such node. Built on demand: O(vehicles in the junction and approaching
+    /// it).
     pub fn inspect_junction(&self, node: NodeId) -> Option<JunctionInspection> {
         junction::inspect(self, node)
     }
@@ -56,7 +57,7 @@ impl World {
     }
 }
 
-/// Linear model of a vehicle that follows a path, and its state.
+/// Linear model of a vehicle that follows a path, and the state of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Followed {
     /// Model, at the speed of the vehicle or at 1 m/s if it is slower.
@@ -81,8 +82,8 @@ pub struct Inspection {
     pub input: ControllerInput,
     /// Last output of its controller.
     pub command: ControllerOutput,
-    /// Model of its vehicle by which its controller steers, with its state; `None` for controllers without
-    /// one.
+    /// Linear model with which its controller steers, and the state of the model; `None` for controllers
+    /// without one.
     pub following: Option<Followed>,
     /// Points of the next 400 m of its route, m.
     pub path: Vec<DVec2>,

@@ -1,4 +1,4 @@
-//! Statistics of junctions: how many vehicles pass, how long they are delayed, and how they queue.
+//! Statistics of junctions: number of vehicles, delays, and queues.
 
 use crate::session::Observer;
 use crate::traffic::Claims;
@@ -38,7 +38,8 @@ pub struct ApproachFigures {
     pub end: RoadEnd,
     /// Number of vehicles that have entered the junction.
     pub passed: u64,
-    /// Mean time that vehicles lost on their last lane before it, compared with the allowed speed, s.
+    /// Mean time that vehicles lost on their last lane before the junction, compared with driving at the
+    /// allowed speed, s.
     pub delay_mean: f64,
     /// Largest time that a vehicle lost there, s.
     pub delay_max: f64,
@@ -171,7 +172,7 @@ impl Observer for JunctionWatch {
     }
 }
 
-/// Time of the next sample, given that a due sample was taken at the given time, s.
+/// Time of the next sample after the sample that was due at `due` has been taken at `time`, s.
 fn due_after(due: f64, time: f64) -> f64 {
     // Counted from when it was due and not from when it was taken. Otherwise samples would be farther apart
     // if a second is not a whole number of steps. With steps of more than a second each step is a sample.

@@ -11,7 +11,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind, NO_LANELET};
 const TURN_DISTANCE: f64 = 30.0;
 /// Distance from the centre line of its lane beyond which a vehicle counts as still changing to the lane, m.
 const OFF_LANE: f64 = 0.5;
-/// Acceleration below which the brake lamps are lit, m/s^2; milder deceleration results from releasing the
+/// Acceleration below which the brake lamps are lit, m/s^2. Milder deceleration comes from lifting off the
 /// accelerator.
 const BRAKING: f64 = -0.5;
 

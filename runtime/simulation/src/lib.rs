@@ -31,12 +31,13 @@
 //!   **world**: all that steps. **traffic**: index, claims, contacts and delays of a world.
 //! - **agent**: a driver with its vehicle. Its **id** is for users, files and random streams; its
 //!   **index** is a dense number while it drives, which is reused afterwards.
-//! - **demand**: agents yet to come: **departures** wait to be spawned, **flows** add more of them.
+//! - **demand**: agents still to be spawned. **Departures** wait to be spawned, and **flows** add more of
+//!   them.
 //! - **lanelet**: a directed ribbon of one lane: a piece of a lane, or a **connection** through a
 //!   junction. **Lane position**: lanelet, distance `s` along it, distance `t` to the left of it.
-//! - **goal**: a place to reach; an agent has several in order. **Route**: immutable, shared; **legs** that
-//!   lead to the goals, each a run of lanelets or a **path** over open ground. **Progress**: where an
-//!   agent is on its route.
+//! - **goal**: a place to reach; an agent may have several, in order. **Route**: the **legs** that lead to
+//!   the goals, each a sequence of lanelets or a **path** over open ground; immutable and shared.
+//!   **Progress**: where an agent is on its route.
 //! - **conflict**: two connections of a junction that cannot be driven at once. **Claim**: an
 //!   agent's requests and grants at junctions.
 //! - **wish**: a lasting request of a behaviour. **Command**: the output of a controller.

@@ -22,8 +22,8 @@ pub struct RunOptions {
     pub populate_stack: Option<String>,
     /// Time of day at the beginning, h; `None` uses that of the scenario.
     pub time_of_day: Option<f64>,
-    /// Pedestrians per hour at each side of a crossing, unless the crossing sets its own number; `None` uses
-    /// the settings of the scenario.
+    /// Number of pedestrians per hour on each side of a crossing, unless the crossing sets another number;
+    /// `None` uses the settings of the scenario.
     pub pedestrians: Option<f64>,
     /// Level of dynamics of all agents; `None` uses the levels of agents, flows and settings.
     pub dynamics: Option<DynamicsLevel>,
@@ -31,7 +31,7 @@ pub struct RunOptions {
     /// whose level can leave the lanes. Among vehicles that follow lanes, contacts are then detected only
     /// with the vehicle ahead on the route, not on crossing or merging connections.
     pub verify: bool,
-    /// Modules that all stacks use instead of their own.
+    /// Modules that override those of all stacks.
     pub modules: ModuleOverrides,
     /// Whether to refuse agents that have no goal or whose places do not exist, and to run the others. This
     /// suits a scenario that is still being drawn. Otherwise the whole run fails.
@@ -39,7 +39,7 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Pedestrians per hour at each side of a crossing.
+    /// Number of pedestrians per hour on each side of a crossing.
     pub(crate) fn pedestrians_in(&self, scenario: &Scenario) -> Result<f64, SimulationError> {
         let rate = self
             .pedestrians
@@ -63,7 +63,7 @@ pub enum PopulateFrom {
     Inside,
     /// Where roads end at the edge of the map, as for through traffic.
     Edges,
-    /// Half of the starts and half of the destinations at edges, the others inside.
+    /// Half of the starts and half of the destinations at edges, the rest inside.
     #[default]
     Both,
 }
@@ -83,7 +83,7 @@ pub struct Population {
     pub queued: usize,
 }
 
-/// Modules that all stacks use instead of their own, by slot.
+/// Modules that override those of all stacks, by slot.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ModuleOverrides([Option<Vec<String>>; Slot::COUNT]);
 
@@ -109,7 +109,7 @@ impl ModuleOverrides {
         slots.filter_map(|(slot, modules)| Some((slot, modules.as_deref()?)))
     }
 
-    /// Sets the slots that are unset here to those of `others`.
+    /// Fills the slots that are unset here from `others`.
     pub(crate) fn fill_in(&mut self, others: Self) {
         for (own, other) in self.0.iter_mut().zip(others.0) {
             if own.is_none() {
@@ -118,7 +118,7 @@ impl ModuleOverrides {
         }
     }
 
-    /// A stack with these modules. Modules that it already has keep their parameters.
+    /// Returns the stack with these modules. Modules that it already has keep their parameters.
     pub fn apply(&self, stack: &Stack) -> Stack {
         // An override chooses modules and must not reset parameters, so a stack that already names the module
         // keeps its tuning.

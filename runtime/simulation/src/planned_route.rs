@@ -57,7 +57,7 @@ pub(crate) struct LaneQuestion<'a> {
 
 /// Result of a request for a route on lanes from one place to another.
 pub(crate) enum OnLanes {
-    /// One of the places lies off the lanes.
+    /// At least one of the places lies off the lanes.
     Beside,
     /// Both are on lanes, and no route leads from one to the other.
     Unconnected,
@@ -83,7 +83,7 @@ impl RouteFinder {
         self.scenario = scenario;
     }
 
-    /// Route of an agent; `None` if there is no route, or if one of its places, its stack or its vehicle type
+    /// Route of an agent; `None` if there is no route, or if any of its places, its stack or its vehicle type
     /// does not exist.
     pub fn route(&self, agent: &Agent) -> Option<PlannedRoute> {
         let goals: Vec<_> = agent.goals().copied().collect();
@@ -137,7 +137,7 @@ impl RouteFinder {
         }
     }
 
-    /// A place on a lane as an end of a leg over open ground, with any heading.
+    /// Converts a place on a lane to an end of a leg over open ground, where any heading is allowed.
     pub(crate) fn beside(&self, spot: LaneSpot) -> TripEnd {
         TripEnd {
             position: self.ground.graph().line(spot.lanelet).position(spot.s),
@@ -224,7 +224,7 @@ impl RouteFinder {
         Some(self.along(&route, s, vehicle))
     }
 
-    /// Route along the parts of a trip.
+    /// Combines the parts of a trip into a route.
     fn of_parts(&self, parts: &[Part], vehicle: &VehicleType, stack: &str) -> Option<PlannedRoute> {
         let mut whole = PlannedRoute {
             points: Vec::new(),

@@ -1,7 +1,7 @@
 //! Saving a world at a step boundary, and resuming from there.
 //!
-//! A save is a set of named parts, each with a version ([`parts`]), so that a new part affects no others. It
-//! contains everything that is carried from step to step; derived data (indices, grids, landmarks) is
+//! A save is a set of named parts, each with a version ([`parts`]), so that adding a part affects no others.
+//! It contains everything that is carried from step to step; derived data (indices, grids, landmarks) is
 //! rebuilt. The ground is not included: a world is restored on the ground of its scenario, which must be
 //! equal.
 //!
@@ -62,7 +62,7 @@ struct Counters {
 }
 
 impl SavedWorld {
-    /// Module overrides: those requested now, and for other slots those of the saved run.
+    /// Module overrides: those requested now, and in all other slots those of the saved run.
     fn overrides(&self, asked: &ModuleOverrides) -> Result<ModuleOverrides, SaveError> {
         let saved: Option<Vec<(String, Vec<String>)>> = self.get_if_any(parts::OVERRIDES)?;
         let mut before = ModuleOverrides::default();
@@ -165,13 +165,13 @@ impl World {
         Ok(saved)
     }
 
-    /// Restores a world that continues exactly where a saved one was, with notes on modules that could not
-    /// resume. A save can be restored any number of times.
+    /// Restores a world that continues exactly where the saved one was. Returns it with notes on modules that
+    /// could not resume. A save can be restored any number of times.
     ///
     /// `scenario`, `modules` and `options` are those of the saved run. Its seed, time step, time of day,
     /// level of dynamics, pedestrians and module overrides are in the save. Seed and time step of `options`
-    /// are ignored, level and pedestrians only apply if they are set, and modules only for the slots that
-    /// they set.
+    /// are ignored, its level and number of pedestrians apply only if they are set, and its modules apply
+    /// only to the slots for which they are set.
     ///
     /// Other modules, whether set by `options` or named by stacks of `scenario`, apply to all agents except
     /// those that have chosen their own. Such modules start fresh, and so do other builds of a module. This
@@ -181,8 +181,8 @@ impl World {
     /// pedestrians in the options also make a branch, and are noted.
     ///
     /// # Errors
-    /// If the save is damaged, or has parts of another version; if the ground differs, or stacks or vehicle
-    /// types have other names; or for the reasons of [`World::new`].
+    /// If the save is damaged or has parts of another version; if the ground or the names of stacks or
+    /// vehicle types differ; or for the same reasons as [`World::new`].
     pub fn restore(
         ground: Arc<Ground>,
         scenario: &Scenario,
@@ -457,7 +457,7 @@ impl World {
     }
 }
 
-/// Returns an error that names the damaged part unless it is valid.
+/// Returns an error that names a part of the save as damaged if `is_sound` is `false`.
 fn sound(what: &str, is_sound: bool) -> Result<(), SaveError> {
     let damaged = || SaveError::Damaged(format!("{what} is invalid"));
     is_sound.then_some(()).ok_or_else(damaged)

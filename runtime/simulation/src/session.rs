@@ -62,7 +62,7 @@ pub struct CarriedOut {
     pub agent: u64,
     /// The order.
     pub order: CouplingOrder,
-    /// Number of trailers, or an error; `None` if the run ended before that.
+    /// Number of trailers, or an error; `None` if the run ended before the order was due.
     pub result: Option<Result<usize, CouplingError>>,
 }
 
@@ -86,7 +86,8 @@ impl Session {
         &mut self.world
     }
 
-    /// Schedules an order about an agent's trailers for the first step that begins at or after `time`, s.
+    /// Schedules an order for coupling or uncoupling an agent's trailers. It is carried out before the first
+    /// step that begins at or after `time`, s.
     pub fn order(&mut self, time: f64, agent: u64, order: CouplingOrder) {
         self.orders.push((time, agent, order));
         // The sort is stable and reversed, so of two orders at the same time the one given first comes last.

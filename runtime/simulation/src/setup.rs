@@ -13,12 +13,12 @@ use roadwright_scenario::{Agent, AgentId, LaneletIndex, OffRoad, Place, Scenario
 
 /// Planner of agents that drive straight to goals off the lanes.
 const STRAIGHT: &str = "straight";
-/// Distance at which a vehicle leaves its lane before the place on the lane that is nearest to its
-/// destination, m. The vehicle needs this distance to turn.
+/// Distance before the point of the lane that is nearest to its destination at which a vehicle leaves the
+/// lane, m. The vehicle needs this distance to turn.
 const EXIT_BEFORE: f64 = 30.0;
 /// Vehicle type of random trips.
 const POPULATION_VEHICLE: &str = "car";
-/// Maximum number of random trips of a run, more than the number of cars in any city.
+/// Maximum number of random trips in a run. No city has as many cars.
 const MOST_TRIPS: usize = 1_000_000;
 /// Stack of random trips, unless the options name one.
 const POPULATION_STACK: &str = "idm";
@@ -206,7 +206,7 @@ pub(crate) fn trip(
     driver.trip(&id.to_string(), &agent.start, &goals)
 }
 
-/// Vehicle type and stack of an agent or a flow, which decide where its trips leave the lanes.
+/// Vehicle type and stack of an agent or a flow. They determine where its trips leave the lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct TripDriver<'a> {
     pub(crate) scenario: &'a Scenario,
@@ -241,8 +241,8 @@ impl TripDriver<'_> {
         })
     }
 
-    /// A trip that uses lanes; `None` if the stack drives straight, if all places are on lanes and only lanes
-    /// are to be used, or if none is found.
+    /// Plans a trip that uses lanes. `None` if the stack drives straight, if all places are on lanes and only
+    /// lanes are to be used, or if no trip is found.
     fn by_lanes(&self, start: &Place, goals: &[Place]) -> Option<(Start, Vec<Goal>)> {
         let kind = self.scenario.vehicle_types().get(self.vehicle)?;
         let is_on_lanes = |place: &Place| matches!(place, Place::Lane(_));
@@ -290,7 +290,7 @@ impl TripDriver<'_> {
         Some((start, all))
     }
 
-    /// The parts of a trip to each goal; `None` if one does not exist or no trip to it is found.
+    /// Plans the trip to each goal, in parts. `None` if a goal does not exist or no trip to it is found.
     fn itineraries(
         &self,
         kind: &VehicleType,
@@ -315,8 +315,8 @@ impl TripDriver<'_> {
         goals.iter().map(itinerary).collect()
     }
 
-    /// The parts of a trip that uses open ground; `None` if all of its places are on lanes and only lanes are to
-    /// be used, or as for [`Self::itineraries`].
+    /// Plans a trip that uses open ground, and returns its parts. `None` if all of its places are on lanes
+    /// and only lanes are to be used, or for the same reasons as [`Self::itineraries`].
     pub(crate) fn parts(&self, start: &Place, goals: &[Place]) -> Option<Vec<Part>> {
         let kind = self.scenario.vehicle_types().get(self.vehicle)?;
         self.by_lanes(start, goals)?;
@@ -334,9 +334,9 @@ impl TripDriver<'_> {
         })
     }
 
-    /// A trip along lanes as far as they lead, from a start on a lane to a destination beside the lanes, which it
-    /// leaves near the place that is nearest to the destination. `None` for other trips, and if no lane near the
-    /// destination can be reached.
+    /// Plans a trip from a start on a lane to a destination beside the lanes. It follows lanes as far as
+    /// possible and leaves them near the point that is closest to the destination. `None` for other trips,
+    /// and if no lane near the destination can be reached.
     fn by_nearest_exit(
         &self,
         kind: &VehicleType,

@@ -31,7 +31,7 @@ pub struct Attitude {
 pub struct Mishap {
     /// It lies on a side or on the roof: a rigid body that leans by more than 60 degrees.
     pub tipped_over: bool,
-    /// It has been standing for at least two minutes before its goal, tipped over or not.
+    /// It has been standing for at least two minutes short of its goal, tipped over or not.
     pub stuck: bool,
 }
 
@@ -73,7 +73,7 @@ pub struct VehicleRecord {
     pub s: f64,
     /// Distance to the left of that lanelet's centre, m.
     pub t: f64,
-    /// Turn signal: the choice of its behaviour, otherwise that for its next turn or lane change.
+    /// Turn signal: the one set by its behaviour, or else the one for its next turn or lane change.
     pub indicator: Indicator,
     /// Whether its brake lamps are lit.
     pub brakes: bool,
@@ -85,7 +85,7 @@ pub struct VehicleRecord {
     pub mishap: Mishap,
     /// Speed of its centre of gravity to the left, m/s; `None` on levels without side slip.
     pub sideways: Option<f64>,
-    /// Yaw rate of its model, rad/s, positive to the left.
+    /// Yaw rate according to its level of dynamics, rad/s, positive to the left.
     pub yaw_rate: Option<f64>,
     /// Pedals as its driver presses them; `None` while an acceleration is commanded.
     pub pedals: Option<Pedals>,
@@ -103,14 +103,14 @@ pub struct WheelRecord {
     pub place: DVec2,
     /// Its radius, m.
     pub radius: f64,
-    /// Angle to the body, rad, positive to the left.
+    /// Steering angle relative to the body, rad, positive to the left.
     pub steering: f64,
     /// Compression of its spring from the rest position, m; negative if the wheel hangs.
     pub travel: f64,
     /// Load on the ground, N; 0 in the air.
     pub load: f64,
-    /// Excess of its circumferential speed over the ground speed, relative to the larger of the two: -1 for a
-    /// locked wheel, 1 for a wheel that spins on the spot.
+    /// Difference between its circumferential speed and the ground speed, divided by the larger of the two:
+    /// -1 for a locked wheel, 1 for a wheel that spins on the spot.
     pub slip_ratio: f64,
     /// Angle between its heading and its direction of motion, rad, positive if the wheel drifts to the left.
     pub slip_angle: f64,
@@ -162,7 +162,7 @@ pub struct TrailerRecord {
     pub width: f64,
     /// Place of its coupling.
     pub coupling: DVec2,
-    /// Angle of its heading to that of the body that tows it, rad, positive to the left.
+    /// Angle between its heading and that of the body that tows it, rad, positive to the left.
     pub angle: f64,
     /// Orientation of its body in space, at level `rigid`.
     pub attitude: Option<Attitude>,
@@ -173,7 +173,8 @@ pub struct TrailerRecord {
 pub struct StandingTrailer {
     /// Number of its train, from 1 on. Trailers uncoupled together share it.
     pub train: u32,
-    /// Its record, as if towed by the agent that uncoupled it. The angle is 0 if nothing is ahead of it.
+    /// Its record, as if the agent that uncoupled it still towed it. The angle is 0 if nothing is coupled
+    /// ahead of it.
     pub trailer: TrailerRecord,
 }
 

@@ -47,7 +47,7 @@ pub struct Trip {
     pub status: Status,
     /// Spawn time, s; 0 if the agent was never spawned.
     pub started: f64,
-    /// Time of its end, s.
+    /// Time at which it ended, s.
     pub ended: f64,
     /// Distance driven, m.
     pub distance: f64,
@@ -85,7 +85,7 @@ struct Seen {
 }
 
 /// Records a row for each second, and a row for each finished trip. An observer of a
-/// [`Session`](crate::Session); it starts again with [`begin`](Observer::begin).
+/// [`Session`](crate::Session); [`begin`](Observer::begin) resets it.
 #[derive(Debug, Clone, Default)]
 pub struct Statistics {
     rows: Vec<TimeRow>,
@@ -96,8 +96,8 @@ pub struct Statistics {
     counted_contacts: usize,
 }
 
-/// State of [`Statistics`] at one moment of a run. It is sufficient to return to that moment, and small
-/// because it only contains the numbers of rows and trips.
+/// Mark of the state of [`Statistics`] at one moment of a run, for returning to that moment. It is small
+/// because it contains only the numbers of rows and trips.
 #[derive(Debug, Clone)]
 pub struct StatisticsMark {
     rows: usize,

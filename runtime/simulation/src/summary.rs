@@ -29,7 +29,7 @@ pub struct AgentCounts {
 pub struct MishapCounts {
     /// Vehicles on a side or on the roof: rigid bodies that lean by more than 60 degrees.
     pub tipped_over: usize,
-    /// Vehicles that have been standing for at least two minutes before their goal, tipped over or not.
+    /// Vehicles that have been standing for at least two minutes short of their goal, tipped over or not.
     pub stuck: usize,
 }
 
@@ -111,7 +111,7 @@ impl ModuleRecord {
 }
 
 /// Number of replans of driving agents that were standing. Replans after a missed lane change are counted by
-/// [`LawCounts::missed_turns`], once for each new route rather than for each second in which a route was
+/// [`LawCounts::missed_turns`], which counts each new route once instead of every second in which a route was
 /// requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReplanCounts {
@@ -131,8 +131,8 @@ pub struct LawCounts {
     /// Number of times that the host braked because the controller of a vehicle would have passed a place
     /// where it has to stop.
     pub held_by_law: u64,
-    /// Admissions of vehicles that could no longer be passed over, because they had waited long enough or
-    /// because no vehicle has right of way there.
+    /// Admissions of vehicles that no longer had to yield, because they had waited long enough or because no
+    /// vehicle has right of way there.
     pub let_in_by_lock: u64,
     /// Longest time for which a vehicle has waited at a junction, s.
     pub longest_wait: f64,
@@ -145,7 +145,7 @@ pub struct LawCounts {
     /// Vehicles in rings of full lanes that were rerouted so that the others could continue.
     pub sent_round: u64,
     /// Rings of full lanes that stood for a minute without an alternative route for any of their vehicles.
-    /// Each ring counts once for as long as it stands.
+    /// Each ring is counted once, however long it stands.
     pub gridlocks: u64,
 }
 
@@ -196,14 +196,14 @@ pub struct FreshStart {
     /// Name of the slot; `scenario` for anything that is not a module: `vehicle types`, `flows`, `dynamics`,
     /// `pedestrians`.
     pub slot: String,
-    /// Id of the module, or several ids if the slot has several modules; `none` for a slot that is empty now.
-    /// For `scenario`, the part of the scenario or options that differs.
+    /// Id of the module, or several ids if the slot has several modules; `none` if the slot is now empty. For
+    /// `scenario`, the part of the scenario or options that differs.
     pub module: String,
     /// Message about what happened.
     pub why: String,
 }
 
-/// Scores of one fitness for agents of one stack.
+/// Scores of one fitness for the agents of one stack.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FitnessSummary {
     /// Id of the fitness.

@@ -97,7 +97,7 @@ impl Stand {
         Self::ruled(roads, &JunctionRules::default())
     }
 
-    /// Straight roads with controls at their junctions; roads are numbered from 1.
+    /// Straight roads with rules for their junctions; roads are numbered from 1.
     pub(crate) fn ruled(roads: &[Straight], rules: &JunctionRules) -> Self {
         Self::with_lanes(3.25, roads, rules)
     }
@@ -148,7 +148,7 @@ impl Stand {
         Self::crossing_of(&JunctionRules::default())
     }
 
-    /// Like `crossing`, but with a control of the junction.
+    /// Like `crossing`, but with the given rules at the junction.
     pub(crate) fn crossing_of(rules: &JunctionRules) -> Self {
         let roads = [
             ((-100.0, 0.0), (100.0, 0.0), 1, 1),
@@ -157,7 +157,7 @@ impl Stand {
         Self::ruled(&roads, rules)
     }
 
-    /// Lanelets straight across the junction in a direction.
+    /// Lanelets of the route straight across the junction in the given direction.
     pub(crate) fn straight(&self, direction: DVec2) -> [LaneletIndex; 3] {
         let graph = self.ground.graph();
         let crosses = |id: &LaneletIndex| {
@@ -239,7 +239,7 @@ impl Stand {
         agent
     }
 
-    /// Updates the index to all current places.
+    /// Updates the index with the current places of all agents.
     pub(crate) fn look(&mut self) {
         let bodies = Bodies {
             ground: &self.ground,

@@ -1,4 +1,4 @@
-//! Plans the path of a trip without driving it, with a route planner on lanes and a ground planner elsewhere.
+//! Plans the path of a trip without driving it. Uses a route planner on lanes and a ground planner elsewhere.
 
 use crate::open_ground::{FixedItems, ItemSource, MixedTrips, Part, Traveller, profile_of};
 use crate::perception::OPEN_GROUND_SPEED;
@@ -176,7 +176,7 @@ impl TripFinder {
         }
     }
 
-    /// A trip on lanes and over open ground, whichever is quicker on each part.
+    /// Plans a trip on lanes and over open ground, each part on whichever of the two is quicker.
     fn over_both(
         &mut self,
         question: &TripQuestion<'_>,
@@ -388,7 +388,7 @@ fn plain_cost(path: &CellPath, rules: Rules) -> u64 {
 fn corners(points: &[DVec2], last: Option<f64>) -> Vec<Pose> {
     /// Smallest change of direction that counts as a bend, rad.
     const BEND: f64 = 1e-3;
-    /// Distance below which two points have no direction between them, m.
+    /// Distance below which two points count as one, so that they define no direction, m.
     const CLOSE: f64 = 1e-3;
     let mut poses: Vec<Pose> = Vec::new();
     for pair in points.windows(2) {

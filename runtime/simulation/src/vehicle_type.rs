@@ -15,8 +15,8 @@ use roadwright_vehicle::trailer::Train;
 use roadwright_vehicle::{DriveTrain, OneTrackLimits, SingleTrack};
 use std::sync::Arc;
 
-/// Fraction of the curvature at full lock that a vehicle follows with ease. The rest lets it return to its
-/// lane within a bend. For a car, this gives a radius of 4.3 m.
+/// Fraction of the curvature at full lock that a vehicle can follow with ease. The rest is a reserve for
+/// returning to its lane within a bend. For a car, this gives a radius of 4.3 m.
 const EASE: f64 = 0.9;
 
 /// A vehicle type, prepared for use in steps.
@@ -42,7 +42,7 @@ pub(crate) struct VehicleType {
     pub(crate) radius: f64,
     /// Vehicle class for reserved lanes.
     pub(crate) class: VehicleClass,
-    /// Fraction of its wheels that the hand brake holds, 0 to 1.
+    /// Fraction of its wheels that the hand brake acts on, 0 to 1.
     pub(crate) held: f64,
     pub(crate) limits: OneTrackLimits,
     /// Largest curvature that it follows with ease, 1/m.
@@ -168,14 +168,14 @@ pub fn effects_of(vehicle: &roadwright_scenario::VehicleType) -> Vec<LayerEffect
     effects
 }
 
-/// Difference in height above the ground beyond which two couplings do not fit each other, m, as with a tow
-/// ball and a fifth wheel.
+/// Maximum difference in height between two couplings that fit each other, m. A tow ball and a fifth wheel
+/// differ by more.
 pub(crate) const LEVEL: f64 = 0.15;
 /// Maximum number of types that tow trailers of other types.
 const MOST_STRANGERS: usize = 1000;
 
-/// A vehicle type with some of its trailers, after the others have been uncoupled, or with trailers of
-/// another type.
+/// A vehicle type that tows only some of its trailers because the others have been uncoupled, or that tows
+/// trailers of another type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Part {
     /// Number of the type with all its trailers.
@@ -232,13 +232,13 @@ impl Spans {
 ///
 /// A type with trailers has additional numbers after those of all types of the scenario: the type without its
 /// last trailer, without its last two, and so on. So everything that depends on the towed trailers, such as
-/// length, mass and tail, follows from this number at every level. A type that can tow the trailers of
-/// another type also has numbers with one of them, with two, and so on.
+/// length, mass and rear overhang, follows from this number at every level. A type that can tow the trailers
+/// of another type also has numbers with one of them, with two, and so on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct VehicleTypes {
     /// Names of the scenario's types, by number. Types with fewer trailers have no names.
     pub(crate) names: Arc<Vec<String>>,
-    /// Keys of the types in scenarios, without regard to trailers.
+    /// Keys of the types in scenarios, regardless of trailers.
     keys: Vec<Arc<str>>,
     /// Type and towed trailers of each number.
     parts: Vec<Part>,
@@ -259,7 +259,8 @@ pub(crate) struct VehicleTypes {
     ground_bodies: Vec<GroundBody>,
     /// Effects of cost layers on maps of open ground.
     ground_effects: Vec<Arc<[LayerEffect]>>,
-    /// When types drive beside the lanes. Not part of the hash, because trips have been planned by it before.
+    /// When each type drives off the lanes. Not part of the hash, because it only affects trips when they are
+    /// planned.
     off_road: Vec<OffRoad>,
     /// Vertical extents of the vehicles and their trailers.
     spans: Vec<Spans>,
@@ -274,7 +275,7 @@ pub(crate) struct VehicleTypes {
 }
 
 impl VehicleTypes {
-    /// Key of a type in the scenario, whatever it tows.
+    /// Key of a type in the scenario, regardless of what it tows.
     pub(crate) fn key(&self, number: u16) -> &Arc<str> {
         &self.keys[number as usize]
     }
@@ -359,7 +360,7 @@ impl VehicleTypes {
         &self.ground_effects[number as usize]
     }
 
-    /// When a type drives beside the lanes.
+    /// When a type drives off the lanes.
     pub(crate) fn off_road(&self, number: u16) -> OffRoad {
         self.off_road[number as usize]
     }
@@ -495,7 +496,7 @@ fn strangers(types: &[roadwright_scenario::VehicleType]) -> Vec<Part> {
     parts
 }
 
-/// A type with the first trailers of another.
+/// Creates a type with the first trailers of another type.
 fn with_trailers_of(
     described: &roadwright_scenario::VehicleType,
     other: &roadwright_scenario::VehicleType,
@@ -512,7 +513,7 @@ fn with_trailers_of(
     strange
 }
 
-/// A type with the first of its trailers.
+/// Creates a type with only the first of its trailers.
 fn with_trailers(
     described: &roadwright_scenario::VehicleType,
     towed: usize,
@@ -526,7 +527,7 @@ fn with_trailers(
     shorter
 }
 
-/// Fraction of its wheels that the hand brake holds; half of them if the file does not state it.
+/// Fraction of its wheels that the hand brake acts on; one half if the file does not state it.
 fn held(described: &roadwright_scenario::VehicleType) -> f64 {
     let Some(file) = &described.file else {
         return 0.5;

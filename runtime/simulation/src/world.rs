@@ -53,9 +53,9 @@ struct Scratch {
 enum GroundChange {
     /// The agent leaves its lane.
     Leaves,
-    /// It takes a lane, if it has reached it.
+    /// It joins a lane, if it has reached the lane.
     Joins,
-    /// It is to leave the lanes, but is beside them already.
+    /// It is to leave the lanes, but is already off them.
     HasLeft,
 }
 
@@ -87,7 +87,7 @@ pub struct World {
     pub(crate) replans: ReplanCounts,
     /// Whether agents without a place or goal are refused, instead of being an error.
     lenient: bool,
-    /// Pedestrians per hour at each side of a crossing, overriding the scenario.
+    /// Number of pedestrians per hour on each side of a crossing; overrides the scenario.
     pub(crate) pedestrians: Option<f64>,
     /// Whether all bodies are compared for contacts.
     verify: bool,
@@ -175,8 +175,8 @@ impl World {
         self.step_watched(|_| ());
     }
 
-    /// Like [`World::step`], but calls `begins` at the beginning of each part. Planning for spawned agents is
-    /// between two parts of spawning.
+    /// Like [`World::step`], but calls `begins` at the beginning of each part. Planning for spawned agents
+    /// takes place between two parts of spawning.
     pub fn step_watched(&mut self, mut begins: impl FnMut(Stage)) {
         // Reasons for this order:
         // - Modules are notified of agents at the boundary, before they are called for them.
@@ -392,8 +392,8 @@ impl World {
         }
     }
 
-    /// Plans paths of agents off the lanes: after behaviours, which choose goals, and before controllers,
-    /// which follow the paths in the same step.
+    /// Plans paths of agents off the lanes. This comes after behaviours, which choose goals, and before
+    /// controllers, which follow the paths in the same step.
     fn plan_ground(&mut self) {
         self.change_ground();
         if self.ground_plans.is_empty() && !self.traffic.index.any_off_lane {
@@ -431,8 +431,8 @@ impl World {
         }
     }
 
-    /// Agents leave their lanes whose next goal lies beside them, and join those that they have reached over open
-    /// ground.
+    /// Makes agents leave the lanes if their next goal lies off the lanes, and join lanes that they have
+    /// reached over open ground.
     fn change_ground(&mut self) {
         if !self.routes.any_leaves_lanes() {
             return;
@@ -467,7 +467,7 @@ impl World {
         }
     }
 
-    /// The change between lanes and open ground that is next for an agent, if it may be now.
+    /// The change between lanes and open ground that an agent is to make now, if any.
     fn ground_change(&self, agent: AgentIndex) -> Option<GroundChange> {
         let index = agent.index();
         let progress = &self.agents.progress[index];
@@ -521,7 +521,7 @@ impl World {
     }
 
     /// Updates the map of open ground to the state of the world, so that a saved world contains no changes
-    /// that plans have not processed.
+    /// that plans have not taken into account.
     pub(crate) fn update_ground_map(&mut self) {
         let given = OffRoad {
             clock: &self.clock,
@@ -628,10 +628,10 @@ impl World {
     ///
     /// Vehicles keep their place and speed. An agent whose destination has changed, or whose route leads over
     /// a deleted lane, is rerouted from its position. All others keep their routes and their grants at
-    /// junctions. An agent left without a lane or a route is removed. New agents and flows start from now on.
-    /// The same edits after the same steps give the same bits. The cost depends on what the edit affects,
-    /// plus a pass over all lanelets if roads or obstacles have changed, and a pass over all obstacles if
-    /// these have changed.
+    /// junctions. An agent that has no lane or no route after that is removed. New agents and flows start
+    /// from now on. The same edits after the same steps give the same bits. The cost depends on what the edit
+    /// affects, plus a pass over all lanelets if roads or obstacles have changed, and a pass over all
+    /// obstacles if these have changed.
     ///
     /// If the edit changes a junction with vehicles inside, the junction admits no more vehicles, and the
     /// edit is applied when all have left, after half a minute at the latest. If stop lines move outward,
@@ -746,10 +746,10 @@ impl World {
         self.traffic.people.call(&self.ground, node, road)
     }
 
-    /// Puts an agent under manual control from the next step on, or moves its controls if it already is. The
-    /// agent leaves its lane and is exempt from the rules of junctions, while others watch out for it. An
-    /// agent of level `lane` continues as `one_track`. Its modules are still called, but their output is
-    /// ignored. Returns whether the agent is driving.
+    /// Puts an agent under manual control from the next step on, or moves its controls if it already is under
+    /// manual control. The agent leaves its lane and is exempt from the rules of junctions, while others
+    /// watch out for it. An agent of level `lane` continues as `one_track`. Its modules are still called, but
+    /// their output is ignored. Returns whether the agent is driving.
     pub fn drive_by_hand(&mut self, id: u64, controls: HandControls) -> bool {
         let Some(agent) = self.agents.census().find(id) else {
             return false;
@@ -761,8 +761,8 @@ impl World {
         true
     }
 
-    /// Ends manual control of an agent. Its modules continue to its goals over the lane close by or, if there
-    /// is none, straight over the ground. Returns whether it was under manual control.
+    /// Ends manual control of an agent. Its modules continue to its goals on a nearby lane or, if there is
+    /// none, straight over the ground. Returns whether it was under manual control.
     pub fn give_back(&mut self, id: u64) -> bool {
         let was_driven = self.hands.release(id);
         if let Some(agent) = self.agents.census().find(id).filter(|_| was_driven) {
@@ -792,8 +792,9 @@ impl World {
     /// Couples the trailers that stand at the free coupling of an agent's vehicle or of its last trailer.
     /// Returns the number coupled.
     ///
-    /// # Errors If it does not drive, moves faster than walking speed, or if no trailer that fits is close
-    /// and straight enough; nothing changes then.
+    /// # Errors
+    /// If it does not drive, moves faster than walking speed, or if no trailer that fits is close and
+    /// straight enough; nothing changes then.
     pub fn couple(&mut self, id: u64) -> Result<usize, CouplingError> {
         let agent = self
             .agents
@@ -808,7 +809,7 @@ impl World {
     /// Calls [`World::uncouple`] or [`World::couple`], as ordered.
     ///
     /// # Errors
-    /// As for those methods.
+    /// As for these methods.
     pub fn carry_out(&mut self, id: u64, order: CouplingOrder) -> Result<usize, CouplingError> {
         match order {
             CouplingOrder::Uncouple(from) => self.uncouple(id, from),

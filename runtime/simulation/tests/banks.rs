@@ -1,4 +1,4 @@
-//! Effects of slopes across the heading on planar vehicles, compared with closed forms.
+//! Effects of slopes across the heading on planar vehicles, compared with closed-form solutions.
 
 use roadwright_geometry::math::{atan, cos, sin};
 use roadwright_geometry::{DVec2, HeightField};
@@ -6,7 +6,8 @@ use roadwright_scenario::*;
 use roadwright_simulation::{HandControls, RunOptions, VehicleRecord, World, builtin_modules};
 
 const G: f64 = 9.81;
-/// Friction, and cornering stiffness over load, of the tyres of a car without a file.
+/// Tyres of a car without a vehicle file: friction coefficient, and cornering stiffness divided by load,
+/// 1/rad.
 const MU: f64 = 1.0489;
 const STIFFNESS: f64 = 21.92;
 const LEVELS: [DynamicsLevel; 3] = [
@@ -15,7 +16,7 @@ const LEVELS: [DynamicsLevel; 3] = [
     DynamicsLevel::Sliding,
 ];
 
-/// Maximum tyre force over load on dry asphalt, and gravity, at a level.
+/// Maximum tyre force divided by load on dry asphalt, and gravity, m/s^2, at a level of dynamics.
 fn tyres(level: DynamicsLevel) -> (f64, f64) {
     match level {
         DynamicsLevel::Sliding => (3.0, 9.8),
@@ -135,7 +136,8 @@ fn on_ice_it_slides_down_as_the_closed_form_says() {
     assert_eq!(car(&world).pose, start);
 }
 
-/// Slip of a brush tyre, as the tangent of the angle, at which its force is the given fraction of its load.
+/// Slip at which the force of a brush tyre is the given fraction of its load, as the tangent of the slip
+/// angle.
 fn slip_for(force: f64, friction: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {

@@ -144,7 +144,7 @@ fn slots_that_take_several_or_none_are_told_as_well() {
     }
 }
 
-/// A scenario whose stack `idm` has another setting for the controller.
+/// A scenario whose stack `idm` uses the given setting for its controller.
 fn with_idm(scenario: &Scenario, setting: ModuleSetting) -> Scenario {
     let mut changed = scenario.clone();
     let mut stack = scenario.stacks()["idm"].clone();

@@ -87,7 +87,7 @@ fn stop(world: &mut World) {
     assert!(speed(world).abs() < 0.05, "{}", speed(world));
 }
 
-/// Reverses straight until a condition is true, with short touches of the pedal.
+/// Reverses in a straight line with short touches of the pedal until a condition is true.
 fn back_until(world: &mut World, is_there: impl Fn(&Snapshot) -> bool) {
     for _ in 0..3000 {
         if is_there(&world.snapshot()) {
@@ -105,7 +105,7 @@ fn speed(world: &World) -> f64 {
     vehicles.iter().find(|one| one.agent == 1).unwrap().speed
 }
 
-/// Checks that each trailer is coupled to the end of the body before it.
+/// Checks that each trailer is coupled to the rear of the body ahead of it.
 fn hold_together(snapshot: &Snapshot) {
     for pair in snapshot.trailers.windows(2) {
         let rear = pair[0].body.point(-0.5 * pair[0].length, 0.0);
@@ -314,7 +314,7 @@ fn who_comes_behind_stands_before_what_was_let_go() {
     }
 }
 
-/// A slow car with a caravan on a long road, and a fast one behind it.
+/// A slow car with a caravan on a long road, and a fast car behind it.
 fn behind_each_other() -> Scenario {
     let mut scenario = without_stack(shipped("trailer-yard"), "shuttle");
     let (agents, flows) = (scenario.agents().clone(), scenario.flows().clone());

@@ -41,7 +41,7 @@ fn one_way_road(lanes: usize) -> Scenario {
     scenario
 }
 
-/// No agent was off the lanes before, so the grid of places had not been built yet.
+/// No agent has been off the lanes before, so the grid of positions has not been built yet.
 #[test]
 fn who_leaves_its_lane_looks_around_in_the_same_step() {
     let mut scenario = one_way_road(1);
@@ -477,8 +477,8 @@ fn unknown_modules_and_parameters_name_the_known_ones() {
     );
 }
 
-/// Checks that a fitness has scored agents, and that the mean of each stack is below the score of standing.
-/// Returns the number of scored agents.
+/// Checks that a fitness has scored agents, and that the mean of each stack is below the score of a standing
+/// vehicle. Returns the number of scored agents.
 fn rated(summary: &Summary) -> usize {
     let mut count = 0;
     for fitness in summary.stacks.iter().flat_map(|stack| &stack.fitness) {

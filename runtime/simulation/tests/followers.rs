@@ -1,5 +1,5 @@
-//! Controllers that follow paths by a model of their vehicle, in a running world: after a save and in
-//! threads, on lanes and in reverse.
+//! Controllers that follow paths with a model of their vehicle, in a running world: after a restore, with
+//! several threads, on lanes and in reverse.
 
 use crate::common::{shipped, straight};
 use glam::DVec2;
@@ -33,7 +33,7 @@ static BACKER: ModuleInfo = ModuleInfo {
     doc: "Drives backwards along an S.",
 };
 
-/// Speed of the path, m/s.
+/// Speed along the path, m/s.
 const SPEED: f64 = 1.5;
 /// Distance between points of the path, m.
 const SPACING: f64 = 0.25;
@@ -128,7 +128,7 @@ fn run(world: &mut World, steps: u64) {
     (0..steps).for_each(|_| world.step());
 }
 
-/// Saves a run between two plans, and compares its end with that of an uninterrupted one.
+/// Saves and restores a run between two plans, and compares its end with that of an uninterrupted run.
 fn assert_resumes(scenario: &Scenario, options: &RunOptions, moment: u64) {
     let registry = modules();
     let mut whole = World::new(scenario, &registry, options).unwrap();

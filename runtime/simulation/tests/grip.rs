@@ -1,4 +1,4 @@
-//! Grip of the ground: how vehicles brake, climb and turn on it, at every level with tyres.
+//! Effects of the grip of the ground on braking, climbing and turning, at every level with tyres.
 
 use crate::scenarios::*;
 use roadwright_agent::{
@@ -13,7 +13,7 @@ use roadwright_simulation::{
     Ground, RunOptions, SavedWorld, VehicleRecord, World, builtin_modules,
 };
 
-/// Friction of the tyres of a car without a file, times gravity.
+/// Friction coefficient of the tyres of a car without a vehicle file, times gravity, m/s^2.
 const MU_G: f64 = 1.0489 * 9.81;
 
 /// A controller that always commands the same acceleration with straight wheels.
@@ -206,8 +206,8 @@ fn the_limiting_grade_follows_the_grip() {
     assert!(down < -2.0, "{down}");
 }
 
-/// Heading after braking for 1.5 s from 15 m/s, with the left or right edge of the road below the centre line
-/// of the car.
+/// Heading after braking for 1.5 s from 15 m/s, while the centre line of the car is above the left or right
+/// edge of the road.
 fn split(grip: GroundGrip, is_left: bool) -> f64 {
     let edge = if is_left { 2.0 } else { -2.0 };
     let empty = road(grip);

@@ -48,7 +48,7 @@ fn add(scenario: &mut Scenario, id: u32, driver: &str, from: f64, to: f64, speed
     scenario.apply(edit).unwrap();
 }
 
-/// Five cars that stand in a queue, and one that approaches at 50 km/h from 300 m behind.
+/// Five cars that stand in a queue, and a car that approaches at 50 km/h from 300 m behind.
 fn queue(driver: &str, grip: f64, hidden: bool) -> Scenario {
     let mut scenario = Scenario::new("queue");
     draw(&mut scenario, (0.0, 0.0), (1000.0, 0.0), &lane());
@@ -143,7 +143,8 @@ fn on_ice_a_car_comes_down_to_a_queue_without_contact() {
     }
 }
 
-/// Greatest offset from the centre line on a straight, a quarter circle of 25 m, and a straight, m.
+/// Greatest offset from the centre line on a road with a straight, a quarter circle of 25 m radius, and
+/// another straight, m.
 fn bend(driver: &str, grip: f64, hidden: bool, level: DynamicsLevel) -> f64 {
     let straight = |length: f64| Segment::Line { length };
     let quarter = Segment::Arc {

@@ -1,5 +1,5 @@
-//! Compares the heat map with vehicles counted by hand, with other numbers of threads, and with unobserved
-//! runs.
+//! Compares the heat map with an independent count of vehicles, with heat maps for other numbers of threads,
+//! and with unobserved runs.
 
 use crate::scenarios::{crate_at, crossroads, draw, street, west_to_east};
 use roadwright_scenario::*;

@@ -48,7 +48,7 @@ fn bar(Heights { base, top }: Heights) -> Obstacle {
     }
 }
 
-/// Drives a vehicle of this height through a bar, on a street if its level follows lanes.
+/// A vehicle that drives through a bar with the given heights, on a street if its level follows lanes.
 fn course(level: DynamicsLevel, kind: &VehicleType, heights: Heights) -> Scenario {
     let mut scenario = Scenario::new("gate");
     let (start, goal) = match level {
@@ -159,8 +159,8 @@ fn a_step_below_the_clearance_is_driven_over_at_every_level() {
     }
 }
 
-/// The jeep, or for the sliding level a car of the same height, because the jeep's file lacks the values that
-/// it needs.
+/// The jeep, or at the sliding level a car of the same height, because the jeep's file lacks the values that
+/// this level needs.
 fn kind_for(level: DynamicsLevel) -> VehicleType {
     match level {
         DynamicsLevel::Sliding => VehicleType {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Vehicles per hour on each approach, far more than can pass.
 const RATE: f64 = 1800.0;
 
-/// Streets of 150 m that meet in the middle, with a control and traffic between all of them.
+/// Streets of 150 m that meet at a controlled junction in the middle, with traffic between all of them.
 struct Crossing {
     legs: u32,
     lanes: usize,
@@ -158,7 +158,7 @@ fn set_rates(scenario: &mut Scenario, rate: impl Fn(f64) -> f64) {
     }
 }
 
-/// Asserts that vehicles have not touched, and everything that `invited` asserts. Returns the number of
+/// Asserts that no vehicles have touched, and everything that `invited` asserts. Returns the number of
 /// arrivals.
 fn lawful(summary: &Summary, what: &str) -> usize {
     // Lane changes on the approach do not count.
@@ -430,8 +430,8 @@ fn who_ignores_the_law_is_counted() {
     assert!(law.breaches > 5 && law.red_passed > 2, "{law:?}");
 }
 
-/// A vehicle that is spawned with its front beyond the line and its rear axle on the lane cannot have been
-/// admitted before.
+/// A vehicle that spawns with its front beyond the stop line and its rear axle on the lane cannot have been
+/// admitted beforehand.
 #[test]
 fn who_appears_with_its_front_in_a_junction_is_no_breach() {
     let controls = [Control::Signals, Control::Stop, Control::Uncontrolled];
@@ -644,8 +644,8 @@ fn who_sees_red_and_amber_stays_until_green() {
     assert!(red_amber > 100 && compared, "{red_amber}");
 }
 
-/// A street with two signals 45 m apart. The second shows green while the first admits the street, so the
-/// room between them is taken again before the side street at the first signal has its turn.
+/// A street with two signals 45 m apart. The second one is green while the first one is green for the street.
+/// So the room between them fills up again before the side street at the first signal has its turn.
 fn side_street_into_a_short_one() -> (Scenario, RoadId) {
     let crossing = Crossing::of(Control::Signals);
     let mut scenario = crossing.bare();
@@ -751,9 +751,9 @@ fn where_equals_meet_the_country_says_who_goes_first() {
     assert_eq!(control(""), Control::Uncontrolled);
 }
 
-/// Fills a town to the last lane with 1,500 vehicles at once and as many that wait to depart. A nightly run
-/// continues for ten more minutes. Traffic must not come to a permanent halt, with some vehicles between two
-/// lanes and others in junctions that lack the room which those occupy.
+/// Fills a town to the last lane with 1,500 vehicles at once and as many that wait to depart. The nightly
+/// test continues for ten more minutes. Traffic must not come to a permanent halt in which some vehicles
+/// stand between two lanes and occupy the room that vehicles in junctions need.
 #[test]
 fn a_town_filled_to_the_last_lane_moves_on() {
     let scenario = crate::common::shipped("old-town");

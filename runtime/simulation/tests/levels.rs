@@ -21,7 +21,7 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// Runs until all agents have arrived, for at most a number of seconds.
+/// Runs until all agents have arrived, but for at most the given number of seconds.
 fn run(scenario: &Scenario, options: &RunOptions, seconds: f64) -> (BTreeSet<u64>, Summary) {
     let mut world = world(scenario, options);
     while world.time() < seconds && !world.is_over() {
@@ -279,8 +279,8 @@ fn a_save_of_mixed_levels_goes_on_exactly() {
     }
 }
 
-/// Two vehicles that drive blindly, one behind the other, over a junction at 150 m. The rear one is faster;
-/// the first one starts at `start`, m.
+/// Two vehicles that drive blindly, one behind the other, across a junction at 150 m. The rear vehicle is
+/// faster. The front one starts at `start`, m.
 fn blindly_over_a_junction(start: f64) -> Scenario {
     let mut scenario = Scenario::new("junction");
     let style = RoadStyle {

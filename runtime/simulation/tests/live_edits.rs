@@ -692,8 +692,8 @@ fn who_drives_where_no_road_is_any_more_is_taken_out() {
     );
 }
 
-/// Number of edits of a junction full of cars in a nightly run. `ROADWRIGHT_EDITS=10000` makes more of them,
-/// and `ROADWRIGHT_SEED=8` others.
+/// Number of edits of a junction full of cars in a nightly run. `ROADWRIGHT_EDITS=10000` makes more edits,
+/// and `ROADWRIGHT_SEED=8` makes different ones.
 const EDITS: u64 = 200;
 
 fn edits() -> u64 {
@@ -706,7 +706,7 @@ struct FullCrossing {
     scenario: Scenario,
     world: World,
     random: Stream,
-    /// Controls that it can get.
+    /// Controls that the junction may get.
     controls: Vec<Control>,
 }
 
@@ -739,7 +739,7 @@ impl FullCrossing {
         }
     }
 
-    /// Runs for a while, and prints the junction in the step in which two vehicles touch.
+    /// Runs for the given time, s. If two vehicles touch, panics with the state of the junction.
     fn drive_apart(&mut self, seconds: f64, what: &str) {
         let end = self.world.time() + seconds;
         while self.world.time() < end {
@@ -778,7 +778,7 @@ impl FullCrossing {
         (id, node.clone())
     }
 
-    /// Another control, other major roads, a forbidden turn, another plan.
+    /// Returns rules with a random control, major road and signal plan, and perhaps a forbidden turn.
     fn other_rules(&mut self) -> JunctionRules {
         let random = &mut self.random;
         let controls = &self.controls;
@@ -807,7 +807,7 @@ impl FullCrossing {
         }
     }
 
-    /// Other corners, other connections from lane to lane, other crossings.
+    /// Adds random corners, pedestrian crossings and removed lane-to-lane connections to `rules`.
     fn other_shape(&mut self, rules: &mut JunctionRules) {
         let network = self.scenario.network();
         let (middle, _) = self.middle();
@@ -837,7 +837,7 @@ impl FullCrossing {
         }
     }
 
-    /// Asserts that traffic recovers: with the first rules again, many vehicles arrive.
+    /// Asserts that traffic recovers: many vehicles arrive once the original rules apply again.
     fn goes_on(&mut self) {
         let (id, node) = self.middle();
         let rules = JunctionRules::default();

@@ -108,7 +108,7 @@ impl Random {
         self.next() % end
     }
 
-    /// A number that readers may not expect: an end of a range, not a number, or any number.
+    /// A number that readers may not expect: a limit of a range, NaN, or any number.
     fn payload(&mut self) -> u64 {
         match self.below(16) {
             0 => f64::NAN.to_bits(),
@@ -128,7 +128,8 @@ impl Random {
         }
     }
 
-    /// The changes of a mutant, usually only one, so that changes do not hide each other's effects.
+    /// The changes that make a mutant. There is usually only one, so that changes do not hide each other's
+    /// effects.
     fn program(&mut self) -> Vec<u8> {
         let count = [1, 1, 1, 2, 4][self.below(5) as usize];
         let mut program = Vec::new();

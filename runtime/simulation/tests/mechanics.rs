@@ -1,4 +1,4 @@
-//! Snapshots of rigid vehicles: dials, wheels, mishaps.
+//! Snapshots of rigid vehicles: dial readings, wheels and mishaps.
 
 use crate::common::*;
 use glam::{DVec2, DVec3};
@@ -149,7 +149,7 @@ fn the_bodies_of_the_solver_lie_where_vehicles_are() {
     assert!(snapshot.mechanics.iter().all(|one| one.shape.is_none()));
 }
 
-/// Vehicles on their side and stuck vehicles are counted; driving ones are not.
+/// Vehicles on their side and stuck vehicles are counted; moving vehicles are not.
 #[test]
 fn who_is_tipped_over_or_stuck_is_counted() {
     // A top-heavy jeep with tyres that grip tips over in a bend, and one without an engine stands.

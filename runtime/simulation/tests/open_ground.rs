@@ -399,7 +399,7 @@ fn on_free_ground_the_speed_is_kept() {
     );
 }
 
-/// Paint between start and destination of [`across`], from wall to wall of the room.
+/// Paint between the start and the destination of [`across`], from one wall of the room to the opposite one.
 fn painted(cost: PaintCost, jeeps: Option<PaintCost>) -> PaintLayer {
     let mut layer = PaintLayer::new("shrubs", cost);
     layer

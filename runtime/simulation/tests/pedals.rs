@@ -22,8 +22,8 @@ use std::sync::{Arc, Mutex};
 
 const G: f64 = 9.81;
 
-/// A controller that holds pedals at its parameters and records its last input. With `asks` 0, it instead
-/// commands the acceleration that the pedals give on level ground.
+/// A controller that holds the pedals at the positions in its parameters and records its last input. If
+/// `asks` is 0, it instead commands the acceleration that these pedals give on level ground.
 struct Foot(Told);
 
 /// The last input row.
@@ -197,7 +197,8 @@ impl Drive {
         World::new(&self.scenario(), &registry(told), &options).unwrap()
     }
 
-    /// State of the vehicle a number of seconds after it was spawned, and the last input of its controller.
+    /// State of the vehicle the given number of seconds after it spawned, and the last input of its
+    /// controller.
     fn after(&self, level: DynamicsLevel, seconds: f64) -> (VehicleRecord, DriveInput) {
         let told = Told::default();
         let mut world = self.world(level, &told);

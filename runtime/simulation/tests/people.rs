@@ -1,4 +1,4 @@
-//! Pedestrians, with more vehicles than junctions can handle: they are never hit and never wait long.
+//! Pedestrians are never hit and never wait long, even with more vehicles than junctions can handle.
 
 use crate::common::{add_flow, cars, draw_street, street};
 use crate::modules::with_test_modules;
@@ -112,7 +112,7 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// Pedestrians that overlap a vehicle, found from snapshots only.
+/// Pedestrians that overlap a vehicle, according to snapshots alone.
 fn hits(snapshot: &Snapshot) -> Vec<(u64, u64)> {
     let mut hits = Vec::new();
     for person in &snapshot.people {
@@ -478,10 +478,10 @@ fn rates_out_of_range_are_refused() {
     assert!(drive(&mut most, 30.0).is_empty());
 }
 
-/// Two junctions so close that three cars fill the street between them, with pedestrians on all crossings and
-/// turn lanes: all vehicles get through. A vehicle that loses its turn to pedestrians must not need a place
-/// that has already been promised to the next one, because the two junctions would wait for each other
-/// forever.
+/// Two junctions so close that three cars fill the street between them, with pedestrians on all crossings,
+/// and with turn lanes: all vehicles get through. When a vehicle loses its turn to pedestrians, the room that
+/// it still needs must not have been promised to the next vehicle. Otherwise, the two junctions would wait
+/// for each other forever.
 #[test]
 fn junctions_close_together_do_not_lock_each_other_while_people_cross() {
     let scenario = crate::common::shipped("linden-street");

@@ -38,7 +38,7 @@ fn distance(point: DVec2, line: &[DVec2]) -> f64 {
     nearest.fold(f64::INFINITY, f64::min)
 }
 
-/// The route that a run reports for an agent just after it was spawned is the beginning of the planned route.
+/// The route that a run reports for an agent just after spawning is the beginning of the planned route.
 #[test]
 fn routes_are_those_of_a_run() {
     for name in ["crossroads", "old-town", "roundabouts"] {

@@ -1,8 +1,8 @@
 //! Traffic at random junctions with 2 to 9 arms, 25 to 335 degrees apart and 3 to 30 m wide, in left-hand and
 //! right-hand traffic, under every control, with more vehicles than can pass.
 //!
-//! `ROADWRIGHT_JUNCTIONS=1000 cargo test -p roadwright-simulation --test all random_junctions` tests more of
-//! them, and `ROADWRIGHT_SEED=9` others.
+//! `ROADWRIGHT_JUNCTIONS=1000 cargo test -p roadwright-simulation --test all random_junctions` tests more
+//! junctions, and `ROADWRIGHT_SEED=9` tests different ones.
 
 use crate::common::{add_flow, cars};
 use crate::scenarios::Star;
@@ -26,13 +26,13 @@ const DURATION: f64 = 120.0;
 const TIGHT: f64 = 2.5;
 /// The default seed.
 const SEED: u64 = 8;
-/// Number of a junction of this seed that has such a connection.
+/// Number of a junction of this seed that has a connection too tight for any car.
 const TOO_TIGHT: u64 = 306;
 /// Number of a junction of this seed that is a bend of two streets.
 const BEND: u64 = 112;
 /// Distance of the ends of roads from the centre, m. Beyond it, some vehicles turn around.
 const NEAR: f64 = 110.0;
-/// Depth of contact that is tolerated between a vehicle that stands half-way in a lane change and one that
+/// Tolerated depth of contact between a vehicle that stands half-way through a lane change and a vehicle that
 /// passes it, m.
 const HAIR: f64 = 0.03;
 
@@ -68,7 +68,8 @@ fn busy(seed: u64, number: u64) -> (Scenario, NodeId) {
     (scenario, node)
 }
 
-/// A flow from each lane that leads to the junction into every other road, on its lanes in turn.
+/// Adds a flow from each lane that leads to the junction into every other road, alternating between the lanes
+/// of that road.
 fn fill(scenario: &mut Scenario, star: &Star, roads: &[RoadId]) {
     let lanes = |leg: usize, enters: bool| -> Vec<Place> {
         let road = scenario.network().road(roads[leg]).unwrap();
@@ -173,7 +174,7 @@ fn nobody_touches_anybody_or_breaks_the_law() {
     assert!(5 * judged > numbers(100).end, "{judged} are judged");
 }
 
-/// Control test: bodies out of place are detected. On connections that are too tight for any car, they touch.
+/// Control test: contacts are detected. On connections that are too tight for any car, bodies do touch.
 #[test]
 fn contacts_are_seen() {
     let (scenario, _) = busy(SEED, TOO_TIGHT);

@@ -1,5 +1,5 @@
-//! Level `rigid`: the usual stacks can drive it, also on hills, a save resumes exactly, and obstacles push
-//! back.
+//! Level `rigid`: the usual stacks can drive at this level, also on hills, a save resumes exactly, and
+//! obstacles push back.
 
 use crate::common::*;
 use roadwright_geometry::math::{cos, sin};
@@ -167,7 +167,8 @@ fn goes_on_bit_for_bit(shape: WheelShape) -> u64 {
     hashes[0]
 }
 
-/// A vehicle that is made to drive into a wall across the road stops at it, and the contact counts.
+/// A vehicle that is made to drive into a wall across the road is stopped by the wall, and the contact
+/// counts.
 #[test]
 fn a_wall_holds_a_vehicle_that_does_not_look() {
     let scenario = shipped("figure-eight");
@@ -292,8 +293,8 @@ fn the_proving_ground_is_driven_without_contacts_and_faults() {
     );
 }
 
-/// Control test for the proving ground: on dry asphalt, vehicles drive differently on the road of gravel and
-/// ice, and they hit cones on their path.
+/// Control test for the proving ground: vehicles drive differently if the gravel and ice are replaced by dry
+/// asphalt, and they hit cones that are placed on their path.
 #[test]
 fn the_proving_ground_notices_what_it_is_made_of() {
     let scenario = shipped("proving-ground");
@@ -552,8 +553,8 @@ fn a_vehicle_that_is_edited_drives_on() {
     assert!(distance > 5.0 && distance < 60.0, "{distance}");
 }
 
-/// Cliffs of a hundred kilometres give vehicles invalid motions. They are stopped, which is logged and
-/// counted. On a plain this does not happen.
+/// Cliffs of a hundred kilometres give vehicles invalid motions. These vehicles are stopped, which is logged
+/// and counted. On a plain, this does not happen.
 #[test]
 fn who_is_thrown_about_is_put_to_rest_and_told() {
     let told = |height| {
@@ -567,7 +568,7 @@ fn who_is_thrown_about_is_put_to_rest_and_told() {
     assert!(told(1e6) > 0);
 }
 
-/// Outlines of fixed obstacles around rigid bodies are the convex parts of the solver.
+/// Outlines of fixed obstacles around rigid bodies equal the convex parts in the solver.
 #[test]
 fn what_stands_fixed_near_a_place_has_the_outlines_of_the_solver() {
     use roadwright_geometry::polygon;

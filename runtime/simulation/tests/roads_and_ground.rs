@@ -64,12 +64,12 @@ fn on_lane(road: RoadId, lane: i8, s: f64) -> Place {
     })
 }
 
-/// What a run of a single jeep did.
+/// Results of a run with a single jeep.
 #[derive(Debug)]
 struct Drive {
     arrived: bool,
     contacts: usize,
-    /// Distance driven on lanes and beside them, m.
+    /// Distances driven on lanes and off the lanes, m.
     on_lanes: f64,
     beside: f64,
     /// Number of changes between lanes and ground.
@@ -198,7 +198,7 @@ fn crossing(controller: &str, rate: f64) -> Scenario {
     scenario
 }
 
-/// Contacts, and the number of jeeps that have arrived, with the mean duration of their trips, s.
+/// Number of contacts, number of jeeps that have arrived, and mean duration of their trips, s.
 fn crossed(scenario: &Scenario, seed: u64) -> [f64; 3] {
     let options = RunOptions {
         seed: Some(seed),
@@ -258,7 +258,7 @@ fn an_empty_street_is_crossed_without_a_stop() {
 
 #[test]
 fn slow_vehicles_drive_round_slopes_that_fast_ones_climb() {
-    /// Largest distance from the straight line to the goal, m.
+    /// Largest distance of the path from the straight line to the goal, m.
     fn detour(acceleration: f64) -> f64 {
         let mut scenario = with_stack("idm");
         let flat = HeightField::level(DVec2::splat(-100.0), DVec2::splat(100.0), 5.0).unwrap();

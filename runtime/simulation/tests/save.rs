@@ -194,7 +194,7 @@ struct Frame {
     parts: BTreeMap<String, (u16, Vec<u8>)>,
 }
 
-/// A save with a changed frame.
+/// A save whose frame has been changed.
 fn changed(bytes: &[u8], change: impl FnOnce(&mut Frame)) -> SavedWorld {
     let (frame, _) = bytes.split_last_chunk::<8>().unwrap();
     let mut frame: Frame = postcard::from_bytes(frame).unwrap();

@@ -1,4 +1,4 @@
-//! The shipped files equal the output of the program that writes them.
+//! Checks that the shipped files equal the output of the program that writes them.
 
 use roadwright_scenario::file;
 use std::path::PathBuf;

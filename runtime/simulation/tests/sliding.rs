@@ -1,4 +1,4 @@
-//! Level `sliding`: the usual stacks can drive it, vehicles skid, and it is saved.
+//! Level `sliding`: the usual stacks can drive at this level, vehicles skid, and saves contain its state.
 
 use crate::common::*;
 use roadwright_scenario::{DynamicsLevel, Scenario};

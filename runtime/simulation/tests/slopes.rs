@@ -1,4 +1,4 @@
-//! Effects of terrain slopes on vehicles at every level, compared with closed forms.
+//! Effects of terrain slopes on vehicles at every level, compared with closed-form solutions.
 
 use crate::scenarios::*;
 use roadwright_agent::{
@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 const G: f64 = 9.81;
-/// Friction of the tyres of a car without a file.
+/// Friction coefficient of the tyres of a car without a vehicle file.
 const MU: f64 = 1.0489;
 /// Start of the drives, m.
 const START: f64 = 1000.0;
@@ -195,7 +195,7 @@ const PLANAR: [DynamicsLevel; 4] = [
     DynamicsLevel::Sliding,
 ];
 
-/// Limits of the car without a file, m/s^2.
+/// Acceleration and braking limits of the car without a vehicle file, m/s^2.
 fn limits() -> (f64, f64) {
     let car = VehicleType::car();
     (car.max_acceleration.get(), car.max_braking.get())
@@ -211,7 +211,8 @@ fn grip_of(level: DynamicsLevel) -> f64 {
     }
 }
 
-/// Maximum delay of the first command, s. At level `lane`, the command waits for a stride.
+/// Maximum delay of the first command, s. At level `lane`, the command takes effect when the next stride
+/// begins.
 fn late(level: DynamicsLevel) -> f64 {
     if level == DynamicsLevel::Lane {
         0.2

@@ -5,8 +5,8 @@ use roadwright_scenario::*;
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::collections::BTreeMap;
 
-/// A one-way street of two lanes in three roads, with a turn to either side at its end: from the left lane to
-/// the left (road 4), from the right one to the right (road 5).
+/// A one-way street that consists of three roads with two lanes each. At its end, the left lane turns left
+/// (road 4) and the right lane turns right (road 5).
 ///
 /// ```text
 ///     1 (150 m)      2 (150 m)      3 (120 m)   / 4
@@ -45,7 +45,7 @@ fn street(lines: &[(u32, LaneChange)]) -> Scenario {
     scenario
 }
 
-/// Adds cars from a lane of a road to a road at the end.
+/// Adds a flow of cars from a lane of a road to one of the roads at the end.
 fn flow(scenario: &mut Scenario, from: u32, lane: i8, to: u32, rate: f64) {
     let origin = Place::lane(RoadId(from), lane, 10.0);
     let destination = Place::lane(RoadId(to), -1, 60.0);

@@ -1,4 +1,4 @@
-//! Uncoupled trailers: vehicles of other types couple them, and pedestrians stop for them.
+//! Uncoupled trailers: vehicles of other types can couple them, and pedestrians stop for them.
 
 use crate::common::*;
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -276,8 +276,8 @@ fn an_edit_that_makes_them_unfit_parts_them() {
     }
 }
 
-/// Pedestrians wait at the kerb for a caravan that a car has left on a zebra crossing, until it is gone.
-/// Without it they walk.
+/// If a car has left a caravan on a zebra crossing, pedestrians wait at the kerb until it is gone. Without a
+/// caravan, they walk.
 #[test]
 fn people_on_foot_do_not_walk_through_what_stands() {
     let mut scenario = shipped("crossings");

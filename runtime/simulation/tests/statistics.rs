@@ -1,4 +1,5 @@
-//! Compares statistics of a run with its summary, with other numbers of threads, and with unobserved runs.
+//! Compares the statistics of a run with its summary, with those for other numbers of threads, and with
+//! unobserved runs.
 
 use roadwright_scenario::{Scenario, file};
 use roadwright_simulation::{

@@ -8,7 +8,7 @@ use roadwright_scenario::{
 };
 use roadwright_simulation::{Ground, HandControls, RunOptions, SavedWorld, World, builtin_modules};
 
-/// A shipped scenario in which all agents drive tanks with one controller.
+/// A shipped scenario in which all agents drive tanks with the given controller.
 fn driven(name: &str, controller: &str) -> Scenario {
     let mut scenario = driven_by(shipped(name), &vehicle("t-28", |_| {}));
     for (key, stack) in scenario.stacks().clone() {
@@ -142,8 +142,8 @@ fn a_person_turns_it_on_the_spot() {
     assert!(bend > 3.0, "{bend} m");
 }
 
-/// Distance of a vehicle's centre from its start when it points to its goal behind it, m, and whether it
-/// arrives within two minutes.
+/// Distance of a vehicle's centre from its start at the time it first points towards its goal, which lies
+/// behind it at first, m, and whether it arrives within two minutes.
 fn turns_to_a_goal_behind(kind: VehicleType, controller: &str) -> (f64, bool) {
     let mut scenario = on_open_ground(kind);
     let edit = Edit::Stack(

@@ -1,4 +1,5 @@
-//! Trailers at every level: they follow their vehicles, are seen, are hit, and are saved.
+//! Trailers at every level: they follow their vehicles, are perceived, take part in collisions, and are
+//! saved.
 
 use crate::common::*;
 use roadwright_scenario::vehicle_file::VehicleFile;
@@ -29,7 +30,7 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// Checks that each coupling of a trailer stays at the coupling of the body that tows it.
+/// Checks that the coupling of each trailer stays at the coupling of the body that tows it.
 fn hold_together(snapshot: &Snapshot, kind: &VehicleType) {
     let file = &kind.file.as_ref().unwrap().vehicle;
     let (_, rear) = file.axles();
@@ -70,7 +71,7 @@ fn they_follow_at_every_level_and_all_arrive() {
     }
 }
 
-/// Two agents on the ring of figure-eight, the first one slow.
+/// Two agents on the loop of figure-eight. The first agent is slow.
 fn followed(trailer: bool) -> Scenario {
     let mut scenario = file::load(&scenarios().join("figure-eight.scenario.json")).unwrap();
     let slow = vehicle("articulated-bus", |file| {

@@ -1,4 +1,4 @@
-//! Vehicles with vehicle files: their levels, their drive trains, and stacks that drive them.
+//! Vehicles with vehicle files: levels of dynamics, drive trains, and stacks that drive them.
 
 use crate::common::*;
 use roadwright_scenario::{Agent, DynamicsLevel, Edit, Scenario, Settings};

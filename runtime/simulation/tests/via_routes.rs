@@ -1,4 +1,4 @@
-//! Turn restrictions via roads, in traffic.
+//! Turn restrictions with via roads, in traffic.
 
 use crate::common::{add_flow, cars, draw_street, street};
 use roadwright_scenario::*;

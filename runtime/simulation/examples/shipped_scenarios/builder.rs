@@ -54,7 +54,7 @@ impl Builder {
         self.line(&line, style);
     }
 
-    /// Draws a road along a line.
+    /// Draws a road along a reference line.
     pub(crate) fn line(&mut self, line: &ReferenceLine, style: &RoadStyle) {
         let edit = draw::road(&self.scenario, line, style).expect("a road that can be drawn");
         self.apply(edit);

@@ -11,7 +11,7 @@ use std::f64::consts::TAU;
 
 /// Length of the streets that lead to a junction, m.
 const LEG: f64 = 110.0;
-/// Distance of the starts and ends of flows from the outer end of their road, m.
+/// Distance from the outer end of a road at which flows start and end, m.
 const GATE: f64 = 8.0;
 
 /// One junction of each kind, side by side, with fixed-time and demand-controlled signals.
@@ -232,7 +232,7 @@ fn gates(centre: DVec2, reach: f64, count: u32) -> Vec<DVec2> {
         .collect()
 }
 
-/// A ring with streets that lead to it.
+/// A ring with streets that lead to it, and flows between all of them.
 fn roundabout(b: &mut Builder, centre: DVec2, radius: f64, arms: u32, rate: f64) {
     let ends = ring_of_streets(b, centre, radius, arms, &street(""), LEG);
     all_to_all(b, &ends, rate);

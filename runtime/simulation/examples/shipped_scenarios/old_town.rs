@@ -236,7 +236,7 @@ fn blocks(b: &mut Builder) {
     );
 }
 
-/// Cars, jeeps and buses between distant places with routes between them.
+/// Cars, jeeps and buses that drive between distant places connected by a route.
 fn traffic(b: &mut Builder) {
     let layout = layout(b.scenario.network(), b.scenario.about());
     let graph = LaneGraph::new(&b.scenario, &layout);

@@ -1,4 +1,4 @@
-//! Places without lanes: a maze, an office, a town of blocks without streets, and a country to cross.
+//! Places without lanes: a maze, an office, a town of blocks without streets, and open country.
 
 use super::builder::{Builder, named, trip};
 use roadwright_geometry::math::{Stream, exp};
@@ -64,7 +64,7 @@ pub(crate) fn office() -> Scenario {
     b.scenario
 }
 
-/// The place in a room of the office, nearest to its middle, where a cart can turn round.
+/// The place nearest to the middle of an office room where a cart can turn round.
 fn free_place(boxes: &[WorldBox], [column, row]: [u32; 2]) -> DVec2 {
     let middle = DVec2::new(f64::from(column) + 0.5, f64::from(row) + 0.5) * 4.5;
     let places = (0..400).map(|number| {
@@ -78,7 +78,8 @@ fn free_place(boxes: &[WorldBox], [column, row]: [u32; 2]) -> DVec2 {
     places.into_iter().find(is_free).unwrap_or(middle)
 }
 
-/// A fuzzy driver that steers as much as its vehicle can, as in the other shipped scenarios without lanes.
+/// A fuzzy driver that uses the full steering lock of its vehicle, as in the other shipped scenarios without
+/// lanes.
 fn off_road() -> Stack {
     Stack {
         controller: ModuleSetting::new("fuzzy_driver")
@@ -88,7 +89,7 @@ fn off_road() -> Stack {
     }
 }
 
-/// A cart for indoors. It turns round in less than its own length.
+/// A cart for indoor use. It can turn round in less than its own length.
 fn cart() -> VehicleType {
     VehicleType {
         name: "Cart".into(),
@@ -108,7 +109,7 @@ fn cart() -> VehicleType {
     }
 }
 
-/// A stack whose planner reads small cells and keeps close to its path.
+/// A stack for indoor use. Its planner uses small cells, and its margin around the path is small.
 fn indoors(controller: &str) -> Stack {
     Stack {
         ground_planner: Some(
@@ -193,7 +194,7 @@ fn block(b: &mut Builder, [column, row]: [u32; 2], stream: &mut Stream) {
     b.obstacle(solid("crate", middle + beside, turned, crate_size, 1.2));
 }
 
-/// Hills, woods, ponds and rocks, which jeeps cross to all sides.
+/// Hills, woods, ponds and rocks, which jeeps cross in all directions.
 pub(crate) fn hill_country_drive() -> Scenario {
     let mut b = Builder::new(
         "hill-country-drive",
@@ -346,7 +347,7 @@ fn solid(name: &str, middle: DVec2, heading: f64, size: DVec2, height: f64) -> O
     }
 }
 
-/// Adds the boxes of a generated world. Walls, which have no height of their own, get this one, m.
+/// Adds the boxes of a generated world. Walls do not have a height in it, so they get the height `wall`, m.
 fn boxes(b: &mut Builder, boxes: &[WorldBox], wall: f64) {
     for one in boxes {
         let outline = one.outline;

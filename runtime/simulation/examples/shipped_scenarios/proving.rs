@@ -134,7 +134,7 @@ fn cones(b: &mut Builder) {
     }
 }
 
-/// Agents on the oval, on the skid pad, and over gravel and ice.
+/// Agents on the oval, on the skid pad, and on gravel and ice.
 fn on_roads(b: &mut Builder) {
     let on = |road: u32, lane: i8, s: f64| Place::lane(RoadId(road), lane, s);
     let trips = [
@@ -153,7 +153,7 @@ fn on_roads(b: &mut Builder) {
     b.agent(named("gravel and ice", ice));
 }
 
-/// Agents between cones, over ridges and over the hill.
+/// Agents that drive between the cones, over the ridges and over the hill.
 fn off_roads(b: &mut Builder) {
     let place = |x: f64, y: f64| Place::ground(x, y, 0.0);
     let (x, y) = CONES;

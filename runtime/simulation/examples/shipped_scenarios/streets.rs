@@ -19,7 +19,7 @@ const POCKET: f64 = 65.0;
 /// Length of the taper, m.
 const TAPER: f64 = 20.0;
 
-/// A signalled corner with turn lanes, cycle lanes and pedestrians, and a side street that gives way.
+/// A signalled junction with turn lanes, cycle lanes and pedestrians, and a side street that gives way.
 pub(crate) fn linden_street() -> Scenario {
     let mut b = builder(
         "linden-street",
@@ -91,7 +91,7 @@ fn linden(class: RoadClass) -> RoadStyle {
     }
 }
 
-/// Like `linden`, but with parking bays along it (0) or against it (1).
+/// Like `linden`, but with parking bays on the side that runs along the road (0) or against it (1).
 fn with_parking(side: usize) -> CrossSection {
     let mut section = linden(RoadClass::Arterial).section;
     let lanes = if side == 0 {
@@ -147,7 +147,7 @@ fn add_pocket(b: &mut Builder, id: RoadId) {
     b.apply(Edit::Road(id, Some(Box::new(road))));
 }
 
-/// Sets the number of pedestrians per hour at each side of each crossing.
+/// Sets the number of pedestrians per hour on each side of each crossing.
 fn people(b: &mut Builder, rate: f64) {
     let settings = Settings {
         pedestrians: rate.into(),
@@ -399,7 +399,7 @@ fn motorway_traffic(b: &mut Builder) {
     flow(b, ends[1].0, 3, leaves, 1, 500.0);
 }
 
-/// Mean radius of the ring of station-road, width of its lane, and length of its streets, m.
+/// Dimensions of station-road, m: mean radius of the ring, width of its lane, and length of the streets.
 const RING: f64 = 14.1;
 const ARM: f64 = 110.0;
 

@@ -40,7 +40,7 @@ pub(crate) fn trailer_yard() -> Scenario {
     b.scenario
 }
 
-/// A truck that leaves its trailer in the yard for a while, driven by a script that contains its paths.
+/// A truck that leaves its trailer in the yard for a while. A script that contains its paths drives it.
 fn shuttle(b: &mut Builder) {
     b.stack("shuttle", driven_by_script("trailer_shuttle", "pursuit"));
     let (start, goal) = (

@@ -80,7 +80,7 @@ pub(crate) struct Account {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Segments {
     count: u32,
-    /// Sum of mean penetration over length.
+    /// Sum over the segments of the mean penetration divided by the length.
     crash: f64,
     /// Sum of the shortfalls from the allowed speed.
     haste: f64,
@@ -97,7 +97,8 @@ pub(crate) struct Odometer {
 }
 
 impl Accounts {
-    /// Whether the account of an agent, possibly from a save, began before the given sums were reached.
+    /// Whether the account of an agent is consistent with its current sums `now`, which an invalid save may
+    /// violate.
     pub(crate) fn begin_before(&self, id: u64, now: &Statistics) -> bool {
         self.of.get(&id).is_none_or(|account| {
             account.begin.samples <= now.samples
@@ -160,8 +161,8 @@ impl Accounts {
 }
 
 impl Segments {
-    /// [Gerdelan 2011], equation 12.1: mean penetration over the length of the segment, and the shortfall
-    /// from the allowed speed.
+    /// [Gerdelan 2011], equation 12.1. Adds the mean penetration divided by the length of the segment, and
+    /// the shortfall from the allowed speed.
     pub(crate) fn add(&mut self, from: Odometer, to: Odometer, dt: f64) {
         let steps = f64::from(to.steps - from.steps);
         if steps == 0.0 {

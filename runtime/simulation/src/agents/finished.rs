@@ -20,7 +20,7 @@ pub enum Status {
 /// Score of one agent's drive by one fitness.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Score {
-    /// Number of the fitness among the world's names.
+    /// Index of the fitness in the list of names.
     pub(crate) fitness: u16,
     /// The score, in the unit of its fitness.
     pub(crate) value: f64,
@@ -31,7 +31,7 @@ pub(crate) struct Score {
 pub(crate) struct FinishedRow {
     pub(crate) id: u64,
     pub(crate) status: Status,
-    /// Number of its stack among the world's names.
+    /// Index of its stack in the list of names.
     pub(crate) stack: u16,
     pub(crate) started: f64,
     pub(crate) ended: f64,

@@ -212,7 +212,7 @@ lends! {
         reads { motion, position, progress, wish, aside, statistics }
         writes { claim }
     }
-    /// Inputs of new routes, and where they are stored.
+    /// Inputs and results of route planning.
     PlanColumns {
         reads { motion, position, wish, aside }
         writes { progress, claim }
@@ -232,7 +232,7 @@ lends! {
         reads { claim, wish, aside, command, pedals }
         writes { motion, position, progress, statistics }
     }
-    /// Inputs for finding contacts and near misses, and where they are counted.
+    /// Inputs for finding contacts and near misses, and the statistics that count them.
     ContactColumns {
         reads { motion, position, progress, claim, wish, aside }
         writes { statistics }

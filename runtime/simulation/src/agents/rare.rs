@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
-/// A column whose rows are the default for nearly all agents. It ends with the last row that was ever
-/// different, and mostly takes no memory.
+/// A column in which nearly all agents have the default value. It stores rows only up to the last one that
+/// ever differed, so it usually takes no memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Rare<T> {
     rows: Vec<T>,
@@ -30,7 +30,8 @@ impl<T> Index<usize> for Rare<T> {
 }
 
 impl<T: Copy + Default> IndexMut<usize> for Rare<T> {
-    /// Extends the column to the row. Where the row may stay unchanged, use [`Column::put`] instead.
+    /// Returns a row for writing, and extends the column to it. If the row may keep its default, use
+    /// [`Column::put`] instead.
     fn index_mut(&mut self, index: usize) -> &mut T {
         if self.rows.len() <= index {
             self.rows.resize(index + 1, T::default());

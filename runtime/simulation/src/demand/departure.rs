@@ -223,7 +223,7 @@ impl Room<'_> {
     }
 
     /// Whether no oncoming vehicle would meet the spawned vehicle in an alley, or in further alleys that
-    /// follow without a place to stand in between. Neither of the two could give way.
+    /// follow without a place to stand in between. If they met, neither of them could give way.
     fn meets_nobody_in_alleys(&self, lanelet: LaneletIndex, s: f64, own: &VehicleType) -> bool {
         let alleys = self.bodies.ground.alleys();
         let body = (s - own.rear_overhang, s + own.front);
@@ -351,8 +351,8 @@ impl Room<'_> {
         (middle - other_middle).length() > own.1 + theirs.1 + APART
     }
 
-    /// Whether vehicles on the preceding and following lanelets leave room for a departure. They are not in
-    /// the list of its own lanelet.
+    /// Whether vehicles on the preceding and following lanelets leave room for a departure. These vehicles
+    /// are not in the list of the departure's own lanelet.
     fn has_room_at_seams(
         &self,
         lanelet: LaneletIndex,
@@ -432,8 +432,8 @@ impl Room<'_> {
     }
 }
 
-/// Gap that a vehicle needs behind another one, m: clearance, and the distance for braking from its speed to
-/// that of the other, m/s.
+/// Gap that a vehicle needs behind another one, m: the clearance plus the distance in which it brakes from
+/// `speed` to the speed `other` of the vehicle ahead, m/s.
 fn needed(speed: f64, other: f64) -> f64 {
     ROOM + (speed * speed - other * other).max(0.0) / (2.0 * BRAKING)
 }
@@ -443,8 +443,8 @@ mod tests {
     use super::*;
     use crate::testing::Stand;
 
-    /// Whether a car may be spawned on the first of three roads in line, of which the second is 3 m long, or
-    /// on the last one, while there is a car on the other.
+    /// Whether a car may be spawned on the first or the last of three consecutive roads while there is a car
+    /// on the other of these two. The middle road is 3 m long.
     fn may_appear(on_first: bool, s: f64, speed: f64, other_s: f64, other_speed: f64) -> bool {
         let other = (other_s, other_speed);
         let mut stand = Stand::on(&[

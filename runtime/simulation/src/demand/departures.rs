@@ -1,8 +1,8 @@
 //! Agents that have not been spawned: future departures, and due ones that wait for room in the queue of
 //! their lane.
 //!
-//! A jam that reaches back to the start of a flow makes its queue grow for as long as it lasts. Each step
-//! examines only the first agent of each queue, so long queues cost nothing.
+//! While a jam reaches back to the start of a flow, the queue of the flow keeps growing. Each step examines
+//! only the first agent of each queue, so long queues cost nothing.
 
 use super::{Departure, Start};
 use roadwright_scenario::lane_graph::LaneletIndex;

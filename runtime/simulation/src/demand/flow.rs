@@ -66,7 +66,7 @@ fn ordinal(number: u64) -> &'static str {
     }
 }
 
-/// Greatest delay of a saved flow's next agent, s.
+/// Maximum delay of the next agent of a saved flow, s.
 const LATEST: f64 = 10.0;
 /// Maximum number of agents of a saved flow, because the number takes 32 bits of an id.
 const MOST_AGENTS: u64 = 1 << 32;
@@ -120,7 +120,7 @@ impl RunningFlow {
         }
     }
 
-    /// Delays the first agent to after `time`.
+    /// Delays the first agent until after `time`.
     pub(crate) fn start_after(&mut self, time: f64) {
         // A Poisson process has no memory: at any moment the time to the next agent has the same distribution
         // as a gap.

@@ -15,7 +15,7 @@ const MIN_LANE: f64 = 12.0;
 /// lanelet.
 const FROM_START: f64 = 4.0;
 const FROM_END: f64 = 6.0;
-/// Distance from the border within which a road that ends is assumed to continue beyond it, m.
+/// Maximum distance from the border at which the end of a road counts as leading off the map, m.
 const BORDER: f64 = 50.0;
 /// Like `BORDER`, but as a fraction of the map's size, because extracts of large areas have ragged edges.
 const BORDER_SHARE: f64 = 0.02;
@@ -175,7 +175,7 @@ fn spans(graph: &LaneGraph) -> BTreeMap<RoadId, (f64, f64)> {
 }
 
 /// Road ends where traffic enters and leaves the map, with their nodes: the only road end at a node near the
-/// border of the map. Elsewhere only one-way roads count, since such a road would not be built to end there.
+/// border of the map. Elsewhere only one-way roads count, because no real one-way road is a dead end.
 fn edges(scenario: &Scenario) -> BTreeMap<(RoadId, RoadEnd), NodeId> {
     let network = scenario.network();
     let side = scenario.about().driving_side;

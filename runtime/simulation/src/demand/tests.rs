@@ -26,7 +26,7 @@ fn shipped(name: &str) -> Scenario {
     file::load(&folder.join(format!("{name}.scenario.json"))).unwrap()
 }
 
-/// A straight road: its ends, m, and its numbers of lanes along and against it.
+/// A straight road: its ends, m, and its numbers of forward and backward lanes.
 type Straight = ((f64, f64), (f64, f64), usize, usize);
 
 fn drawn(roads: &[Straight]) -> Scenario {
@@ -115,7 +115,7 @@ fn trips_between_edges_begin_and_end_where_the_map_does() {
     }
 }
 
-/// Trips that are kept in a scenario equal the trips of a run.
+/// Random trips that are stored in a scenario equal the random trips of a run.
 #[test]
 fn trips_as_places_are_those_of_a_run() {
     for scenario in [crossroads(), shipped("old-town")] {

@@ -15,7 +15,7 @@ use roadwright_vehicle::{Effort, Grade, at_rest, moving_time};
 use serde::{Deserialize, Serialize};
 
 /// Maximum time for which a command is held, s: less than the reaction time of drivers, and less than 3 m at
-/// 50 km/h. In between, a body rolls without access to the ground or its route.
+/// 50 km/h. Between commands, a body rolls without access to the ground or its route.
 const STRIDE: f64 = 0.2;
 /// Duration of a lane change, s, and its minimum length as a multiple of the distance from rear axle to
 /// front. Only lane changes before a junction are shorter.
@@ -37,14 +37,14 @@ pub(crate) struct LaneState {
     acceleration: f32,
     /// Lateral offset at which the lane change began, m to the left of the new lane.
     from: f32,
-    /// Completed share of the lane change, 0 to 1.
+    /// Completed fraction of the lane change, 0 to 1.
     done: f32,
     /// Direction during the lane change: metres to the left for each metre along the lane.
     slope: f32,
     /// Curvature of the lane at the start of this stride, 1/m. It is the same for rolling and for fully
     /// computed bodies.
     curvature: f32,
-    /// Position up to which the body may roll on its lanelet until its stride ends, m; 0 if it may not roll.
+    /// Position on its lanelet up to which the body may roll in this stride, m; 0 if it may not roll.
     rolls_to: f32,
     rolls_on: LaneletIndex,
     /// Whether the slope was too steep for the vehicle to accelerate as its driver wanted in this stride.
@@ -144,7 +144,7 @@ impl Level for Lane {
     }
 }
 
-/// Acceleration that results from command, engine, brakes, grip and slope, m/s^2.
+/// Acceleration that results from the command, the engine, the brakes, the grip and the slope, m/s^2.
 #[inline]
 fn given(state: &mut LaneState, body: &Body<'_>, step: LevelStep<'_>) -> f64 {
     let (ground, limits) = (step.ground, &body.vehicle_type.limits);
@@ -223,7 +223,7 @@ impl LaneState {
         self.t_at(f64::from(self.done))
     }
 
-    /// A polynomial of fifth order without a jump of direction or curvature at either end.
+    /// Lateral offset at `x`: a fifth-order polynomial with continuous direction and curvature at both ends.
     fn t_at(&self, x: f64) -> f64 {
         let from = f64::from(self.from);
         let left = 1.0 - x;

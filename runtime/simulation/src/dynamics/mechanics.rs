@@ -9,7 +9,7 @@ use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::DriveReading;
 
 impl Bodies<'_> {
-    /// Engine and wheels of an agent; `None` on levels that model neither.
+    /// Returns the state of an agent's engine and wheels; `None` on levels that model neither.
     pub(crate) fn mechanics(
         &self,
         agent: AgentIndex,

@@ -4,9 +4,9 @@
 //! (`stages/advance.rs`). All other code reads the shared [`Motion`] and the lane position. The level applies
 //! the limits of the vehicle, whatever the module.
 //!
-//! The dt of the world is the interval of exchange: after each step, all bodies have reached the world's
-//! time. A level may hold a command for a stride of several steps. In between, bodies continue in closed
-//! form, so none jumps. Example: dt 0.02 s, a stride of 5 steps, agents 1 and 2:
+//! Levels synchronise after every time step of the world: all bodies have then reached the world's time. A
+//! level may hold a command for a stride of several steps. Within a stride, bodies move by a closed-form
+//! solution, so none jumps. Example: dt 0.02 s, a stride of 5 steps, agents 1 and 2:
 //!
 //! ```text
 //!   step     0  1  2  3  4  5  6  7  8  9
@@ -120,7 +120,7 @@ impl Body<'_> {
         grade.with(engine, grip * self.vehicle_type.hardest())
     }
 
-    /// Acceleration that its controller requests on a slope.
+    /// Acceleration, direction and pedals that its controller requests on a slope.
     fn ask(&self) -> Ask {
         let limits = &self.vehicle_type.limits;
         Ask {
@@ -181,14 +181,14 @@ pub(crate) trait Level {
 
     /// Its name.
     const LEVEL: DynamicsLevel;
-    /// Whether moving a body along a lane requires the geometry of the lane.
+    /// Whether a body moved along a lane needs the geometry of the lane.
     const READS_LINES: bool = true;
 
     /// Number of steps of `dt` seconds for which the level holds a command.
     fn stride(dt: f64) -> u32;
 
-    /// Moves a body by a step of `dt` seconds within a stride, if only its place and speed change. Returns
-    /// the distance driven along its lane, m, or `None` if the body was not moved.
+    /// Moves a body by a step of `dt` seconds within a stride, if nothing but its position and speed changes.
+    /// Returns the distance driven along its lane, m, or `None` if the body was not moved.
     #[inline]
     fn roll(
         _state: &Self::State,
@@ -331,7 +331,7 @@ impl Dynamics {
         }
     }
 
-    /// Makes the next step compute all bodies in full, wherever they are in their strides, because roads or
+    /// Makes the next step compute all bodies in full, even in the middle of a stride. Called when roads or
     /// routes have changed.
     pub(crate) fn stop_rolling(&mut self) {
         self.lane.iter_mut().for_each(LaneState::stop_rolling);
@@ -464,7 +464,7 @@ impl Bodies<'_> {
         }
     }
 
-    /// Motion at a share of the last step, which took `dt` seconds: 0 at its start, 1 at its end.
+    /// Motion at a fraction `share` of the last step, which took `dt` seconds: 0 is its start, 1 its end.
     pub(crate) fn motion_at(&self, agent: AgentIndex, dt: f64, share: f64) -> Motion {
         let now = Motion {
             pose: self.pose(agent),
@@ -501,8 +501,8 @@ impl Bodies<'_> {
         }
     }
 
-    /// Lateral speed of the rear axle to the left, m/s, and yaw rate, rad/s, of an agent. There is no side
-    /// slip at levels that do not model it or whose bodies have springs.
+    /// Lateral speed of the rear axle to the left, m/s, and yaw rate, rad/s, of an agent. The lateral speed
+    /// is 0 at levels without side slip and at the level with springs.
     pub(crate) fn slip(&self, agent: AgentIndex, vehicle_type: &VehicleType) -> [f64; 2] {
         let index = agent.index();
         match self.agents.identity[index].level {
@@ -520,7 +520,7 @@ impl Bodies<'_> {
         }
     }
 
-    /// Speed of the centre of gravity to the left and yaw rate of an agent, as its level has them.
+    /// Speed of the centre of gravity to the left and yaw rate of an agent, as far as its level models them.
     pub(crate) fn recorded_slip(
         &self,
         agent: AgentIndex,

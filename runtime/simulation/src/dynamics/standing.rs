@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// Greatest distance at which a coupling engages, m.
 pub(crate) const REACH: f64 = 0.5;
-/// Greatest angle at which a coupling engages, rad, if the trailer's lock allows it: 45 degrees.
+/// Greatest angle at which a coupling engages, rad: 45 degrees, or less if the trailer cannot turn as far.
 pub(crate) const MOST_ANGLE: f64 = std::f64::consts::FRAC_PI_4;
 
 /// Trailers that were uncoupled together and are still joined to each other.
@@ -68,8 +68,8 @@ impl FreeCoupling<'_> {
             .flatten()
     }
 
-    /// Heights above the ground of this coupling and of an uncoupled train, m, if they differ too much to
-    /// fit.
+    /// Heights of this coupling and of that of an uncoupled train above the ground, m; `None` if they fit
+    /// together.
     pub(crate) fn heights_apart(&self, train: &StandingTrain) -> Option<(f64, f64)> {
         let heights = [self.number, train.vehicle_type].map(|n| self.types.coupling_height(n));
         let (own, theirs) = heights[0].zip(heights[1])?;
@@ -193,8 +193,8 @@ impl StandingTrains {
         Some(self.trains.remove(at))
     }
 
-    /// Switches to changed vehicle types, where `moved` maps old type numbers to new ones. Returns the number
-    /// of trains removed because their type no longer has such trailers.
+    /// Switches to changed vehicle types. `moved` maps old type numbers to new ones. Returns the number of
+    /// trains removed because their type no longer has such trailers.
     pub(crate) fn take_types(&mut self, moved: &[Option<u16>], types: &VehicleTypes) -> usize {
         let before = self.trains.len();
         self.trains.retain_mut(|train| {

@@ -49,7 +49,7 @@ pub(crate) struct Editing<'a> {
     pub(crate) messages: &'a mut crate::messages::Messages,
     pub(crate) finished: &'a mut Finished,
     pub(crate) lenient: bool,
-    /// Pedestrians per hour at each side of a crossing, overriding the scenario.
+    /// Number of pedestrians per hour on each side of a crossing; overrides the scenario.
     pub(crate) pedestrians: Option<f64>,
 }
 

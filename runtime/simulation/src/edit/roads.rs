@@ -4,7 +4,7 @@
 //! possible option:
 //!
 //! 1. the same route with the new numbers of its lanelets, at the same place on its lane;
-//! 2. another route to its goals from the lane under it, preferably its own;
+//! 2. another route to its goals from a lane under it, preferably the lane that it follows;
 //! 3. removal.
 //!
 //! Grants follow the routes. They stay valid at unchanged junctions and are issued again at changed ones.
@@ -24,7 +24,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{AgentId, Connection, Scenario};
 use std::collections::BTreeSet;
 
-/// Distance by which a place may lie beyond the end of a lane and still count as on it, m.
+/// Maximum distance beyond the end of a lane at which a place still counts as on the lane, m.
 const END_REACH: f64 = 0.5;
 
 /// Maps places on the ground before an edit to the ground after it.
@@ -40,9 +40,9 @@ struct Moves<'a> {
 enum Keeps {
     /// Nothing: it needs a new route.
     Nothing,
-    /// Its route, although the lane under it has moved.
+    /// Its route, but not the lane under it, which has moved.
     Route,
-    /// Its route, and the lane under it with the same shape.
+    /// Its route and the lane under it, whose shape is unchanged.
     Line,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Moves<'a> {
             .eq(self.after.line(moved).points())
     }
 
-    /// A position along a lanelet, mapped even if its lane has been replaced by another one.
+    /// Maps a position along a lanelet, even if another lane has replaced its lane.
     fn place_on_lane(&self, lanelet: LaneletIndex, s: f64) -> Option<(LaneletIndex, f64)> {
         if let Some(moved) = self.lanelet(lanelet)
             && self.has_same_shape(lanelet, moved)
@@ -400,7 +400,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Reroutes an agent from the lane under it, preferably its own.
+    /// Reroutes an agent from a lane under it, preferably from the lane that it follows.
     fn start_anew(&mut self, agent: AgentIndex, moves: &Moves<'_>) {
         let index = agent.index();
         let LanePosition { lanelet, s, .. } = self.agents.position[index];
@@ -461,7 +461,8 @@ impl Editing<'_> {
     }
 }
 
-/// A connection that was granted to an agent or is under it, and that it does not hold on the new roads.
+/// A connection that was granted to an agent or lies under it, but that the agent does not yet hold on the
+/// new roads.
 struct Wanted {
     /// Sorting key: whether the connection lies ahead, the agent's old ticket, the time of the request, and
     /// the agent's id.
@@ -490,8 +491,8 @@ impl Wanted {
     }
 }
 
-/// All claims that were granted and are not held yet. `lanelet` returns the lanelet at an index of an agent's
-/// route, if the agent keeps the route.
+/// All claims that were granted on the old roads and are not yet held on the new ones. `lanelet` returns the
+/// lanelet at an index of an agent's route, if the agent keeps the route.
 fn wanted_claims(
     agents: AgentsRef<'_>,
     claims: &Claims,

@@ -7,8 +7,8 @@
 //! nearest one.
 //!
 //! If stop lines move outward, the new junction would begin under the vehicles that stand at them. So
-//! approaching vehicles are first held farther back until those between them and the junction have passed it,
-//! for at most [`LONGEST_TO_CLEAR`]. Only then is the junction closed.
+//! approaching vehicles are first held farther back until the vehicles ahead of them have passed the
+//! junction, for at most [`LONGEST_TO_CLEAR`]. Only then is the junction closed.
 //!
 //! Another edit that arrives in the meantime replaces the waiting one.
 
@@ -27,7 +27,7 @@ const LONGEST: f64 = 30.0;
 /// Time for vehicles near a junction whose stop lines move outward to pass it, s: one signal cycle.
 const LONGEST_TO_CLEAR: f64 = 90.0;
 
-/// Distance by which a stop line may move and still count as unchanged, m.
+/// Maximum distance by which a stop line may move and still count as unchanged, m.
 const SAME_LINE: f64 = 0.1;
 
 /// An edit that waits until junctions are empty.
@@ -83,7 +83,7 @@ impl WaitingEdit {
         }
     }
 
-    /// Whether it is to be applied now.
+    /// Whether the edit is to be applied now.
     pub(crate) fn is_due(
         &self,
         claims: &Claims,

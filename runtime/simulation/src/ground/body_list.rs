@@ -1,5 +1,4 @@
-//! Bodies of the obstacles and trees of a scenario. After an edit, the bodies that it did not affect are
-//! reused.
+//! Bodies of the obstacles and trees of a scenario. Bodies that an edit does not affect are reused.
 
 use super::obstacles::{Body, Owner, Stature, bodies_of};
 use glam::DVec2;
@@ -14,8 +13,8 @@ const GONE: u32 = u32::MAX;
 #[derive(Default)]
 pub(super) struct BodyList {
     pub(super) bodies: Vec<(Owner, Body)>,
-    /// Statures of the obstacle bodies, in the same order. Trees have none: they are too many, and differ
-    /// only in radius.
+    /// Statures of the obstacle bodies, in the same order. Trees have none, because there are too many of
+    /// them and they differ only in radius.
     pub(super) statures: Vec<Arc<Stature>>,
 }
 
@@ -64,7 +63,7 @@ enum Source<'a> {
 }
 
 impl Source<'_> {
-    /// Owner of its first body in the order of owners.
+    /// First owner among its bodies, in the order of owners.
     fn first(&self) -> Owner {
         match *self {
             Self::Obstacle(id, _) => Owner::Obstacle(id),

@@ -35,7 +35,8 @@ pub(crate) struct Cells {
 
 impl Cells {
     /// Builds the cells of boxes, which are sorted by number. `touches` returns whether the content of a box
-    /// may reach into a disc, because a slanting wall has a large box but lies in few of its cells.
+    /// may reach into a disc. This matters for a slanting wall, whose box is large but which lies in few of
+    /// its cells.
     pub(super) fn new(boxes: &[Numbered], touches: impl Fn(u32, DVec2, f64) -> bool) -> Self {
         Self::after(None, boxes, touches)
     }

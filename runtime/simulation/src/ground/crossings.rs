@@ -91,7 +91,8 @@ impl Crossings {
 }
 
 impl CrossingSite {
-    /// Part of the crossing that a vehicle on a connection covers; `None` if the two do not meet.
+    /// Part of the crossing that a vehicle on a connection covers; `None` if the connection does not meet the
+    /// crossing.
     pub(crate) fn taken(&self, path: ConnectionIndex, is_long: bool) -> Option<Taken> {
         let covered = &self.crossing.covered;
         let found = covered.binary_search_by_key(&path, |covered| covered.path);

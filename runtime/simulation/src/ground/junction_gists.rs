@@ -12,7 +12,7 @@ const NO_GROUP: u32 = u32::MAX;
 /// Junctions of the roads; the connections of all junctions are in one list, junction by junction.
 pub(super) struct JunctionGists {
     junctions: Vec<JunctionGist>,
-    /// Made when a vehicle comes there for the first time.
+    /// Facts about each connection, collected when a vehicle first comes there.
     paths: Vec<OnceLock<ConnectionGist>>,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct JunctionGist {
     first: u32,
     group: u32,
     pub(super) control: Control,
-    /// Whether any of its connections gives way to another. Known from the first use on.
+    /// Whether any of its connections gives way to another. Computed on first use.
     has_order: OnceLock<bool>,
     /// Whether the order of vehicles matters at this junction.
     pub(super) is_ruled: bool,
@@ -34,17 +34,17 @@ pub(super) struct JunctionGist {
 /// A connection of a junction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConnectionGist {
-    /// Distance of its stop line from the junction if buses do not use it, m.
+    /// Distance of its stop line from the junction if no buses use the connection, m.
     pub(super) setback: f32,
     /// Stages in which it has green, one bit each; 0 without signals.
     pub(crate) stages: u32,
-    /// Stages in which it has green but gives way to other traffic with green, whatever the geometry.
+    /// Stages in which it has green but gives way to other traffic with green, regardless of the geometry.
     permitted: u32,
     /// The sign that faces traffic on this connection.
     pub(crate) sign: Sign,
     /// Whether vehicles on it may turn at a red light.
     pub(crate) may_turn_on_red: bool,
-    /// Whether vehicles of a queue enter it only with a follow-up time between them.
+    /// Whether queued vehicles enter it only one follow-up time apart.
     pub(crate) has_follow_up: bool,
     /// Whether it gives way to any other connection.
     pub(crate) gives_way_to_any: bool,
@@ -99,7 +99,7 @@ impl JunctionGist {
         (self.group != NO_GROUP).then_some(self.group as usize)
     }
 
-    /// Whether approaching vehicles are tracked at this junction.
+    /// Whether this junction tracks approaching vehicles.
     #[inline]
     pub(super) fn looks_out(&self, has_order: impl FnOnce() -> bool) -> bool {
         self.group().is_some() || *self.has_order.get_or_init(has_order)

@@ -62,7 +62,7 @@ impl LaneFinder {
         found
     }
 
-    /// Lanes and connections on the ground whose surface, widened by a distance, covers a place, m.
+    /// Lanes and connections at ground level whose surface, widened by `beyond` metres, covers a place.
     pub(crate) fn covering(&self, graph: &LaneGraph, place: DVec2, beyond: f64) -> Vec<Spot> {
         let around = self.around(graph, place, LANE_REACH + beyond);
         let spots = around.into_iter().map(|(_, spot)| spot);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Distance of an obstacle from a lane below which vehicles on the lane watch out for it, m.
 const WATCH_DISTANCE: f64 = 6.0;
-/// Tolerance added to distances, m: more than a lane sampled in steps can miss.
+/// Tolerance added to distances, m. It exceeds the error from sampling a lane in steps.
 const SLACK: f64 = 0.25;
 
 /// Maximum lateral offset from the centre line of vehicles that steer on their own, m. This is more than they
@@ -54,7 +54,7 @@ pub(crate) struct LaneObstacles {
 struct InTheWay {
     /// Index of the first body of each lanelet in the list, followed by the length of the list.
     firsts: Vec<u32>,
-    /// Bodies by the lanelet that they obstruct; a body occurs once for each.
+    /// Bodies by the lanelet that they obstruct. A body occurs once for each such lanelet.
     numbers: Vec<u32>,
     /// All these bodies in ascending order of numbers, without duplicates.
     all: Vec<u32>,

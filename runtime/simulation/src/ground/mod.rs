@@ -53,7 +53,7 @@ use unchanged::{Unchanged, kept_or};
 
 /// Share of the grip that drivers count on. The rest is a reserve for bends, gusts and late reactions.
 pub(crate) const COUNTED_ON: f64 = 0.6;
-/// Speed off the roads, m/s.
+/// Maximum speed off the roads, m/s.
 pub(crate) const OPEN_GROUND_SPEED: f64 = 8.0;
 /// Number of agents whose ground data a stage prefetches at once, so that it fits the nearer caches.
 pub(crate) const WARMED: usize = 128;
@@ -68,7 +68,7 @@ pub struct Ground {
     /// Obstacles near each lane.
     pub(crate) lane_obstacles: Arc<LaneObstacles>,
     terrain: Option<Arc<HeightField>>,
-    /// Whether slopes act on planar levels.
+    /// Whether slopes act on the planar levels of dynamics.
     slopes: bool,
     /// Grip of the ground; `None` if it is 1 everywhere.
     grip: Option<Arc<GripMap>>,
@@ -171,7 +171,7 @@ impl Ground {
         })
     }
 
-    /// Whether a body is on a lane on the ground, or closer to one than a distance, m.
+    /// Whether a body is on a lane at ground level or within `beyond` metres of one.
     pub(crate) fn covers_lane(&self, body: &OrientedBox, beyond: f64) -> bool {
         if self.graph().lanelets().is_empty() {
             return false;
@@ -219,14 +219,15 @@ impl Ground {
         &self.paint
     }
 
-    /// The grip of roads and junctions; `None` where the ground has full grip, or drivers do not know that it
-    /// has less.
+    /// The grip of roads and junctions; `None` if the ground has full grip everywhere, or if drivers do not
+    /// know that it has less.
     pub(crate) fn known_grip(&self) -> Option<&GripMap> {
         self.grip.as_deref().filter(|map| !map.grip().hidden)
     }
 
-    /// Outlines of fixed obstacles within `reach` of any of the places, m, as used for contacts with rigid
-    /// bodies: seen from above, counter-clockwise. Obstacles that can be pushed are left out.
+    /// Outlines of fixed obstacles within `reach` metres of any of the places, as used for contacts with
+    /// rigid bodies. They are seen from above and counter-clockwise. Obstacles that can be pushed are left
+    /// out.
     pub fn still_outlines(&self, places: &[DVec2], reach: f64) -> Vec<Vec<DVec2>> {
         let mut near = BTreeSet::new();
         if !self.obstacles.is_empty() {
@@ -501,7 +502,7 @@ impl Ground {
         self.roads.successors(id)
     }
 
-    /// Lanelets that merge into `next` like `connection` does. They include all contested connections into
+    /// Lanelets that, like `connection`, merge into `next`. They include all contested connections into
     /// `next`, perhaps a few other lanelets, and perhaps `connection` itself.
     #[inline]
     pub(crate) fn joining(&self, connection: LaneletIndex, next: LaneletIndex) -> &[LaneletIndex] {
@@ -613,8 +614,8 @@ impl Ground {
         self.roads.conflicts(junction, is_long)
     }
 
-    /// Distance over which two connections from the same lane overlap, m from their start, with or without a
-    /// long vehicle.
+    /// Distance from their common start over which two connections from the same lane overlap, m, with or
+    /// without a long vehicle.
     pub(crate) fn parting(
         &self,
         connection: LaneletIndex,
@@ -718,7 +719,7 @@ fn hash_grip(grip: &GroundGrip, hasher: &mut impl Hasher) {
     }
 }
 
-/// Adds nothing without painted layers, so that older saves keep their hash.
+/// Adds painted layers to a hash. It adds nothing without such layers, so that older saves keep their hash.
 fn hash_paint(paint: &BTreeMap<PaintId, PaintLayer>, hasher: &mut impl Hasher) {
     let cost = |cost: PaintCost, hasher: &mut dyn Hasher| match cost {
         PaintCost::Adds(amount) => hasher.write_i32(amount),

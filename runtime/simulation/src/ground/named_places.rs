@@ -5,8 +5,8 @@ use roadwright_scenario::Scenario;
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 
-/// Places by name: each point of interest (the first, if several share a name), and for every other street
-/// name the middle of its longest road.
+/// Places by name. A name shared by several points of interest refers to the first one. A street name that no
+/// point of interest has refers to the middle of its longest road.
 pub(super) fn named_places(scenario: &Scenario) -> BTreeMap<String, NamedPlace> {
     let mut places = BTreeMap::new();
     for point in scenario.points_of_interest().values() {

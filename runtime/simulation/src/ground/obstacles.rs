@@ -21,15 +21,15 @@ pub(crate) const OBSTACLE_REACH: f64 = 28.28;
 pub(crate) const OBSTACLE_ANGLE: f64 = 1.2;
 /// Distance from the side of the vehicle's path within which bodies count as obstructing it, m.
 pub(crate) const SIDE_CLEARANCE: f64 = 0.3;
-/// Upper limit of the sideways offset that a vehicle off its lane's centre line adds to its view, m. During a
-/// lane change, it does not watch the lane that it leaves.
+/// Maximum offset from the centre line by which a vehicle shifts the strip that it searches for obstacles, m.
+/// Thus a vehicle that changes lanes does not watch the lane that it leaves.
 pub(crate) const MOST_ASIDE: f64 = 0.5;
 /// Sampling distance along lanes, m.
 const STEP: f64 = 1.0;
 
 /// Height of trees in collisions, m.
 const TREE_HEIGHT: f64 = 6.0;
-/// Depth of fixed bodies below the ground, m.
+/// Depth to which fixed bodies extend below the ground, m.
 const FOOT: f64 = 2.0;
 
 /// Number of corners of the polygon that represents a disc.
@@ -37,10 +37,11 @@ const ROUND: u32 = 24;
 /// Fractions of the reach within which the nearest body is searched, in order, until a body is found.
 const SHARES_OF_REACH: [f64; 2] = [0.35, 1.0];
 
-/// Area that a corner spans with an edge below which the corner counts as lying on the edge, m^2.
+/// Maximum area of the triangle between a corner and an edge for which the corner counts as lying on the
+/// edge, m^2.
 const FLAT: f64 = 1e-6;
 
-/// Height range of a vehicle that meets every body.
+/// Height range that meets every body.
 const ANY_VEHICLE: VerticalSpan = VerticalSpan {
     low: f64::NEG_INFINITY,
     high: f64::INFINITY,
@@ -109,7 +110,7 @@ impl Body {
         }
     }
 
-    /// Whether a line along an edge separates a disc from the body. Testing the disc around a vehicle is
+    /// Whether a line along an edge separates a disc from the body. Testing the bounding disc of a vehicle is
     /// faster than testing its outline.
     fn is_apart(&self, centre: DVec2, radius: f64) -> bool {
         match self {
@@ -396,8 +397,8 @@ impl Obstacles {
         }
     }
 
-    /// The nearest point of an obstacle within `reach` that the vehicle would hit and that passes a test. The
-    /// search can be limited to bodies near given boxes.
+    /// Finds the nearest point, within `reach`, of an obstacle that the vehicle would hit and that passes a
+    /// test. The search can be limited to bodies near given boxes.
     pub(crate) fn nearest(
         &self,
         point: DVec2,
@@ -464,8 +465,8 @@ impl Obstacles {
         });
     }
 
-    /// Lower bound of the distance that the points of a vehicle can move without touching an obstacle, m, at
-    /// most `most`; 0 if they may touch.
+    /// Distance that every point of a vehicle can move without touching an obstacle, m: a lower bound, capped
+    /// at `most`; 0 if they may already touch.
     pub(crate) fn room_around(&self, vehicle: &OrientedBox, most: f64) -> f64 {
         let axes = [DVec2::X, DVec2::Y].map(|axis| vehicle.reach(axis));
         let reach = DVec2::from(axes) + most;

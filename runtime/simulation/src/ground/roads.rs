@@ -25,7 +25,7 @@ use std::sync::{Arc, OnceLock};
 
 /// Braking that speed profiles assume, m/s^2.
 pub(crate) const PROFILE_BRAKING: f64 = 1.8;
-/// Fewer laws than this are made on the calling thread.
+/// Number of laws below which all are made on the calling thread.
 const FEW_LAWS: usize = 200;
 /// Number of successors stored with a lanelet; if there are more, they are looked up in the graph.
 const NEAR_SUCCESSORS: usize = 3;
@@ -124,7 +124,7 @@ impl JunctionLaw {
         setbacks[path.index()]
     }
 
-    /// Adds everything that decides the order of vehicles to a hash.
+    /// Adds everything that determines the order of vehicles to a hash.
     fn hash(&self, hasher: &mut impl Hasher) {
         let right = self.right_of_way();
         for conflict in self.conflicts().list() {
@@ -183,7 +183,7 @@ impl JunctionLaw {
             || self.is_swept(path, has_long)
     }
 
-    /// Whether a connection is contested whatever the bodies of vehicles sweep.
+    /// Whether a connection is contested regardless of what the bodies of vehicles sweep.
     fn is_surely_contested(&self, path: ConnectionIndex) -> bool {
         self.signals.is_some() || self.is_crossed[path.index()]
     }
@@ -201,7 +201,7 @@ impl JunctionLaw {
     }
 }
 
-/// Whether a lanelet is a connection that is contested or has signals, as far as it has been needed.
+/// Whether a lanelet is a connection that is contested or has signals; `Unknown` until this is first needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Contest {
@@ -329,8 +329,8 @@ struct Bend {
     speed: f32,
 }
 
-/// For each connection with a single successor that may be contested, the other connections into that lane
-/// that may be contested.
+/// For each possibly contested connection with a single successor, the other possibly contested connections
+/// that lead into that successor.
 struct Joins {
     /// Index of the first entry of each lanelet in the list, followed by the length of the list.
     firsts: Vec<u32>,
@@ -381,7 +381,8 @@ pub(crate) struct Roads {
     /// For each signal group, whether its stages have fixed durations.
     have_fixed_times: Vec<bool>,
     gists: Vec<Gist>,
-    /// Length of road before the signals of an arm, where it may be too short for a vehicle to wait.
+    /// Length of road before the signals of each arm where this length may be too short for a vehicle to
+    /// wait.
     rooms: BTreeMap<(RoadId, RoadEnd), RoomToWait>,
     rings: Rings,
     crossings: Crossings,
@@ -394,7 +395,7 @@ pub(crate) struct Roads {
     distances_to_alleys: Vec<f32>,
 }
 
-/// The roads and the parts from which the others are derived.
+/// The roads, and the parts from which the rest of them is derived.
 struct Parts {
     layout: Layout,
     graph: LaneGraph,
@@ -402,7 +403,7 @@ struct Parts {
     laws: Vec<Arc<JunctionLaw>>,
 }
 
-/// Length of road before signals, where it may be too short.
+/// Length of road before each arm's signals, for arms where it may be too short for a vehicle to wait.
 fn rooms_before_signals(
     network: &RoadNetwork,
     layout: &Layout,
@@ -608,7 +609,7 @@ impl Roads {
         }
     }
 
-    /// Lanelets that merge into `next` like `connection` does. They include all contested connections into
+    /// Lanelets that, like `connection`, merge into `next`. They include all contested connections into
     /// `next`, perhaps a few other lanelets, and perhaps `connection` itself.
     #[inline]
     pub(crate) fn joining(&self, connection: LaneletIndex, next: LaneletIndex) -> &[LaneletIndex] {
@@ -746,8 +747,8 @@ impl Roads {
         self.junction_gists.junction(junction).is_ruled
     }
 
-    /// Whether a vehicle can wait before the signals of a connection. Otherwise, the signals of the junction
-    /// behind it apply to both.
+    /// Whether a vehicle can wait before the signals of a connection. Otherwise, the signals of the following
+    /// junction apply to both junctions.
     pub(super) fn has_room_to_wait(
         &self,
         junction: JunctionIndex,
@@ -850,7 +851,7 @@ impl Roads {
         }
     }
 
-    /// Decides whether a connection is contested, when a vehicle comes to it for the first time.
+    /// Decides whether a connection is contested. Called when the first vehicle comes to it.
     #[cold]
     fn decide_contested(&self, gist: &Gist) -> Option<Connection> {
         let Connection { junction, number } = gist.connection;
@@ -887,8 +888,8 @@ impl Roads {
         Some(JunctionIndex::from_index(*junction))
     }
 
-    /// Distances by which the arms of a junction are trimmed: road, road end, and length of its reference
-    /// line, m.
+    /// Stop lines of a junction's arms: the road, the road end, and the length that is trimmed from its
+    /// reference line, m.
     pub(crate) fn stop_lines(
         &self,
         junction: JunctionIndex,
@@ -977,8 +978,8 @@ fn by_path(junction: &Junction, of_lanes: &[(LaneEnd, f64)]) -> Vec<f32> {
     junction.paths.iter().map(of).collect()
 }
 
-/// Adds the data that signals follow to a hash. The rule that chooses the next stage is included only
-/// `with_deciders`, because it may be a module, and modules are not part of the ground.
+/// Adds the data that signals follow to a hash. The rule that chooses the next stage is included only if
+/// `with_deciders` is set, because it may be a module, and modules are not part of the ground.
 fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, with_deciders: bool) {
     let programme = &signals.programme;
     if with_deciders {
@@ -1021,8 +1022,8 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, with_deciders: bool
 
 /// Maximum distance to alleys that is stored, m. Vehicles never need a larger one.
 const FAR: f64 = 300.0;
-/// Amount by which stored distances to alleys are reduced, m, because adding the same lengths in another
-/// order rounds differently.
+/// Amount by which stored distances to alleys are reduced, m. It covers rounding errors, which depend on the
+/// order in which lengths are added.
 const LESS: f64 = 0.01;
 
 /// Distance from the start of each lanelet to the next lanelet with alleys, m: slightly reduced, and at most
@@ -1054,8 +1055,8 @@ fn distances_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
         .collect()
 }
 
-/// Distance before a bend from which its speed applies, m. Drivers react to a falling speed with some delay
-/// and would otherwise enter the bend too fast.
+/// Distance before a bend at which the speed allowed in the bend starts to apply, m. Drivers react to a
+/// falling speed with some delay and would otherwise enter the bend too fast.
 const BEFORE_BENDS: f64 = 6.0;
 
 /// Allowed speed at each point: the limit, reduced in bends and before them so that gentle braking suffices.

@@ -10,7 +10,7 @@ pub(super) struct Unchanged {
     pub(super) obstacles: bool,
     /// Vehicle sizes, which determine the lanes that obstacles obstruct.
     pub(super) sizes: bool,
-    /// Heights, and whether slopes act.
+    /// Terrain heights, and whether slopes act on vehicles.
     terrain: bool,
     pub(super) grip: bool,
     /// Areas of land.
@@ -98,7 +98,7 @@ fn all_roads(
     })
 }
 
-/// Whether two scenarios have the same obstacles and forests. An edit of anything else shares them.
+/// Whether two scenarios have the same obstacles and forests. Edits of anything else keep them shared.
 fn has_same_obstacles(old: &Scenario, new: &Scenario) -> bool {
     let (a, b) = (old.obstacles(), new.obstacles());
     (std::ptr::eq(a, b) || a == b) && old.forests() == new.forests()

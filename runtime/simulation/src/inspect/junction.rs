@@ -30,7 +30,7 @@ pub struct JunctionInspection {
     pub tickets: Vec<Ticket>,
     /// Agents that wait for it or in it, by id.
     pub waits: Vec<Waiting>,
-    /// Whether it admits no more vehicles because an edit waits until it is empty.
+    /// Whether it has stopped admitting vehicles because an edit is waiting for it to empty.
     pub closes: bool,
 }
 
@@ -51,8 +51,8 @@ pub struct ProgrammeInspection {
     pub is_closing: bool,
     /// Time since the phase began, s.
     pub elapsed: f64,
-    /// Time until the phase ends, s; the maximum under demand control. `None` while no vehicle waits for
-    /// another stage.
+    /// Time until the phase ends, s; under demand control, the longest possible time. `None` while no vehicle
+    /// waits for another stage.
     pub remaining: Option<f64>,
     /// Time since the first stage began, s, if times are fixed.
     pub within_cycle: Option<f64>,
@@ -180,7 +180,7 @@ pub(super) fn goes(world: &World, path: Connection) -> bool {
     claims.is_free(path, setting, world.agents.lent())
 }
 
-/// Lanelets of a lane that leaves its road at an end, from the last to the first.
+/// Lanelets of the lane that leaves its road at the given end, from the last to the first.
 fn pieces_before(graph: &LaneGraph, end: LaneEnd) -> Vec<LaneletIndex> {
     let mut lanes = graph.lanes_of(end.road);
     let pieces = lanes

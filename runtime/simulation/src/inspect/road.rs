@@ -1,5 +1,5 @@
-//! Inspection of one road: the vehicles on each lane, the car lengths that are free, and the route and next
-//! stop of each vehicle.
+//! Inspection of one road: the vehicles on each lane, the free car lengths, and the route and next stop of
+//! each vehicle.
 
 use super::junction::{foremost_first, goes, path_of};
 use super::path_ahead;
@@ -18,7 +18,7 @@ use std::fmt;
 
 /// Length of a car with the gap that it leaves in a queue, m, which is the minimum length of a cell.
 const CAR_AND_GAP: f64 = 4.5 + 2.0;
-/// Length by which a body may reach into a cell without occupying it, m.
+/// Maximum length by which a body may reach into a cell without occupying it, m.
 const TOUCH: f64 = 0.1;
 /// Distance ahead for which paths and stops of vehicles are reported, m.
 const REACH: f64 = 120.0;
@@ -91,11 +91,11 @@ pub struct RoadVehicle {
     pub s: f64,
     /// Speed, m/s.
     pub speed: f64,
-    /// Next lane of its route; `None` if its route ends on this one.
+    /// Next lane of its route; `None` if its route ends on its current lane.
     pub next: Option<PlannedLane>,
     /// Its next stop within 120 m.
     pub stop: Option<StopTarget>,
-    /// Its path over the next 120 m and the rest of the lane there, m.
+    /// Its path over the next 120 m, continued to the end of the lane that it then reaches, m.
     pub path: Vec<DVec2>,
 }
 
@@ -124,7 +124,7 @@ pub struct StopTarget {
 /// Reasons why a vehicle has to stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopReason {
-    /// This agent is ahead, and the vehicle stops behind it if it stops.
+    /// This agent is ahead. The vehicle stops behind it if the agent stops.
     Leader(u64),
     /// A junction does not admit the vehicle, or makes it wait inside.
     Junction(Waits),

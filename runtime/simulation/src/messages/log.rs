@@ -27,7 +27,7 @@ pub struct LogLine {
     pub is_fault: bool,
 }
 
-/// A mark on the map.
+/// A mark that a module shows on the map.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mark {
     /// Id of the agent that set it.

@@ -12,13 +12,14 @@ use roadwright_scenario::DynamicsLevel;
 /// It is fixed and does not depend on the number of threads, because modules are called slice by slice, and a
 /// fault of a plugin affects one slice. 64 rows are 8 KiB (a row has at most 128 bytes, or twice that for
 /// pedals). That is enough work to outweigh the overhead, and few enough rows to stay in the first-level
-/// cache until they are answered.
+/// cache until they have been processed.
 pub(crate) const SLICE: usize = 64;
 /// Rows per batch for modules that take whole batches. Plugins are called with this many rows at once.
 const WHOLE_BATCH: usize = 1024;
 
-/// Maximum number of agent lists per instance, one for each step of its period. Steps of a longer period
-/// share lists; otherwise, an update every ten seconds with steps of 1 ms would need 10,000.
+/// Maximum number of agent lists per instance. There is one list for each step of its period; if the period
+/// is longer, steps share lists. Otherwise, an update every ten seconds with steps of 1 ms would need 10,000
+/// lists.
 const MOST_TURNS: u64 = 1024;
 
 /// Agents that are due for an update, by index and by id, as passed to modules.
@@ -70,7 +71,7 @@ impl Turn {
     }
 }
 
-/// Agents of one instance that are updated at one rate, by their turn within the period.
+/// Agents of one instance that are updated at the same rate, by their turn within the period.
 #[derive(Debug, Clone)]
 struct Turns {
     rate: Rate,
@@ -127,8 +128,8 @@ fn clear(all: &mut Vec<Turns>, rates: impl Iterator<Item = Rate>) {
 /// period of 3, agents 1 and 4 are updated in step 2, agent 2 in step 1, and agent 3 in steps 0 and 3. So all
 /// steps update about the same number of agents, and turns depend only on ids.
 ///
-/// Where a level of dynamics holds an answer for a stride of several steps, some slots update its agents only
-/// at the beginning of strides.
+/// If a level of dynamics holds an answer for a stride of several steps, some slots update the agents on this
+/// level only at the beginning of strides.
 #[derive(Default)]
 pub(crate) struct Rota {
     revision: Option<u64>,
@@ -187,8 +188,8 @@ impl Rota {
         self.of[instance].due(step, &mut self.chosen)
     }
 
-    /// Like `due`, but for agents that are updated at the beginning of strides. Includes the rate of their
-    /// updates.
+    /// Like `due`, but for agents that are updated at the beginning of strides. Also returns the rate of
+    /// their updates.
     pub(crate) fn due_in_strides(&mut self, instance: usize, step: u64) -> (Due<'_>, Rate) {
         let own = &self.in_strides[instance];
         (own.due(step, &mut self.chosen), own.rate)
@@ -217,8 +218,8 @@ pub(crate) fn batches<'a>(sharing: Sharing<'_>, due: Due<'a>) -> impl Iterator<I
     batches.map(|(indices, ids)| Due { indices, ids })
 }
 
-/// Rows of one slot, kept between steps to avoid allocations: inputs and outputs of modules, and notes of the
-/// calling stage for each row.
+/// Rows of one slot: inputs and outputs of modules, and notes of the calling stage for each row. They are
+/// kept between steps to avoid allocations.
 #[derive(Default)]
 pub(crate) struct Rows<I, O, N = ()> {
     /// Inputs of the last batch.

@@ -20,7 +20,7 @@ use crate::summary::SwapRecord;
 use roadwright_agent::{Choosable, Module, Slot, StepBoundary};
 use serde::{Deserialize, Serialize};
 
-/// Notifications that modules have received, in saved form.
+/// The notifications that modules have received, in the form in which they are saved.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedMembership {
     told: Vec<Instances>,
@@ -54,7 +54,7 @@ pub(crate) struct Membership {
 }
 
 impl Membership {
-    /// Compares with the previous boundary.
+    /// Finds the changes since the previous boundary.
     fn update(&mut self, agents: Census<'_>) {
         self.added.clear();
         self.removed.clear();
@@ -114,12 +114,12 @@ impl Membership {
         self.sort(agents);
     }
 
-    /// Takes over removals of a saved world that all instances still have to be notified of.
+    /// Takes over the removals in a saved world that have not been reported to all instances yet.
     pub(super) fn take_untold(&mut self, saved: SavedMembership) {
         self.untold = saved.untold;
     }
 
-    /// Records removals that all instances still have to be notified of.
+    /// Records removals that have not been reported to all instances yet.
     fn note_untold(&mut self, agents: Census<'_>) {
         let gone = agents.identity.iter().zip((0u32..).map(AgentIndex::new));
         let gone = gone.filter(|(who, _)| who.phase == Phase::Gone);

@@ -1,4 +1,4 @@
-//! Modules of a world: the instances that run, the agents that they serve, and the times of updates.
+//! Modules of a world: the running instances, their agents, and when they are updated.
 
 mod batch;
 mod boundary;
@@ -49,7 +49,7 @@ pub(crate) struct Modules {
     pub(crate) failures: ModuleFailures,
     /// Modules that could not resume from the state of a saved world, in order.
     pub(crate) fresh: Vec<FreshStart>,
-    /// Whether agents have chosen modules that have not passed a step boundary yet.
+    /// Whether agents have chosen modules since the last step boundary.
     pub(crate) has_new: bool,
     dt: f64,
 }
@@ -204,7 +204,7 @@ impl Modules {
         own
     }
 
-    /// Switches a slot of one agent to other modules, or to the same modules with another parameter.
+    /// Switches a slot of one agent to other modules, or to the same modules with a changed parameter.
     ///
     /// # Errors
     /// If a module or parameter does not exist.
@@ -269,7 +269,7 @@ impl Modules {
         behaviour.is_some_and(|instance| instance.module().logic.handles_arrival())
     }
 
-    /// Context for a question to an agent's planner.
+    /// Context for a request to an agent's planner.
     pub(crate) fn asking<'a>(
         &'a self,
         clock: &Clock,

@@ -20,11 +20,11 @@ use std::collections::BTreeSet;
 /// number of settings, and each is a running module.
 const MOST: usize = 1024;
 
-/// The running modules for one setting of a slot, as many as the slot takes.
+/// The running modules for one setting of a slot: one module, or several for a slot that takes several.
 pub(crate) struct Instance<L: ?Sized> {
     pub(crate) settings: Vec<ModuleSetting>,
     pub(crate) modules: Vec<Module<L>>,
-    /// Update rate of the first module, which applies to all of them.
+    /// Update rate of the first module. It applies to all modules of the instance.
     pub(crate) rate: Rate,
     /// Whether any module has something to do at step boundaries.
     pub(crate) has_step_boundary: bool,
@@ -61,7 +61,7 @@ impl<L: Choosable + ?Sized> Instance<L> {
 pub(crate) struct ModulePool<L: ?Sized> {
     pub(crate) slot: Slot,
     pub(crate) instances: Vec<Instance<L>>,
-    /// Place of an instance that is no longer used.
+    /// An unused place, left by an instance that was removed.
     free: Option<u16>,
 }
 
@@ -158,8 +158,8 @@ pub(crate) trait AnyPool {
     /// Settings and states of the instances, in order.
     fn saved(&self) -> Vec<SavedInstance>;
 
-    /// Restores the states of modules; `numbers` contains the current number of each saved instance. Modules
-    /// that start fresh are appended.
+    /// Restores the states of modules. `numbers` contains the current number of each saved instance. Modules
+    /// that start fresh are appended to `anew`.
     fn load(&mut self, saved: &[SavedInstance], numbers: &[Option<u16>], anew: &mut Vec<Anew>);
 }
 
@@ -283,7 +283,8 @@ impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
     }
 }
 
-/// A module that a setting names twice, if any. This is not allowed because scores are keyed by module name.
+/// Returns a module that a setting names twice, if there is one. This is not allowed because scores are keyed
+/// by module name.
 fn named_twice(settings: &[ModuleSetting]) -> Option<&str> {
     let mut names = BTreeSet::new();
     let mut ids = settings.iter().map(|setting| setting.module.as_str());

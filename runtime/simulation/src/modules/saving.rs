@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// Settings of the modules of an instance.
 type Settings = Vec<ModuleSetting>;
 
-/// One instance: its modules in order.
+/// Saved form of one instance: its modules in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedInstance {
     /// Name of its slot.
@@ -23,7 +23,7 @@ pub(crate) struct SavedInstance {
     pub(crate) modules: Vec<SavedModule>,
 }
 
-/// One module: its setting and its state.
+/// Saved form of one module: its setting and its state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedModule {
     pub(crate) id: String,

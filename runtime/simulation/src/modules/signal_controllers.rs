@@ -125,7 +125,7 @@ impl SignalControllers {
         Rate::new(RATE, clock.dt).is_due(clock.step, 0) && self.running.iter().any(Option::is_some)
     }
 
-    /// Calls the module of a programme.
+    /// Calls the module that controls a programme.
     pub(crate) fn decide(
         &mut self,
         group: usize,

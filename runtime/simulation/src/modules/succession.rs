@@ -1,4 +1,4 @@
-//! Maps instances of a saved world to those of a restored one, and finds the modules that start fresh.
+//! Maps instances of a saved world to those of the restored world, and finds the modules that start fresh.
 //!
 //! A world may be restored with other modules than it was saved with, which makes the run a branch. An agent
 //! keeps modules that were chosen for it individually, and otherwise gets the current modules of its stack.
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedStacks(Vec<(String, Instances)>);
 
-/// The planners for open ground of a saved world.
+/// The instances of open-ground planners in a saved world.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedGroundPlanners {
     /// Instances of stacks, in the order of the stacks.
@@ -45,7 +45,8 @@ impl SavedGroundPlanners {
 pub(crate) struct Anew {
     /// Name of its slot, or `scenario`.
     pub(crate) slot: String,
-    /// Its id, or several ids for a slot that takes several, or the part of the scenario that differs.
+    /// Id of the module (several ids for a slot that takes several modules), or the part of the scenario that
+    /// differs.
     pub(crate) module: String,
     /// Reason.
     pub(crate) why: String,
@@ -56,7 +57,7 @@ struct SlotSuccession {
     slot: Slot,
     /// New number of each instance by its saved number; `None` if no agent uses it any more.
     numbers: Vec<Option<u16>>,
-    /// For each stack, the saved number of the instance that its agents no longer use.
+    /// For each stack whose setting has changed, the number of its saved instance.
     left: Vec<Option<u16>>,
 }
 
@@ -129,8 +130,8 @@ impl Modules {
 
     /// Recreates the saved instances that are still in use, in the order of the save and including the
     /// choices of individual agents. Then it creates the current instances of the stacks. Agents get the new
-    /// numbers. `was` is `None` for worlds saved before it was recorded; their agents all keep their
-    /// instances.
+    /// numbers. `was` is `None` for worlds from earlier versions, which did not record it; all their agents
+    /// keep their instances.
     pub(crate) fn restore_instances(
         &mut self,
         saved: &[SavedInstance],
@@ -247,7 +248,7 @@ fn ids(settings: &[ModuleSetting]) -> Vec<&str> {
     ids.collect()
 }
 
-/// Report about a stack whose settings for a slot differ from the saved ones.
+/// Creates the report about a stack whose settings for a slot differ from the saved ones.
 fn anew(slot: Slot, old: &[ModuleSetting], new: &[ModuleSetting], remembers: bool) -> Anew {
     let name = |settings: &[ModuleSetting]| match settings.is_empty() {
         true => "none".to_owned(),

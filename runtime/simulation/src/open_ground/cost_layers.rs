@@ -10,11 +10,11 @@ use roadwright_geometry::{DVec2, HeightField, Pose};
 use roadwright_planning::open_ground::{Item, Layer, PLAIN, SMALLEST_FACTOR, Shape};
 use roadwright_scenario::LandUse;
 
-/// Range of slopes per class, as rise over run. Ground below the first class costs nothing.
+/// Width of a class of slopes, as rise over run. Slopes below the first class add no cost.
 const STEP: f64 = 0.1;
 /// Added cost of each class. Ground with a slope of 20 % costs twice as much as level ground.
 const STEP_COST: i32 = 8;
-/// Slope, as rise over run, above which ground costs as much as water.
+/// Slope above which ground costs as much as water, as rise over run.
 const STEEPEST: f64 = 1.0;
 /// Added cost of water. A path crosses water only if every detour is longer than 64 times the crossing.
 const WATER_COST: i32 = 63 * PLAIN;

@@ -12,15 +12,14 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Maximum length of the straight pieces of a smoothed path, m.
 const LONGEST_CHORD: f64 = 30.0;
-/// Length of path that is turned into a drivable line, m. The rest is replanned before the vehicle gets
-/// there.
+/// Length of the part of a path that is turned into a drivable line, m. The rest is replanned before the
+/// vehicle gets there.
 pub(super) const DRIVEN: f64 = 40.0;
 /// Length of the steps in which the drive along a path is simulated, m.
 const STEP: f64 = 0.5;
 /// Radius of planned bends, as a multiple of the vehicle's minimum turning radius.
 const EASE: f64 = 1.15;
-/// Distance ahead of the point that a vehicle is steered towards: as a multiple of the radius of planned
-/// bends, and its minimum and maximum, m.
+/// Lookahead distance: as a multiple of the radius of planned bends, and its minimum and maximum, m.
 const LOOKAHEAD: f64 = 0.8;
 const LEAST_LOOKAHEAD: f64 = 2.5;
 const MOST_LOOKAHEAD: f64 = 8.0;
@@ -32,7 +31,7 @@ const BRAKING: f64 = 1.5;
 const NARROW_SPEED: f64 = 2.0;
 const REVERSE_SPEED: f64 = 2.5;
 const CREEP: f64 = 0.5;
-/// Distance for which a vehicle that starts closer to an obstacle than its margin may ignore the margin, m.
+/// Distance over which a vehicle may ignore its margin if it starts closer to an obstacle than that, m.
 const WAY_OUT: f64 = 5.0;
 
 /// A vehicle on the map.
@@ -198,7 +197,7 @@ impl Driver<'_> {
         Some(Track { poses, margin })
     }
 
-    /// Waypoints along a track that is driven in one gear, then along the rest of the path.
+    /// Returns waypoints along a track that is driven in one gear, then along the rest of the path.
     pub(super) fn waypoints(&self, track: &Track, gear: i8, beyond: &[DVec2]) -> Vec<Waypoint> {
         let most = match (gear < 0, track.margin < self.margin) {
             (true, _) => REVERSE_SPEED,

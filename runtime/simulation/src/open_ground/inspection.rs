@@ -11,7 +11,7 @@ use roadwright_planning::open_ground::{
     OpenGround, PLAIN, PathCosts, Reader, Reading, Rules, Search, Space, TileCache, Trip, Window,
 };
 
-/// Distance from the agent up to which cells and forecasts are reported, in cells and in metres.
+/// Maximum distance from the agent at which cells are reported, in cells, and forecasts, in metres.
 const MOST_CELLS_AROUND: f64 = 160.0;
 const AROUND: f64 = 100.0;
 /// Maximum number of cells that a search over the whole map expands for an inspection.
@@ -22,7 +22,7 @@ const MOST_POINTS: usize = 2_000;
 /// Factor of plain ground in [`CellFactors`].
 pub const PLAIN_FACTOR: u32 = PLAIN as u32;
 
-/// Request for an inspection of an agent off the lanes.
+/// Selection of the data to inspect for an agent off the lanes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GroundQuestion {
     /// Whether to report the factors of the cells around the agent.
@@ -42,13 +42,13 @@ pub struct GroundInspection {
     pub agent: u64,
     /// Whether it has a path.
     pub status: PathStatus,
-    /// Whether it has left its path, or does not head along it.
+    /// Whether it has left its path or is not heading along it.
     pub disagrees: bool,
-    /// Factors of the cells around it, if asked for.
+    /// Factors of the cells around it, if requested.
     pub cells: Option<CellFactors>,
-    /// Outlines of the forecasts around it, if asked for, m.
+    /// Outlines of the forecasts around it, if requested, m.
     pub forecasts: Vec<Vec<DVec2>>,
-    /// Its search, if asked for.
+    /// Its search, if requested.
     pub search: Option<SearchOrder>,
     /// The path of its search and the other path, if there is one to compare with.
     pub comparison: Option<PathComparison>,
@@ -76,8 +76,8 @@ pub struct SearchOrder {
     pub cell: f64,
     /// Centres of the expanded cells in order, m.
     pub expanded: Vec<DVec2>,
-    /// Centres of the cells of the path that it found, m: to the goal, or to the cell that looked best when its budget
-    /// was spent. Empty if there is none.
+    /// Centres of the cells of the path that the search found, m. The path leads to the goal, or to the most
+    /// promising cell when the search budget ran out. Empty if there is no path.
     pub path: Vec<DVec2>,
 }
 
@@ -107,12 +107,12 @@ pub struct PathReport {
     pub blocked: u32,
 }
 
-/// Share of a cost layer in the cost of a path.
+/// Contribution of a cost layer to the cost of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LayerShare {
     /// Name of the layer.
     pub layer: &'static str,
-    /// Its share; negative where it makes cells cheaper.
+    /// Its share; negative if it makes cells cheaper.
     pub cost: i64,
 }
 

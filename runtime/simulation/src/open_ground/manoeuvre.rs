@@ -11,8 +11,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 use std::f64::consts::TAU;
 
-/// Minimum step length, m, and step length as a fraction of the turning radius. Each step changes the heading
-/// by one of the distinct headings.
+/// Minimum step length, m, and step length as a fraction of the turning radius. At full lock, a step turns
+/// the vehicle by more than the interval between two distinct headings.
 const STEP: f64 = 1.5;
 const TURN: f64 = 0.3;
 /// Length of the pieces in which a step is checked for collisions, m.
@@ -21,7 +21,7 @@ const PIECE: f64 = 0.5;
 /// headings.
 const CELL: f64 = 1.0;
 const HEADINGS: f64 = 24.0;
-/// Speeds from which costs are computed, m/s.
+/// Assumed speeds for computing costs, m/s.
 const FORWARDS: f64 = 4.0;
 const BACKWARDS: f64 = 2.0;
 /// Weight of the estimate in the search. A larger weight finds worse manoeuvres sooner.
@@ -36,8 +36,8 @@ const NEAREST: f64 = 4.0;
 const FARTHEST: f64 = 50.0;
 /// Distance from the goal at which it counts as reached, m.
 const AT_GOAL: f64 = 4.0;
-/// Minimum gain of a manoeuvre that does not reach the path, s. It has to bring the vehicle at least this
-/// much nearer.
+/// Minimum gain of a manoeuvre that does not reach the path, s. It has to shorten the remaining time by at
+/// least this much.
 const LEAST_GAIN: f64 = 2.0;
 /// Half the edge length of the area in which the cost to the end is known, cells.
 const AREA: i32 = 48;
@@ -92,7 +92,7 @@ struct Room {
     /// Clearance beside the vehicle, m.
     margin: f64,
     pieces: u32,
-    /// Whether the vehicle may be closer than this to obstacles, because it starts there.
+    /// Whether this is the first step, which may begin closer to an obstacle than the margin allows.
     is_first: bool,
 }
 
@@ -108,7 +108,7 @@ fn key(node: &Node, pieces: u32) -> Key {
 }
 
 impl Driver<'_> {
-    /// The fastest manoeuvre that leads onto a path; `None` if the search finds none within its limits.
+    /// Finds the fastest manoeuvre that leads onto a path; `None` if the search finds none within its limits.
     pub(super) fn manoeuvre(&mut self, begin: Begin, path: &[DVec2]) -> Option<Manoeuvre> {
         let [usual, _, least] = self.margins();
         [usual, least]
@@ -273,7 +273,7 @@ impl Driver<'_> {
 /// Travel times from cells to the end of a manoeuvre, in thousandths of a second.
 struct TimesToGo {
     size: CellSize,
-    /// The south-western cell.
+    /// South-western cell of the area.
     corner: Cell,
     /// Row by row, [`UNKNOWN`] where the end cannot be reached.
     times: Vec<u64>,
@@ -366,7 +366,7 @@ impl Ends {
     }
 }
 
-/// Joins the steps that lead to a pose into parts, by gear.
+/// Combines the steps that lead to a pose into parts, one for each stretch driven in one gear.
 fn assemble(nodes: &[Node], last: u32, joins: usize, room: Room) -> Manoeuvre {
     let mut chain = vec![last];
     while let Some(&at) = chain.last()

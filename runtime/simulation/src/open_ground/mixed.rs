@@ -1,4 +1,4 @@
-//! Trips on lanes and over open ground: where they change between the two follows from the least time in all.
+//! Trips on lanes and over open ground. They change between the two where this minimises the total time.
 //!
 //! One search runs over cells of open ground and over stations along the lanes. Its costs are times in
 //! milliseconds: a step over cells takes its length divided by the speed on plain ground, times the mean factor
@@ -10,9 +10,9 @@
 //!   cell    -> station    joins a lane
 //! ```
 //!
-//! A vehicle type that drives off the road only when needed joins lanes only from the part of the ground where
-//! its trip begins, and leaves them only for the part where the trip ends. These parts are different nodes, even
-//! if they have the same cells.
+//! A vehicle type that drives off the road only when needed joins lanes only from the part of the ground
+//! where its trip begins, and leaves them only for the part where the trip ends. A cell that belongs to both
+//! parts is a different node of the search in each.
 
 use super::{FixedItems, body_of, effects_of};
 use crate::ground::{Ground, OPEN_GROUND_SPEED};
@@ -40,14 +40,15 @@ const JOINING: f64 = 3.0;
 const CHANGE: f64 = 3.0;
 const TURN: f64 = 1.5;
 const U_TURN: f64 = 6.0;
-/// A vehicle leaves its lane so far before the place where it turns off, m: it has to brake and to turn.
+/// Distance before the turn-off at which a vehicle leaves its lane, m, because it has to brake and turn.
 const EXIT_BEFORE: f64 = 30.0;
-/// Cells within this distance of a start or a goal count as free, m: whether the body fits there is a question
-/// for the planner.
+/// Distance from a start or goal within which cells count as free, m. The planner decides later whether the
+/// body fits there.
 const OPEN: f64 = 3.0;
-/// Factor of such a cell if it is blocked.
+/// Cost factor of a blocked cell that counts as free.
 const OPENED: u32 = 8 * PLAIN as u32;
-/// Cells are coarser on long trips: edge of the cells, m, and the straight distance up to which they are used, m.
+/// Sizes of cells, which are coarser on long trips: edge length, m, and the maximum straight-line length of
+/// the trip, m.
 const SIZES: [(f64, f64); 3] = [(1.0, 150.0), (2.0, 600.0), (4.0, f64::INFINITY)];
 /// Maximum number of nodes that a search expands. A trip that needs more uses the exit nearest to its goal.
 const MOST: u32 = 250_000;
@@ -136,7 +137,7 @@ impl Itinerary {
     }
 }
 
-/// Plans trips on a ground. The map is made for the first one.
+/// Plans trips on a ground. The map is built for the first trip.
 pub(crate) struct MixedTrips<'a> {
     ground: &'a Ground,
     state: RefCell<State>,
@@ -158,11 +159,12 @@ struct Station {
 
 struct Prepared {
     map: OpenGround,
-    /// Stations of all lanelets, in their order; the first and the last one of each are its ends.
+    /// Stations of all lanelets, in the order of the lanelets. The first and last stations of a lanelet are
+    /// at its ends.
     stations: Vec<Station>,
     /// Index of the first station of each lanelet, and the number of stations.
     firsts: Vec<u32>,
-    /// Stations in each cell, by the edge of the cells in metres.
+    /// Stations in each cell, by the edge length of the cells, m.
     in_cells: BTreeMap<u32, BTreeMap<Cell, Vec<u32>>>,
     has_paved: bool,
     /// Highest free speed of all lanes, m/s.
@@ -215,7 +217,7 @@ impl End {
     }
 }
 
-/// The question about a trip as a key.
+/// Key of a query, for looking up its result.
 fn key(traveller: &Traveller, ends: &[End; 2]) -> Vec<u64> {
     let body = &traveller.body;
     let mut key: Vec<u64> = [
@@ -380,7 +382,7 @@ struct Search<'a> {
     /// Highest speed anywhere, m/s.
     top_speed: f64,
     ends: [End; 2],
-    /// Places of both ends, m.
+    /// Positions of the start and the goal, m.
     places: [DVec2; 2],
     labels: HashMap<Node, Label>,
     queue: BinaryHeap<Reverse<(u64, Node)>>,
@@ -484,7 +486,7 @@ impl<'a> Search<'a> {
         self.traveller.off_road == OffRoad::Free
     }
 
-    /// Kind of the cells on which a trip is that leaves the lanes; `None` if it may not.
+    /// Kind of the cells that the trip enters when it leaves the lanes; `None` if it may not leave them.
     fn kind_beside_lanes(&self) -> Option<Kind> {
         match (self.is_free(), self.ends[1]) {
             (true, _) => Some(Kind::Before),
@@ -530,7 +532,7 @@ impl<'a> Search<'a> {
         way / speed.min(self.traveller.max_speed)
     }
 
-    /// Pushes the cell beside a place on a lane.
+    /// Adds the cell beside a place on a lane to the queue.
     fn leave(&mut self, node: Node, lanelet: LaneletIndex, cost: u64) {
         let Some(kind) = self.kind_beside_lanes() else {
             return;
@@ -587,7 +589,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Pushes the lanelets to which one leads.
+    /// Adds the lanelets that follow `id` to the queue.
     fn expand_end(&mut self, node: Node, id: LaneletIndex, part: TripPart, cost: u64) {
         for &next in self.graph.successors(id) {
             let Some(part) = self.enters(id, next, part) else {
@@ -716,7 +718,7 @@ impl<'a> Search<'a> {
         parts
     }
 
-    /// The place on a lane of a node; `None` on open ground.
+    /// Place of a node on its lane; `None` on open ground.
     fn spot(&self, node: Node) -> Option<LaneSpot> {
         let of_end = |end: End| match end {
             End::Lane(spot) => Some(spot),
@@ -751,7 +753,7 @@ mod tests {
         }
     }
 
-    /// Two streets, 400 m apart, that end 60 m from each other in the east.
+    /// Two streets, 400 m apart in the west, whose eastern ends are 60 m apart.
     fn streets() -> Scenario {
         let mut scenario = Scenario::new("streets");
         let style = street(1, 1);

@@ -28,21 +28,23 @@ const BESIDE: f64 = 1.0;
 const ASKEW: f64 = 1.0;
 /// Difference in heading above which a vehicle needs a manoeuvre to reach the start of a path, rad.
 const BEHIND: f64 = 1.05;
-/// Time for which a vehicle has to stand although its path is free before it searches for a manoeuvre, s.
+/// Time that a vehicle stands on a free path before it searches for a manoeuvre, s.
 const STUCK_AFTER: f64 = 4.0;
 /// Distance from the end of a part of a manoeuvre at which the part counts as complete, m.
 const PART_END: f64 = 0.3;
 /// Distance from the end of the last part at which the agent plans further, m.
 const LAST_PART_END: f64 = 3.0;
-/// Length of the part of a lane that continues a path that joins it, and distance between its points, m.
+/// A path that joins a lane continues along the lane: length of this continuation, and distance between its
+/// points, m.
 const ALONG_LANE: f64 = 30.0;
 const LANE_STEP: f64 = 6.0;
 /// Deceleration of a vehicle that has found no path, m/s^2.
 const HALTING: f64 = 2.5;
-/// How far a vehicle without a path drives on to stand clear of the lanes, m, and its speed, m/s.
+/// Maximum distance that a vehicle without a path drives on to stand clear of the lanes, m, and its speed,
+/// m/s.
 const FARTHEST_CLEAR: u32 = 40;
 const CLEARING_SPEED: f64 = 2.5;
-/// Room that it leaves between itself and a lane, m.
+/// Clearance that such a vehicle leaves between itself and a lane, m.
 const CLEAR_OF_LANE: f64 = 0.5;
 /// Length of the path on which a vehicle without a path stops, m.
 const HALT: f64 = 3.0;
@@ -55,7 +57,7 @@ const MOST_SPENT: u64 = 20_000_000;
 const COMPARED_SPEED: f64 = 4.0;
 /// Length of the longest manoeuvre that is accepted from a save, m.
 const LONGEST: f64 = 1e5;
-/// Number of cells that the reachability search expands at a time.
+/// Number of cells that the reachability search expands in one go.
 const TURN: u64 = 512;
 
 /// Current state of an agent off the lanes.
@@ -97,7 +99,7 @@ pub(crate) struct Planner<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Beyond<'a> {
     pub(crate) line: CentreLine<'a>,
-    /// Where the path joins it, m.
+    /// Position on the lane where the path joins it, m.
     pub(crate) s: f64,
 }
 
@@ -118,9 +120,10 @@ impl Beyond<'_> {
 pub(crate) struct Steering {
     /// The largest curvature that the driver can steer, 1/m.
     pub(crate) tightest: f64,
-    /// Maximum increase of the sine of the angle to a waypoint when the waypoint is moved.
+    /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved
+    /// farther away.
     pub(crate) sharpest: f64,
-    /// Factor on the usual room beside its path, at least 1.
+    /// Factor by which the usual clearance beside its path is multiplied, at least 1.
     pub(crate) looseness: f64,
 }
 
@@ -212,7 +215,7 @@ struct Live {
 
 /// Result of planning for the path of an agent.
 pub(crate) enum Step {
-    /// The path stays as it is.
+    /// The path is unchanged.
     Stays,
     /// Another path.
     Follow(Box<PlannedPath>),
@@ -284,7 +287,7 @@ impl GroundPlans {
         &self.agents
     }
 
-    /// Status of an agent's path; `None` if the agent does not plan one.
+    /// Status of an agent's path; `None` if the agent does not plan.
     pub(crate) fn status(&self, id: u64) -> Option<&PathStatus> {
         self.agents.get(&id).map(|plan| &plan.status)
     }
@@ -300,7 +303,7 @@ impl GroundPlans {
         Some(inspection::inspect(live, plan, agent, question))
     }
 
-    /// Statuses of the agents that have no path, or for which it is not yet known whether one exists, by id.
+    /// Statuses of the agents that have no path or do not yet know whether there is one, by id.
     pub(crate) fn without_known_path(&self) -> impl Iterator<Item = (u64, &PathStatus)> {
         let open = self.agents.iter().filter(|(_, plan)| match plan.status {
             PathStatus::NoPath(_) => true,
@@ -344,8 +347,8 @@ impl GroundPlans {
         }
     }
 
-    /// Updates the map to the state of a world and drops results that no longer hold. Worlds are saved after
-    /// this, so that only the current state and no changes have to be saved.
+    /// Updates the map to the state of a world and drops results that no longer hold. Worlds are saved only
+    /// after this, so that a save needs the current state but no pending changes.
     pub(crate) fn update_map(
         &mut self,
         ground: &Arc<Ground>,
@@ -374,7 +377,7 @@ impl GroundPlans {
         }
     }
 
-    /// Lets an agent plan. Its steering is only queried if a path is laid. Call `update_map` before this in
+    /// Lets an agent plan. `steering` is called only if a new path is made. Call `update_map` before this in
     /// every step.
     pub(crate) fn plan(&mut self, agent: &Planner<'_>, steering: &dyn Fn() -> Steering) -> Step {
         let Some(live) = &mut self.live else {
@@ -418,7 +421,7 @@ impl AgentPlan {
         &self.memory
     }
 
-    /// By how much more cells than usual a bounded search expands, because finer cells cover less ground.
+    /// Factor by which a bounded search expands more cells than usual, because finer cells cover less ground.
     pub(super) fn budget_factor(&self, planning: &GroundPlanning) -> u64 {
         let scale = planning.cell / self.cell.unwrap_or(planning.cell);
         (scale * scale).round().clamp(1.0, 64.0) as u64
@@ -625,7 +628,8 @@ impl Planning<'_> {
         }))
     }
 
-    /// A path on which the agent comes to a stand, clear of the lanes if it can get there straight ahead or back.
+    /// Returns a path on which the agent stops. It stops clear of the lanes if it can get there straight
+    /// ahead or in reverse.
     fn halt(&mut self) -> Step {
         let gear = if self.agent.speed < 0.0 { -1 } else { 1 };
         if let Some(distance) = self.way_off_lanes(gear) {
@@ -643,8 +647,8 @@ impl Planning<'_> {
         self.follow(vec![place(0.0), place(HALT)], 0.0)
     }
 
-    /// How far the agent has to drive straight on, or back if negative, to stand clear of the lanes, m. `None` if
-    /// it will stand clear of them, or cannot.
+    /// Distance that the agent has to drive straight ahead (in reverse if negative) to stand clear of the
+    /// lanes, m. `None` if it will be clear of them anyway or cannot get clear.
     fn way_off_lanes(&mut self, gear: i8) -> Option<f64> {
         let agent = self.agent;
         let braking = agent.speed * agent.speed / (2.0 * HALTING);
@@ -838,7 +842,7 @@ impl Planning<'_> {
     }
 }
 
-/// Waypoints along a track, then along the rest of the path.
+/// Returns waypoints along a track, then along the rest of the path.
 fn along(driver: &Driver<'_>, track: &Track, path: &[DVec2]) -> Vec<Waypoint> {
     let end = track.poses.last().copied().unwrap_or_default();
     let nearest = path
@@ -862,7 +866,7 @@ fn track_time(track: &Track) -> f64 {
 }
 
 impl Manoeuvre {
-    /// Duration of a track and of the path beyond it, up to the length that a track would have, s.
+    /// Duration of a track and of the path beyond it, up to the usual length of a track, s.
     fn full_time(&self, path: &[DVec2]) -> f64 {
         let joined = polyline::length(&path[..path.len().min(self.joins.saturating_add(1))]);
         let whole = polyline::length(path).min(DRIVEN);

@@ -17,7 +17,7 @@ const MOST: u64 = 1_000_000;
 /// cells along its edge.
 const BEYOND: f64 = 40.0;
 const LONGEST_EDGE: u32 = 2048;
-/// Distance from a blocked cell within which a free cell is searched, cells.
+/// Distance from a blocked cell within which a free cell is searched for, cells.
 const RING: i32 = 6;
 
 /// A path found by a search.

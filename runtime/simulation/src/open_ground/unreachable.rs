@@ -8,7 +8,8 @@ use roadwright_planning::open_ground::{
 use roadwright_scenario::check::{Code, Finding, Severity};
 use roadwright_scenario::{ObjectId, OffRoad, Place, Scenario, VehicleType};
 
-/// Maximum numbers of cells expanded for one trip and for all trips. Expanding them takes a second or two.
+/// Maximum number of cells expanded for one trip, and for all trips together. Expanding all of them takes a
+/// second or two.
 const MOST_OF_ONE: u64 = 400_000;
 const MOST_OF_ALL: u64 = 4_000_000;
 
@@ -72,7 +73,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The first finding about a journey. Later ones would usually have the same cause.
+    /// The first finding about a journey. Further findings would usually have the same cause.
     fn finding(&mut self, journey: &Journey<'_>) -> Option<Finding> {
         let vehicle = self.scenario.vehicle_types().get(journey.vehicle)?;
         if vehicle.off_road == OffRoad::Never {

@@ -9,8 +9,8 @@ use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind, NO_LANELET};
 
 /// Number of lanelets ahead within which behaviours see a junction.
 const JUNCTION_SIGHT: u32 = 8;
-/// Number of lanelets, and distance behind, m, within which vehicles that approach from behind are searched
-/// for before a lane change.
+/// How far behind an agent vehicles are searched for before a lane change: number of lanelets, and distance,
+/// m.
 const LANELETS_BEHIND: u32 = 4;
 const SEEN_BEHIND: f64 = 50.0;
 
@@ -188,8 +188,8 @@ impl View<'_> {
         }
     }
 
-    /// Foremost vehicle on the predecessors of a lanelet (or, where they are empty, on their own
-    /// predecessors), with its distance to the start of the lanelet, m.
+    /// Foremost vehicle on the predecessors of a lanelet, with its distance to the start of the lanelet, m.
+    /// If a predecessor is empty, its own predecessors are searched.
     pub(super) fn behind_lanelet(&self, lanelet: LaneletIndex) -> Option<(LaneEntry, f64)> {
         self.foremost_before(lanelet, 0.0, LANELETS_BEHIND)
     }

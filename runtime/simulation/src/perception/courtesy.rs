@@ -18,15 +18,15 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Time for which a vehicle seeks a gap before it is let in, s.
 const PATIENCE: f32 = 5.0;
-/// Time after which a vehicle that stands to let another in drives on, s, because by then the other vehicle
-/// evidently cannot change lanes.
+/// Maximum time for which a vehicle stands to let another in, s. By then, the other vehicle evidently cannot
+/// change lanes.
 const COURTESY: f64 = 15.0;
 /// Deceleration for letting a vehicle in, m/s^2.
 const SLOWING: f64 = 1.5;
 /// Number of vehicles ahead on an adjacent lane that are considered.
 const LOOKED_AT: usize = 3;
-/// Minimum distance between a standing vehicle and a vehicle ahead of it that seeks a gap, m. If it is
-/// closer, standing leaves no room, so it drives on and the next vehicle lets the other in.
+/// Minimum distance between a standing vehicle and a vehicle ahead of it that seeks a gap, m. At a shorter
+/// distance, waiting leaves no room, so the standing vehicle drives on and the next one lets the other in.
 const LEAST_ROOM: f64 = 1.5;
 /// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.2;
@@ -40,7 +40,7 @@ pub(super) struct Courtesy {
     /// A vehicle to follow as if it were ahead on the agent's lane; its position is projected onto that lane,
     /// m.
     pub(super) let_in: Option<LaneEntry>,
-    /// Highest speed while falling back, m/s; infinite if there is no need to.
+    /// Highest speed while falling back, m/s; infinite if the agent need not fall back.
     pub(super) top_speed: f64,
 }
 
@@ -49,7 +49,8 @@ struct Beside {
     /// The vehicle, with its position projected onto the agent's lane, m.
     entry: LaneEntry,
     speed: f64,
-    /// Distance from the agent's front to its rear, m; negative if the bodies overlap along the lane.
+    /// Distance from the agent's front to the rear of the vehicle, m; negative if the bodies overlap along
+    /// the lane.
     gap: f64,
     /// Time for which it has been seeking a gap in the agent's lane, s; 0 if it does not seek one.
     seeking: f32,
@@ -112,7 +113,8 @@ impl View<'_> {
         }
     }
 
-    /// Whether a vehicle is free to change from its lane. A vehicle close behind a standing one is not.
+    /// Whether a vehicle is free to leave its lane by a lane change. A vehicle close behind a standing one is
+    /// not.
     fn leads_on(&self, agent: AgentIndex, lane: LaneletIndex) -> bool {
         let s = self.position(agent).s;
         let lanes = Lanes {

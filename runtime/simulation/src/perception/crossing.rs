@@ -6,8 +6,8 @@
 //!                  ^ stops here until no vehicle on either lane arrives while it crosses
 //! ```
 //!
-//! Nothing is remembered: an agent that rolls up to the road decides anew in every step, and one whose front is
-//! on the road drives on.
+//! Decisions are not stored: an agent that rolls up to the road decides anew in every step, and an agent
+//! whose front is on the road drives on.
 
 use super::View;
 use crate::records::AgentIndex;
@@ -17,34 +17,36 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::lane_graph::LaneletIndex;
 use std::collections::BTreeMap;
 
-/// Distance between the points of the path that are looked at, m.
+/// Distance between the points of the path that are examined, m.
 const STEP: f64 = 1.0;
-/// Deceleration up to a road, m/s^2, and room before it, m.
+/// Deceleration for stopping before a road, m/s^2, and margin added to the braking distance, m.
 const BRAKING: f64 = 1.5;
 const ROOM: f64 = 8.0;
 /// Distance from the front at rest to the nearest lane, m.
 const BEFORE_LANE: f64 = 1.0;
-/// Longest part of a path on roads that is looked at, m.
+/// Maximum length of a path on roads that is examined, m.
 const LONGEST: f64 = 40.0;
-/// Lanes that are farther apart than the length of the vehicle plus this are crossed one by one, m.
+/// Lanes are crossed one by one if the distance between them exceeds the length of the vehicle by more than
+/// this, m.
 const APART: f64 = 2.0;
 /// Acceleration and speed with which the agent is expected to cross, m/s^2 and m/s.
 const CROSSING: (f64, f64) = (1.2, 5.0);
-/// Time between the agent and the next vehicle after it, and between the vehicle before and the agent, s.
+/// Time that the agent keeps to the next vehicle after it, and to the last vehicle before it, s.
 const AFTER: f64 = 1.5;
 const BEFORE: f64 = 0.5;
-/// Time that a vehicle behind needs to adapt to one that has joined its lane, s.
+/// Time that a vehicle needs to adapt to an agent that has joined the lane ahead of it, s.
 const ADAPTING: f64 = 4.0;
-/// Acceleration that is expected of vehicles on lanes, m/s^2, and by how much they exceed the free speed.
+/// Acceleration that is expected of vehicles on lanes, m/s^2, and factor by which they may exceed the free
+/// speed.
 const THEIRS: f64 = 2.0;
 const EXCESS: f64 = 1.1;
-/// A vehicle before the crossing that has stood for longer is not expected to start, s.
+/// Standing time after which a vehicle before the crossing is no longer expected to start, s.
 const WAITS: f64 = 5.0;
-/// Lanes are followed back for this time at their free speed, s.
+/// Time for which lanes are followed back at their free speed, s.
 const HORIZON: f64 = 14.0;
-/// Along a lane within this angle, rad, an agent leaves or joins it and does not cross it.
+/// Angle to a lane below which an agent counts as joining or leaving the lane rather than crossing it, rad.
 const ALONG: f64 = 0.6;
-/// Half of the length of a lane that the agent takes up where it crosses, beside half of its length, m.
+/// Margin along a lane on each side of the agent's path, in addition to half the width of the agent, m.
 const BESIDE: f64 = 1.0;
 
 /// A lane on the path.
@@ -53,14 +55,14 @@ struct Strip {
     /// Distances from the front at which the path enters and leaves it, m.
     from: f64,
     to: f64,
-    /// Places along the lane that the path covers, m.
+    /// Range of positions along the lane that the path covers, m.
     low: f64,
     high: f64,
     /// Whether the path ends along it.
     is_joined: bool,
 }
 
-/// When the agent is on a lane, s from now.
+/// Time interval in which the agent is on a lane, s from now.
 #[derive(Debug, Clone, Copy)]
 struct Window {
     from: f64,
@@ -98,8 +100,9 @@ impl View<'_> {
         is_blocked.then_some((entry - BEFORE_LANE).max(0.0))
     }
 
-    /// The next lanes that the path of an agent crosses together, and the distance from its front to the first of
-    /// them, m. `None` if there are none within its braking distance, or if it is on them already.
+    /// The next lanes that an agent on its path crosses without stopping in between, and the distance from
+    /// its front to the first of them, m. `None` if there are none within its braking distance, or if it is
+    /// on them already.
     fn strips_ahead(
         &self,
         agent: AgentIndex,
@@ -172,7 +175,7 @@ impl View<'_> {
         Some((entry, strips))
     }
 
-    /// Whether a vehicle on a lane, or on its way to it, is at a strip of it within a window of time.
+    /// Whether a vehicle on the lane of a strip, or on its way there, is at the strip within a time window.
     fn has_traffic(
         &self,
         agent: AgentIndex,
@@ -213,8 +216,8 @@ impl View<'_> {
         false
     }
 
-    /// Whether a vehicle on a lane covers a part of it, given by the distances from its rear axle to the
-    /// beginning and the end, within a window of time.
+    /// Whether a vehicle on a lane covers part of the lane within a time window. The part is given by the
+    /// distances from the vehicle's rear axle to its beginning and end, m.
     fn is_there(&self, other: AgentIndex, begin: f64, end: f64, window: Window) -> bool {
         let kind = self.vehicle_type(other);
         let speed = self.motion(other).speed.max(0.0);
@@ -237,13 +240,13 @@ impl View<'_> {
     }
 }
 
-/// Time that the agent takes for a distance, m, from a speed, m/s.
+/// Time that the agent takes to cover a distance, m, from an initial speed, m/s.
 fn time_for(distance: f64, speed: f64) -> f64 {
     let (acceleration, most) = CROSSING;
     time_of(distance, speed, acceleration, most.max(speed))
 }
 
-/// Earliest time at which a vehicle on a lane has driven a distance, m.
+/// Earliest time at which a vehicle on a lane may have covered a distance, m.
 fn arrival(distance: f64, speed: f64, limit: f64) -> f64 {
     if distance <= 0.0 {
         return 0.0;
@@ -251,7 +254,8 @@ fn arrival(distance: f64, speed: f64, limit: f64) -> f64 {
     time_of(distance, speed, THEIRS, limit)
 }
 
-/// Time for a distance with an acceleration up to a top speed that is not below the speed, s.
+/// Time to cover a distance with an acceleration up to a top speed, s. The top speed must not be below the
+/// initial speed.
 fn time_of(distance: f64, speed: f64, acceleration: f64, top: f64) -> f64 {
     let ramp = (top * top - speed * speed) / (2.0 * acceleration);
     if distance <= ramp {

@@ -1,15 +1,15 @@
 //! Adaptation of speed to the grip of the ground ahead.
 //!
-//! Controller rows have no field for grip and no space for one. Instead, grip lowers the speed that the road
-//! allows: in bends where the tyres would slip, and where braking would otherwise be too late for the leader
-//! or the next stop. On dry ground none of this is computed.
+//! Controller rows have no field for the grip and no room for another field. Instead, grip lowers the speed
+//! that the road allows: in bends where the tyres would slip, and where braking would otherwise be too late
+//! for the leader or the next stop. On dry ground none of this is computed.
 
 use super::{OPEN_GROUND_SPEED, Stretch, View};
 use crate::ground::{COUNTED_ON, PROFILE_BRAKING};
 use crate::records::AgentIndex;
 use roadwright_plugin_api::ControllerInput;
 
-/// Highest deceleration that drivers count on, however much grip there is, m/s^2.
+/// Highest deceleration that drivers count on, even with more grip, m/s^2.
 const FIRM: f64 = 4.0;
 /// Lowest deceleration that drivers count on, m/s^2. Without it, a stopping distance could be infinite.
 const LEAST: f64 = 0.1;
@@ -117,12 +117,12 @@ impl View<'_> {
         (COUNTED_ON * grip * self.vehicle_type(agent).hardest()).clamp(LEAST, FIRM)
     }
 
-    /// Speed off the roads, m/s.
+    /// Maximum speed off the roads on this ground, m/s.
     pub(super) fn open_ground_speed(&self, agent: AgentIndex) -> f64 {
         OPEN_GROUND_SPEED * self.open_ground_share(agent)
     }
 
-    /// Fraction of a speed off the roads that the grip allows, so that the braking distance stays the same.
+    /// Factor by which the grip reduces speeds off the roads, so that braking distances stay the same.
     pub(super) fn open_ground_share(&self, agent: AgentIndex) -> f64 {
         if !self.ground.is_grip_known() {
             return 1.0;

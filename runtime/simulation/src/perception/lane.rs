@@ -13,8 +13,8 @@ use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::f64::consts::PI;
 
-/// Distance ahead that controllers look at beyond the gentle stopping distance, m, and the minimum of the
-/// sum, m, because a standing vehicle needs no distance to stop.
+/// Distance that controllers look ahead beyond the gentle stopping distance, m, and the minimum of the sum of
+/// both, m. The minimum is needed because the stopping distance of a standing vehicle is 0.
 const HORIZON_MARGIN: f64 = 20.0;
 const LEAST_HORIZON: f64 = 30.0;
 /// Distance beyond its goal that a vehicle aims for if it has to stop there, m, so that it reaches the goal.
@@ -23,15 +23,15 @@ const STOP_BEYOND: f64 = 1.5;
 /// Distance before the end of a lane at which a vehicle stops if it has to leave the lane sideways, m.
 const LANE_END_GAP: f64 = 1.0;
 /// Distance ahead, in metres plus seconds of driving, at which the curvature counts as that of the current
-/// bend. With less, wheels have no time to turn where a bend begins abruptly. With more, bends begin and end
-/// too early.
+/// bend. With a smaller distance, wheels have no time to turn where a bend begins abruptly. With a larger
+/// one, bends begin and end too early.
 const BEND_AHEAD: f64 = 2.0;
 const BEND_TIME: f64 = 0.3;
 
 /// Distance of a body's centre from the new lane above which the body counts as being on its old lane, m.
 const LEFT_BEHIND: f64 = 1.2;
-/// Time after which a vehicle expects the gap to a faster vehicle ahead to be normal again after it has
-/// merged close behind it, s.
+/// Time after which a vehicle that has merged close behind a faster vehicle expects the gap to be normal
+/// again, s.
 const SETTLES_IN: f64 = 1.0;
 
 /// A vehicle ahead, and the distance from the agent's rear axle to the start of its lanelet, m.
@@ -205,9 +205,9 @@ impl View<'_> {
         })
     }
 
-    /// Highest current speed from which gentle braking reaches the allowed speed at the start of a stretch,
-    /// m/s: v^2 = v_entry^2 + 2 b d. Within a lanelet, the speed profile of the ground already includes this;
-    /// here it is applied across lanelets of the route.
+    /// Highest current speed from which an agent that brakes gently reaches the allowed speed by the start of
+    /// a stretch, m/s: v^2 = v_entry^2 + 2 b d. Within a lanelet, the speed profile of the ground already
+    /// includes this; here it is applied across lanelets of the route.
     #[inline]
     fn reachable_speed(&self, stretch: &Stretch) -> f64 {
         let entry_speed = self.ground.entry_speed(stretch.lanelet);
@@ -302,8 +302,8 @@ impl View<'_> {
         )
     }
 
-    /// Nearest stop of an agent on a lane within a reach, m, caused by its leader or its route. Contains its
-    /// distance from the front, m, its place and its cause.
+    /// Nearest stop, within `reach` metres, of an agent on a lane, caused by its leader or its route. Returns
+    /// the distance of the stop from the front, m, its place and its cause.
     pub(crate) fn nearest_stop(
         &self,
         agent: AgentIndex,
@@ -444,8 +444,8 @@ impl View<'_> {
     }
 
     /// A vehicle on another connection into the same lane whose rear has reached the point where both meet.
-    /// From there on it is followed as if it were on the agent's connection, at the same distance from the
-    /// end. Before that, the junction decides which goes first, and where the other one waits.
+    /// From there on, it is followed as if it were on the agent's connection, at the same distance from the
+    /// end. Before that point, the junction decides which vehicle goes first and where the other one waits.
     ///
     /// ```text
     ///   ---[A]--.                 A is ahead of B, which is farther from the end

@@ -11,7 +11,7 @@
 //! | `grip_ahead.rs` | bends and stopping distances on slippery ground, for its controller |
 //! | `lane.rs` | the route ahead of an agent on a lane, for its controller |
 //! | `open_ground.rs` | a goal or path off the lanes, for its controller |
-//! | `path_ahead.rs` | the path ahead and the vehicle, for a controller that follows by a model of it |
+//! | `path_ahead.rs` | the path ahead and the vehicle, for a controller that uses a model of the vehicle |
 //! | `obstacles.rs` | the nearest body that is not lane traffic, for its controller |
 //! | `warm.rs` | nothing: it prefetches what a batch is about to read |
 //! | `behaviour.rs` | gaps beside the agent, goal and junction ahead, for its behaviour |
@@ -47,7 +47,7 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{DynamicsLevel, VerticalSpan};
 use std::f64::consts::PI;
 
-/// Spacing of the places ahead whose speeds behaviours see, m.
+/// Spacing of the points ahead at which behaviours see the allowed speed, m.
 const OUTLOOK_STEP: f64 = 2.0;
 /// Greatest distance at which behaviours see a leader, m.
 const LEADER_REACH: f64 = 200.0;
@@ -127,7 +127,7 @@ struct Stretch {
     length: f64,
     /// Whether the route ends with it.
     is_last: bool,
-    /// Whether a lane change is required on it.
+    /// Whether a lane change is required on this lanelet.
     changes: bool,
 }
 
@@ -207,7 +207,7 @@ impl<'a> View<'a> {
     }
 
     /// Applies the wish of the agent's behaviour to the row of its controller. Returns the speed allowed by
-    /// road, bends and vehicle, whatever the behaviour wants, m/s.
+    /// road, bends and vehicle, regardless of the behaviour's wish, m/s.
     pub(crate) fn apply_wish(&self, agent: AgentIndex, input: &mut ControllerInput) -> f64 {
         let wish = &self.agents.wish[agent.index()];
         let max_speed = self.vehicle_type(agent).limits.max_speed;

@@ -9,7 +9,7 @@ use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_plugin_api::ControllerInput;
 
-/// Distance of a body's nearest point behind the front up to which the body still counts as ahead, m.
+/// Maximum distance behind the front at which the nearest point of a body still counts as ahead, m.
 const PAST_FRONT: f64 = 0.5;
 /// Deceleration, m/s^2, and margin, m. Obstacles on a planned path are seen within the braking distance at
 /// this deceleration plus the margin.
@@ -20,7 +20,7 @@ const RETURN: f64 = 8.0;
 /// Number of lanelets ahead on which a point can be located.
 const LANELETS: usize = 4;
 
-/// Front of a vehicle, from which obstacles are seen.
+/// Front of a vehicle: the viewpoint from which obstacles are seen.
 struct Eye {
     agent: AgentIndex,
     pose: Pose,
@@ -214,8 +214,8 @@ impl View<'_> {
         }
     }
 
-    /// Whether a stationary point blocks an agent on a planned path: it has to be close to the path within
-    /// the braking distance. Without a planned path, any point ahead blocks.
+    /// Whether a stationary point blocks an agent on a planned path. It does so if it is close to the path
+    /// within the braking distance. Without a planned path, any point ahead blocks.
     fn is_in_planned_way(&self, agent: AgentIndex, point: DVec2) -> bool {
         let progress = self.progress(agent);
         let planned = self.route(agent).planned_to(progress.reached);
@@ -239,8 +239,8 @@ impl View<'_> {
             && (t - own).abs() < 0.5 * kind.width + planned.margin
     }
 
-    /// Whether a point obstructs the agent: anywhere ahead if the agent is off the lanes, or on a lane within
-    /// half the vehicle's width of its path.
+    /// Whether a point obstructs the agent. Off the lanes, this is any point ahead; on a lane, any point
+    /// within half the vehicle's width of its path.
     fn is_in_the_way(&self, agent: AgentIndex, eye: Pose, point: DVec2) -> bool {
         if angle_to(eye, point).abs() > OBSTACLE_ANGLE {
             return false;

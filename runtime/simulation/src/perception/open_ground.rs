@@ -9,8 +9,9 @@ use roadwright_geometry::{DVec2, Pose};
 use roadwright_plugin_api::ControllerInput;
 use std::f64::consts::FRAC_PI_2;
 
-/// Speed up to which a path counts as a manoeuvre, m/s, such as into a parking bay. Such a path bends more
-/// sharply than roads, so the lookahead is limited to this many metres plus this many seconds of driving.
+/// Maximum speed of a path that counts as a manoeuvre (for example, into a parking bay), m/s. Such a path
+/// bends more sharply than roads, so the lookahead is limited to this many metres plus this many seconds of
+/// driving.
 const MANOEUVRING_SPEED: f64 = 3.0;
 const MANOEUVRING_LOOKAHEAD: f64 = 1.5;
 const MANOEUVRING_TIME: f64 = 0.6;
@@ -21,7 +22,7 @@ const NEARER: f64 = 1.0;
 /// Largest distance of a waypoint on a planned path, m. The cost of the search for it grows with its square,
 /// and vehicle speeds are not limited.
 const FARTHEST: f64 = 100.0;
-/// Minimum distance by which a straight line to the waypoint may deviate from a planned path, m.
+/// Deviation from a planned path that is always allowed for the straight line to the waypoint, m.
 const LEAST_ROOM: f64 = 0.1;
 
 /// The largest distance along a path, up to `most` and [`FARTHEST`], at which a straight line from a place to
@@ -54,9 +55,9 @@ fn straight_reach(line: CentreLine<'_>, s: f64, place: DVec2, most: f64, room: f
 
 /// Moves the waypoint of a row along the circle that leads to it, to the distance that the controller wants.
 ///
-/// The bend that a driver has to steer follows from a nearby point. However, fuzzy drivers mistake a near
-/// waypoint for the end of the route, where they creep and stop turning. The sine of the angle grows at most
-/// by a factor of `sharpest`, because drivers do not steer exactly towards far waypoints.
+/// A nearby point shows how sharply a driver has to steer. However, fuzzy drivers mistake a near waypoint for
+/// the end of the route, where they creep and stop turning. The sine of the angle grows at most by a factor
+/// of `sharpest`, because drivers do not steer exactly towards far waypoints.
 fn move_away(distance: f64, sharpest: f64, input: &mut ControllerInput) {
     let near = input.waypoint_distance;
     if input.waypoint_angle.abs() >= FRAC_PI_2 || near >= distance {
@@ -90,8 +91,8 @@ impl View<'_> {
         }
     }
 
-    /// Presents a path over open ground as the centre line of a lane that ends with it, because controllers
-    /// follow both alike.
+    /// Presents a path over open ground as the centre line of a lane that ends where the path ends, because
+    /// controllers follow both alike.
     fn perceive_path(
         &self,
         agent: AgentIndex,

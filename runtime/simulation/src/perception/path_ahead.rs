@@ -161,8 +161,8 @@ pub enum Travel {
     Backwards,
 }
 
-/// Returns the linear model by which `lqr` and its relatives steer a vehicle of a type at a level of dynamics
-/// and a speed, m/s.
+/// Returns the linear model that `lqr` and related controllers use to steer a vehicle of the given type at a
+/// level of dynamics and a speed, m/s.
 pub fn lateral_model(
     described: &roadwright_scenario::VehicleType,
     level: DynamicsLevel,

@@ -2,8 +2,8 @@
 //! once.
 //!
 //! Lanelets, routes and leaders of agents are scattered in memory. If agents are perceived one by one, each
-//! access waits for the previous one, because the next address is known only then. Here the same data of many
-//! agents is accessed together, and the processor fetches it in parallel. The only effect is on run time.
+//! access waits for the previous one, which provides its address. Here the same data of many agents is
+//! accessed together, and the processor fetches it in parallel. The only effect is on run time.
 
 use super::{Look, View};
 use crate::records::AgentIndex;

@@ -44,6 +44,6 @@ pub struct Collision {
     pub x: f64,
     /// Place, m.
     pub y: f64,
-    /// How deep the bodies have overlapped at most, m.
+    /// Maximum depth of the overlap so far, m.
     pub depth: f64,
 }

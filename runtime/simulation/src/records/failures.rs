@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 /// module drove in its place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModuleFailure {
-    /// Number of answers that the built-in module gave instead. Answers that a module may leave to the host
-    /// do not count.
+    /// Number of answers that the built-in module gave instead. It excludes answers that a module may leave
+    /// to the host.
     pub answers: u64,
     /// Number of effects of a behaviour that could not be carried out.
     pub effects: u64,

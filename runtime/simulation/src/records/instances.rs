@@ -5,8 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Instances of an agent: an index into the pool of each slot, in the order of [`Slot::ALL`].
 ///
-/// Saves and hashes contain those of [`SAVED`]. Planners for open ground were added later and are a separate
-/// part of saves, so that older saves can still be read.
+/// Saves and hashes contain the instances of the slots in [`SAVED`]. Planners for open ground were added
+/// later and are a separate part of saves, so that older saves can still be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Instances([u16; Slot::COUNT]);
 
@@ -49,7 +49,7 @@ impl Instances {
         self.0[slot as usize] = instance;
     }
 
-    /// These instances without the ones that `other` shares.
+    /// Returns the instances without the ones that `other` has as well.
     pub(crate) fn without(self, other: Self) -> Self {
         Self(std::array::from_fn(|slot| {
             if self.0[slot] == other.0[slot] {

@@ -20,7 +20,7 @@ pub(crate) enum Phase {
     /// The index is free.
     #[default]
     Free,
-    /// It has a place on the road, and waits for a route.
+    /// It has a place on the road and waits for a route.
     Planning,
     /// It drives.
     Driving,
@@ -143,7 +143,7 @@ pub(crate) struct Progress {
     pub(crate) goal_at: u32,
     // Using 0 for none is unambiguous where it matters, because `Progress::reach_goals` checks the route
     // itself once the agent is at or beyond this index.
-    /// Number of replanning attempts without a route or with the same one since the agent last moved.
+    /// Number of attempts to replan since the agent last moved that found no route or the same route.
     pub(crate) attempts: u8,
     /// Whether its behaviour is asked before the agent is removed at its last goal.
     pub(crate) holds_arrival: bool,
@@ -154,7 +154,7 @@ pub(crate) struct Progress {
     /// Time since it stopped, s.
     pub(crate) standing: f64,
     /// Time for which it has been waiting for a gap in the lane that its route requires, s. Negative if there
-    /// is a gap, but a vehicle that was admitted to a junction relies on that room.
+    /// is a gap, but its room has been promised to a vehicle that was admitted to a junction.
     pub(crate) seeking: f32,
 }
 
@@ -166,11 +166,11 @@ pub(crate) struct Claim {
     // Index 0 is never requested, because the agent begins there and requests what lies ahead.
     /// Index in the route of the requested connection; 0 for none.
     pub(crate) asked_for: u32,
-    /// Step of the request. [`u32::MAX`] stands for all later steps (after 497 days at 0.01 s), whose
-    /// requests are ordered by id.
+    /// Step of the request. [`u32::MAX`] also stands for all later steps (after 497 days at 0.01 s). Requests
+    /// in these steps are ordered by id.
     asked_at: u32,
-    /// One more than the route index of the connection on which it has to wait for another vehicle to pass
-    /// first; 0 for none.
+    /// Route index, plus one, of the connection on which it has to wait for another vehicle to pass first; 0
+    /// for none.
     pub(crate) wall_at: u32,
     /// Position on that connection at which it waits, m.
     pub(crate) wall_s: f32,
@@ -229,7 +229,7 @@ pub(crate) enum Refusal {
 /// Lasting request of an agent's behaviour.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Wish {
-    /// Factor on the speed that the road allows.
+    /// Factor by which the speed that the road allows is multiplied.
     pub(crate) speed_factor: f64,
     /// Highest speed, m/s.
     pub(crate) top_speed: f64,
@@ -350,7 +350,7 @@ pub(crate) struct Statistics {
     pub(crate) started: f64,
     /// Distance driven, m.
     pub(crate) distance: f64,
-    /// Sum of the allowed road speed over the samples, m/s.
+    /// Sum of the speeds allowed by the road over the samples, m/s.
     pub(crate) road_speed_sum: f64,
     /// Sum of squared accelerations over the steps.
     pub(crate) squared_acceleration: f64,
@@ -361,7 +361,7 @@ pub(crate) struct Statistics {
     pub(crate) steps: u32,
     /// Sum of squared jerks over the samples, (m/s^3)^2.
     pub(crate) squared_jerk: f64,
-    /// Acceleration at the last sample, m/s^2; infinite if the vehicle stood.
+    /// Acceleration at the last sample, m/s^2; infinite if the vehicle was standing then.
     pub(crate) sampled_acceleration: f32,
     /// Sums over the samples; for their meaning see [`roadwright_agent::Conduct`].
     pub(crate) collision_exposure: f32,

@@ -21,7 +21,7 @@ pub enum SaveError {
     EditWaits {
         /// Number of junctions.
         junctions: usize,
-        /// Longest time until it is applied, in whole seconds of simulation.
+        /// Longest time until the edit is applied, in whole seconds of simulated time.
         seconds: f64,
     },
     /// The bytes are not a save, or are incomplete or damaged.

@@ -10,8 +10,8 @@ pub(crate) const GIVE_UP_DISTANCE: f64 = 12.0;
 /// Distance before that place at which a vehicle without a gap waits for one, m.
 pub(crate) const WAITS_BEFORE: f64 = 1.0;
 
-/// Position of the rear axle at which a vehicle waits for a gap, m, on a lane of the given length where it
-/// has to make that many lane changes.
+/// Position of the rear axle at which a vehicle waits for a gap, m, on a lane of the given length, m, where
+/// it has to make `changes` lane changes.
 pub(crate) fn place_to_wait(length: f64, changes: u32) -> f64 {
     length - f64::from(changes) * GIVE_UP_DISTANCE - WAITS_BEFORE
 }
@@ -75,8 +75,8 @@ impl Route {
         }
     }
 
-    /// Position on lanelet `at` that is level with the last goal, m, if that goal lies on the lane to which
-    /// `changes` lane changes lead.
+    /// Position on lanelet `at` that is level with the last goal, m, if the goal lies on the lane that is
+    /// reached after `changes` lane changes.
     pub(crate) fn goal_beside(
         &self,
         at: u32,
@@ -119,7 +119,8 @@ impl Route {
         ends.fold(f64::INFINITY, f64::min) - s
     }
 
-    /// The route with its last goal moved sideways onto lanelet `at`, if the goal lies on a neighbour lane.
+    /// Returns the route with its last goal moved sideways onto lanelet `at`, if the goal lies on a neighbour
+    /// lane.
     pub(crate) fn ending_beside(&self, at: u32, reached: u32, graph: &LaneGraph) -> Option<Self> {
         let changes = self.lane_changes_from(at, graph);
         let s = self.goal_beside(at, changes, reached, graph)?;
@@ -207,8 +208,8 @@ mod tests {
     use super::*;
     use crate::testing::Stand;
 
-    /// A street of two lanes that a side street crosses at 150 m, with its lanelets: the right lane of the
-    /// first piece, its left neighbour, both connections straight ahead, and the two lanes beyond.
+    /// A two-lane street that a side street crosses at 150 m. Its lanelets are the right lane before the
+    /// junction, its left neighbour, the two connections straight ahead, and the two lanes beyond.
     fn street() -> (Stand, [LaneletIndex; 6]) {
         let stand = Stand::on(&[
             ((0.0, 0.0), (300.0, 0.0), 2, 0),

@@ -47,8 +47,8 @@ impl Stretch {
 impl Route {
     /// Stretches from the given position on lanelet `at` of the route to its end.
     ///
-    /// Adjacent lanes get equal shares of the rest of their road, because the actual places of lane changes
-    /// depend on other vehicles.
+    /// If the route changes lanes on a road, each lane gets an equal share of the rest of the road, because
+    /// the actual places of lane changes depend on other vehicles.
     pub(crate) fn stretches(
         &self,
         graph: &LaneGraph,
@@ -80,8 +80,8 @@ impl Route {
         })
     }
 
-    /// Part of a road that is driven, as fractions of its length: from a position on the first of several
-    /// lanes to the end, or to the goal if it lies on the last lane.
+    /// Part of a road that is driven, as fractions of its length. It extends from a position on the first of
+    /// several lanes to the end of the road, or to the goal if the goal lies on the last of these lanes.
     fn part_of_road(&self, graph: &LaneGraph, first: u32, count: u32, begin: f64) -> (f64, f64) {
         let (first, last) = (first, first + count - 1);
         let length = |at: u32| graph.lanelet(self.lanelets[at as usize]).length();

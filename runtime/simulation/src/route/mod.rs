@@ -31,9 +31,11 @@ pub(crate) enum Goal {
     Lane { lanelet: LaneletIndex, s: f64 },
     /// On open ground.
     Ground(DVec2),
-    /// A place of the planner's own, where the route leaves the lanes. Neither counted nor told as a goal.
+    /// A place chosen by the planner where the route leaves the lanes. It is neither counted nor reported as
+    /// a goal.
     Leave { lanelet: LaneletIndex, s: f64 },
-    /// A place of the planner's own, where the route joins a lane. It is reached when the vehicle takes the lane.
+    /// A place chosen by the planner where the route joins a lane. It is reached when the vehicle joins the
+    /// lane.
     Join { lanelet: LaneletIndex, s: f64 },
 }
 
@@ -58,7 +60,7 @@ impl Goal {
         }
     }
 
-    /// The place on a lane to which lanes lead; `None` for a goal that is reached over open ground.
+    /// Place of a goal that is reached on lanes; `None` for a goal that is reached over open ground.
     #[inline]
     pub(crate) fn on_lane(&self) -> Option<LaneSpot> {
         match *self {
@@ -67,7 +69,7 @@ impl Goal {
         }
     }
 
-    /// Whether it is a place of the planner's own.
+    /// Whether the planner chose it, so that it is no goal of the user.
     #[inline]
     pub(crate) fn is_own(&self) -> bool {
         matches!(self, Self::Leave { .. } | Self::Join { .. })
@@ -100,7 +102,8 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// Whether its lanelets exist, given their number, and its legs refer to its own lanelets.
+    /// Whether its lanelets exist on roads with `lanelets` lanelets, and its legs refer only to lanelets of
+    /// the route.
     fn is_sound(&self, lanelets: usize) -> bool {
         let exists = |id: &LaneletIndex| id.index() < lanelets;
         let goals = self.goals.iter().all(|goal| goal.is_sound(lanelets));
@@ -150,14 +153,14 @@ impl Route {
         self.goals.get(reached as usize).copied()
     }
 
-    /// Remaining goals of the user, of an agent that has reached `reached` goals.
+    /// Remaining goals, except places chosen by the planner, of an agent that has reached `reached` goals.
     pub(crate) fn goals_of_user(&self, reached: u32) -> impl Iterator<Item = Goal> {
         let ahead = self.goals.iter().skip(reached as usize).copied();
         ahead.filter(|goal| !goal.is_own())
     }
 
-    /// The route from a place on a lane that an agent joins on its trip over open ground: `lanes` leads on from
-    /// there, and `reached` goals lie behind.
+    /// Returns the route of an agent that joins a lane on its trip over open ground. `lanes` is the route
+    /// onwards from there. `reached` is the number of goals reached.
     pub(crate) fn joined(&self, reached: u32, lanes: Self) -> Self {
         let mut legs = vec![Leg::Straight; reached as usize];
         legs.extend(lanes.legs);
@@ -186,7 +189,8 @@ impl Route {
         }
     }
 
-    /// Like `path_to`, but without paths that a planner has found. Such a path has to be driven to its end.
+    /// Like `path_to`, but excludes paths that a planner has found. The paths returned have to be driven to
+    /// their ends.
     pub(crate) fn given_path_to(&self, goal: u32) -> Option<&GroundPath> {
         match self.legs.get(goal as usize)? {
             Leg::Path(path) => Some(path),
@@ -202,7 +206,8 @@ impl Route {
         }
     }
 
-    /// The route with another leg over open ground to the goal that follows the first `reached` goals.
+    /// Returns the route with a different leg over open ground to the goal that follows the first `reached`
+    /// goals.
     pub(crate) fn with_leg(&self, reached: u32, leg: Leg) -> Self {
         let mut legs: Vec<Leg> = self.legs.to_vec();
         let at = reached as usize;
@@ -221,9 +226,9 @@ impl Route {
         self.path_to(goal).is_some_and(GroundPath::is_reversing)
     }
 
-    /// The route with other lanelets from index `from` to index `to`, all on the leg to the goal that follows
-    /// the first `reached` goals. The new lanelets have to start and end with the same lanelets as the old
-    /// ones.
+    /// Returns the route with other lanelets from index `from` to index `to`, all on the leg to the goal that
+    /// follows the first `reached` goals. The new lanelets have to start and end with the same lanelets as
+    /// the old ones.
     pub(crate) fn with_run(
         &self,
         from: u32,
@@ -248,8 +253,8 @@ impl Route {
         }
     }
 
-    /// The route with other goals after the first `reached` ones, without legs to them. Nothing is planned
-    /// beyond lanelet `from`.
+    /// Returns the route with other goals after the first `reached` ones. It has the same lanelets but no
+    /// legs to the new goals, which still have to be planned.
     pub(crate) fn with_goals(&self, reached: u32, goals: &[Goal]) -> Self {
         Self {
             goals: [&self.goals[..reached as usize], goals].concat().into(),

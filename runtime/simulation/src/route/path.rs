@@ -36,18 +36,19 @@ pub(crate) struct PlannedPath {
     pub(crate) path: GroundPath,
     /// Clearance that it keeps beside the vehicle, m. A closer obstacle blocks the path.
     pub(crate) margin: f64,
-    /// Distance of the waypoint for a standing vehicle, m, and time by which the distance grows with speed,
-    /// s.
+    /// Distance of the waypoint for a standing vehicle, m, and increase of the distance per unit of speed, s.
     pub(crate) near: f64,
     pub(crate) ahead: f64,
-    /// Maximum increase of the sine of the angle to a waypoint when the waypoint is moved farther away.
+    /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved
+    /// farther away.
     pub(crate) sharpest: f64,
     /// Whether controllers perceive all obstacles ahead, not only those near the path.
     pub(crate) sees_all: bool,
 }
 
-/// Saved waypoints of a path. The memory for the line depends on its length, which a forged save could make
-/// very large. So [`GroundPath::build`] builds the line once the lengths of all paths are known.
+/// Saved waypoints of a path whose line has not been built. The memory for a line depends on its length,
+/// which a forged save could make very large. So [`GroundPath::build`] builds the line once the lengths of
+/// all paths are known.
 #[derive(Deserialize)]
 struct Unbuilt(Vec<Waypoint>);
 
@@ -119,7 +120,7 @@ impl GroundPath {
         self.lines.line(self.span)
     }
 
-    /// Whether it is driven in reverse, which is the gear of its first waypoint.
+    /// Whether it is driven in reverse, according to the gear of its first waypoint.
     pub(crate) fn is_reversing(&self) -> bool {
         self.waypoints.first().is_some_and(|w| w.gear < 0)
     }

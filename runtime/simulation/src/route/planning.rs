@@ -52,9 +52,9 @@ impl Asking<'_> {
         Some(route.with_plan(reached, from, &answers))
     }
 
-    /// Plans a route to new goals from the end of the granted lanelets. It starts from the agent's place if
-    /// the next goal lies before that end or no route continues there. Returns the route, and whether the
-    /// agent has to give up its grants.
+    /// Plans a route to new goals from the end of the granted lanelets. If the next goal lies before that
+    /// end, or if no route continues there, the route starts at the agent instead. Returns the route, and
+    /// whether the agent has to give up its grants.
     pub(crate) fn turned(
         &self,
         route: &Route,
@@ -86,8 +86,8 @@ impl Asking<'_> {
 }
 
 impl Route {
-    /// The route up to lanelet `from`, followed by one run of lanelets for each remaining goal. Each run
-    /// begins with the last lanelet of the previous one.
+    /// Returns the route up to lanelet `from`, followed by one sequence of lanelets for each remaining goal.
+    /// Each sequence begins with the last lanelet of the previous one.
     fn with_plan(&self, reached: u32, from: u32, runs: &[Vec<LaneletIndex>]) -> Self {
         let mut lanelets = self.lanelets[..from as usize].to_vec();
         let mut legs: Vec<Leg> = self.legs.iter().take(reached as usize).cloned().collect();
@@ -107,8 +107,8 @@ impl Route {
     }
 }
 
-/// Requests for all goals up to the first one off the lanes, each from the goal before it; `None` if the next
-/// goal is off the lanes.
+/// Requests for the routes to all goals before the first one off the lanes, each from the previous goal;
+/// `None` if the next goal is off the lanes.
 fn questions(start: LaneSpot, goals: &[Goal], class: VehicleClass) -> Option<Vec<PlannerInput>> {
     let mut from = start;
     let question = |goal: &Goal| {

@@ -28,7 +28,7 @@ pub(crate) struct Travel<'a> {
     pub(crate) claim: &'a mut Claim,
 }
 
-/// Distance before the end of its lane up to which a vehicle does not need a gap yet, m.
+/// Distance before the end of its lane beyond which a vehicle does not yet need a gap, m.
 const SEEKING_DISTANCE: f64 = 200.0;
 /// Distance from the end of a path at which it counts as completed, m.
 const PATH_END: f64 = 0.1;
@@ -281,8 +281,8 @@ impl Progress {
 }
 
 impl Route {
-    /// The route up to lanelet `from`, followed by the given lanelets, whose end is the only remaining goal.
-    /// Used for an agent that flees.
+    /// Returns the route up to lanelet `from`, followed by the given lanelets. Their end is the only
+    /// remaining goal. Used for an agent that flees.
     pub(crate) fn with_flight(
         &self,
         reached: u32,

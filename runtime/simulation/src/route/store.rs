@@ -114,7 +114,7 @@ impl Routes {
             .is_some_and(|stored| stored.users > 0)
     }
 
-    /// Whether the number of users of each route matches `users`, which contains the route of each agent.
+    /// Whether the stored number of users of each route is correct. `users` yields the route of each agent.
     pub(crate) fn have_users(&self, users: impl Iterator<Item = RouteId>) -> bool {
         let mut counts = vec![0u32; self.stored.len()];
         for id in users {

@@ -124,7 +124,7 @@ impl SavedWorld {
         self.parts.contains_key(part.name())
     }
 
-    /// Reads a part, whose version has been checked.
+    /// Reads a part. Its version must have been checked.
     pub(super) fn get<T: DeserializeOwned>(&self, part: Part) -> Result<T, SaveError> {
         let missing = || SaveError::Damaged(format!("{} is missing", part.name()));
         self.get_if_any(part)?.ok_or_else(missing)
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(again.state_hash(), world.state_hash());
     }
 
-    /// A save with the named part in a version, and another part that is empty.
+    /// A save with the named part in the given version, and another, empty part.
     fn with_version(name: &str, version: u16) -> SavedWorld {
         let mut saved = SavedWorld::new(0, Vec::new());
         saved.put(parts::CLAIMS, &1u8);

@@ -2,7 +2,7 @@
 //!
 //! This table is the only place that names parts. Parts that are not in it can be neither written nor read. A
 //! change of the content of a part, or of the meaning of its numbers, increases the version of that part
-//! alone, and its comment states the change. A part is read only in its current version.
+//! alone, and the comment at the part states the change. A part is read only in its current version.
 //!
 //! Up to version 17 all parts shared one version, so parts of that time begin with 17. A new part begins with
 //! 1 and is read by [`super::SavedWorld::get_if_any`], because older saves do not have it.
@@ -70,8 +70,8 @@ parts! {
     FLOWS "flows" 17;
     /// Number of vehicles added by scripts.
     SPAWNED "spawned" 17;
-    /// Tickets and claims at junctions, and statistics of the law. 8: count of rings of full lanes. 9:
-    /// tickets have the places where their holders stand. 10: vehicles that follow another at a sign check
+    /// Tickets and claims at junctions, and statistics of right of way. 8: count of rings of full lanes. 9:
+    /// tickets contain the places where their holders stand. 10: vehicles that follow another at a sign check
     /// for themselves. 14: directions take turns in alleys. 15: junctions decide on the beat.
     CLAIMS "claims" 17;
     /// States of signals. 5: demand-controlled signals.
@@ -106,11 +106,11 @@ parts! {
     FAILURES "failures" 1;
     /// Names of stacks, and their instances.
     STACKS "stacks" 1;
-    /// The planners for open ground of stacks and agents.
+    /// Open-ground planners of stacks and agents.
     GROUND_PLANNERS "ground_planners" 1;
     /// Plans of agents off the lanes.
     GROUND_PLANS "ground_plans" 1;
-    /// Modules that the run uses instead of those of its stacks.
+    /// Modules that override those of the stacks.
     OVERRIDES "overrides" 1;
     /// Properties of the scenario and options that affect the future.
     ORIGIN "origin" 1;

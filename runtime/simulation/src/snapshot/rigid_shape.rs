@@ -7,7 +7,7 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::sin_cos;
 
 impl RigidShape {
-    /// Placement of the shape for a vehicle with an attitude.
+    /// Returns the placement of the shape in the world for a vehicle with an attitude.
     pub fn lying(&self, vehicle: &VehicleRecord) -> Option<Lying> {
         let attitude = vehicle.attitude?;
         let pitch = sin_cos(attitude.pitch);

@@ -23,16 +23,16 @@ use roadwright_scenario::{DynamicsLevel, junction};
 use roadwright_vehicle::PedalCommand;
 use std::hint::black_box;
 
-/// Time for which a vehicle has to stand between two lanes until its unfinished lane change is ended, s.
+/// Time after which the unfinished lane change of a vehicle that stands between two lanes is ended, s.
 const HALFWAY_PATIENCE: f64 = 3.0;
 /// Clearance between a vehicle that changes lanes and a vehicle that passes it on the old lane, m. It
-/// includes room for the tail of the former, which points to the old lane. The first value is for standing
-/// vehicles, the second for moving ones.
+/// includes room for the tail of the vehicle that changes lanes, which still points to the old lane. The
+/// first value is for standing vehicles, the second for moving ones.
 const HALFWAY: f64 = 0.45;
 const ACROSS: f64 = 0.85;
 /// Distance from the centre line of its lane below which a vehicle of any width has left its old lane, m.
 const IN_LANE: f64 = 0.1;
-/// Time after which a warning is logged if a vehicle fails to climb a slope, s.
+/// Time for which a vehicle fails to climb a slope before a warning is logged, s.
 const TOO_STEEP: f64 = 2.0;
 
 /// Inputs for moving agents.
@@ -52,7 +52,7 @@ struct AdvanceInputs<'a> {
     stride: u64,
 }
 
-/// Data of one agent that moving it changes.
+/// Data of one agent that change when it is moved.
 struct Mover<'a, S> {
     state: &'a mut S,
     motion: &'a mut Motion,
@@ -159,8 +159,8 @@ fn tell_of_lost(exit: &mut Exit<'_>, lost: &[AgentIndex]) {
     }
 }
 
-/// Logs the agents that stand on a lane too steep for their engine or tyres. A body of another level would
-/// roll back.
+/// Logs the agents that stand on a lane too steep for their engine or tyres. On other levels, such a body
+/// would roll back.
 fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
     if ground.slopes().is_none() || exit.agents.census().count_of(DynamicsLevel::Lane) == 0 {
         return;
@@ -308,8 +308,8 @@ fn warm<'a>(
 }
 
 impl AdvanceInputs<'_> {
-    /// Distance between the centre lines of the old and the new lane in excess of what the vehicle and a
-    /// passing vehicle need, m. If there are buses, the passing vehicle is assumed to be one.
+    /// Distance between the centre lines of the old and the new lane, minus the distance that the vehicle and
+    /// a passing vehicle need, m. If there are buses, the passing vehicle is assumed to be one.
     fn room_beside(&self, width: f64, position: &LanePosition) -> f64 {
         let of_lane = |id| self.ground.lanelet(id).width;
         let between = 0.5 * (of_lane(position.lanelet) + of_lane(position.leaving));
@@ -409,8 +409,8 @@ impl<S> Mover<'_, S> {
 }
 
 impl<S> Mover<'_, S> {
-    /// Position on its lanelet up to which the agent only drives ahead, m; 0 if it seeks a gap, is leaving a
-    /// lane, or has its next goal there.
+    /// Position on its lanelet up to which the agent only has to drive ahead, m; 0 if it seeks a gap, is
+    /// leaving a lane, or has its next goal there.
     #[inline]
     fn quiet_until(&self, ground: &Ground) -> f64 {
         let is_quiet = self.position.may_change_lane()
@@ -459,8 +459,8 @@ impl<S> Mover<'_, S> {
     }
 }
 
-/// Ends a lane change. `t` is measured from the centre line of the new lane, so it shrinks. For a car between
-/// lanes of 3.25 m, where only cars drive and `room` for two is 1.35 m more than they need:
+/// Ends a lane change. `t` is measured from the centre line of the new lane, so it shrinks. The table is for
+/// a car between two lanes of 3.25 m on roads with cars only, where `room` is 1.35 m:
 ///
 /// ```text
 ///   t = 3.25 |  the change begins; visible on both lanes
@@ -481,7 +481,7 @@ fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) 
 }
 
 impl Statistics {
-    /// Adds the distance, m, and the smoothness of an agent's motion in a step to its statistics.
+    /// Adds the distance, m, and the smoothness of an agent's motion in this step to its statistics.
     #[inline]
     fn count(&mut self, now: &Motion, travelled: f64) {
         self.distance += travelled;

@@ -28,7 +28,7 @@ const ALONG: f64 = 3.0;
 const SIGHT: f64 = 2.0;
 /// Distance before a junction at which an agent is back on the centre line, m.
 const BEFORE_JUNCTION: f64 = 5.0;
-/// Distance from the wanted offset below which the offset counts as reached, m.
+/// Distance from the wanted offset below which it counts as reached, m.
 const THERE: f64 = 1e-4;
 /// Fraction of the comfortable acceleration used to plan the approach to the wanted offset. The reserve lets
 /// steps of any length follow the plan without overshooting.
@@ -68,7 +68,8 @@ impl View<'_> {
         before.toward(wanted, speed, dt)
     }
 
-    /// The lateral wish of an agent, limited by its lane and by vehicles beside it, m to the left.
+    /// Lateral offset that is granted to an agent, m to the left: its wish, limited by its lane and by
+    /// vehicles beside it.
     fn granted(&self, agent: AgentIndex, speed: f64) -> f64 {
         let wish = f64::from(self.agents.wish[agent.index()].lane_offset);
         if wish == 0.0 {
@@ -166,7 +167,7 @@ impl Aside {
 mod tests {
     use super::*;
 
-    /// Offsets up to a wanted one, and the time until it is reached, s.
+    /// Offsets on the way to a wanted offset, and the time until it is reached, s.
     fn way(from: Aside, wanted: f64, speed: f64, dt: f64) -> (Vec<Aside>, f64) {
         let mut all = vec![from];
         while all[all.len() - 1].now != wanted as f32 || all[all.len() - 1].rate != 0.0 {

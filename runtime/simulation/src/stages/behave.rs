@@ -13,7 +13,7 @@ use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
 use roadwright_scenario::lane_graph::NO_LANELET;
 use std::sync::Arc;
 
-/// Room that is left for each further lane change if several have to follow, m.
+/// Room that is left for each subsequent lane change if more than one is required, m.
 const ROOM_FOR_ANOTHER: f64 = 15.0;
 
 /// Buffers kept between steps.
@@ -21,7 +21,7 @@ const ROOM_FOR_ANOTHER: f64 = 15.0;
 pub(crate) struct Behaving {
     rota: Rota,
     pub(crate) rows: Rows<BehaviourInput, BehaviourOutput>,
-    /// Rows of a batch whose agents have to change lanes.
+    /// Rows of a batch that belong to agents that have to change lanes.
     changing: Vec<u32>,
 }
 
@@ -83,8 +83,8 @@ pub(crate) fn behave(
     }
 }
 
-/// Updates the behaviours of an instance. The answers are in the rows. Returns the requested effects, slice
-/// by slice.
+/// Updates the behaviours of an instance and leaves their answers in the rows. Returns the requested effects,
+/// slice by slice.
 fn ask(
     rows: &mut Rows<BehaviourInput, BehaviourOutput>,
     helpers: Option<&rayon::ThreadPool>,
@@ -177,9 +177,10 @@ impl Effecting<'_> {
         }
     }
 
-    /// Whether a vehicle has the gap to change to the given position on the adjacent lane, m, and respects
-    /// promises made to others. If only the latter fails, this is recorded. Otherwise, a vehicle behind would
-    /// wait to let it in, while it waits for vehicles that come up behind that one.
+    /// Whether a vehicle has a gap for a change to the given position on the adjacent lane, m, whose room has
+    /// not been promised to other vehicles. If there is a gap but its room is promised, this is recorded.
+    /// Otherwise, a vehicle behind would wait to let it in, while it waits for vehicles that come up behind
+    /// that one.
     fn has_room_to_change(&mut self, agent: AgentIndex, beside: LaneSpot, room: f64) -> bool {
         let lanes = Lanes {
             ground: self.ground,

@@ -17,7 +17,7 @@ pub(crate) struct CollideInputs<'a> {
     pub(crate) types: &'a VehicleTypes,
     pub(crate) routes: &'a Routes,
     pub(crate) dynamics: &'a Dynamics,
-    /// Whether all bodies are compared, even where their order along the lanes would suffice.
+    /// Whether all bodies are compared, even where it would suffice to compare neighbours along the lanes.
     pub(crate) verify: bool,
 }
 

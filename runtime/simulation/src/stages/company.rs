@@ -10,7 +10,7 @@ use roadwright_agent::{Letter, Message};
 
 /// Maximum number of vehicles that behaviours can add in a run.
 pub(crate) const MOST_SPAWNED: u64 = 100_000;
-/// Sender of a message that concerns no agent.
+/// Sender id in a message that concerns no agent.
 const NOBODY: u64 = u64::MAX;
 
 impl Effecting<'_> {
@@ -129,11 +129,11 @@ impl Effecting<'_> {
         }
     }
 
-    /// Adds a vehicle with a type and a stack that drives from the lane nearest to one place to the lane
-    /// nearest to another.
+    /// Adds a vehicle of the given type and stack. It drives from the lane nearest to `from` to the lane
+    /// nearest to `to`.
     ///
     /// # Errors
-    /// A message about what is missing.
+    /// A message that names what is missing.
     fn spawn(&mut self, vehicle: &str, stack: &str, from: DVec2, to: DVec2) -> Result<(), String> {
         if self.demand.spawned >= MOST_SPAWNED {
             return Err(format!(

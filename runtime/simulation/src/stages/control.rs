@@ -76,7 +76,7 @@ pub(crate) fn control(
     held
 }
 
-/// A controller, with the time of an update and the agents concerned, by index and by id.
+/// A controller to update, with the time and the agents concerned, by index and by id.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     module: &'a Module<dyn Controller>,
@@ -120,7 +120,7 @@ trait Question: Default + Clone + Send + Sync {
 
     fn perceive(seen: &View<'_>, agent: AgentIndex, look: Look) -> Self;
 
-    /// The part that all controllers receive.
+    /// The inputs that all controllers receive.
     fn common(&mut self) -> &mut ControllerInput;
 
     fn put(module: &Module<dyn Controller>, step: &Step<'_>, all: &[Self], to: &mut [Self::Answer]);
@@ -235,8 +235,8 @@ fn ask_batch<Q: Question>(
     take_orders(due.indices, orders, &rows.notes, step.period, agents)
 }
 
-/// Applies the orders of controllers and counts the samples. Returns the number of agents that are now braked
-/// and were not before.
+/// Applies the orders of controllers and counts the samples. Returns the number of agents that the host has
+/// begun to brake.
 fn take_orders(
     indices: &[u32],
     orders: impl Iterator<Item = Order>,
@@ -296,14 +296,14 @@ impl Stand {
 }
 
 /// Time to collision, s, and headway, s, below which driving counts as risky ([Vogel 2003]; rules of thumb of
-/// driving schools). Below the given speed, m/s, there is no headway.
+/// driving schools). The third value is the speed below which no headway is computed, m/s.
 const RISKY_TIME_TO_COLLISION: f64 = 3.0;
 const RISKY_HEADWAY: f64 = 1.0;
 const NO_HEADWAY: f64 = 1.0;
 /// Distance from the centre line of its lane, m, beyond which a vehicle that does not change lanes counts as
 /// off it: about half of a lane of 3.25 m.
 const BESIDE_LANE: f64 = 1.6;
-/// Fraction of the allowed speed up to which a speed never counts as too fast, regardless of rounding.
+/// Fraction of the allowed speed up to which a speed never counts as too fast. It allows for rounding errors.
 const KEEPS_TO: f64 = 1.0 - 1e-6;
 /// Excess over the limit, as a fraction, above which time counts as speeding. Controllers that keep to the
 /// limit oscillate a little around it.
@@ -314,7 +314,7 @@ const STANDING: f64 = 0.1;
 /// Values of an agent's drive at one moment, for its statistics.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sample {
-    /// Speed allowed by road, bends and vehicle, whatever the behaviour wants, m/s.
+    /// Speed allowed by road, bends and vehicle, regardless of the behaviour's wish, m/s.
     allowed: f64,
     acceleration: f64,
     stand: Stand,

@@ -1,4 +1,4 @@
-//! Reroutes one vehicle of a ring of full lanes that cannot be resolved otherwise.
+//! Reroutes one vehicle in a ring of full lanes that cannot be resolved otherwise.
 
 use crate::agents::{AgentsRef, PlanColumns};
 use crate::clock::Clock;

@@ -26,7 +26,7 @@ use roadwright_agent::{Effect, Effects, Registry, Slot};
 use roadwright_geometry::Pose;
 use roadwright_scenario::{ModuleSetting, NodeId};
 
-/// Maximum number of lanes near a place to which a route is tried, nearest first.
+/// Maximum number of lanes near a place that are tried as the end of a route, nearest first.
 pub(super) const MOST_SPOTS: usize = 8;
 /// Highest deceleration that can be requested, m/s^2. Vehicles have their own limits.
 const MOST_BRAKING: f64 = 20.0;

@@ -133,7 +133,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Whether an agent on a lane is in a contested junction or will reach one within the given distance, m.
+    /// Whether an agent on a lane is in a contested junction or reaches one within the given distance, m.
     fn meets_junction(&self, agent: AgentIndex, distance: f64) -> bool {
         if !self.agents.position[agent.index()].is_on_lane() {
             return false;
@@ -208,8 +208,8 @@ impl Effecting<'_> {
         self.leave_lane(agent);
     }
 
-    /// Lets an agent off the lanes take the lane that it has reached on its trip over open ground, with a route to
-    /// its goals there. Returns whether it does.
+    /// Makes an agent off the lanes join the lane that it has reached on its trip over open ground, and gives
+    /// it a route to its goals on lanes. Returns whether it has joined.
     pub(crate) fn join_from_ground(&mut self, agent: AgentIndex) -> bool {
         let reached = self.agents.progress[agent.index()].reached + 1;
         let goals = self.route_of(agent).goals.iter().skip(reached as usize);
@@ -246,7 +246,7 @@ impl Effecting<'_> {
         true
     }
 
-    /// Counts a place where an agent is to leave the lanes as reached, because it has left them before.
+    /// Counts the place where an agent is to leave the lanes as reached if the agent has already left them.
     pub(crate) fn pass_exit(&mut self, agent: AgentIndex) {
         let reached = self.agents.progress[agent.index()].reached + 1;
         self.travel(agent).reach(reached);
@@ -298,8 +298,8 @@ impl Effecting<'_> {
             .collect()
     }
 
-    /// Makes an agent join the lane close by and continue to its remaining goals. Notifies it if there is no
-    /// such lane or no route.
+    /// Makes an agent join a nearby lane and continue to its remaining goals. Notifies it if there is no such
+    /// lane or no route.
     pub(super) fn rejoin(&mut self, agent: AgentIndex) {
         let reached = self.agents.progress[agent.index()].reached;
         let goals = self.goals_left(agent, reached);
@@ -315,7 +315,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Makes an agent off the lanes join the lane close by in its direction, with a route to a place. Returns
+    /// Makes an agent off the lanes join a nearby lane in its direction, with a route to a place. Returns
     /// whether this is possible.
     pub(super) fn join_lane(&mut self, agent: AgentIndex, place: DVec2) -> bool {
         let Some(spot) = self.lane_beside(agent) else {
@@ -329,7 +329,7 @@ impl Effecting<'_> {
         self.take_lane(agent, spot, route)
     }
 
-    /// The lane close to an agent and in its direction.
+    /// A lane close to an agent and in its direction.
     fn lane_beside(&self, agent: AgentIndex) -> Option<Spot> {
         let pose = self.bodies().pose(agent);
         let spots = self
@@ -366,7 +366,7 @@ impl Effecting<'_> {
         })
     }
 
-    /// Puts an agent onto a lane with a route, if there is a route. Returns whether there is one.
+    /// Puts an agent onto a lane with `route`, if it is not `None`. Returns whether this was done.
     fn take_lane(&mut self, agent: AgentIndex, spot: Spot, route: Option<Route>) -> bool {
         let (lanelet, s, t) = spot;
         let Some(route) = route else { return false };

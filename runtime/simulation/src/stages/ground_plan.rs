@@ -17,16 +17,16 @@ use roadwright_geometry::math::{sin, tan};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use std::sync::Arc;
 
-/// Speed, m/s, and angles to the waypoint, rad, at which the sharpness of a controller's steering is
-/// measured.
+/// Speed, m/s, and angles to the waypoint, rad, at which a controller is probed to measure how sharply it
+/// steers.
 const PROBE_SPEED: f64 = 2.0;
 const PROBE_ANGLES: (f64, f64) = (0.2, 1.2);
 /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved farther
 /// away, for a driver that steers exactly towards it.
 const MOST_SHARPER: f64 = 4.0;
-/// Maximum factor on the tracking margin for a driver that oversteers.
+/// Maximum factor by which the tracking margin is enlarged for a driver that oversteers.
 const MOST_LOOSE: f64 = 2.0;
-/// Minimum curvature limit of planned bends, however gently the driver steers, 1/m.
+/// Lower bound of the curvature limit of planned bends, even for a driver that steers gently, 1/m.
 const LEAST_CURVATURE: f64 = 0.02;
 
 /// Parts of the world that the stage reads, besides routes and agents.
@@ -47,7 +47,7 @@ struct Planned {
     agent: AgentIndex,
     id: u64,
     goal: roadwright_geometry::DVec2,
-    /// The place on a lane that it joins there.
+    /// Place on a lane where the agent joins the lane at its goal.
     lane: Option<LaneSpot>,
     planning: GroundPlanning,
 }
@@ -318,7 +318,7 @@ impl OffRoad<'_> {
         plans.update_map(self.ground, &shown, &planners);
     }
 
-    /// Takes the planned paths of agents away that drive straight from now on, or that a person drives.
+    /// Removes the planned paths of agents that from now on drive straight or are under manual control.
     fn end_straight(&self, routes: &mut Routes, agents: &mut GroundColumns<'_>) {
         let straight: Vec<AgentIndex> = agents
             .census

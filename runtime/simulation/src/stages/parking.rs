@@ -34,8 +34,8 @@ const STRAIGHT_ENDS: [f64; 3] = [0.8, 0.4, 0.0];
 const LONGEST: f64 = 60.0;
 /// Greatest distance that a vehicle drives past a bay before it reverses into it, m.
 const OVERSHOOT: f64 = 24.0;
-/// Distances back along a lane at which a vehicle that reverses out of a bay may end, m, and offsets from the
-/// centre line of the lane, m.
+/// End positions that are tried for a vehicle that reverses out of a bay: distances back along the lane, and
+/// offsets from its centre line, m.
 const BACK: [f64; 7] = [3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 16.0];
 const BESIDE: [f64; 7] = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
 /// Maximum distance from a bay to a lane that can be reached from it, m.
@@ -55,7 +55,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Paths into a bay, in order: forwards, or first farther along the lane and then in reverse.
+    /// Paths into a bay, in driving order: forwards, or past the bay along the lane and then in reverse.
     fn paths_into(&self, agent: AgentIndex, middle: Pose) -> Option<Vec<Vec<Waypoint>>> {
         let vehicle = self.vehicle_type(agent);
         // Paths guide the centre of the rear axle, while a bay is given for the centre of the body.
@@ -75,7 +75,7 @@ impl Effecting<'_> {
         MARGIN * tan(vehicle.limits.max_steering) / vehicle.limits.wheelbase
     }
 
-    /// Paths that lead farther along the lane and then in reverse into a bay.
+    /// Paths that lead past a bay along the lane and then in reverse into the bay.
     fn reverse_into(
         &self,
         agent: AgentIndex,
@@ -148,7 +148,7 @@ impl Effecting<'_> {
     }
 }
 
-/// A pose turned around.
+/// Turns a pose around.
 fn about(pose: Pose) -> Pose {
     Pose {
         heading: wrap_angle(pose.heading + PI),

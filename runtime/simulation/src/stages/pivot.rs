@@ -1,4 +1,4 @@
-//! Turns on the spot of tracked vehicles whose path leads far to the side or back.
+//! Turns tracked vehicles on the spot if their path leads far to the side or back.
 //!
 //! Controllers are made for cars. None of them steers so far that a track has to run backwards, and
 //! controllers that follow a circle drive straight on if the point is behind them. So the host acts like the
@@ -16,11 +16,11 @@ const FROM: f64 = 1.2;
 const UNTIL: f64 = 0.2;
 /// Yaw rate above which a vehicle counts as turning, rad/s.
 const TURNING: f64 = 0.05;
-/// Factor on the angle at which one track stands still, so that this angle is reached.
+/// Factor applied to the wheel angle at which one track stands still, so that this angle is actually reached.
 const BEYOND: f64 = 1.03;
 /// Distance to an obstacle ahead below which the controller decides how to pass it, m.
 const CLEAR: f64 = 8.0;
-/// Acceleration that is ordered during the turn to signal that the vehicle wants to move, and deceleration
+/// Acceleration that is ordered during the turn to show that the vehicle wants to move, and deceleration
 /// before the turn, m/s^2.
 const GOING: f64 = 0.5;
 const SLOWING: f64 = 2.0;

@@ -15,15 +15,15 @@ use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
 /// Standing time after which an agent searches for another route, s. If its previous route is still the best,
-/// the next attempts follow after the same time, then after two times, four times and so on. Red lights are
-/// shorter.
+/// the next attempt follows after the same time, then after twice this time, four times and so on. Red lights
+/// are shorter than this.
 const REROUTE_AFTER: f64 = 45.0;
-/// Maximum number of doublings of that time.
+/// Maximum number of times that this interval is doubled.
 const MOST_DOUBLED: u8 = 3;
 /// Standing time after which a vehicle that waits for a gap abandons the lane change, s. By then, no vehicle
 /// has let it in, and it blocks others.
 const WAITS_FOR_GAP: f64 = 12.0;
-/// Distance before the place where it would abandon the change within which a standing vehicle waits for its
+/// A vehicle that stands within this distance of the place where it would abandon the lane change waits for a
 /// gap, m.
 const WAITING_PLACE: f64 = 3.0;
 /// Distance within which a detour of a stuck agent returns to its route, m. Every other attempt searches for
@@ -49,7 +49,7 @@ enum Trigger {
     TooLate,
 }
 
-/// An agent that needs other lanelets between two indices of its route.
+/// An agent whose lanelets between two indices of its route have to be replaced.
 struct Need {
     from: u32,
     to: u32,
@@ -165,7 +165,8 @@ fn end_beside(
     }
 }
 
-/// Replaces a run of lanelets of an agent's route with a planner's answer. Returns whether the two differ.
+/// Replaces a sequence of lanelets in an agent's route with a planner's answer. Returns whether the two
+/// differ.
 fn take_answer(
     clock: &Clock,
     agent: AgentIndex,
@@ -229,7 +230,7 @@ impl PlanInputs<'_> {
     }
 
     /// Route of an agent without the lane change that it has missed, if no planner is needed: the agent
-    /// changes one road later, or ends beside its goal where no vehicle could change in time.
+    /// changes lanes one road later, or ends beside its goal if no vehicle could change in time.
     fn without_change(&self, agent: AgentIndex) -> Option<Route> {
         let progress = &self.agents.progress[agent.index()];
         let (at, reached) = (progress.at, progress.reached);
@@ -350,8 +351,8 @@ impl PlanInputs<'_> {
         Some(Need { from, to, input })
     }
 
-    /// Place where a detour from lanelet `from` returns to the route: the end of the first lane beyond the
-    /// distance. `None` if the goal is closer.
+    /// Place where a detour from lanelet `from` returns to the route: the end of the first lane beyond
+    /// [`REJOIN`]. `None` if the goal is closer.
     fn rejoin(&self, route: &Route, from: u32, goal_at: u32) -> Option<(u32, Goal)> {
         let mut distance = 0.0;
         for at in from + 1..goal_at {

@@ -11,7 +11,7 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 
 /// Minimum time between replans while chasing or fleeing, s.
 const REPLAN_TIME: f64 = 0.5;
-/// Planning distance of a fleeing agent, m, and the maximum number of lanelets.
+/// Distance for which the route of a fleeing agent is planned, m, and the maximum number of lanelets.
 const FLIGHT: f64 = 400.0;
 const FLIGHT_LANELETS: usize = 24;
 /// Minimum gap to vehicles on the other lane for an optional lane change, m, and additional time gap for the
@@ -88,7 +88,7 @@ impl Effecting<'_> {
             >= REPLAN_TIME
     }
 
-    /// Sets the position of another agent as an agent's goal.
+    /// Makes the position of another agent the goal of an agent.
     pub(super) fn chase(&mut self, agent: AgentIndex, id: u64) {
         let Some(other) = self.agents.census().find(id) else {
             return;
@@ -156,8 +156,8 @@ impl Effecting<'_> {
         self.agents.identity[index].phase = Phase::Driving;
     }
 
-    /// Lanelets that follow `from`, each the successor whose end is farthest from the danger. At equal
-    /// distance, the smaller index is taken.
+    /// Lanelets that follow `from`. At each step, the successor whose end is farthest from the danger is
+    /// taken; at equal distance, the one with the smaller index.
     fn flight(&self, from: LaneletIndex, danger: DVec2, class: VehicleClass) -> Vec<LaneletIndex> {
         let graph = self.ground.graph();
         let mut flight: Vec<LaneletIndex> = Vec::new();

@@ -1,4 +1,4 @@
-//! The scene that behaviours see: all driving agents, their mail, and the places of things.
+//! The scene that behaviours see: all driving agents, their mail, and the positions of objects.
 //!
 //! A scene is a copy, built once per step for all behaviours that look at others. Although they may run on
 //! several threads and change the world afterwards, they all see the same moment.
@@ -33,8 +33,8 @@ pub(crate) struct Onlooking<'a> {
 }
 
 impl Onlooking<'_> {
-    /// The driving agents, with their mail in the order of receivers, and the outlook of the agents in
-    /// `looking`.
+    /// Builds the scene of the driving agents, with their mail in the order of receivers, and with the
+    /// outlook of the agents in `looking`.
     pub(crate) fn scene(&self, mail: Vec<Message>, looking: &[AgentIndex]) -> Surroundings {
         let (view, ground) = (&self.view, self.view.ground);
         let (mut facts, leaders): (Vec<AgentFacts>, Vec<Option<AgentIndex>>) = view
@@ -161,8 +161,8 @@ impl Onlooking<'_> {
         Some(path)
     }
 
-    /// Offset of an agent to the left of the centre line of its lane, m. Off the lanes, the offset from the
-    /// nearest lane in its direction, or 0 if there is none nearby.
+    /// Offset of an agent to the left of the centre line of its lane, m. For an agent off the lanes, it is
+    /// the offset from the nearest lane in its direction, or 0 if there is none nearby.
     fn beside_lane(&self, position: &LanePosition, pose: Pose) -> f64 {
         if position.is_on_lane() {
             return position.t;

@@ -49,8 +49,8 @@ impl Effecting<'_> {
         }
     }
 
-    /// Updates the index with the current places of all agents. Searches must not find bodies that are gone,
-    /// and agents may have moved onto or off a lane between steps.
+    /// Updates the index with the current places of all agents. This is needed because agents may have been
+    /// removed or moved onto or off a lane between steps.
     pub(crate) fn find_all(&mut self) {
         let bodies = Bodies {
             ground: self.ground,

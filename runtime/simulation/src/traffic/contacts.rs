@@ -2,9 +2,9 @@
 //!
 //! There are two searches. Bodies that move freely are compared as boxes with bodies near them
 //! ([`Search::contacts`], `neighbours.rs`). Bodies that follow their lanes are compared by their order along
-//! the lanes ([`Search::contacts_in_order`]). This needs neither poses nor a grid, but considers only
-//! vehicles ahead on the agent's route, and happens only on the beat, five times a second. With `--verify`,
-//! all bodies are compared as boxes in each step.
+//! the lanes ([`Search::contacts_in_order`]). This search needs neither poses nor a grid, but it considers
+//! only vehicles ahead on the agent's route, and it runs only on the beat, five times a second. With
+//! `--verify`, all bodies are compared as boxes in each step.
 
 use super::neighbours::keeps_order;
 use super::{Index, LaneEntry, Neighbours};
@@ -39,7 +39,7 @@ impl Contact {
         Reverse(self.depth.to_bits())
     }
 
-    /// Sort key for counting contacts, made of ids rather than indices.
+    /// Sort key for counting contacts. It is made of ids rather than indices.
     pub(crate) fn order(&self, id_of: impl Fn(AgentIndex) -> u64) -> (u64, u64, Party) {
         let own = id_of(self.agent);
         let other = self.other.map_or(u64::MAX, id_of);
@@ -187,8 +187,8 @@ impl Search<'_> {
         is_near(own.lanelet) || is_at_end && next().is_some_and(is_near)
     }
 
-    /// The contact of an agent that follows its lane with another such agent, whose rear axle is `distance`
-    /// ahead of its own, m.
+    /// The contact between an agent that follows its lane and another such agent whose rear axle is
+    /// `distance` metres farther ahead.
     fn contact_with(
         &self,
         own: &LaneEntry,
@@ -216,7 +216,7 @@ impl Search<'_> {
         }
     }
 
-    /// Contacts of a body, as a box, with obstacles and with bodies that have larger numbers.
+    /// Contacts of the box of a body with obstacles and with bodies that have larger numbers.
     pub(crate) fn contacts(&self, number: usize, out: &mut Vec<Contact>) {
         let Some((agent, part)) = self.neighbours.body(number) else {
             return;
@@ -355,7 +355,7 @@ pub(crate) struct Contacts {
 type Touching = BTreeSet<(u64, Party)>;
 
 impl Contacts {
-    /// Takes the contacts of bodies that are compared as boxes, in each step.
+    /// Records the contacts of bodies that are compared as boxes. Called in each step.
     pub(crate) fn take(
         &mut self,
         time: f64,
@@ -365,7 +365,7 @@ impl Contacts {
         take(&mut self.touching, &mut self.log, time, contacts, 1, agents);
     }
 
-    /// Takes the contacts that are found by the order along lanes, every `steps` steps.
+    /// Records the contacts that are found by the order along lanes. Called every `steps` steps.
     pub(crate) fn take_in_order(
         &mut self,
         time: f64,
@@ -384,7 +384,7 @@ impl Contacts {
     }
 }
 
-/// Logs new contacts, and adds all contacts to the crash ratings for this many steps.
+/// Logs new contacts, and adds all contacts to the crash ratings, counted for `steps` steps.
 fn take(
     known: &mut Touching,
     log: &mut Vec<Collision>,

@@ -1,7 +1,7 @@
 //! Post-encroachment time: how soon a vehicle reaches a conflict in a junction after another has left it.
 //!
-//! The conflicts are those of the junction's connections, with an interval on each of the two. A vehicle
-//! leaves a conflict with its rear, and reaches it with its front [Allen 1978].
+//! A conflict concerns two connections of a junction and has an interval on each of them. A vehicle leaves a
+//! conflict with its rear, and reaches it with its front [Allen 1978].
 //!
 //! ```text
 //!            interval of A on its connection
@@ -11,8 +11,8 @@
 //!                 |   ^   |               of its own interval, on its own connection
 //! ```
 //!
-//! Only vehicles that hold a grant are considered. Other vehicles do not drive through contested junctions,
-//! or do so uninvited, which is counted separately.
+//! Only vehicles that hold a grant are considered. Other vehicles either do not drive through contested
+//! junctions or enter without a grant, which is counted separately.
 
 use super::Claims;
 use super::claims::Held;
@@ -29,14 +29,14 @@ use std::collections::BTreeMap;
 /// Delay after which an arriving vehicle counts as undisturbed, s.
 const LATEST: f64 = 5.0;
 
-/// Time that is recorded if one vehicle arrives in the same step in which the other leaves, s, because 0
+/// Time recorded if one vehicle arrives in the same step in which the other leaves, s. It is not 0, because 0
 /// means that there was no other vehicle.
 const LEAST: f32 = 1e-3;
 
 /// A conflict, given by its junction and its number there.
 type Place = (JunctionIndex, u32);
 
-/// Times at which both sides of conflicts were last left, s. Recorded only if a fitness needs them.
+/// Times at which vehicles last left each side of each conflict, s. Recorded only if a fitness needs them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Encroachment {
     left: BTreeMap<Place, [Option<f64>; 2]>,
@@ -73,8 +73,8 @@ impl Passing {
 }
 
 impl Encroachment {
-    /// Records the vehicles that left a conflict in the step that ends at `time`, s, and rates the vehicles
-    /// that reached a conflict which another vehicle has left.
+    /// Records the vehicles that left a conflict in the step that ends at `time`, s. Rates the vehicles that
+    /// reached a conflict after another vehicle had left it.
     pub(crate) fn watch(
         &mut self,
         time: f64,
@@ -200,8 +200,8 @@ mod tests {
         }
     }
 
-    /// The least time for the second of two cars that cross at constant speed with a delay of the second, s,
-    /// and the intervals of the conflict, m.
+    /// Two cars cross at constant speed, the second with a delay, s. Returns the least post-encroachment time
+    /// of the second car, s, and the intervals of the conflict, m.
     fn crossing(delay: f64) -> (f32, Interval, Interval) {
         let mut stand = Stand::crossing();
         let mut routes = Vec::new();

@@ -56,8 +56,8 @@ pub(crate) struct Index {
     ranges: Vec<Range>,
     /// Lanelets with a vehicle.
     occupied: Vec<LaneletIndex>,
-    /// Occupied lanelets as one bit per lanelet. Most look-ups are of empty lanelets, and the bits of a whole
-    /// city fit into the nearest cache.
+    /// Occupied lanelets, one bit per lanelet. Most look-ups find an empty lanelet, and the bits of a whole
+    /// city fit into the first-level cache.
     is_occupied: Vec<u64>,
     /// The entry of each agent on its own lanelet.
     entry_of: Vec<u32>,
@@ -72,7 +72,7 @@ pub(crate) struct Index {
     grid: GridIndex,
     /// Number of driving agents.
     pub(crate) driving: usize,
-    /// Whether any body is off the lanes. Lane traffic searches by position only for such bodies.
+    /// Whether any body is off the lanes. Only then does lane traffic have to search by position.
     pub(crate) any_off_lane: bool,
     /// Bodies off the lanes: vehicles with their trailers, and uncoupled trailers.
     pub(crate) off_lanes: Vec<OffLane>,
@@ -89,8 +89,8 @@ impl Index {
         }
     }
 
-    /// Enters all agents on their current lanes, and also in the grid if any of them is off the lanes.
-    /// O(agents), apart from sorting on crowded lanelets.
+    /// Lists all agents on their current lanes, and also in the grid if any of them is off the lanes.
+    /// O(agents), plus sorting on crowded lanelets.
     pub(crate) fn rebuild(&mut self, bodies: &Bodies<'_>, types: &VehicleTypes) {
         let agents = bodies.agents;
         self.clear(agents.capacity());
@@ -137,8 +137,7 @@ impl Index {
         }
     }
 
-    /// Enters all agents in the grid at their current positions, unless that has already been done.
-    /// O(agents).
+    /// Lists all agents in the grid at their current positions, unless this has already been done. O(agents).
     pub(crate) fn locate(&mut self, bodies: &Bodies<'_>, types: &VehicleTypes) {
         if self.is_located {
             return;

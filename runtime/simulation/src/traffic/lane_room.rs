@@ -6,7 +6,8 @@ use crate::vehicle_type::VehicleType;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// Computes the free room of a vehicle at a heading: the room beside its lane that its body does not use.
+/// Computes the free room around a vehicle with a given heading: the room beside its lane, minus the
+/// deviation of its body from the lane.
 ///
 /// ```text
 ///           .------.
@@ -21,8 +22,8 @@ pub(super) struct LaneRoom<'a> {
 }
 
 impl LaneRoom<'_> {
-    /// Distance by which the vehicle's points may move without touching an obstacle, m; a lower bound. 0 or
-    /// less if unknown.
+    /// Lower bound on the distance that every point of the vehicle may move without touching an obstacle, m;
+    /// 0 or less if unknown.
     pub(super) fn of(&self, position: &LanePosition) -> f64 {
         let &LanePosition { lanelet, s, t, .. } = position;
         // Nothing is known of the surroundings before the start or beyond the end of a lanelet.
@@ -45,9 +46,9 @@ impl LaneRoom<'_> {
         lanes.room_aside(lanelet, self.vehicle_type.is_long())
     }
 
-    /// Greatest distance by which the body deviates from the lane between two positions on a lanelet, m, of
-    /// which the second may lie beyond its end. Infinite near obstacles, or if the lanes beyond are unknown
-    /// or short.
+    /// Greatest distance by which the body deviates from the lane between two positions on a lanelet, m. The
+    /// second position may lie beyond the end of the lanelet. Infinite near obstacles, or if the lanes beyond
+    /// are unknown or short.
     fn drift_ahead(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
         let here = self.drift_on(lanelet, from, to);
         let over = to - self.ground.length(lanelet);
@@ -57,7 +58,7 @@ impl LaneRoom<'_> {
         here + self.drift_beyond(self.ground.successors(lanelet), over, |_| (0.0, over))
     }
 
-    /// Like `drift_ahead`, but the first position may lie before the start.
+    /// Like `drift_ahead`, but the first position may lie before the start of the lanelet.
     fn drift_behind(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
         let here = self.drift_on(lanelet, from, to);
         if from >= 0.0 {
@@ -67,8 +68,8 @@ impl LaneRoom<'_> {
         here + self.drift_beyond(before, -from, |length| (length + from, length))
     }
 
-    /// Greatest deviation on the lanelets beyond an end, over `over` metres of each. `stretch` returns the
-    /// interval for a lanelet's length, m.
+    /// Greatest deviation on the lanelets beyond one end of a lanelet, over `over` metres of each. `stretch`
+    /// returns the interval to examine for a lanelet of the given length, m.
     fn drift_beyond(
         &self,
         lanelets: &[LaneletIndex],

@@ -23,12 +23,12 @@ pub(crate) struct Lanes<'a> {
     pub(crate) agents: AgentsRef<'a>,
 }
 
-/// The part of a lane that is open to vehicles which enter it at its start.
+/// The part of a lane that is open to vehicles entering it at its start.
 #[derive(Clone, Copy)]
 pub(super) struct Tail<'a> {
     /// Greatest distance that these vehicles can drive onto it, m.
     pub(super) reach: f64,
-    /// Vehicles up to that position, from back to front.
+    /// Vehicles within this distance, from back to front.
     pub(super) there: &'a [LaneEntry],
     /// Whether this is the whole lane, with no vehicle between it and another lane.
     pub(super) is_whole: bool,
@@ -85,8 +85,8 @@ impl<'a> Lanes<'a> {
 
     /// Whether a vehicle at the given position on a lane, m, can drive far enough to complete a change to the
     /// adjacent lane even if the vehicle ahead of it stops. It has to complete the change within `room`
-    /// metres in any case. If it stopped between two lanes, it would block both, perhaps including vehicles
-    /// for which it then waits.
+    /// metres in any case. If it stopped between two lanes, it would block both. It might then block the very
+    /// vehicles for which it waits.
     pub(crate) fn has_room_to_get_over(self, agent: AgentIndex, spot: LaneSpot, room: f64) -> bool {
         let LaneSpot { lanelet, s } = spot;
         let mut others = self.index.on_lanelet(lanelet).iter();

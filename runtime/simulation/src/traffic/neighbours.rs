@@ -25,11 +25,11 @@ use rayon::prelude::*;
 use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
 
-/// Room between the circles of two bodies below which they are neighbours, m.
+/// Two bodies are neighbours if the room between their bounding circles is less than this, m.
 const MARGIN: f64 = 8.0;
-/// Maximum room to obstacles that is determined, m.
+/// Maximum room to obstacles that is computed, m. Larger room is stored as this value.
 const OBSTACLE_MARGIN: f64 = 1.0;
-/// Minimum length of a move that is added up, m, so that no move is lost to rounding.
+/// Moves are added up only once they reach this length, m, so that none is lost to rounding.
 const LEAST_MOVE: f64 = 1e-3;
 /// Safety margin on room, m. It covers moves that have not been added up yet, and rounding to single
 /// precision.
@@ -68,7 +68,7 @@ struct Followed {
 enum State {
     /// It drives and is compared with all other bodies.
     Free,
-    /// It drives and is not compared with other bodies in this state.
+    /// It drives, and is not compared with other bodies in the state `KeepsOrder`.
     KeepsOrder,
     /// Its agent has left.
     Gone,
@@ -78,7 +78,8 @@ enum State {
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     other: u32,
-    /// Sum of the moves of both bodies up to which they cannot touch, m; negative if their circles meet.
+    /// The bodies cannot touch until the sum of their moves exceeds this distance, m; negative if their
+    /// circles overlap.
     room: f32,
 }
 
@@ -87,7 +88,7 @@ struct Pair {
 pub(crate) struct Neighbours {
     bodies: Vec<Followed>,
     pairs: Vec<Pair>,
-    /// Greatest room between listed bodies, m.
+    /// Room between two bodies up to which they are listed, m.
     margin: f32,
 }
 
@@ -174,7 +175,7 @@ impl Neighbours {
         self.look_for_obstacles(shapes, helpers);
     }
 
-    /// Clears all lists, because vehicle types or obstacles may have changed.
+    /// Clears all lists. Called when vehicle types or obstacles may have changed.
     pub(crate) fn forget(&mut self) {
         self.bodies.clear();
         self.pairs.clear();
@@ -215,7 +216,7 @@ impl Neighbours {
     }
 
     /// Adds up the distances that bodies have moved. Returns whether the list is still valid: no body is
-    /// missing from it or has changed, and none has moved by half of the margin.
+    /// missing or has changed, and none has moved by half the margin.
     fn holds_still(
         &mut self,
         shapes: Shapes<'_>,
@@ -298,7 +299,7 @@ impl Neighbours {
         self.pairs.extend(found.into_iter().map(|(_, pair)| pair));
     }
 
-    /// Recomputes how far bodies may move if they have used up their room to obstacles.
+    /// Recomputes the room to obstacles of bodies that have used it up.
     fn look_for_obstacles(&mut self, shapes: Shapes<'_>, helpers: Option<&rayon::ThreadPool>) {
         let obstacles = &shapes.bodies.ground.obstacles;
         let displaced = shapes.bodies.dynamics.rigid.displaced();

@@ -174,7 +174,7 @@ fn a_full_block_of_one_way_streets_locks_unless_its_rings_turn() {
     lawful(&left, "left as it is");
 }
 
-/// Asserts that vehicles have not touched and have entered no junction without a grant.
+/// Asserts that no vehicles have touched and that none has entered a junction without a grant.
 fn lawful(summary: &Summary, what: &str) {
     assert!(
         summary.collisions.is_empty(),

@@ -116,7 +116,7 @@ impl Controller for Listener {
     }
 }
 
-/// The built-in modules and a listener, with the list of what the listener records.
+/// The built-in modules and a listener, with the list of notifications that the listener records.
 fn listening(scenario: &mut Scenario) -> (Registry, Told) {
     let told = Told::default();
     let ears = told.clone();

@@ -28,13 +28,12 @@ impl World {
         self.clock.dt
     }
 
-    /// Status of the path of an agent off the lanes; `None` if it does not plan one.
+    /// Status of the path of an agent off the lanes; `None` if the agent does not plan.
     pub fn path_status(&self, id: u64) -> Option<&PathStatus> {
         self.ground_plans.status(id)
     }
 
-    /// Statuses of the agents off the lanes that have no path, or for which it is not yet known whether one
-    /// exists, by id.
+    /// Statuses of the agents off the lanes that have no path or do not yet know whether there is one, by id.
     pub fn without_known_path(&self) -> impl Iterator<Item = (u64, &PathStatus)> {
         self.ground_plans.without_known_path()
     }
@@ -102,7 +101,7 @@ impl World {
         &self.traffic.contacts.log
     }
 
-    /// Numbers of loose obstacles that have been moved and felled, at the level with bodies that push.
+    /// Numbers of loose obstacles that have been moved and felled. Only level `rigid` moves obstacles.
     pub fn loose_counts(&self) -> LooseCounts {
         self.dynamics.rigid.counts(&self.ground).unwrap_or_default()
     }

@@ -64,7 +64,7 @@ const STAGES: [(&str, &[&str]); 15] = [
     ("retire", &["stages/retire.rs"]),
 ];
 
-/// Methods of agents that write columns, with these columns.
+/// Methods of agents that write columns, with the columns that they write.
 const VERBS: [(&str, &[&str]); 4] = [
     ("agents.give(", &["command", "pedals"]),
     ("agents.insert(", &COLUMNS),
@@ -72,7 +72,7 @@ const VERBS: [(&str, &[&str]); 4] = [
     ("agents.set_level(", &["identity"]),
 ];
 
-/// Methods that write rows and columns.
+/// Methods that write to rows and columns.
 const WRITING: [&str; 4] = ["put", "add", "note_kept", "iter_mut"];
 
 /// Columns that are only read, and columns that are also written.
@@ -111,7 +111,7 @@ fn text_of(place: &str) -> String {
     all
 }
 
-/// The text after an index in brackets.
+/// Returns the text after an index in brackets.
 fn behind_index(text: &str) -> &str {
     let mut depth = 0;
     for (at, letter) in text.char_indices() {
@@ -127,7 +127,8 @@ fn is_part_of_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// Whether the text after a column writes it, by setting a field or calling a method that writes.
+/// Whether the text after the name of a column writes to the column, by setting a field or calling a method
+/// that writes.
 fn is_written(behind: &str) -> bool {
     let mut rest = behind_index(behind).trim_start();
     while let Some(field) = rest.strip_prefix('.') {
@@ -147,7 +148,7 @@ fn is_written(behind: &str) -> bool {
     }
 }
 
-/// Columns that a text accesses.
+/// Columns that a source text accesses.
 fn access(text: &str) -> Access {
     let mut found = Access::default();
     let mut seen = BTreeSet::new();

@@ -13,7 +13,7 @@ use roadwright_geometry::{Pose, unit};
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::{Agent, AgentId, CrossSection, DynamicsLevel, Edit, Place, Stack};
 
-/// An agent on open ground with a given path.
+/// An agent on open ground that follows a given path.
 fn on_a_path(controller: &str, waypoints: Vec<Waypoint>) -> World {
     let mut scenario = Scenario::new("open ground");
     let stack = Stack::with_controller(controller);

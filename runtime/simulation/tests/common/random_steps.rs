@@ -1,4 +1,4 @@
-//! Random steps at which worlds are saved. `ROADWRIGHT_SEED` selects others.
+//! Random steps at which worlds are saved. `ROADWRIGHT_SEED` sets the seed.
 
 use std::fmt::{self, Display};
 

@@ -46,7 +46,7 @@ const NEAR: Lookahead = Lookahead {
     time: 0.0,
 };
 
-/// A controller that accelerates, whatever is ahead.
+/// A controller that accelerates regardless of what is ahead.
 struct Blind;
 
 static BLIND: ModuleInfo = ModuleInfo {

@@ -146,7 +146,7 @@ impl RigidBodies {
         })
     }
 
-    /// State of loose obstacles that is carried from step to step.
+    /// State of the loose obstacles that steps carry over, for hashing.
     pub(crate) fn hashed_loose(&self) -> Option<&BTreeMap<ObstacleId, LooseState>> {
         (!self.loose.is_empty()).then_some(&self.loose)
     }

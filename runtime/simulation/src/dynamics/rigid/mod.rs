@@ -1,9 +1,9 @@
 //! Rigid bodies: vehicles on springs in three dimensions that can push each other.
 //!
-//! Unlike bodies of other levels, they all move together, after the others in a step. Nearby obstacles and
-//! vehicles are set up around them ([`surroundings`]), and [`Yard`] simulates them. The stored state is plain
-//! data, so that a restored world continues bit for bit. Bodies are processed in the order of ids, whatever
-//! their indices are.
+//! Unlike bodies of other levels, they all move together, after all other bodies of a step. Nearby obstacles
+//! and vehicles are set up around them ([`surroundings`]), and [`Yard`] simulates them. The stored state is
+//! plain data, so that a restored world continues bit for bit. Bodies are processed in the order of ids,
+//! whatever their indices are.
 
 mod loose;
 mod surroundings;
@@ -28,7 +28,8 @@ use roadwright_vehicle::trailer::Train;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Speed below which a vehicle counts as standing, m/s. Springs rock it a little.
+/// Speed below which a vehicle counts as standing, m/s. It is not 0 because the springs rock the body
+/// slightly.
 const ROCKING: f64 = 0.05;
 /// Speed below which other agents see the vehicle as standing, m/s.
 const STANDSTILL: f64 = 2e-3;
@@ -153,7 +154,7 @@ fn attitude(car: &CarState) -> Attitude {
     }
 }
 
-/// The ground for wheels: the terrain, or level ground without one, with its grip.
+/// The ground under the wheels with its grip: the terrain, or level ground if there is none.
 pub(crate) struct Land<'a>(pub(crate) &'a Ground);
 
 impl Surface for Land<'_> {

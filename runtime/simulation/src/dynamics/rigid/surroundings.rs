@@ -107,7 +107,7 @@ impl Around<'_> {
         }
     }
 
-    /// Adds fixed obstacles. Returns the numbers of loose ones.
+    /// Adds nearby fixed obstacles. Returns the numbers of the loose obstacles nearby.
     fn add_stills(
         &self,
         places: &[DVec2],

@@ -10,29 +10,30 @@
 //! A vehicle requests an alley as it requests a junction. On the open road it waits before the alley. If
 //! there is no room to stand between a junction and the alley, it is let into both at once or into neither.
 //! Vehicles in the same direction follow each other until a vehicle has waited at the other end for
-//! [`TURN_AFTER`]. After that, vehicles that requested later are not let in from this end before it.
+//! [`TURN_AFTER`]. From then on, vehicles at this end that requested later than that vehicle are not let in
+//! before it.
 //!
 //! **Why waiting never forms a circle:** a vehicle requests all alleys up to the first place where it can
 //! stand clear of alleys and junctions, and gets them all at once. It makes the request from such a place or
 //! from a stop line before all of them. So a vehicle that holds an alley never waits for another alley, and
-//! never gives one back for which another vehicle could wait. Like any vehicle, it waits only for vehicles
-//! with tickets of junctions, and those wait for no alley. A vehicle that waits for an alley holds neither
-//! alley nor ticket. It keeps other vehicles out of alleys but not out of junctions, and only if they
-//! requested later. The first vehicle to request is blocked only by vehicles inside.
+//! never has to give back an alley for which another vehicle could be waiting. Like any other vehicle, it
+//! waits only for vehicles that hold junction tickets, and those wait for no alley. A vehicle that waits for
+//! an alley holds neither alley nor ticket. It keeps other vehicles out of alleys but not out of junctions,
+//! and only if they requested later. The first vehicle to request is blocked only by vehicles inside.
 //!
 //! **Why no vehicle waits indefinitely, while the lanes beyond drain:** vehicles inside leave, and vehicles
-//! of the other direction are no longer let in if they requested later. The number of vehicles that requested
-//! earlier and go first is at most the number that can request at once.
+//! of the other direction are no longer let in if they requested later. At most as many vehicles as can
+//! request at once have requested earlier and go first.
 //!
-//! Where cars can pass each other but a bus can pass no vehicle, or where only two buses cannot pass each
-//! other, only the vehicles concerned wait for each other
+//! In some alleys, cars can pass each other but a bus can pass no vehicle; in others, only two buses cannot
+//! pass each other. There, only the vehicles concerned wait for each other
 //! ([`Passing`](roadwright_scenario::alleys::Passing)). Such an alley extends beyond an alley for two cars
 //! that lies within it. A vehicle that needs both gets both at once, so no vehicle waits within one for the
 //! other.
 //!
-//! A vehicle inside that was not let in (it spawned there, or its driver does not look) counts as holding the
-//! alley until it has left. If it needs the next alley to leave, vehicles that wait for its current alley do
-//! not keep the next one from it.
+//! A vehicle that is inside without having been let in (it spawned there, or its driver ignores the rules)
+//! counts as holding the alley until it has left. If it needs the next alley in order to leave, vehicles that
+//! wait for its current alley do not keep it out of the next one.
 
 use super::Scratch;
 use super::request::{Need, Request, reach};
@@ -66,20 +67,20 @@ struct Hold {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Waiter {
     agent: AgentIndex,
-    /// Index in its route of the alley's lanelet.
+    /// Index of the alley's lanelet in its route.
     at: u32,
     /// Step of its request.
     since: u64,
 }
 
-/// Alleys that agents hold, and agents that wait for one.
+/// Alleys that agents hold, and agents that wait for alleys.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Alleys {
     /// Held alleys, in the order of the grants.
     held: Vec<Hold>,
     /// Waiting agents, ordered by index.
     waiting: Vec<Waiter>,
-    /// Whether alleys are treated as ordinary roads, as a baseline for tests.
+    /// Whether alleys are treated as ordinary roads. Used as a baseline in tests.
     #[cfg(test)]
     #[serde(skip)]
     pub(crate) leaves_alleys: bool,
@@ -92,8 +93,8 @@ pub(crate) struct Alleys {
 struct AlleyLists {
     /// Agents that may reach an alley soon.
     near: Vec<AgentIndex>,
-    /// Requests for alleys from the open road. The next two lists contain the alleys that one request needs,
-    /// and the alleys that are kept for agents that have waited long.
+    /// Requests for alleys from the open road. Of the next two lists, one contains the alleys that a request
+    /// needs, and the other the alleys that are kept for agents that have waited long.
     requests: Vec<AlleyRequest>,
     needs: Vec<AlleyNeed>,
     kept: Vec<Kept>,
@@ -156,7 +157,7 @@ impl Alleys {
         (held.collect::<Vec<_>>(), waiting)
     }
 
-    /// Whether all indices fit a ground and this number of agents.
+    /// Whether all indices are valid for a ground and this number of agents.
     pub(super) fn fits(&self, ground: &Ground, agents: usize) -> bool {
         let (alleys, lanelets) = (
             ground.alleys().list().len(),
@@ -172,7 +173,7 @@ impl Alleys {
             && self.waiting.is_sorted_by_key(|one| one.agent)
     }
 
-    /// Whether there are alleys that the two directions use in turn, and they are not ignored.
+    /// Whether there are alleys that the two directions use in turn, and the alleys are not ignored.
     #[cfg(test)]
     pub(super) fn are_heeded(&self, ground: &Ground) -> bool {
         !ground.alleys().is_empty() && !self.leaves_alleys
@@ -184,8 +185,8 @@ impl Alleys {
         !ground.alleys().is_empty()
     }
 
-    /// Revokes what an agent holds, starting at an index of its route, unless it is already in an alley. In
-    /// that case, it holds everything that it needs to leave, and keeps it.
+    /// Revokes the alleys that an agent holds from an index of its route on, unless it is already in an
+    /// alley. An agent in an alley keeps everything that it holds, because it needs it in order to leave.
     pub(super) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         let mut own = self.held.iter().filter(|hold| hold.agent == agent);
         if !own.any(|hold| hold.has_entered) {
@@ -193,13 +194,13 @@ impl Alleys {
         }
     }
 
-    /// Revokes all that an agent holds.
+    /// Revokes all alleys that an agent holds.
     pub(super) fn forget(&mut self, agent: AgentIndex) {
         self.held.retain(|hold| hold.agent != agent);
     }
 
-    /// The index of an agent's route up to which it holds alleys; 0 if it holds none. Its route is not
-    /// replanned before that index, because it could then lead through an alley that another vehicle holds.
+    /// Route index up to which an agent holds alleys; 0 if it holds none. Its route is not replanned before
+    /// that index, because it could then lead through an alley that another vehicle holds.
     pub(crate) fn held_to(&self, agent: AgentIndex) -> u32 {
         let own = self.held.iter().filter(|hold| hold.agent == agent);
         own.map(|hold| hold.at + 1).max().unwrap_or(0)
@@ -333,7 +334,7 @@ impl Alleys {
         self.lists.requests = requests;
     }
 
-    /// Forgets which alleys were kept in the last update.
+    /// Clears the list of alleys that were kept in the last update.
     pub(super) fn begin(&mut self) {
         self.lists.kept.clear();
     }
@@ -388,8 +389,8 @@ impl Alleys {
         None
     }
 
-    /// The alleys that an agent needs at once, starting at an index of its route: up to the first place
-    /// beyond the lanelet at `beyond` where the vehicle can stand clear of them.
+    /// The alleys that an agent needs at once. They start at an index of its route and extend to the first
+    /// place beyond the lanelet at `beyond` where the vehicle can stand clear of alleys.
     fn chain(
         &self,
         agent: AgentIndex,
@@ -506,8 +507,8 @@ impl Alleys {
         }
     }
 
-    /// Whether a vehicle for which alleys are kept has to wait until `inside` has left. That vehicle spawned
-    /// in one of the alleys, so it must not wait for the keeper in turn.
+    /// Whether the vehicle `keeper`, for which alleys are kept, has to wait until `inside` has left. The
+    /// vehicle `inside` spawned in one of these alleys, so it must not in turn wait for `keeper`.
     fn waits_for(&self, keeper: AgentIndex, inside: AgentIndex, kept: &[Kept]) -> bool {
         let mut sides = kept
             .iter()
@@ -580,7 +581,7 @@ impl Alleys {
         }
     }
 
-    /// Whether an agent that requests an alley from the open road is the foremost one there that has not been
+    /// Whether an agent that requests an alley from the open road is the first agent there that has not been
     /// let in.
     pub(super) fn has_turn(&self, request: &AlleyRequest, situation: &Situation<'_>) -> bool {
         let (agent, (hold_at, hold_s)) = (request.agent, request.hold);
@@ -665,8 +666,8 @@ impl Alleys {
         }
     }
 
-    /// Whether an alley that an agent does not hold lies before an index of its route. In that case it sends
-    /// no request for anything beyond.
+    /// Whether an alley that an agent does not hold lies before an index of its route. If so, the agent
+    /// requests nothing beyond that alley.
     pub(super) fn is_held_up_before(&self, agent: AgentIndex, at: u32) -> bool {
         let known = self.waiting.binary_search_by_key(&agent, |one| one.agent);
         known.is_ok_and(|place| self.waiting[place].at < at)

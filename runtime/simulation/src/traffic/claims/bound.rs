@@ -1,10 +1,11 @@
 //! The longest possible wait at a junction.
 //!
 //! The request of a vehicle that has waited long enough is locked: no more vehicles on conflicting
-//! connections are let in before it. Each lane can then still have one vehicle that was let in earlier. Each
-//! of those leaves within the time that the slowest and longest vehicle takes for the longest connection. At
-//! signals, all of that happens during the green of two cycles, as long as no agent holds a stage. A vehicle
-//! makes its request when it is at most third in the queue, so this adds up at most three times.
+//! connections are let in before it. At that time, one vehicle per lane may still be inside because it was
+//! let in earlier. Each of these vehicles leaves within the time that the slowest and longest vehicle takes
+//! for the longest connection. At signals, all of this happens during the green of two cycles, unless an
+//! agent holds a stage. A vehicle makes its request when it is at most third in the queue, so the total is at
+//! most three times this wait.
 
 use super::Claims;
 use super::rule::keep_out_after;
@@ -13,17 +14,17 @@ use crate::traffic::people::{PATIENCE, PATIENCE_OF_DRIVERS};
 use roadwright_scenario::junction::WALKING_SPEED;
 use roadwright_scenario::{JunctionIndex, NodeId};
 
-/// Lowest average speed of a vehicle that leaves a junction, m/s, and its greatest length, m.
+/// Assumptions for vehicles that leave a junction: lowest average speed, m/s, and greatest length, m.
 const LEAST_SPEED: f64 = 3.0;
 const LONGEST: f64 = 12.0;
 /// Maximum number of vehicles on one lane that request at once. They request from 12 m before the line.
 const ASKING: f64 = 3.0;
-/// Time that a vehicle takes to clear a crossing ahead of pedestrians, and that pedestrians take to walk
-/// clear of the kerb, s.
+/// Time that a vehicle takes to clear a crossing before pedestrians, and that pedestrians take to get clear
+/// of the kerb, s.
 const BEFORE_PEOPLE: f64 = 3.0;
 
-/// Longest time that an agent waits for the junction of a node while the lanes beyond it drain and the junction
-/// itself is not obstructed, s; `None` if there is no such node.
+/// Longest time that an agent waits for the junction at a node, s, provided that the lanes beyond it drain
+/// and the junction itself is not obstructed. `None` if there is no such node.
 #[must_use]
 pub fn longest_wait_at(ground: &Ground, node: NodeId) -> Option<f64> {
     let junction = ground.roads.junction_of(node)?;
@@ -31,8 +32,8 @@ pub fn longest_wait_at(ground: &Ground, node: NodeId) -> Option<f64> {
 }
 
 impl Claims {
-    /// The longest wait of a vehicle that requests a junction, while the lanes beyond it drain and no
-    /// vehicle stands in it, s.
+    /// Longest wait of a vehicle that requests a junction, s, provided that the lanes beyond it drain and no
+    /// vehicle stands in it.
     pub(crate) fn bound(junction: JunctionIndex, ground: &Ground) -> f64 {
         let connections = ground.connections_through(junction);
         let longest = connections.lengths.fold(0.0, f64::max);
@@ -47,9 +48,9 @@ impl Claims {
 }
 
 /// Time that pedestrians may add to a wait, s. Whenever a pedestrian has waited for [`PATIENCE`], all
-/// pedestrians at the crossing walk over its longest stretch. In between, vehicles that have waited for
-/// [`PATIENCE_OF_DRIVERS`] go first. At signals, pedestrians walk in stages, which are already counted, but a
-/// vehicle that turns over a crossing waits until the last pedestrian has cleared it.
+/// pedestrians at the crossing walk over its longest stretch. Between these times, vehicles that have waited
+/// for [`PATIENCE_OF_DRIVERS`] go first. At signals, pedestrians walk in stages, which are already counted,
+/// but a vehicle that turns over a crossing waits until the last pedestrian has cleared it.
 fn kept_at_most(junction: JunctionIndex, alone: f64, ground: &Ground) -> f64 {
     let sites = ground.crossings().sites();
     let own = ground.crossings().of_junction(junction);

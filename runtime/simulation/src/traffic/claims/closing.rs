@@ -2,10 +2,11 @@
 //!
 //! Where stop lines move outward, a vehicle that now stands before a line would find itself inside the
 //! junction. Approaching vehicles are therefore first held back at [`FAR`] before the junction, while nearer
-//! vehicles proceed as usual. The junction is closed once these have passed it.
+//! vehicles proceed as usual. The junction is closed once those nearer vehicles have passed it.
 //!
 //! Connections without a conflict need no ticket, for example a connection into a separate lane or out of a
-//! ring. Vehicles on them have to wait where the road changes, because it would otherwise change under them.
+//! ring. Vehicles on such connections have to wait before the part of the road that changes, because it would
+//! otherwise change under them.
 
 use super::grants::{Grant, Grants};
 use super::request::Need;
@@ -17,10 +18,11 @@ use crate::records::AgentIndex;
 use roadwright_scenario::JunctionIndex;
 use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
 
-/// Distance from a connection up to which vehicles are considered, m. Every vehicle can stop within it.
+/// Distance before a connection within which vehicles are considered, m. Every vehicle can stop within this
+/// distance.
 const SIGHT: f64 = 100.0;
 
-/// Distance by which a held vehicle may stand closer than required, m.
+/// Tolerance by which a held vehicle may stand closer to the junction than required, m.
 const SLACK: f64 = 0.5;
 
 /// The next connection of an agent into a junction from which vehicles are held back.
@@ -41,7 +43,7 @@ impl ComingJunction {
         self.distance >= self.hold - SLACK
     }
 
-    /// Whether the agent can still stop there.
+    /// Whether the agent can still stop before the place where it is held back.
     fn can_be_held(&self, agent: AgentIndex, situation: &Situation<'_>) -> bool {
         let to_hold = (self.distance - self.hold).max(0.0);
         self.hold > 0.0 && self.is_before_hold() && situation.can_stop(agent, to_hold)
@@ -207,7 +209,7 @@ impl Closing {
         })
     }
 
-    /// Stops the vehicles that approach closed junctions on connections without a conflict and can still
+    /// Stops vehicles that approach closed junctions on connections without a conflict, if they can still
     /// stop.
     pub(super) fn hold_before_closed(
         &self,
@@ -325,7 +327,7 @@ impl Situation<'_> {
         })
     }
 
-    /// The connections without a conflict that an agent is on or will reach next, each with the agent.
+    /// The connections without a conflict that agents are on or will reach next, each with its agent.
     fn free_connections(
         self,
         agent: AgentIndex,

@@ -1,5 +1,5 @@
-//! Follow-up times: how soon one vehicle may follow another over a line with a sign, where each driver has to
-//! look.
+//! Follow-up times: how soon one vehicle may follow another over a stop line with a sign, where each driver
+//! has to look for traffic.
 //!
 //! ```text
 //!                    | line
@@ -21,12 +21,13 @@ use std::collections::BTreeMap;
 /// Age after which entries are forgotten, s. It exceeds every follow-up time.
 const FORGOTTEN_AFTER: f64 = 10.0;
 
-/// The steps in which a vehicle last drove over the lines with signs, by the lanelets that end there.
+/// For each stop line with a sign, the step in which a vehicle last drove over it, by the lanelet that ends
+/// there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Entries(BTreeMap<LaneletIndex, u64>);
 
 impl Entries {
-    /// The same entries on other roads; `lanelet` maps old lanelets to new ones.
+    /// Returns the same entries for other roads. `lanelet` maps old lanelets to new ones.
     pub(super) fn moved(&self, lanelet: impl Fn(LaneletIndex) -> Option<LaneletIndex>) -> Self {
         let entries = self.0.iter();
         Self(

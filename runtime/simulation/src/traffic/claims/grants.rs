@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// First ticket. Lower numbers are reserved for vehicles that are already inside a junction without a ticket.
 const FIRST_TICKET: u64 = 1 << 32;
 /// Difference between successive tickets. The numbers in between are for vehicles that are let in later but
-/// pass earlier.
+/// pass first.
 const TICKET_STEP: u64 = 1 << 20;
 
 /// Largest ticket that is accepted from a save. From there, 2^42 more vehicles can be let in before tickets
@@ -28,22 +28,24 @@ pub(super) struct Grant {
     pub(super) at: u32,
     /// Lanelet beyond the junction.
     pub(super) exit: LaneletIndex,
-    /// Number in the order of passing. On conflicting connections, the lower ticket passes first.
+    /// Number in the order of passing. On conflicting connections, the vehicle with the lower ticket passes
+    /// first.
     pub(super) ticket: u64,
-    /// Expected delay by other vehicles, s.
+    /// Expected delay caused by other vehicles, s.
     pub(super) delay: f32,
     /// Whether the agent's front has reached the connection.
     pub(super) has_entered: bool,
     /// Whether the agent was let in by the junction, rather than being inside when its grant was created.
     pub(super) is_invited: bool,
-    /// Whether it is the first grant of a chain. Signals are obeyed only there, or after narrow bends.
+    /// Whether it is the first grant of a chain. Signals are obeyed only at the first grant, or after narrow
+    /// bends.
     pub(super) is_first: bool,
     /// Whether the agent was let in to resolve a gridlock, together with a ring of full lanes.
     pub(super) is_in_ring: bool,
     /// Whether the agent was let in to turn on red.
     pub(super) is_on_red: bool,
-    /// Position of the agent's front when an edit moved the stop line behind it, m; 0 if no edit did. The
-    /// agent may wait there for other vehicles, even if the conflict begins earlier.
+    /// Position of the agent's front at the time an edit moved the stop line behind it, m; 0 if this did not
+    /// happen. The agent may wait there for other vehicles, even if the conflict begins earlier.
     pub(super) stands_at: f32,
     #[serde(skip)]
     pub(super) noted: Noted,
@@ -179,7 +181,8 @@ impl Grants {
         JunctionIndex::up_to(self.granted.len()).zip(&self.granted)
     }
 
-    /// Content to hash. It has ids instead of indices, so that it does not depend on where agents are stored.
+    /// Contents for a hash. They have ids instead of indices, so that they do not depend on where agents are
+    /// stored.
     pub(super) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64) -> impl Serialize {
         let mut granted = Vec::new();
         for (junction, grants) in self.by_junction() {

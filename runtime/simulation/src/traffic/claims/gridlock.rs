@@ -10,11 +10,11 @@
 //!            |  <- C
 //! ```
 //!
-//! Each head waits for one lane, so finding rings means following one arrow from each head: O(heads). All
+//! Each head waits for one lane, so rings are found by following one arrow from each head: O(heads). All
 //! heads of a ring are let in at once if each fits into the place that the next one leaves and no other
-//! vehicle blocks them. At signals, the heads request and hold the stages that give them green, as any agent
-//! may, until all of them have green. If a ring has stood for long, a head that can take another route is
-//! rerouted. If none can, the ring is counted and stays; no vehicle is ever removed.
+//! vehicle blocks them. At signals, the heads request the stages that give them green and hold these stages,
+//! as any agent may, until all of them have green. If a ring has stood for long, a head that can take another
+//! route is rerouted. If none can, the ring is counted and stays; no vehicle is ever removed.
 
 use super::alley::Alleys;
 use super::grants::Grants;
@@ -40,7 +40,7 @@ const DETOUR_RATE: f64 = 0.1;
 /// moment.
 pub(super) const STANDS: f64 = 3.0;
 /// Standing time of all heads of a ring after which one of them is rerouted, s. The second value applies if
-/// heads need green, for which they may wait two cycles of each signal.
+/// heads need green, because they may have to wait two cycles of each signal for it.
 const TURNS_WITHIN: f64 = 60.0;
 const TURNS_WITHIN_AT_SIGNALS: f64 = 240.0;
 /// Standing time after which heads request green, s. Most queues have moved on by then.
@@ -49,9 +49,9 @@ const ASKS_FOR_GREEN: f64 = 15.0;
 const QUEUE: usize = 12;
 /// Maximum number of adjacent lanes that are followed in that search.
 const MOST_LANES_BESIDE: usize = 8;
-/// Maximum distance from its stop line at which a vehicle is let in with a ring, m, because the others have
-/// to wait for it. With a larger value, its signal might turn red before it gets there, and only part of the
-/// ring would have moved.
+/// Maximum distance from its stop line at which a vehicle is let in with a ring, m. It is short because the
+/// others have to wait for the vehicle. With a larger value, its signal might turn red before it gets there,
+/// and only part of the ring would have moved.
 pub(super) const AT_LINE: f64 = 3.0;
 
 /// The first vehicle on a lane, which waits for room.
@@ -64,7 +64,7 @@ struct Head {
     full: usize,
     /// The oncoming vehicle for which it waits before an alley, if any.
     oncoming: Option<AgentIndex>,
-    /// Number of the head of that lane; `None` if the lane may be moving.
+    /// Number of the head of the full lane; `None` if that lane may be moving.
     next: Option<usize>,
 }
 
@@ -87,7 +87,7 @@ impl Head {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Detour {
     pub(crate) agent: AgentIndex,
-    /// Index in its route of the connection that is replaced.
+    /// Index of the replaced connection in its route.
     pub(crate) at: u32,
     /// The new connection and the lane beyond it.
     pub(crate) connection: LaneletIndex,
@@ -183,12 +183,12 @@ impl Claims {
     }
 }
 
-/// Rings of full lanes, both counted and stuck.
+/// State of the search for rings of full lanes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Gridlock {
-    /// Rings of full lanes that have been counted as locked, by the smallest agent id of their heads.
+    /// Rings of full lanes that have been counted as gridlocks, by the smallest agent id of their heads.
     gridlocked: Vec<u64>,
-    /// Whether rings are left unresolved, as a baseline for tests.
+    /// Whether rings are left unresolved. Used as a baseline in tests.
     #[cfg(test)]
     #[serde(skip)]
     pub(crate) leaves_rings: bool,
@@ -196,7 +196,7 @@ pub(crate) struct Gridlock {
     lists: Scratch<RingLists>,
 }
 
-/// Lists that each search for rings refills.
+/// Lists that are refilled in each search for rings.
 #[derive(Debug, Clone, Default)]
 struct RingLists {
     stuck: Vec<StuckRing>,
@@ -325,7 +325,7 @@ impl Rings<'_> {
         })
     }
 
-    /// The vehicle that is coming through an alley that a request needs at or beyond a junction.
+    /// The oncoming vehicle in an alley that a request needs at or beyond a junction.
     fn oncoming(
         &self,
         request: &Request,
@@ -392,9 +392,9 @@ impl Rings<'_> {
         Some(batch)
     }
 
-    /// Whether a head may enter all that it needs, after all vehicles that have been let in. It comes last,
-    /// because a vehicle that passes before others must not rely on others to move. It need not yield,
-    /// because vehicles with right of way would not get far anyway.
+    /// Whether a head may enter all connections that it needs, after all vehicles that have been let in. It
+    /// must be the last, because a vehicle that passes before others must not rely on others to move. It need
+    /// not yield, because vehicles with right of way would not get far anyway.
     fn may_come_last(&self, head: &Head, situation: &Situation<'_>) -> bool {
         head.needs.iter().all(|need| {
             if self.room.closing.is_closed(need.junction) {
@@ -474,8 +474,8 @@ impl Grants {
         }
     }
 
-    /// Makes a vehicle that is let in with a ring continue at amber, even if it could easily stop. It stands
-    /// at the line, and the others rely on it.
+    /// Makes a vehicle that is let in with a ring continue at amber, even if it could easily stop. It must
+    /// continue because the others in the ring rely on it.
     fn keep_at_amber(&mut self, agent: AgentIndex, needs: &[Need]) {
         for need in needs {
             let grants = self.of_mut(need.junction).iter_mut();
@@ -486,8 +486,8 @@ impl Grants {
     }
 }
 
-/// Whether the connections of two heads of a ring conflict in a junction. In that case, one would wait inside
-/// for the other, which might wait for the room that the first one leaves.
+/// Whether the connections of two heads of a ring conflict in a junction. If so, one of the heads would wait
+/// inside for the other, which might itself wait for the room that the first one leaves.
 fn are_in_conflict(one: &[Need], other: &[Need], situation: &Situation<'_>) -> bool {
     one.iter().any(|a| {
         let same = other.iter().filter(|b| b.junction == a.junction);

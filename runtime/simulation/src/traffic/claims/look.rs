@@ -22,7 +22,7 @@ pub struct Ticket {
     pub path: ConnectionIndex,
     /// Whether its front has passed the stop line.
     pub has_entered: bool,
-    /// Whether it was let in. If not, it is inside without having been let in, and others keep clear.
+    /// Whether it was let in. If `false`, it is inside without having been let in, and others keep clear.
     pub is_invited: bool,
     /// Place inside where it waits for vehicles that pass first, m along the connection; `None` if it need
     /// not wait.
@@ -78,7 +78,7 @@ impl Grants {
 impl Claims {
     /// Whether a connection of a junction is free: its signal is green, no pedestrian or previously admitted
     /// vehicle blocks it, and no vehicle with right of way over it arrives within the critical gap. Room
-    /// beyond the junction and stop signs concern individual vehicles and do not count.
+    /// beyond the junction and stop signs are not considered, because they concern individual vehicles.
     pub(crate) fn is_free(
         &self,
         Connection {

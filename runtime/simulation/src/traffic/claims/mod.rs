@@ -1,4 +1,4 @@
-//! Which vehicles may enter a junction, and what they have been granted.
+//! Decides which vehicles may enter junctions, and keeps the grants that they receive.
 //!
 //! ```text
 //!        approach          |  junction  |   exit
@@ -7,12 +7,12 @@
 //! ```
 //!
 //! An agent requests entry when its braking distance reaches the stop line. A request names all connections
-//! that the agent needs at once. If its vehicle does not fit between two junctions, it needs both. `rule.rs`
-//! decides whether it may enter: signals, signs and right of way determine whose turn it is, and there must
-//! be room beyond. A vehicle that is let in draws a ticket. Where two connections conflict, the lower ticket
-//! passes first and the other vehicle waits before the conflict (`walls.rs`), so several vehicles can be
-//! inside at once. Unlike reservations of places in time [Dresner 2008], an order does not need punctual
-//! drivers.
+//! that the agent needs at once. If its vehicle does not fit between two junctions, it needs the connections
+//! through both. `rule.rs` decides whether it may enter: signals, signs and right of way determine whose turn
+//! it is, and there must be room beyond. A vehicle that is let in draws a ticket. Where two connections
+//! conflict, the lower ticket passes first and the other vehicle waits before the conflict (`walls.rs`), so
+//! several vehicles can be inside at once. Unlike the reservation of space and time [Dresner 2008], an order
+//! does not require drivers to be punctual.
 //!
 //! **Invariant:** of two agents whose connections conflict, only the agent with the lower ticket may be where
 //! the connections meet, until its rear has left that area. Tickets on one lane are in the order of its
@@ -22,12 +22,12 @@
 //! **Why no vehicle waits indefinitely inside:** vehicles wait for lower tickets only, so waiting never forms
 //! a circle. The holder of the lowest ticket waits for no vehicle and has been promised room beyond the
 //! junction, so it leaves. Room is counted as if no vehicle there moved on, except vehicles that have been
-//! let into the next junction and will not lose their turn (`rule.rs`): such a vehicle keeps its turn at
-//! amber near its line, and also when its junction is to change. No other vehicle takes that room
-//! (`promise.rs`): vehicles that spawn or change lanes leave it free. A vehicle that relies on another may
-//! have to wait for it. The other vehicle has a lower ticket, even in another junction, because the tickets
-//! of all junctions are drawn in one order. A vehicle that passes before others, with a ticket out of that
-//! order, relies on no vehicle.
+//! let into the next junction and will not lose their turn (`rule.rs`): such a vehicle keeps its turn if its
+//! signal turns amber when it is near its line, and also if its junction is to be changed. No other vehicle
+//! takes that room (`promise.rs`): vehicles that spawn or change lanes leave it free. A vehicle that relies
+//! on another may have to wait for it. The other vehicle has a lower ticket, even if it is in another
+//! junction, because the tickets of all junctions are drawn from one sequence. A vehicle that passes before
+//! others has a ticket out of sequence, so it does not rely on any vehicle.
 //!
 //! **Why no vehicle waits indefinitely outside, while its exit drains:** after at most a minute of waiting a
 //! request is locked (`rule.rs`): the vehicle no longer has to yield, and no vehicle on a conflicting
@@ -131,7 +131,7 @@ pub(crate) struct Claims {
     entries: Entries,
     pub(crate) gridlock: Gridlock,
     pub(crate) alleys: Alleys,
-    /// Whether junctions decide in the next step, although no decision is due, because the junctions are new.
+    /// Whether junctions decide in the next step even if no decision is due, because the junctions are new.
     is_overdue: bool,
     #[serde(skip)]
     pub(crate) closing: Closing,
@@ -143,8 +143,8 @@ pub(crate) struct Claims {
     scratch: Scratch<Lists>,
 }
 
-/// Lists that each update refills, kept so that an update allocates nothing. They are not part of the state,
-/// so all of them compare equal.
+/// Lists that are refilled in each update. They are kept so that an update allocates nothing. They are not
+/// part of the state, so all of them compare equal.
 #[derive(Debug, Clone, Default)]
 struct Scratch<T>(T);
 
@@ -204,7 +204,7 @@ impl Claims {
         )
     }
 
-    /// Whether all grants match the junctions of a ground and this number of agents.
+    /// Whether all grants are valid for the junctions of a ground and this number of agents.
     pub(crate) fn fits(&self, ground: &Ground, agents: usize) -> bool {
         self.grants.fits(ground, agents)
             && self.counts.are_sound()
@@ -254,7 +254,7 @@ impl Claims {
         self.grants.forget(agent);
     }
 
-    /// Vehicles that approach signals; `None` in steps in which junctions do not decide.
+    /// Vehicles that approach signals; `None` in steps without decisions of junctions.
     pub(crate) fn arrivals(&self) -> Option<&[Arrival]> {
         self.arrivals.of_this_step()
     }

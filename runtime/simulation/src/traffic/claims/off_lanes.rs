@@ -1,6 +1,6 @@
 //! Bodies off the lanes that are in junctions because they were pushed, placed or steered there by hand. They
-//! draw no tickets but block all connections that they touch. No vehicle is let in on those until the bodies
-//! have gone.
+//! draw no tickets but block all connections that they touch. No vehicle is let in on these connections until
+//! the bodies have gone.
 
 use super::request::Need;
 use crate::ground::Ground;
@@ -48,7 +48,7 @@ impl BlockedConnections {
     }
 }
 
-/// Whether a body overlaps what a car covers along a line within `reach` of `s`, m.
+/// Whether a body overlaps the strip that a car covers along a line, within `reach` metres of position `s`.
 fn lies_on(body: &OrientedBox, line: CentreLine<'_>, s: f64, reach: f64) -> bool {
     let (from, to) = ((s - reach).max(0.0), (s + reach).min(line.length()));
     let pieces = ((to - from) / PIECE).ceil().max(1.0);

@@ -10,8 +10,8 @@ use crate::records::{AgentIndex, Refusal};
 use crate::traffic::people::{Over, People};
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
-/// Minimum time between a vehicle's departure from a lane of a crossing and a pedestrian's arrival there for
-/// the vehicle to be let in, s.
+/// A vehicle is let in only if it leaves each lane of a crossing at least this long before a pedestrian
+/// arrives there, s.
 const TIME_BEFORE_PEOPLE: f64 = 1.0;
 /// Deceleration above which a vehicle does not stop for pedestrians but continues, as at amber, m/s^2.
 const STOPPING_FOR_PEOPLE: f64 = 3.0;
@@ -84,7 +84,7 @@ impl Situation<'_> {
     }
 
     /// Whether the holder of a grant has to give it back because of pedestrians: it has not entered, its
-    /// front is at `distance` before the stop line, m, and it can still stop.
+    /// front is `distance` metres before the stop line, and it can still stop.
     pub(super) fn is_stopped_by_people(
         &self,
         junction: JunctionIndex,

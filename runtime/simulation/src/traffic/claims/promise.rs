@@ -1,4 +1,4 @@
-//! Promised room beyond junctions: vehicles that are let in rely on it, so no other vehicle may take it.
+//! Promised room beyond junctions. Vehicles that are let in rely on it, so no other vehicle may take it.
 //!
 //! ```text
 //!     junction |            a lane beyond it
@@ -17,8 +17,8 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, JunctionIndex};
 
 impl Grants {
-    /// Whether a vehicle that takes `own` metres in a queue can spawn on a lane, in addition to others that
-    /// spawn there in the same step, and still leave the room that has been promised to other vehicles.
+    /// Whether a vehicle that takes `own` metres in a queue can spawn on a lane without taking room that has
+    /// been promised to other vehicles. Vehicles that spawn there in the same step are taken into account.
     pub(crate) fn may_appear(
         &self,
         lanes: Lanes<'_>,
@@ -127,7 +127,7 @@ impl Grants {
     }
 }
 
-/// Vehicles that have changed to a lane since the index was built, which lists them only on their former
+/// Vehicles that have changed to a lane since the index was built. The index lists them only on their old
 /// lane.
 fn just_changed(lanes: Lanes<'_>, target: LaneletIndex) -> impl Iterator<Item = AgentIndex> {
     let beside = lanes.ground.graph().changing_onto(target);

@@ -17,21 +17,21 @@ use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 
-/// Distance by which a vehicle makes its request before its braking distance reaches the stop line, m, so
-/// that a free junction lets it in before it would brake. With a larger value, it holds the junction for
-/// longer before it enters, and others wait.
+/// Distance before the point where its braking distance reaches the stop line at which a vehicle makes its
+/// request, m. It lets a free junction admit the vehicle before it would brake. With a larger value, it holds
+/// the junction for longer before it enters, and others wait.
 const ASKING_MARGIN: f64 = 12.0;
-/// Time before its arrival at a junction from which others see a vehicle, s: a little more than the longest
+/// How long before its arrival at a junction a vehicle is seen by others, s: a little more than the longest
 /// critical gap.
 const SIGHT: f64 = 8.0;
 /// Maximum number of consecutive junctions that a vehicle requests at once because it does not fit between
 /// them.
 const MAX_CHAIN: usize = 4;
-/// Number of lanelets within which a vehicle ahead has to enter the same junction to count as heading for it:
-/// an approach, the connection, and lanelets between them.
+/// A vehicle ahead counts as heading for the same junction if it enters it within this number of lanelets: an
+/// approach, the connection, and lanelets between them.
 const APPROACH_LANELETS: u32 = 4;
-/// Distance from the end of the lane, or ahead of this vehicle on a lane that it is leaving, within which the
-/// rear of a standing vehicle blocks it, m.
+/// A standing vehicle blocks another one if its rear is within this distance of the end of the lane, or this
+/// close ahead on a lane that the other vehicle is leaving, m.
 const IN_THE_WAY: f64 = 5.0;
 
 /// A request of an agent to enter a junction.
@@ -57,7 +57,8 @@ pub(super) struct Need {
     pub(super) at: u32,
     /// Lanelet beyond the junction.
     pub(super) exit: LaneletIndex,
-    /// Whether its signals and signs apply: it is the first connection, or only narrow bends lie before it.
+    /// Whether its signals and signs apply. They do if it is the first connection, or if only narrow bends
+    /// lie before it.
     pub(super) has_law: bool,
 }
 
@@ -86,15 +87,15 @@ pub(super) struct Approach {
 }
 
 impl Situation<'_> {
-    /// The connections that a vehicle needs at once: up to the first lane on which it can stand without its
-    /// rear in a junction.
+    /// Collects the connections that a vehicle needs at once, up to the first lane on which it can stand
+    /// without its rear in a junction.
     ///
     /// ```text
     ///      | junction 1 |--8 m--| junction 2 |------ 40 m ------
     /// ```
     ///
-    /// If a bus of 10 m entered junction 1 alone, it would stand in it while it waits for junction 2. So it
-    /// requests both. A car of 4.5 m fits in between and requests one after the other.
+    /// If a bus of 10 m requested only junction 1, it would stand in it while it waits for junction 2. So it
+    /// requests both. A car of 4.5 m fits between them and requests one after the other.
     pub(super) fn needs(&self, request: &Request, out: &mut Vec<Need>) {
         out.clear();
         let (route, space) = (self.route(request.agent), self.space(request.agent));
@@ -145,9 +146,9 @@ impl Situation<'_> {
         }
     }
 
-    /// The index in the route at which the holder of a grant has to stop for the signals of that junction:
-    /// that of the junction itself, or that of the first narrow bend before it if the vehicle does not fit in
-    /// between (`needs`). `None` if an earlier junction decides for both.
+    /// Route index of the connection before which the holder of a grant has to stop for the signals of that
+    /// junction. It is the connection of the grant, or the first narrow bend before it if the vehicle does
+    /// not fit in between (`needs`). `None` if an earlier junction decides for both.
     pub(super) fn law_from(&self, grant: &Grant) -> Option<u32> {
         if grant.is_first {
             return Some(grant.at);
@@ -215,8 +216,8 @@ impl Situation<'_> {
     }
 
     /// Whether a queue on a connection without conflicts reaches back to the end of a lane. Vehicles need no
-    /// request for such a connection and may stand there for long. Meanwhile, a vehicle that turns off behind
-    /// them would keep others out.
+    /// request for such a connection and may stand there for long. If a vehicle that turns off behind them
+    /// were let in, it would keep others out in the meantime.
     fn reaches_back_to(&self, lane: LaneletIndex) -> bool {
         let mut connections = self.ground.successors(lane).iter();
         connections.any(|&connection| {
@@ -261,14 +262,14 @@ pub(crate) struct Requests {
     lists: Scratch<RequestLists>,
 }
 
-/// Lists that each update refills.
+/// Lists that are refilled in each update.
 #[derive(Debug, Clone, Default)]
 struct RequestLists {
     requests: Vec<Request>,
     approaches: Vec<Approach>,
     intruders: Vec<Intruder>,
-    /// Vehicles that can no longer be passed over, with the room or connection that other vehicles have to
-    /// leave to them.
+    /// Vehicles that can no longer be passed over, each with the room or connection that other vehicles have
+    /// to leave free for it.
     pending: Vec<Pending>,
 }
 
@@ -294,7 +295,7 @@ impl Requests {
         &self.lists.requests
     }
 
-    /// Takes the requests out so that the rest can be changed while the requests are decided.
+    /// Takes the requests out so that the other data can be changed while the requests are decided.
     pub(super) fn take(&mut self) -> Vec<Request> {
         std::mem::take(&mut self.lists.requests)
     }

@@ -56,7 +56,7 @@ impl Grants {
     }
 
     /// Whether other vehicles have been let onto the lane of a grant's holder, or onto a lane that the holder
-    /// uses before it enters. Those vehicles may rely on the holder to drive on.
+    /// uses before it enters. These other vehicles may rely on the holder to drive on.
     fn is_counted_on(&self, grant: &Grant, situation: &Situation<'_>) -> bool {
         let from = situation.agents.progress[grant.agent.index()].at;
         let mut lanes = (from..grant.at).filter_map(|at| situation.route(grant.agent).lanelet(at));
@@ -71,10 +71,10 @@ impl Grants {
     }
 }
 
-/// Returns the first route index that a grant's holder must release because the signal of that junction stops
-/// it. `distance` is the distance from its front to the line, m. If there are narrow bends before the
-/// junction, the vehicle stops before them. A vehicle in a bend continues. Otherwise it would block the bend,
-/// and vehicles that wait for the bend might in turn block it.
+/// Returns the first route index that a grant's holder must release because the signal of the granted
+/// junction stops it. `distance` is the distance from its front to the line, m. If there are narrow bends
+/// before the junction, the vehicle stops before them. A vehicle in a bend continues. Otherwise it would
+/// block the bend, and vehicles that wait for the bend might in turn block it.
 fn stopped_by_light(
     junction: JunctionIndex,
     grant: &Grant,

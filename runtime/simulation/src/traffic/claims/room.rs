@@ -11,24 +11,24 @@ use crate::route::{Route, place_to_wait};
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// Minimum time spent seeking a gap, s, and maximum distance from the end of the lane, m, for a vehicle to
-/// have a right to room that becomes free on the adjacent lane.
+/// Conditions for a vehicle to have a right to room that becomes free on the adjacent lane: minimum time
+/// spent seeking a gap, s, and maximum distance from the end of the lane, m.
 const SEEKS_FOR: f32 = 10.0;
 const AT_END: f64 = 12.0;
 /// Speed above which a vehicle inside a junction is expected to leave it soon, m/s.
 const DRIVES_OUT: f64 = 3.0;
-/// Additional time that a vehicle may need to enter while its signal is green, compared with an empty lane,
+/// Time that a vehicle may need in addition to enter while its signal is green, compared with an empty lane,
 /// s.
 const TIME_TO_ENTER: f64 = 2.0;
 /// Fraction of a ring that may be occupied. In front of each vehicle that waits to join, a few metres stay
-/// empty that no vehicle can use. So the fuller a ring is, the more slowly it moves, and a completely full
-/// ring stops. Throughput is highest at this fraction (0.6 to 1 were tried with cars and buses).
+/// empty and cannot be used. So the fuller a ring is, the more slowly it moves, and a completely full ring
+/// stops. Throughput is highest at this fraction (0.6 to 1 were tried with cars and buses).
 const RING_SHARE: f64 = 0.7;
 
 /// Vehicles that are not counted when room on a lane is computed, because they will drive on.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Trust {
-    /// No vehicle. Used for a vehicle that passes before others.
+    /// No vehicle. Applies to a vehicle that passes before others.
     Nobody,
     /// Vehicles that have been let into the next junction, will hardly wait there for others, and will not
     /// lose their turn to a red light or to pedestrians.
@@ -73,8 +73,8 @@ impl LanesBeyond {
     }
 }
 
-/// The lane of a route after one that ends at `end`, m, if a vehicle continues onto it without a request. A
-/// vehicle that waits for an alley there stands before it.
+/// The next lane of a route, if a vehicle continues onto it without a request; the current lane ends at
+/// `end`, m. A vehicle that waits for an alley there stands before the alley.
 fn next_lane(route: &Route, at: u32, end: f64, ground: &Ground) -> Option<Part> {
     let connection = route.lanelet(at + 1)?;
     // Where roads join without a bend, lanes follow each other directly.
@@ -102,9 +102,9 @@ impl Room<'_> {
     /// Whether a vehicle would find room beyond a junction, so that it does not come to a stop in it.
     ///
     /// Room is counted as if all vehicles there stood in a queue, bumper to bumper with a gap. Their current
-    /// positions and speeds do not count, because they may all have to stop. Only vehicles that are trusted
-    /// to drive on are left out. A lane between two junctions of a chain, where the vehicle cannot stop, must
-    /// be empty of all others. If a vehicle continues from a short lane without a request, the next lane
+    /// positions and speeds are ignored, because they may all have to stop. Only vehicles that are trusted to
+    /// drive on are left out. A lane between two junctions of a chain, where the vehicle cannot stop, must be
+    /// free of all other vehicles. If a vehicle continues from a short lane without a request, the next lane
     /// counts as well.
     ///
     /// Example: an exit of 20 m, one car of 4.5 m that waits there, and another that has been let in and
@@ -137,7 +137,7 @@ impl Room<'_> {
         fits || room >= self.reach_of(&beyond, situation)
     }
 
-    /// Whether a vehicle would find room beyond the last junction that it asks for ([`Self::has_room`]).
+    /// Whether a vehicle would find room beyond the last junction that it requests ([`Self::has_room`]).
     pub(super) fn has_room_to_stop(
         &self,
         request: &Request,
@@ -149,7 +149,8 @@ impl Room<'_> {
         self.has_room(request, need, true, pending, trust, situation)
     }
 
-    /// Whether a vehicle could pass the lane beyond a junction before another one ([`Self::has_room`]).
+    /// Whether a vehicle could drive through the lane between a junction and the next one
+    /// ([`Self::has_room`]).
     pub(super) fn has_room_to_pass(
         &self,
         request: &Request,
@@ -279,8 +280,8 @@ impl Room<'_> {
     }
 
     /// Whether a vehicle is sure to drive on from the lane at an index of its route. It must have been let
-    /// into the next junction, and either be driving in it, or hardly have to wait for others there and be
-    /// unable to lose its turn.
+    /// into the next junction. In addition, it must either be driving in that junction already, or hardly
+    /// have to wait there for others and be sure not to lose its turn.
     fn drives_on(&self, agent: AgentIndex, at: u32, situation: &Situation<'_>) -> bool {
         let granted_to = situation.agents.claim[agent.index()].granted_to;
         let beyond = at + 1;
@@ -325,8 +326,9 @@ impl Room<'_> {
         })
     }
 
-    /// Whether a vehicle fits into a ring, and another one beside it, within [`RING_SHARE`] of its length, so
-    /// that every vehicle in the ring can move on to its exit. An empty ring takes any vehicle.
+    /// Whether a vehicle, and another one beside it, fit into a ring without filling more than [`RING_SHARE`]
+    /// of its length, so that every vehicle in the ring can move on to its exit. An empty ring takes any
+    /// vehicle.
     fn ring_has_room(&self, ring: &Ring, request: &Request, situation: &Situation<'_>) -> bool {
         let agents = situation.agents;
         let is_there = |agent: AgentIndex, lanelet: LaneletIndex| {
@@ -365,8 +367,8 @@ fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
 }
 
 impl Situation<'_> {
-    /// Distance that a vehicle is sure to drive onto a lane at an index of its route, m: infinite, unless it
-    /// has to change lanes and may wait for a gap.
+    /// Distance that a vehicle is sure to drive onto a lane at an index of its route, m. It is infinite
+    /// unless the vehicle has to change lanes and may wait for a gap.
     fn waits_up_to(&self, agent: AgentIndex, at: u32, lane: LaneletIndex) -> f64 {
         let changes = self.route(agent).lane_changes_on(at, self.ground);
         let kind = self.vehicle_type(agent);
@@ -378,8 +380,8 @@ impl Situation<'_> {
         place + kind.front
     }
 
-    /// Whether the holder of a grant, which has not entered, is sure to enter: either no pedestrian may cross
-    /// its connection and no signal may end its green before that, or it can no longer stop.
+    /// Whether the holder of a grant that has not entered yet is sure to enter. It is if it can no longer
+    /// stop, or if no pedestrian can cross its connection and no signal can end its green before it enters.
     fn is_bound_to_enter(
         &self,
         grant: &Grant,
@@ -423,8 +425,8 @@ impl Situation<'_> {
 }
 
 /// Queue length of the vehicles that wait at the end of an adjacent lane and can continue only by changing to
-/// the exit, m. They get the room that becomes free there. Otherwise, vehicles that are let in later would
-/// always claim it, and these vehicles and all behind them would never move.
+/// the exit, m. The room that becomes free on the exit is reserved for them. Otherwise, vehicles that are let
+/// in later would always claim it, and the waiting vehicles and all behind them would never move.
 fn space_for_seekers(exit: LaneletIndex, situation: &Situation<'_>) -> f64 {
     let lanes = situation.ground.graph().changing_onto(exit);
     let seeking = lanes.filter_map(|lane| {

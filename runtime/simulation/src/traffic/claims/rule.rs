@@ -12,29 +12,30 @@ use roadwright_scenario::junction::{GAP_ON_RED, Sign};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, Control, JunctionIndex};
 
-/// Maximum time that a vehicle would have to wait inside for another one and still be let in, s. A larger
-/// value lets in more vehicles, which then obstruct each other.
+/// A vehicle is let in only if it would have to wait inside for another one for at most this long, s. A
+/// larger value lets in more vehicles, which then obstruct each other.
 pub(super) const LONGEST_WAIT_INSIDE: f64 = 1.0;
-/// Where vehicles alternate without signs or lights, minimum time between the other vehicle's departure and
-/// the arrival of a requesting vehicle, s. A vehicle that has to wait inside stops there and starts again,
-/// and so do all vehicles behind it. With 0, a plain crossing passes 3 % fewer vehicles, and with a wait of 1
-/// s inside 9 % fewer.
+/// Minimum time between the departure of another vehicle and the arrival of a requesting vehicle where
+/// vehicles alternate without signs or lights, s. A vehicle that has to wait inside stops there and starts
+/// again, and so do all vehicles behind it. With 0, a plain crossing passes 3 % fewer vehicles, and with a
+/// wait of 1 s inside 9 % fewer.
 const COMES_AFTER: f64 = 0.5;
 /// Highest deceleration that may be required to stop before a conflict, m/s^2.
 const BRAKING: f64 = 4.5;
-/// Conditions for passing before a vehicle that has been let in: it needs at most this gentle braking, m/s^2,
-/// and the other one leaves at least this long before it arrives, s.
+/// Conditions for passing before a vehicle that has been let in: maximum braking of that vehicle, m/s^2, and
+/// minimum time between the departure of the passing vehicle and the arrival of that vehicle, s.
 pub(super) const GENTLE: f64 = 2.0;
 const LEAST_TIME_BETWEEN: f64 = 1.0;
 /// Waiting time after which a request may no longer be passed over, s.
 const LOCK_AFTER: f64 = 60.0;
 /// Time for which a vehicle yields where no approach has a sign, s. At signals, time for which a vehicle that
-/// turns across oncoming traffic yields. After that, such a vehicle is not passed over either, because on a
-/// shared lane it would block the others for their whole green.
+/// turns across oncoming traffic yields. After that, a vehicle that turns across traffic may not be passed
+/// over either, because on a shared lane it would block the others for their whole green.
 pub(super) const TURN_AFTER: f64 = 6.0;
 /// Time for which a vehicle may be passed over where no approach has a sign, s.
 const OPEN_FOR: f64 = 30.0;
-/// Smallest fraction of the critical gap that drivers accept. They accept shorter gaps the longer they wait.
+/// Smallest fraction of the critical gap that drivers accept. The longer they wait, the shorter the gaps that
+/// they accept.
 const LEAST_GAP_SHARE: f64 = 0.6;
 /// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.2;
@@ -53,11 +54,11 @@ pub(super) enum Verdict {
     Refused(Refusal),
 }
 
-/// State of a junction from which it decides.
+/// State of a junction on which its decisions are based.
 pub(super) struct JunctionState<'a> {
     pub(super) inside: &'a [Grant],
-    /// Vehicles that may no longer be passed over, with the room or connection that others have to leave to
-    /// them.
+    /// Vehicles that may no longer be passed over, each with the room or connection that others have to leave
+    /// free for it.
     pub(super) pending: &'a [Pending],
     /// Vehicles that approach the junction.
     pub(super) approaches: &'a [Approach],
@@ -227,11 +228,11 @@ pub(super) struct Pending {
     pub(super) path: Connection,
     /// Whether the waiting vehicle is a bus or lorry.
     pub(super) is_long: bool,
-    /// Room or connection that others have to leave to it.
+    /// Room or connection that others have to leave free for it.
     pub(super) reserved: Reserved,
 }
 
-/// Room or connection that others have to leave to a vehicle that may no longer be passed over.
+/// Room or connection that others have to leave free for a vehicle that may no longer be passed over.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Reserved {
     /// Its connection through the junction.
@@ -253,8 +254,8 @@ pub(super) fn is_passed_over_for_room(
     request.age(situation) >= situation.ground.longest_cycle(junction)
 }
 
-/// The ticket before which a vehicle may enter a junction now, `None` if it comes after all of them, or the
-/// reason why it may not enter.
+/// Decides whether a vehicle may enter a junction now. Returns the ticket ahead of which it is inserted
+/// (`None` if it comes last), or the reason why it may not enter.
 fn may_enter(
     request: &Request,
     need: &Need,
@@ -280,8 +281,8 @@ fn may_enter(
     find_place(request, need, junction, situation)
 }
 
-/// Like [`may_enter`], for a vehicle that may turn at a red light. Other vehicles never wait for it,
-/// however long it has waited, and it passes after all that have been let in.
+/// Like [`may_enter`], for a vehicle that may turn at a red light. Other vehicles never wait for it, however
+/// long it has waited, and it passes after all vehicles that have been let in.
 fn turns_on_red(
     request: &Request,
     need: &Need,
@@ -315,7 +316,7 @@ fn to_line(request: &Request, situation: &Situation<'_>) -> f64 {
     -situation.front(request.agent, request.at) - situation.setback(request.path)
 }
 
-/// Whether a vehicle is stopped by a sign or by pedestrians. The refusal states which of the two.
+/// Whether a vehicle is stopped by a sign or by pedestrians. The refusal states which of the two it is.
 pub(super) fn is_stopped(
     request: &Request,
     need: &Need,
@@ -336,9 +337,9 @@ pub(super) fn is_stopped(
     Ok(())
 }
 
-/// Finds the ticket before which a requesting vehicle can be inserted among the vehicles that have been let
-/// in; `None` if it comes after all of them. Refuses the request if they block it, or if it would pass an
-/// earlier request that has reserved the connection.
+/// Finds the ticket ahead of which a requesting vehicle can be inserted among the vehicles that have been let
+/// in; `None` if it comes last. Refuses the request if they block it, or if it would pass an earlier request
+/// that has reserved the connection.
 pub(super) fn find_place(
     request: &Request,
     need: &Need,
@@ -363,11 +364,11 @@ pub(super) fn find_place(
     }
 }
 
-/// The ticket before which a vehicle can be inserted among the vehicles that have been let in. `Some(None)`
-/// means after all of them, `None` that there is no place.
+/// The ticket ahead of which a vehicle can be inserted among the vehicles that have been let in. `Some(None)`
+/// means that it comes last, and `None` that there is no place.
 ///
 /// Usually a vehicle comes after all others. However, a vehicle that was let in early may still be so far
-/// away that it is not disturbed if another one passes first. Otherwise, no vehicle would ever get in between
+/// away that it is not disturbed if another one passes first. Otherwise, vehicles could never slip in between
 /// the vehicles on a busy major road.
 fn place_among(
     request: &Request,
@@ -387,8 +388,8 @@ fn place_among(
 }
 
 /// Whether a requesting vehicle can pass before one that has been let in without disturbing it. It has to
-/// leave the conflict some time before the other vehicle arrives. If it has to yield to it, it also has to
-/// enter at least a critical gap before that.
+/// leave the conflict some time before the other vehicle arrives. If it has to yield to the other vehicle, it
+/// also has to enter at least a critical gap before the other vehicle arrives.
 fn passes_before(request: &Request, need: &Need, grant: &Grant, situation: &Situation<'_>) -> bool {
     // Vehicles on one lane pass in their order.
     if situation.lane_before(request.agent, need.at) == situation.lane_before(grant.agent, grant.at)
@@ -426,8 +427,8 @@ fn has_stopped(agent: AgentIndex, distance: f64, situation: &Situation<'_>) -> b
     situation.speed(agent) < STANDING && distance < AT_LINE
 }
 
-/// Whether a vehicle that was let in earlier blocks this one: their conflict is so close that this one could
-/// not stop before it, or would have to wait there for long.
+/// Whether a vehicle that was let in earlier blocks this one. It does if their conflict is so close that this
+/// vehicle could not stop before it, or if this vehicle would have to wait there for long.
 ///
 /// ```text
 ///              |  u |
@@ -477,7 +478,7 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situ
     meeting.time_to_leave(grant, situation) - comes > longest_wait
 }
 
-/// Whether a vehicle approaches to which this vehicle has to yield: it has right of way, has not been let in
+/// Whether this vehicle has to yield to an approaching vehicle that has right of way, has not been let in
 /// yet, and would arrive within the critical gap.
 fn gives_way(
     request: &Request,
@@ -519,8 +520,8 @@ fn comes_within(
     situation.time_for(to_place, other.agent, other.at) < waits + gap
 }
 
-/// Smallest gap before the next vehicle with right of way that a vehicle accepts, s. It shrinks with waiting
-/// time.
+/// Smallest gap before the next vehicle with right of way that a vehicle accepts, s. It shrinks as the
+/// waiting time grows.
 fn critical_gap(request: &Request, need: &Need, situation: &Situation<'_>) -> f64 {
     let patience = (request.age(situation) / LOCK_AFTER).min(1.0);
     let right = situation.ground.law(need.junction).right_of_way();

@@ -1,4 +1,4 @@
-//! Positions and motions of agents from which junctions decide.
+//! Positions and motions of agents on which the decisions of junctions are based.
 
 use super::grants::Grant;
 use crate::agents::AgentsRef;
@@ -28,13 +28,13 @@ const LEAST_SPEED: f64 = 3.0;
 /// Deceleration above which a vehicle does not stop at amber but continues, m/s^2.
 const AMBER_BRAKING: f64 = 3.0;
 /// Like `AMBER_BRAKING`, but for a vehicle that has not been let in and is therefore already braking, m/s^2.
-/// With [`AMBER_BRAKING`], it could continue whenever it brakes a little late.
+/// If [`AMBER_BRAKING`] applied to it, it could continue whenever it brakes a little late.
 const BRAKING_FIRMLY: f64 = 4.5;
 
 /// Speed below which a vehicle counts as standing, m/s.
 pub(super) const STANDING: f64 = 0.5;
-/// Distance before a stop line at which a stopping vehicle is safe from edits, m. Edits rarely move a stop
-/// line farther.
+/// Distance before a stop line at which a stopping vehicle is unaffected by edits, m. Edits rarely move a
+/// stop line farther than this.
 pub(super) const FAR: f64 = 15.0;
 
 /// Length that a vehicle of a type takes in a queue, m.
@@ -58,7 +58,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) period: f64,
 }
 
-/// A setting without the pedestrians, which also change during a decision.
+/// Like [`Setting`], but without the pedestrians, which also change during a decision.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'a> {
     pub(crate) clock: &'a Clock,
@@ -139,7 +139,7 @@ impl<'a> Situation<'a> {
         self.vehicle_type(agent).is_long()
     }
 
-    /// Whether an agent waits for any vehicle before or in an alley.
+    /// Whether an agent has to wait for any other vehicles at an alley.
     pub(super) fn heeds_alley(&self, agent: AgentIndex, side: AlleySide) -> bool {
         let passing = self.ground.alleys().passing(side);
         passing.holds_up_any(self.is_long(agent))
@@ -254,13 +254,14 @@ impl<'a> Situation<'a> {
         self.signals.light(self.ground, path)
     }
 
-    /// Whether an agent whose front is at `distance` before the stop line, m, is expected to stop there at
+    /// Whether an agent whose front is `distance` metres before the stop line is expected to stop there at
     /// amber.
     pub(super) fn can_stop(&self, agent: AgentIndex, distance: f64) -> bool {
         self.can_stop_by(AMBER_BRAKING, agent, distance)
     }
 
-    /// Whether an agent can stop within `distance`, m, at a deceleration, m/s^2 on dry ground.
+    /// Whether an agent can stop within `distance` metres. `braking` is its deceleration on dry ground,
+    /// m/s^2.
     fn can_stop_by(&self, braking: f64, agent: AgentIndex, distance: f64) -> bool {
         let speed = self.speed(agent);
         speed * speed <= 2.0 * self.braking(agent, braking) * distance
@@ -282,8 +283,8 @@ impl<'a> Situation<'a> {
             || speed * speed <= 2.0 * self.braking(agent, AMBER_BRAKING) * (distance - FAR)
     }
 
-    /// Whether the signal of a connection stops an agent that has already been let in and whose front is at
-    /// `distance` before the stop line, m.
+    /// Whether the signal of a connection stops an agent that has already been let in and whose front is
+    /// `distance` metres before the stop line.
     pub(super) fn is_called_back_by_light(
         &self,
         path: Connection,
@@ -303,8 +304,8 @@ impl<'a> Situation<'a> {
         self.is_stopped_by(BRAKING_FIRMLY, path, agent, distance)
     }
 
-    /// Whether a signal stops an agent at `distance` before the stop line, m; at amber only if it can stop
-    /// at this deceleration.
+    /// Whether a signal stops an agent that is `distance` metres before the stop line. At amber, it does so
+    /// only if the agent can stop with the deceleration `braking`, m/s^2.
     fn is_stopped_by(
         &self,
         braking: f64,
@@ -329,8 +330,8 @@ impl<'a> Situation<'a> {
         self.ground.connection_gist(path).sign
     }
 
-    /// Whether traffic on one connection of a junction yields to traffic on another: according to the rules,
-    /// or if the stage of their signals is permissive for one of them.
+    /// Whether traffic on one connection of a junction yields to traffic on another, either because of the
+    /// rules or because the current signal stage is permissive for one of the connections.
     pub(super) fn gives_way(
         &self,
         junction: JunctionIndex,

@@ -20,7 +20,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{Control, JunctionRules, RoadId, SignalMode, SignalPlan};
 
 impl Stand {
-    /// A car at the given distance before the junction, m, that is to drive straight on.
+    /// Places a car at the given distance before the junction, m. It is to drive straight on.
     fn comes(&mut self, id: u64, direction: DVec2, before: f64, speed: f64) -> AgentIndex {
         let lanelets = self.straight(direction);
         let s = self.ground.length(lanelets[0]) - before;
@@ -44,7 +44,7 @@ impl Stand {
         self.claims.update(given, agents, &mut self.people);
     }
 
-    /// A step in which junctions decide, on the beat or not.
+    /// Takes a step in which junctions decide, whether or not it is on the beat.
     fn step(&mut self, step: u64) {
         let clock = crate::testing::clock(step);
         self.claims.is_overdue = true;
@@ -132,7 +132,7 @@ fn ruled(control: Control) -> Stand {
     })
 }
 
-/// Like `two_crossings`, with controls for the junctions.
+/// Like `two_crossings`, but with rules for the junctions.
 fn two_crossings_of(apart: f64, rules: &JunctionRules) -> (Stand, [LaneletIndex; 5]) {
     let roads = [
         ((-100.0, 0.0), (0.0, 0.0), 1, 1),

@@ -1,5 +1,5 @@
-//! One decision of all junctions: finds the vehicles that have left, that request, that are let in, and that
-//! have to wait inside.
+//! One decision of all junctions. It finds the vehicles that have left, collects and decides requests, and
+//! sets the places where vehicles inside have to wait.
 
 use super::Claims;
 use super::alley::AlleyRequest;
@@ -18,8 +18,8 @@ use crate::traffic::people::{Over, People};
 use roadwright_scenario::Connection;
 
 impl Claims {
-    /// Lets junctions decide if a decision is due. Otherwise, only vehicles that no longer drive give back
-    /// their grants, because their indices will be reused.
+    /// Lets junctions decide if a decision is due. Otherwise, it only revokes the grants of agents that no
+    /// longer drive, because their indices will be reused.
     pub(crate) fn update(
         &mut self,
         given: Given<'_>,
@@ -92,7 +92,7 @@ impl Claims {
         self.grants.forget_places();
     }
 
-    /// Stores the first place on its route where each agent has to wait.
+    /// Stores, for each agent, the first place on its route where it has to wait.
     fn set_walls(&mut self, setting: Setting<'_>, agents: &mut ClaimColumns<'_>) {
         let situation = setting.with(agents.lent());
         let walls = &mut self.scratch.walls;
@@ -247,8 +247,8 @@ impl Claims {
 }
 
 impl Requests {
-    /// Records the room or connection that others have to leave to a vehicle that is not let in, if it has
-    /// waited long enough.
+    /// Records the room or connection that others have to leave free for a vehicle that is not let in, if it
+    /// has waited long enough.
     fn reserve_for(
         &mut self,
         request: &Request,

@@ -13,7 +13,7 @@ use std::fmt;
 /// The reason why an agent waits at a junction, and the agents it waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waits {
-    /// Smallest node id of the junction; for an alley, of the junction at an end of its road.
+    /// Smallest node id of the junction; for an alley, that of a junction at an end of its road.
     pub node: NodeId,
     /// The reason.
     pub why: Why,
@@ -132,7 +132,7 @@ impl Claims {
         })
     }
 
-    /// Vehicles that wait for one direction of an alley as the first on their lane. O(vehicles).
+    /// Vehicles at the head of their lane that wait for one direction of an alley. O(vehicles).
     pub(crate) fn waiting_for(
         &self,
         side: AlleySide,
@@ -218,8 +218,8 @@ impl Alleys {
         })
     }
 
-    /// The alleys that an agent needs all at once to proceed from its current position, on the open road or
-    /// at a junction, and that it does not hold yet.
+    /// The alleys that an agent needs at once in order to proceed from its current position, on the open road
+    /// or at a junction, and does not hold yet.
     fn needed_by(&self, agent: AgentIndex, situation: &Situation<'_>) -> Vec<AlleySide> {
         let claim = &situation.agents.claim[agent.index()];
         let mut needs = Vec::new();

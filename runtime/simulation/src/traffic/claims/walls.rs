@@ -1,4 +1,4 @@
-//! Positions at which vehicles wait inside a junction: before conflicts at which other vehicles pass first.
+//! Positions at which vehicles wait inside a junction: before conflicts that other vehicles pass first.
 //!
 //! ```text
 //! ticket 7: | | The car with ticket 8 has been let in and waits before its
@@ -15,11 +15,11 @@ use crate::records::AgentIndex;
 use roadwright_scenario::Connection;
 use roadwright_scenario::junction::Interval;
 
-/// A place to wait: index in the route, and position along that lanelet, m.
+/// A place to wait: index of a lanelet in the route, and position along the lanelet, m.
 pub(super) type Wall = (u32, f32);
 
 impl Grants {
-    /// Finds the delay that others cause to each holder of a grant, and the first place in each junction
+    /// Finds the delay that other vehicles cause each holder of a grant, and the first place in each junction
     /// where the holder has to wait, as (agent, place). Agents that need not wait are left out. O(pairs of
     /// grants in one junction).
     pub(super) fn set_walls(
@@ -87,10 +87,10 @@ pub(super) fn keep_first(walls: &mut Vec<(AgentIndex, Wall)>) {
 const AT_BEGIN: f64 = 0.5;
 /// Distance into a conflict beyond which a vehicle is no longer stopped before it, m.
 const INSIDE: f64 = 0.5;
-/// Time until a merging vehicle has to brake, in addition to one decision period, s.
+/// Reaction time allowed to a merging vehicle, in addition to one decision period, s.
 const REACTION: f64 = 0.2;
 
-/// A conflict of two agents in a junction that the second agent has not left yet.
+/// A conflict between two agents in a junction. The second agent has not left the conflict yet.
 pub(super) struct Meeting {
     /// Interval of the conflict on the agent's own connection, m.
     pub(super) own: Interval,
@@ -133,9 +133,9 @@ impl Meeting {
     }
 
     /// Whether the holder of a grant need not slow down yet for the vehicle with which it merges. `distance`
-    /// is the distance to the place where it would wait, m, and `delay` the time by which it would arrive too
-    /// early at the conflict, s. Otherwise it would creep towards that place and merge slowly, and vehicles
-    /// behind would have to brake.
+    /// is the distance to the place where it would wait, m, and `delay` the time by which it would reach the
+    /// conflict too early, s. If it slowed down at once, it would creep towards that place and merge slowly,
+    /// and vehicles behind would have to brake.
     fn rolls_on(
         &self,
         distance: f64,

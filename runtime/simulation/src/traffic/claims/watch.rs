@@ -1,4 +1,5 @@
-//! Monitors compliance: finds vehicles that enter uninvited or at red, and vehicles that approach signals.
+//! Monitors compliance: finds vehicles that enter without a grant or at red, and vehicles that approach
+//! signals.
 
 use super::grants::Grants;
 use super::request::{Need, Requests};
@@ -20,9 +21,9 @@ pub(super) struct Intruder {
 }
 
 impl Claims {
-    /// Counts vehicles that have entered since the last step. Gives vehicles that are inside without having
-    /// been let in the grants that they need, so that others keep clear. They pass first because they are
-    /// already inside.
+    /// Counts vehicles that have entered since the last step. Issues the necessary grants to vehicles that
+    /// are inside without having been let in, so that others keep clear. These vehicles pass first because
+    /// they are already inside.
     pub(super) fn watch(&mut self, statistics: &[Statistics], situation: &Situation<'_>) {
         let (entries, counts) = (&mut self.entries, &mut self.counts);
         self.grants.for_each_busy(|junction, grants| {
@@ -94,7 +95,7 @@ impl Arrivals {
         self.found.are_new = decides;
     }
 
-    /// Arrivals of this step; `None` if junctions do not decide in it.
+    /// Arrivals in this step; `None` if junctions do not decide in this step.
     pub(super) fn of_this_step(&self) -> Option<&[Arrival]> {
         self.found.are_new.then_some(&self.found.arrivals)
     }
@@ -165,14 +166,14 @@ impl Arrivals {
 }
 
 impl Situation<'_> {
-    /// Whether a lack of room beyond stops an agent from entering.
+    /// Whether an agent cannot enter because there is no room beyond the junction.
     fn lacks_room(&self, agent: AgentIndex) -> bool {
         let refused = self.agents.claim[agent.index()].refused;
         matches!(refused, Refusal::NoRoom | Refusal::OffLanes)
     }
 
-    /// Whether an agent stands behind another one on one of `lanes` and therefore cannot drive either.
-    /// `lanes` is sorted.
+    /// Whether an agent stands behind the first vehicle on one of `lanes` and therefore cannot drive on
+    /// either. `lanes` is sorted.
     fn is_behind_one_of(&self, agent: AgentIndex, at: u32, lanes: &[LaneletIndex]) -> bool {
         let is_there = |lane| lanes.binary_search(&lane).is_ok();
         let is_behind = self.agents.claim[agent.index()].refused == Refusal::NotFirst;

@@ -6,10 +6,10 @@
 //!    o ---> |    :    |    v    |            waits before a lane that a vehicle has been let into.
 //! ```
 //!
-//! Vehicles and pedestrians exclude each other like vehicles, in an order that is fixed when one of them
-//! starts. A vehicle is let into a junction only if no pedestrian is, or soon will be, where it drives over a
-//! crossing. From then on it waits for no pedestrian. A walking pedestrian waits for vehicles that have been
-//! let in, and for no others. So they never wait for each other in a circle.
+//! Vehicles and pedestrians exclude each other as vehicles do among themselves, in an order that is fixed
+//! when one of them starts. A vehicle is let into a junction only if no pedestrian is, or soon will be, where
+//! it drives over a crossing. From then on it waits for no pedestrian. A walking pedestrian waits for
+//! vehicles that have been let in, and for no others. So they never wait for each other in a circle.
 //!
 //! At a zebra crossing, pedestrians go first. When a pedestrian arrives, no more vehicles are let in, and
 //! vehicles that have been let in but have not entered and can still stop lose their turn. Two rules end
@@ -56,7 +56,7 @@ pub(super) const PATIENCE_OF_DRIVERS: f64 = 20.0;
 /// Waiting time at a zebra crossing after which pedestrians go ahead of every vehicle that can still stop, s.
 /// Vehicles that cannot stop have left the junction long before the wait reaches a minute.
 pub(super) const PATIENCE: f64 = 25.0;
-/// Maximum number of pedestrians at one crossing. There is no room for more of them.
+/// Maximum number of pedestrians at one crossing. There is no room for more pedestrians.
 const MOST_AT_CROSSING: usize = 200;
 
 /// Pedestrians as one column per property, in the order of arrival.
@@ -78,7 +78,7 @@ pub(crate) struct People {
     counts: PeopleCounts,
     /// Number of the last pedestrian.
     last_id: u64,
-    /// Data derived from the above in each step.
+    /// Data that each step derives from the columns above.
     #[serde(skip)]
     seen: Seen,
 }
@@ -125,11 +125,12 @@ impl People {
         (self.counts.came > 0).then_some(self.counts)
     }
 
-    /// Adds a pedestrian at a crossing of the junction of a node: over the given road, or over the first arm
-    /// that has a crossing. It starts on the side with fewer pedestrians. Returns its number.
+    /// Adds a pedestrian at a crossing of the junction at a node. The crossing is that over the given road,
+    /// or over the first arm that has one. The pedestrian starts on the side with fewer pedestrians. Returns
+    /// its number.
     ///
     /// # Errors
-    /// If there is no such crossing, or no room at it.
+    /// If there is no such crossing, or no room at the crossing.
     pub(crate) fn call(
         &mut self,
         ground: &Ground,
@@ -176,9 +177,8 @@ impl People {
         Some(id)
     }
 
-    /// Moves to the ground after an edit. Pedestrians whose crossing is unchanged continue. If the crossing
-    /// was removed or moved, pedestrians on it walk to the other side, and pedestrians that have not started
-    /// disappear.
+    /// Moves to the ground after an edit. Pedestrians whose crossing is unchanged continue. If a crossing was
+    /// removed or moved, pedestrians on it walk to the other side, and those that have not started disappear.
     pub(crate) fn take_over(&mut self, before: &Ground, after: &Ground, rate: f64, clock: &Clock) {
         let (old, new) = (before.crossings().sites(), after.crossings().sites());
         // Matched by position, because an edit renumbers crossings.
@@ -225,7 +225,7 @@ impl People {
         crossing.right_kerb.point(self.beside[person], across)
     }
 
-    /// Removes the pedestrians for which `stays` is false.
+    /// Removes the pedestrians for which `stays` is `false`.
     fn keep(&mut self, stays: &[bool]) {
         fn retain<T>(column: &mut Vec<T>, stays: &[bool]) {
             let mut stays = stays.iter();

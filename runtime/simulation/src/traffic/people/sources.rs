@@ -7,7 +7,7 @@ use roadwright_geometry::math::{Stream, ln};
 use roadwright_scenario::{RoadEnd, RoadId};
 use serde::{Deserialize, Serialize};
 
-/// Maximum time for which the next arrival in a save may have been overdue, s.
+/// Maximum time by which the next arrival in a save may be overdue, s.
 const LATEST: f64 = 10.0;
 
 /// The pedestrians that arrive at one side of a crossing.
@@ -53,8 +53,8 @@ impl Source {
         self.rate <= 0.0
     }
 
-    /// Whether its values are valid. The next arrival must not be long overdue, or all pedestrians since then
-    /// would appear in one step.
+    /// Whether its values are valid. The next arrival must not be long overdue, because otherwise all
+    /// pedestrians since then would appear in one step.
     pub(super) fn is_sound(&self, clock: &Clock) -> bool {
         (0.0..=1e6).contains(&self.rate) && self.next_time >= clock.time() - LATEST
     }
@@ -94,7 +94,7 @@ impl People {
         }
     }
 
-    /// Applies the rates of a ground from now on.
+    /// Applies the arrival rates of a ground from now on.
     pub(crate) fn renew_sources(&mut self, ground: &Ground, rate: f64, clock: &Clock) {
         let mut sources = of(ground, rate, clock.seed, clock.time());
         for source in &mut sources {

@@ -21,12 +21,12 @@ use serde::{Deserialize, Serialize};
 
 /// Length of the remaining path that drivers take into account, m: about two lanes.
 const HEEDED: f64 = 7.0;
-/// Distance of the centre of a lane from the path below which the lane is blocked, m: half a bus and half a
-/// pedestrian.
+/// A lane is blocked if its centre line is closer to the path than this, m: half the width of a bus plus half
+/// that of a pedestrian.
 const NEAR: f64 = 1.8;
 /// Distance before the path at which drivers stop, m.
 const BEFORE: f64 = 2.0;
-/// Time ahead that drivers look, s, and minimum distance, m.
+/// Time that drivers look ahead, s, and minimum distance, m.
 const SIGHT: f64 = 6.0;
 const LEAST_SIGHT: f64 = 20.0;
 /// Deceleration above which a driver continues rather than stops, m/s^2.
@@ -98,7 +98,7 @@ impl People {
         !self.strays.is_empty()
     }
 
-    /// Stops drivers that can stop before stray pedestrians, by setting waiting places on their routes.
+    /// Makes drivers that can stop before stray pedestrians do so, by setting waiting places on their routes.
     /// O(strays * drivers).
     pub(crate) fn hold_for_strays(&self, roadside: &Roadside<'_>, agents: &mut ClaimColumns<'_>) {
         for agent in agents.by_growing_id() {
@@ -113,8 +113,8 @@ impl People {
         }
     }
 
-    /// Place where an agent has to stop for stray pedestrians: index in its route, and position along that
-    /// lanelet, m.
+    /// Place where an agent has to stop for stray pedestrians: index of a lanelet in its route, and position
+    /// along the lanelet, m.
     fn wall_for(
         &self,
         agent: AgentIndex,

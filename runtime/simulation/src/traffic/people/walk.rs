@@ -147,7 +147,8 @@ impl People {
         self.seen = seen;
     }
 
-    /// Stages for which pedestrians wait at signals, as a junction with one bit per stage.
+    /// Junctions at whose signals pedestrians wait, each with the stages that they wait for, one bit per
+    /// stage.
     pub(crate) fn calls<'a>(
         &'a self,
         ground: &'a Ground,
@@ -228,8 +229,8 @@ impl People {
         !standing.is_empty() && self.wall(person, site, standing) < stretch.to + RADIUS
     }
 
-    /// Position that a pedestrian reaches, m along its path, if it wants to walk to the given position but
-    /// stops before the next obstacle.
+    /// Position that a pedestrian on its way to the given position can reach before the next obstacle, m
+    /// along its path.
     fn before_standing(
         &self,
         person: usize,
@@ -326,8 +327,8 @@ impl People {
         self.seen.wants[person] && vehicles.iter().all(is_free)
     }
 
-    /// Position that a pedestrian on a stretch may reach. It may not enter a lane that a vehicle has been let
-    /// into.
+    /// Position that a pedestrian on a stretch may reach. The pedestrian may not enter a lane that a vehicle
+    /// has been let into.
     fn held(
         &self,
         person: usize,

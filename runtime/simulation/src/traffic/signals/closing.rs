@@ -1,5 +1,5 @@
 //! Closing of signals that an edit changes: they show amber, then red, before they start again. If their
-//! junction is still occupied, they do so before the edit is applied, and stay red until it has been.
+//! junction is still occupied, they close before the edit is applied and stay red until it has been applied.
 
 use super::{Desk, Phase, SignalStates, State};
 use crate::ground::Ground;
@@ -30,7 +30,7 @@ impl State {
 
 impl SignalStates {
     /// Takes over the signal state from the previous ground. Edited signals close before they start their new
-    /// programme. If they are already closing, they continue to do so.
+    /// programme. Signals that are already closing continue to do so.
     pub(crate) fn take_over(&mut self, before: &Ground, after: &Ground, time: f64) {
         let both = (0..after.programmes().count()).map(|group| {
             let same = before.group_like(after, group);
@@ -61,8 +61,8 @@ impl SignalStates {
         })
     }
 
-    /// Closes the signals of the given junctions until an edit has been applied. Other closed signals continue
-    /// as after an edit.
+    /// Closes the signals of the given junctions until an edit has been applied. All other closed signals
+    /// reopen as after an edit.
     pub(crate) fn close(&mut self, ground: &Ground, junctions: &[JunctionIndex], time: f64) {
         let groups = junctions.iter().filter_map(|&j| ground.signals(j));
         let groups: Vec<usize> = groups.map(|(group, _)| group).collect();

@@ -8,8 +8,7 @@ use roadwright_scenario::Connection;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Longest time for which a stage can be held, from the start of the hold, s. Meanwhile, all crossing traffic
-/// waits.
+/// Longest time for which a stage can be held, s. All crossing traffic waits during a hold.
 pub(crate) const LONGEST_HOLD: f64 = 120.0;
 /// Maximum number of requests that one programme keeps.
 const MOST_REQUESTS: usize = 64;
@@ -19,9 +18,9 @@ const DETECTOR: f64 = 40.0;
 /// A request of an agent concerning a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Wish {
-    /// The stage is to be the next one.
+    /// The stage is to come next.
     Call,
-    /// The stage is to stay until a time, s.
+    /// The stage is to stay green until the given time, s.
     Hold(f64),
 }
 
@@ -54,8 +53,8 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    /// Adds a request, which replaces an earlier one of the same kind by the agent. Returns `false` if there
-    /// are too many.
+    /// Adds a request. It replaces an earlier request of the same kind by the same agent. Returns `false` if
+    /// there are too many requests.
     pub(super) fn ask(&mut self, agent: u64, stage: u32, wish: Wish, stages: usize) -> bool {
         let is_call = wish == Wish::Call;
         self.requests
@@ -103,8 +102,8 @@ impl Desk {
         Some(until.min(bound)).filter(|until| *until > time)
     }
 
-    /// Whether the current stage is held. The maximum duration of a hold counts from the first time that it
-    /// is.
+    /// Whether the current stage is held. The maximum duration of a hold counts from the first time that this
+    /// returns `true`.
     pub(super) fn holds(&mut self, stage: u32, time: f64) -> bool {
         self.requests
             .retain(|own| !matches!(own.wish, Wish::Hold(until) if until <= time));
@@ -149,7 +148,7 @@ impl Desk {
         self.arrivals.clear();
     }
 
-    /// Counts the vehicles that have reached the detectors since the last time.
+    /// Counts the vehicles that have reached the detectors since the last call.
     pub(super) fn detect(&mut self, comers: &[Comer], group: usize) {
         let within = |comer: &&Comer| comer.group == group && comer.distance <= DETECTOR;
         let mut near = Vec::new();

@@ -33,11 +33,11 @@ use roadwright_scenario::{Connection, JunctionIndex, SignalMode};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 
-/// Time to the stop line within which vehicles with green extend the green, s [HCM 2016, chapter 19: the
-/// passage time of a detector].
+/// Vehicles with green extend the green if they are less than this time from the stop line, s [HCM 2016,
+/// chapter 19: the passage time of a detector].
 const PASSAGE: f64 = 3.0;
-/// Distance from the stop line within which vehicles extend the green at any speed, m, because they start
-/// from a queue.
+/// Vehicles extend the green at any speed if they are less than this distance from the stop line, m, because
+/// they start from a queue.
 const AT_LINE: f64 = 15.0;
 /// Tolerance for times, which are sums of steps, s.
 const ROUNDING: f64 = 1e-9;
@@ -99,7 +99,7 @@ pub enum StagePhase {
     RedAmber,
 }
 
-/// State of one programme, as shown by inspections of a junction.
+/// State of one programme, as shown by the inspection of a junction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown {
     pub(crate) stage: usize,
@@ -118,7 +118,7 @@ pub(crate) struct Shown {
     pub(crate) held_until: Option<f64>,
 }
 
-/// Duration of the green that a vehicle in a ring of full lanes requests each second, s.
+/// Duration of green that a vehicle in a ring of full lanes requests, once a second, s.
 const HELD_FOR_RINGS: f64 = 2.5;
 
 /// A vehicle that approaches a signal.
@@ -156,7 +156,7 @@ pub(crate) struct SignalStates {
 }
 
 impl State {
-    /// State at the start of a world or of a programme.
+    /// State at the beginning of a run or of a programme.
     fn begin(programme: &Programme, time: f64) -> Self {
         let mut state = Self {
             stage: 0,
@@ -240,7 +240,7 @@ impl State {
     }
 
     /// Whether fixed times follow the clock. They do not while an agent calls or holds a stage. Afterwards,
-    /// they follow it again once the clock shows the same stage for long enough to keep its shortest green.
+    /// they follow it again once the clock shows the same stage with enough time left for its minimum green.
     fn is_on_clock(&self, programme: &Programme, time: f64, desk: &mut Desk) -> bool {
         if programme.mode != SignalMode::Fixed {
             return false;
@@ -345,7 +345,7 @@ impl State {
 }
 
 impl SignalStates {
-    /// State at the start of a world.
+    /// State at the beginning of a run.
     pub(crate) fn new(ground: &Ground) -> Self {
         let states: Vec<State> = ground.programmes().map(|p| State::begin(p, 0.0)).collect();
         Self {
@@ -371,8 +371,8 @@ impl SignalStates {
     }
 
     /// Advances the signals to the next step. `arrivals` are the vehicles that approach them, or `None` to
-    /// keep the demand of the previous step. Modules that are due decide, and `comers` are the vehicles that
-    /// they see. Returns the faults, by programme.
+    /// keep the demand of the previous step. Modules that are due make their decisions; `comers` are the
+    /// vehicles that they see. Returns the faults of modules, by programme.
     pub(crate) fn update(
         &mut self,
         clock: &Clock,
@@ -657,7 +657,7 @@ impl SignalStates {
     }
 }
 
-/// The programme of a node.
+/// The programme of the signals at a node.
 fn group_at(ground: &Ground, node: u32) -> Result<usize, String> {
     let group = ground.signal_group_at(node);
     group.ok_or_else(|| format!("there are no signals at node {node}"))

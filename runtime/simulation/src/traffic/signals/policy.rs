@@ -9,7 +9,7 @@ use roadwright_scenario::SignalMode;
 use roadwright_scenario::junction::Programme;
 use std::sync::Arc;
 
-/// The policy that decides about the next stage in a step, and its outcome.
+/// The policy that chooses the next stage in a step, and the outcome.
 pub(super) struct Policy<'a> {
     /// Mode that decides unless a module does.
     pub(super) mode: SignalMode,

@@ -1,4 +1,4 @@
-//! Signals for pedestrians: when pedestrians may walk, and how waiting pedestrians call for it.
+//! Signals for pedestrians: when pedestrians may walk, and how waiting pedestrians call their stages.
 
 use super::{Phase, SignalStates};
 use crate::ground::Ground;
@@ -35,8 +35,8 @@ impl SignalStates {
         }
     }
 
-    /// The state of the signals of a junction if pedestrians may walk in the current stage, which has to be
-    /// one of `stages` (one bit each).
+    /// The state of a junction's signals for pedestrians that may walk in `stages` (one bit each); `None` if
+    /// the current stage is not one of these.
     pub(in crate::traffic) fn walk(
         &self,
         ground: &Ground,

@@ -45,7 +45,7 @@ fn a_full_exit_keeps_everybody_out() {
     assert!(crossing.is_let_in(agent));
 }
 
-/// A straight street that is cut at a crossing and again `apart` metres beyond it, with its lanelets.
+/// A straight street that is divided at a crossing and again `apart` metres beyond it, with its lanelets.
 fn cut_beyond_crossing(apart: f64) -> (Stand, Vec<LaneletIndex>) {
     let stand = Stand::on(&[
         ((-100.0, 0.0), (0.0, 0.0), 1, 1),
@@ -212,8 +212,8 @@ fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
     }
 }
 
-/// Without this check, the vehicle would stand there indefinitely, because the vehicle ahead on the lane that
-/// it leaves waits for vehicles that have been let in.
+/// Without this check, the vehicle would stand there indefinitely. It would be behind a vehicle on the lane
+/// that it is leaving, and that vehicle waits for vehicles that have been let in.
 #[test]
 fn who_stands_between_two_lanes_behind_another_one_is_not_let_in() {
     for standing in [0.0, 10.0] {
@@ -231,8 +231,8 @@ fn who_stands_between_two_lanes_behind_another_one_is_not_let_in() {
     }
 }
 
-/// Straight on from the west, a vehicle meets no other, so it makes no request. When it turns left, it
-/// crosses the traffic from the east.
+/// A vehicle that drives straight on from the west meets no other vehicle, so it makes no request. A vehicle
+/// that turns left crosses the traffic from the east.
 #[test]
 fn who_turns_off_behind_a_queue_straight_on_is_not_let_in() {
     let roads = [
