@@ -73,7 +73,7 @@ pub struct JunctionRules {
     /// Turn restrictions via other roads, stored at the node where the first of those roads begins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via_restrictions: Vec<ViaRestriction>,
-    /// Turn restrictions that apply only at times.
+    /// Turn restrictions that apply only at certain times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timed_restrictions: Vec<TimedRestriction>,
     /// Turns from lane to lane that are added to or removed from the result of the rules of turning.

@@ -46,8 +46,8 @@ pub struct ViaRestriction {
     pub to: RoadId,
 }
 
-/// A turn restriction that applies at times. It is stored at the node of the turn or, with via roads, at the
-/// node where the first of them begins.
+/// A turn restriction that applies at certain times. It is stored at the node of the turn or, with via roads,
+/// at the node where the first of them begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TimedRestriction {

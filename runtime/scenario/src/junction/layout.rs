@@ -442,7 +442,7 @@ impl<'a> Planner<'a> {
         self.limits.insert(id, limit);
     }
 
-    /// Builds all junctions that are not kept and records what they cut off their arms; the trims of kept
+    /// Builds all junctions that are not kept and records how far they cut back their arms; the trims of kept
     /// junctions are known.
     fn finish(mut self, kept: Option<Kept<'_>>) -> Layout {
         let roots: Vec<NodeId> = self.clusters.open().collect();
@@ -494,7 +494,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Crossings of a cluster that its nodes define over roads that leave it.
+    /// Crossings that the nodes of a cluster define on roads that leave the cluster.
     fn crossings(&self, root: NodeId) -> Vec<CrossingRule> {
         let rules = self.rules_of_nodes(root);
         let all = rules.flat_map(|rules| rules.crossings.iter().copied());

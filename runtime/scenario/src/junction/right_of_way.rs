@@ -40,8 +40,8 @@ const GAP_FAR_TURN: f64 = 7.1;
 const GAP_FAR_TURN_FROM_MAJOR: f64 = 4.1;
 /// Critical gap for entering a roundabout, s. According to [HCM 2016], equation 22-1, it is 5.0 s between two
 /// vehicles in the ring. Here, the gap begins when a vehicle starts from its stop line, a few metres before
-/// the ring, while the first of the two vehicles is still passing. With 3.2 s from then on, as many vehicles
-/// enter as in that equation.
+/// the ring, while the first of the two vehicles is still passing. A gap of 3.2 s from that moment gives the
+/// same entry flow as that equation.
 const GAP_ROUNDABOUT: f64 = 3.2;
 
 /// Follow-up times, s: the time between the departures of two successive vehicles in a queue at a sign while

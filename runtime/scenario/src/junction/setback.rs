@@ -13,8 +13,8 @@ use super::{ConnectingPath, Junction, LaneEnd};
 use glam::DVec2;
 use roadwright_geometry::OwnFrame;
 
-/// Half the width of the waiting vehicle plus 0.25 m, which is the largest deviation of a turning car from
-/// its path if its driver follows the bend.
+/// Half the width of the waiting vehicle plus 0.25 m, m. A turning car whose driver follows the bend deviates
+/// from its path by at most 0.25 m.
 const HALF: f64 = 1.15;
 /// Gap between the turning and the waiting vehicle, m.
 const GAP: f64 = 0.4;

@@ -25,8 +25,8 @@ use std::f64::consts::FRAC_PI_4;
 const ON_LANE: f64 = 2.0;
 
 impl Builder {
-    /// The lanelet that represents places on each lane of an internal road. It is copied if all connections
-    /// of the junction are copies. O(lanes within junctions * connections of these).
+    /// For each lane of an internal road, the lanelet that represents places on it. The lanelet is copied if
+    /// all connections of the junction are copies. O(lanes within junctions * connections of these).
     pub(super) fn connections_out(
         &self,
         network: &RoadNetwork,

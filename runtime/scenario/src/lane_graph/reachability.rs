@@ -12,7 +12,7 @@ use crate::access::{TripPart, VehicleClass};
 /// ```
 ///
 /// Also, whatever can be reached from a lanelet that the hub leads to can be reached from the hub. Only the
-/// few questions that neither rule answers need a search of their own. The answers equal those of
+/// few questions that neither rule answers need a separate search. The answers equal those of
 /// [`LaneGraph::reachable_from`].
 pub struct Reachability<'a> {
     graph: &'a LaneGraph,
@@ -79,8 +79,8 @@ impl<'a> Reachability<'a> {
         }
     }
 
-    /// The same for a trip that begins too near the end of its lane to change lanes there, as
-    /// [`LaneGraph::reachable_straight_on`] has it.
+    /// Like `leads`, for a trip that begins too near the end of its lane to change lanes there; see
+    /// [`LaneGraph::reachable_straight_on`].
     pub fn leads_straight_on(&mut self, from: LaneletIndex, to: LaneletIndex) -> bool {
         if from == to {
             return true;

@@ -186,7 +186,7 @@ fn append_lane_offset(road: &mut Road, tail: &Road, seam: f64) {
     }
 }
 
-/// Returns the road without the arrows of some of its lanes.
+/// Returns the road without arrows on the lanes for which `of` is true.
 fn without_arrows(road: &Road, of: impl Fn(&Lane) -> bool) -> Road {
     let mut road = road.clone();
     for section in &mut road.lane_sections {
