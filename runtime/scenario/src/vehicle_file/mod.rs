@@ -212,7 +212,7 @@ impl VehicleFile {
         }
     }
 
-    /// The keys that are missing, of those for tyres with slip and those in `others`.
+    /// The missing keys among those for tyres with slip and those in `others`.
     fn missing_of_tyres(&self, others: &[(&'static str, bool)]) -> Vec<&'static str> {
         let needed = [
             ("wheels.friction", self.wheels.friction.is_some()),
@@ -232,7 +232,7 @@ impl VehicleFile {
         absent.map(|(key, _)| *key).collect()
     }
 
-    /// The parts of a drive train, with whether each is given.
+    /// The keys of a drive train's parts, each with whether the file has that part.
     pub fn drive_train(&self) -> [(&'static str, bool); 4] {
         [
             ("engine", self.engine.is_some()),
