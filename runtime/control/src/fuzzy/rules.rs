@@ -1,7 +1,7 @@
 //! The rules of the fuzzy driver as parameters. There is one parameter per rule, and its values are the
 //! output terms.
 //!
-//! Their order is that of chromosomes in [Gerdelan 2011], section 10.4: steering and speed towards the
+//! They are ordered as in the chromosomes of [Gerdelan 2011], section 10.4: steering and speed towards the
 //! waypoint, then steering and speed of avoidance, row by row as in the printed tables.
 
 use super::{AVOID_SPEED, AVOID_STEER, FuzzyController, ROUTE_SPEED, ROUTE_STEER};
