@@ -497,7 +497,7 @@ impl LinearMpc {
         LateralModel::of(input, (speed / SPEED_STEP).round() * SPEED_STEP)
     }
 
-    /// Answers for one vehicle, whose plan may be kept.
+    /// Returns the command for one vehicle. `kept` holds its plan between calls, if plans are kept.
     fn command(
         &self,
         design: &Design,

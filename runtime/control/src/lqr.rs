@@ -265,7 +265,7 @@ impl Lqr {
         rates.sum()
     }
 
-    /// Steering angle for a vehicle that is asked again after a period, s.
+    /// Steering angle for a vehicle that gets its next command after `period` seconds.
     pub(crate) fn command(
         &self,
         design: &LqrDesign,

@@ -1,7 +1,7 @@
 //! Automatic building of graphs from clips: [Adam 2007], sections 3.4, 5.1 and 5.2.
 //!
-//! A *transition* leads from a frame of a clip to a similar frame of a clip, without time passing. Clips are
-//! cut at transitions, and the stretches between cuts are the moves.
+//! A *transition* leads from a frame of a clip to a similar frame of the same or another clip, and takes no
+//! time. Clips are cut at transitions, and the stretches between cuts are the moves.
 
 use crate::clips::ClipFile;
 use crate::frame::{Frame, Weights, distance};
@@ -20,9 +20,9 @@ pub struct BuildRules {
     pub kc: u32,
     /// Number of frames of the other clip that are skipped after a similar one was found (figure 5.2).
     pub ks: u32,
-    /// Two moves with the same ends are one if they stay within this distance, m; 0 keeps all.
+    /// Distance, m, within which two moves with the same ends count as one; 0 keeps all moves.
     pub prune_distance: f64,
-    /// And within this angle, rad.
+    /// Angle, rad, within which the headings of these moves also have to stay.
     pub prune_angle: f64,
 }
 
@@ -55,7 +55,7 @@ pub struct Transition {
     pub from: FrameNumber,
     /// Frame at which the second clip is entered.
     pub to: FrameNumber,
-    /// Distance of both frames.
+    /// Distance between the two frames.
     pub distance: f64,
 }
 
@@ -71,7 +71,7 @@ pub struct Removed {
 /// Why a move was left out.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RemovedBecause {
-    /// Another move with the same ends is nearly the same: the move with this clip and first frame.
+    /// Another move with the same ends is nearly the same. The fields identify it by clip and first frame.
     Like {
         /// Clip of the other move.
         clip: String,

@@ -65,7 +65,7 @@ pub struct Library {
     top_speed: f64,
 }
 
-/// A library that cannot be used.
+/// Reason why a library cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LibraryError {
     /// It has no states or no moves.
@@ -83,7 +83,7 @@ pub enum LibraryError {
 }
 
 impl Library {
-    /// Prepares moves at a frame rate, Hz, of a body.
+    /// Prepares moves for a body, at a frame rate, Hz.
     ///
     /// # Errors
     /// If there are no moves, too many, or a state that no move leaves.
@@ -167,7 +167,7 @@ impl Library {
         &self.between[usize::from(number.0)][frame]
     }
 
-    /// The body that sweeps.
+    /// Outline of the body whose sweeps are computed.
     pub fn body(&self) -> &BodyOutline {
         &self.body
     }

@@ -5,7 +5,7 @@ use crate::frame::{Frame, FrameCommand, Gear, HeldPedals};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 
-/// Largest difference of two periods of evenly spaced rows, s: times have three digits.
+/// Largest difference between two periods of evenly spaced rows, s, because times have three decimals.
 const UNEVEN: f64 = 1.1e-3;
 
 /// The rows of one vehicle.
@@ -21,7 +21,7 @@ pub struct Recording {
     pub frames: Vec<Frame>,
 }
 
-/// A table that no clips can be made from.
+/// Reason why no clips can be made from a table.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RecordError {
     /// A column is missing.
@@ -68,7 +68,7 @@ pub enum RecordError {
         from: f64,
         /// Asked end, s.
         to: f64,
-        /// Begin of the drive, s.
+        /// Start of the drive, s.
         begin: f64,
         /// End of the drive, s.
         end: f64,
@@ -108,12 +108,12 @@ struct Row {
 }
 
 impl Recording {
-    /// Reads the rows of an agent; without one, of the only agent of the table. Traces of earlier versions have
-    /// no columns of slip and controls: their yaw rates are taken from the headings. `centre` is the distance
-    /// from the rear axle to the centre of gravity, m, for levels without side slip.
+    /// Reads the rows of the given agent; with `None`, those of the only agent in the table. Traces of
+    /// earlier versions have no columns for slip and controls, so yaw rates are computed from the headings.
+    /// `centre` is the distance from the rear axle to the centre of gravity, m, for levels without side slip.
     ///
     /// # Errors
-    /// If the table is no trace, or its rows are not evenly spaced.
+    /// If the table is not a trace, or its rows are not evenly spaced.
     pub fn of_trace(text: &str, agent: Option<u64>, centre: f64) -> Result<Self, RecordError> {
         let mut lines = text.lines();
         let titles: Vec<&str> = lines.next().unwrap_or("").split(',').collect();

@@ -1,5 +1,5 @@
-//! The experiments of [Adam 2007], tables 4.1 to 4.3: trees, courses, horizons and limits, with what the source
-//! printed.
+//! The experiments of [Adam 2007], tables 4.1 to 4.3: trees, courses, horizons and limits, with the results
+//! that the source prints.
 
 use crate::course::{Corridor, Course, Traffic};
 use crate::presets::Preset;
@@ -164,8 +164,8 @@ pub const STRAIGHT: Corridor = Corridor {
     width: 25.0,
     seed: 1,
 };
-/// Cars on the straight track. No line between them is free, so a vehicle has to change its place again and
-/// again.
+/// Cars on the straight track. No line between them is free, so a vehicle has to change its lateral position
+/// again and again.
 pub const STRAIGHT_CARS: Traffic = Traffic {
     count: 360,
     lines: 9,
@@ -173,8 +173,8 @@ pub const STRAIGHT_CARS: Traffic = Traffic {
     speed: 9.0,
     tilt: 0.2,
 };
-/// The cornered track. Its length is calibrated: the median of the 5-branch tree with 149 frames and 15,000
-/// nodes is within a second of 33 s.
+/// The cornered track. Its length is calibrated: the median time of the 5-branch tree with 149 frames and
+/// 15,000 nodes is within a second of 33 s.
 pub const CORNERED: Corridor = Corridor {
     length: 745.0,
     corners: 10,
@@ -182,8 +182,8 @@ pub const CORNERED: Corridor = Corridor {
     width: 16.0,
     seed: 6,
 };
-/// Cars on the cornered track. Their number is chosen so that the 7-branch tree with 99 frames and 15,000 nodes
-/// arrives from at least 16 of 20 starts, and 5-branch trees do not.
+/// Cars on the cornered track. Their number is chosen so that the 7-branch tree with 99 frames and 15,000
+/// nodes arrives from at least 16 of 20 starts, while 5-branch trees do not.
 pub const CORNERED_CARS: Traffic = Traffic {
     count: 38,
     lines: 2,

@@ -145,7 +145,8 @@ impl DriveTrain {
         pulls.fold(0.0, f64::max)
     }
 
-    /// Grip of the wheels that a gear drives, N, at rest under a load relative to the vehicle's weight.
+    /// Grip at rest of the wheels that a gear drives. `load` is the total load, and the result has the same
+    /// unit: N, or a fraction of the vehicle's weight.
     pub fn traction(&self, gear: &Gear, load: f64) -> f64 {
         // A gear that drives wheels of both axles uses the grip of the whole weight.
         let share = if gear.front == 0.0 {
