@@ -124,8 +124,8 @@ const EARLY: f64 = 1e-9;
 /// Plans the steering rates and accelerations of a horizon by quadratic programs, whose minimum without limits
 /// is the batch solution of `lqr`. The vehicle follows a plan until the next plan is due.
 ///
-/// If a program has no solution, or needs more than the allowed iterations, `lqr` gives that answer, clamped.
-/// The number of such answers is reported as a failure of the module.
+/// If a program has no solution, or needs more than the allowed iterations, `lqr` gives the answer instead,
+/// clamped to the limits. The number of such answers is reported as a failure of the module.
 #[derive(Default)]
 pub struct LinearMpc {
     /// Plans by agent index.
@@ -378,7 +378,7 @@ fn steering_rows(steps: usize, step: f64) -> Matrix {
     both_ways(&rows)
 }
 
-/// Rows of upper limits, then those of lower limits.
+/// Rows of upper limits, followed by rows of lower limits.
 fn both_ways(rows: &Matrix) -> Matrix {
     let mut both = Matrix::zeros(2 * rows.rows(), rows.columns());
     both.put([0, 0], rows);

@@ -173,7 +173,7 @@ fn seen_alone(gains: Gains) -> Gains {
 }
 
 /// Steers by u = -K x + sum of F(i) curvature(i), where x contains the errors of a linear model of the
-/// vehicle at its level and u is the steering rate (Pollithy). Speeds are those of `pursuit`.
+/// vehicle at its level and u is the steering rate (Pollithy). It drives at the speeds of `pursuit`.
 ///
 /// Errors that would need steeper approaches, faster steering or sharper bends than allowed are clamped, so
 /// the control is no longer optimal far from the path.

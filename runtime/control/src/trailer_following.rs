@@ -100,7 +100,7 @@ impl Path {
     }
 }
 
-/// A vehicle without slip that drives backwards, and its trailer. Headings are those of the bodies.
+/// A vehicle without slip that drives backwards, and its trailer. Headings refer to the bodies.
 struct Drive {
     rear: Place,
     trailer: f64,

@@ -60,7 +60,7 @@ impl BodyOutline {
     }
 }
 
-/// Maximum number of corners of an outline: those of two rectangles.
+/// Maximum number of corners of an outline: two rectangles have eight.
 const MOST_CORNERS: usize = 8;
 
 /// A convex outline with up to eight corners, counter-clockwise. Two corners are a line.

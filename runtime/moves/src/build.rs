@@ -9,7 +9,7 @@ use crate::graph::{MoveEntry, MoveFile};
 use crate::placement::Placement;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How similar frames become transitions, and which moves stay.
+/// Rules for turning similar frames into transitions, and for pruning moves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BuildRules {
     /// Distance below which frames are similar.
@@ -68,7 +68,7 @@ pub struct Removed {
     pub reason: RemovedBecause,
 }
 
-/// Why a move was left out.
+/// Reason why a move was left out.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RemovedBecause {
     /// Another move with the same ends is nearly the same. The fields identify it by clip and first frame.
@@ -82,7 +82,7 @@ pub enum RemovedBecause {
     NotConnected,
 }
 
-/// A graph that was built, and what was left out.
+/// A graph built from clips, and the moves that were left out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Built {
     /// The graph.

@@ -6,7 +6,7 @@ use roadwright_geometry::math::{Stream, sin_cos, tan};
 use roadwright_geometry::{DVec2, Pose, heading_of, left_of, unit};
 use std::f64::consts::FRAC_PI_2;
 
-/// Height of the goal of the source above the start, m: it lies on the axis of the track.
+/// North coordinate of the goal in the source, m. The goal lies on the axis of the track.
 const GOAL: f64 = 100_000.0;
 /// Length of the corridor before the start and beyond the finish, m.
 const RUN_OUT: f64 = 80.0;
@@ -85,7 +85,7 @@ pub struct Course {
     pub finish: f64,
     /// Destination of plans.
     pub goal: DVec2,
-    /// Longest run, s.
+    /// Maximum duration of a run, s.
     pub seconds: f64,
 }
 

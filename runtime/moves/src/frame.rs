@@ -21,7 +21,7 @@ pub struct Frame {
     pub command: FrameCommand,
 }
 
-/// Controls of a vehicle as its driver held them.
+/// Controls as held by the driver of a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FrameCommand {
     /// Commanded angle of the front wheels, rad, positive to the left.

@@ -172,7 +172,7 @@ impl Library {
         &self.body
     }
 
-    /// Frames a second.
+    /// Frame rate, Hz.
     pub fn rate(&self) -> f64 {
         self.rate
     }

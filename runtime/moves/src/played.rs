@@ -25,7 +25,7 @@ pub enum Ending {
 /// Figures of a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DriveFigures {
-    /// Plans made.
+    /// Number of plans made.
     pub plans: u32,
     /// Number of plans without a free move.
     pub without_path: u32,
@@ -67,7 +67,7 @@ pub struct Played<'a> {
 }
 
 impl<'a> Played<'a> {
-    /// A vehicle at the start of a course, in a state.
+    /// Creates a drive that begins at the start of a course, in the given state.
     pub fn new(
         library: &'a Library,
         course: &'a Course,

@@ -15,7 +15,7 @@ pub struct Recording {
     pub agent: u64,
     /// Time of the first row, s.
     pub begin: f64,
-    /// Rows a second.
+    /// Rate of the rows, Hz.
     pub rate: f64,
     /// A frame for each row.
     pub frames: Vec<Frame>,
@@ -64,9 +64,9 @@ pub enum RecordError {
     /// A stretch lies outside the drive.
     #[error("{from} to {to} s is not within the drive, {begin:.3} to {end:.3} s, or too short")]
     Outside {
-        /// Asked begin, s.
+        /// Requested start, s.
         from: f64,
-        /// Asked end, s.
+        /// Requested end, s.
         to: f64,
         /// Start of the drive, s.
         begin: f64,
@@ -108,7 +108,7 @@ struct Row {
 }
 
 impl Recording {
-    /// Reads the rows of the given agent; with `None`, those of the only agent in the table. Traces of
+    /// Reads the rows of the given agent, or of the only agent in the table if `agent` is `None`. Traces of
     /// earlier versions have no columns for slip and controls, so yaw rates are computed from the headings.
     /// `centre` is the distance from the rear axle to the centre of gravity, m, for levels without side slip.
     ///

@@ -89,7 +89,7 @@ pub enum PlanEnd {
     Blocked,
     /// No move is free.
     NoPath {
-        /// The obstacle that the move tested first touches.
+        /// The obstacle that the longest first move touches.
         obstacle: Option<ObstacleNumber>,
     },
 }
@@ -283,7 +283,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The obstacle of the longest first move, the older one of equally long ones.
+    /// The obstacle that the longest first move touches; among equally long moves, the oldest one counts.
     fn first_obstacle(&self) -> Option<ObstacleNumber> {
         let first = self.nodes.iter().enumerate();
         let longest = first.max_by_key(|(number, node)| (node.time, Reverse(*number)))?;

@@ -409,7 +409,7 @@ pub struct SignalPlan {
 }
 
 impl SignalPlan {
-    /// Returns the mode and the controlling module. A module whose id is that of a mode selects that mode;
+    /// Returns the mode and the controlling module. A module id that names a mode selects that mode;
     /// otherwise, the actuated mode is the fallback of a module.
     pub fn decided_by(&self) -> (SignalMode, Option<&SignalControllerSetting>) {
         let Some(controller) = self.controller.as_ref().filter(|_| self.mode.rules()) else {

@@ -69,22 +69,22 @@ impl PaintLayer {
         self.cells.contains(at.x as i32, at.y as i32)
     }
 
-    /// Paints the cells whose centre lies within a radius of a straight stretch, m.
+    /// Paints the cells whose centres lie within `radius` metres of a straight stretch.
     pub fn paint(&mut self, stretch: [DVec2; 2], radius: f64) {
         for (row, run) in self.swept(stretch, radius) {
             self.cells.add(row, run);
         }
     }
 
-    /// Erases the cells whose centre lies within a radius of a straight stretch, m.
+    /// Erases the cells whose centres lie within `radius` metres of a straight stretch.
     pub fn erase(&mut self, stretch: [DVec2; 2], radius: f64) {
         for (row, run) in self.swept(stretch, radius) {
             self.cells.remove(row, run);
         }
     }
 
-    /// The cells whose centre lies within a radius of a stretch, m: one run in each row, because the swept area
-    /// is convex.
+    /// The cells whose centres lie within `radius` metres of a stretch: one run in each row, because the
+    /// swept area is convex.
     fn swept(&self, [from, to]: [DVec2; 2], radius: f64) -> Vec<(i32, CellRun)> {
         let cell = self.cell.get();
         let index = |at: f64| (at / cell).floor() as i32;

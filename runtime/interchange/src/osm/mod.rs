@@ -124,7 +124,7 @@ pub struct ImportOptions {
     pub name: String,
     /// Box to which the import is limited. Roads are cut at its edge.
     pub clip: Option<GeoBox>,
-    /// Driving side; `None` for that of the country.
+    /// Driving side; `None` for the driving side of the country.
     pub driving_side: Option<DrivingSide>,
     /// Country whose traffic law applies, as its code in ISO 3166-1 alpha-2; `None` for the country that
     /// contains the middle of the data.

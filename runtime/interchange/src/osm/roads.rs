@@ -40,7 +40,7 @@ pub(super) struct Piece {
     pub(super) style: usize,
     /// OSM node ids. Created nodes have negative ids below all ids in the data.
     pub(super) nodes: Vec<i64>,
-    /// Whether its direction is against that of its way.
+    /// Whether it runs against the direction of its way.
     pub(super) is_reversed: bool,
     /// Whether its way is tagged as the ring of a roundabout.
     pub(super) is_ring: bool,

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The arrows of a way apply to the junction at its end, because mappers split ways where arrows begin.
-//! Vehicles may turn into side streets before that from any lane that allows it.
+//! Before that, vehicles may turn into side streets from any lane that allows it.
 //!
 //! If there are more or fewer values than lanes, the number of lanes stays and the values are assigned from the
 //! side that fits.

@@ -40,7 +40,7 @@ pub enum Role {
 /// A rectangle of painted cells, both ends included.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PaintedBlock {
-    /// Size of its cells, which need not be that of the map's cells.
+    /// Size of its cells, which may differ from the size of the map's cells.
     pub cell: CellSize,
     /// The south-western cell.
     pub low: Cell,

@@ -343,8 +343,8 @@ impl Trees {
     }
 }
 
-/// The bodies of all agents at their starts. Poses are those of the rear axles; the centre of a box lies
-/// ahead of its axle.
+/// The bodies of all agents at their starts. Poses refer to the rear axles, so the centre of a box lies ahead
+/// of its axle.
 fn bodies(scenario: &Scenario) -> Vec<(AgentId, &Agent, OrientedBox)> {
     let agents = scenario.agents().iter();
     agents

@@ -81,9 +81,10 @@ pub struct Corner {
     pub wanted_radius: f64,
     /// Radius that fits, m.
     pub radius: f64,
-    /// Distance along this arm at which the arc begins, m; without an arc, that of the meeting point.
+    /// Distance along this arm at which the arc begins, m; without an arc, the distance of the meeting point.
     pub foot: f64,
-    /// Distance along the next arm at which the arc ends, m; without an arc, that of the meeting point.
+    /// Distance along the next arm at which the arc ends, m; without an arc, the distance of the meeting
+    /// point.
     pub next_foot: f64,
 }
 

@@ -45,8 +45,8 @@ const BETWEEN_BENDS: f64 = 8.0;
 pub(crate) const MAX_CLUSTER: f64 = 60.0;
 /// Ratio of a road's length to the distance between its ends up to which the road counts as straight.
 const STRAIGHT: f64 = 1.1;
-/// Maximum number of rounds of merging. Each round only examines what the previous round changed. The trims
-/// of roads that are still shorter than their trims after the last round are reduced.
+/// Maximum number of rounds of merging. Each round only examines what the previous round changed. If roads
+/// are still shorter than their trims after the last round, their trims are reduced.
 const MAX_ROUNDS: usize = 8;
 /// Fewer junctions than this are built on the calling thread.
 const FEW_JUNCTIONS: usize = 200;

@@ -45,7 +45,7 @@ const GAP_FAR_TURN_FROM_MAJOR: f64 = 4.1;
 const GAP_ROUNDABOUT: f64 = 3.2;
 
 /// Follow-up times, s: the time between the departures of two successive vehicles in a queue at a sign while
-/// there is no conflicting traffic. Each vehicle has to look. [HCM 2000], exhibit 17-5.
+/// there is no conflicting traffic. Each driver has to look first. [HCM 2000], exhibit 17-5.
 const FOLLOW_UP_NEAR_TURN: f64 = 3.3;
 const FOLLOW_UP_STRAIGHT: f64 = 4.0;
 const FOLLOW_UP_FAR_TURN: f64 = 3.5;
@@ -79,7 +79,7 @@ pub struct RightOfWay {
     on_red: Vec<bool>,
 }
 
-/// Critical gap of a near-side turn at a red light, s: that of a stop sign. [HCM 2000], exhibit 17-5.
+/// Critical gap of a near-side turn at a red light, s: the same as at a stop sign. [HCM 2000], exhibit 17-5.
 pub const GAP_ON_RED: f64 = GAP_NEAR_TURN;
 
 impl RightOfWay {

@@ -130,7 +130,7 @@ impl Lanelet {
         distance / self.free_speed
     }
 
-    /// Range of its points among those of all lanelets.
+    /// Range of its points among the points of all lanelets.
     #[inline]
     pub fn line_span(&self) -> LineSpan {
         self.line

@@ -182,8 +182,8 @@ impl VehicleFile {
         })
     }
 
-    /// Mean positions of the axles along the vehicle, m ahead of the centre of the body: first that of the
-    /// steered wheels, then that of the others.
+    /// Mean positions of the axles along the vehicle, m ahead of the centre of the body: first of the steered
+    /// wheels, then of the others.
     pub fn axles(&self) -> (f64, f64) {
         let mean = |steers: bool| {
             let places = (0u8..)

@@ -71,7 +71,7 @@ pub struct Trailer {
     pub lock: Quantity<SteeringLock>,
 }
 
-/// Wheels of a trailer. Missing values are those of its vehicle.
+/// Wheels of a trailer. Missing values are taken from its vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrailerWheels {

@@ -20,7 +20,7 @@ const NO_TRACKS: &str = "only tracked vehicles can turn on the spot";
 /// Time step of the world, s, and rate of the forces, Hz.
 const DT: f64 = 0.02;
 const RATE_HZ: f64 = 200.0;
-/// Number of equal parts of a slope, speed or height that are tried to find the maximum.
+/// Number of equal steps in which a slope, speed or height is tried to find the maximum.
 const PARTS: u32 = 12;
 /// Time for a hull to settle on springs and tyres, s.
 const SETTLING: f64 = 25.0;

@@ -57,8 +57,8 @@ impl Changed {
         }
     }
 
-    /// Returns the rings of the edited network. They are searched again only if a changed road may be part
-    /// of one, because the search covers all one-way roads.
+    /// Returns the rings of the edited network. The search is repeated only if a changed road may be part of
+    /// one, because it covers all one-way roads.
     fn rings(
         &self,
         network: &RoadNetwork,
