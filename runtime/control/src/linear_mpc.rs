@@ -394,9 +394,9 @@ struct PlanLimits {
     begin: f64,
     /// Largest steering rate.
     rate: f64,
-    /// m/s^2.
+    /// Maximum acceleration, m/s^2.
     max_acceleration: f64,
-    /// m/s^2.
+    /// Maximum deceleration, m/s^2.
     max_braking: f64,
 }
 

@@ -18,7 +18,7 @@ pub struct BuildRules {
     pub weights: Weights,
     /// Number of frames of a clip that are skipped after a frame with a transition (figure 5.1).
     pub kc: u32,
-    /// Number of frames of the other clip that are skipped after a similar one was found (figure 5.2).
+    /// Number of frames of the other clip that are skipped after a similar frame was found (figure 5.2).
     pub ks: u32,
     /// Distance, m, within which two moves with the same ends count as one; 0 keeps all moves.
     pub prune_distance: f64,

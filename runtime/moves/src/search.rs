@@ -3,7 +3,8 @@
 //! Rules:
 //!
 //! - A node is a move put into the list. It is expanded while its time is shorter than the horizon; the move
-//!   that crosses the horizon is a leaf. With moves of 25 frames, 24 frames are one move, 49 two, 149 six.
+//!   that crosses the horizon is a leaf. With moves of 25 frames, a horizon of 24 frames gives one move, 49
+//!   frames give two, and 149 frames six.
 //! - The limit counts nodes put into the list. It is checked before a node is taken.
 //! - A node is tested for collisions when it is taken from the list.
 //! - f is the time so far plus the straight distance to the goal over the top speed of the library. A node's

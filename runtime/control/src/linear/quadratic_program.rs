@@ -103,7 +103,7 @@ struct Search<'a> {
     active: Vec<usize>,
     /// Multiplier of each active limit, at least 0.
     forces: Vec<f64>,
-    /// J', turned so that the first columns of J span the active limits.
+    /// J', rotated so that the first columns of J span the active limits.
     basis: Matrix,
     /// Columns of the upper triangle R, where J' times the normals of the active limits is R above zeros.
     triangle: Vec<Vec<f64>>,
@@ -191,7 +191,7 @@ impl<'a> Search<'a> {
         first
     }
 
-    /// Adds a limit whose normal is turned into the basis.
+    /// Adds a limit. `turned` is its normal, expressed in the basis.
     fn activate(&mut self, row: usize, mut turned: Vec<f64>, force: f64) {
         let place = self.active.len();
         for at in (place + 1..turned.len()).rev() {

@@ -257,7 +257,7 @@ const fn turn(name: &'static str, level: usize, turn: f64, holds: [u32; 3]) -> L
 
 /// Length of the last hold of a turn, with straight wheels, frames.
 const STRAIGHT: u32 = 3;
-/// Holds of skids up to [`WIDEST`] rad, and of wider ones.
+/// Holds of skids of up to [`WIDEST`] rad, and of wider skids.
 const SKID: [u32; 3] = [20, 16, 12];
 const WIDE_SKID: [u32; 3] = [30, 16, 14];
 const WIDEST: f64 = 1.6;

@@ -45,8 +45,8 @@ pub struct ExplainedPlan {
 }
 
 impl HybridPath {
-    /// Makes the plan that [`plan`](Self::plan) would make from the present memory, and lists the cells that its
-    /// search expands. Learns nothing.
+    /// Makes the plan that [`plan`](Self::plan) would make from its current memory, and lists the cells that
+    /// its search expands. Learns nothing.
     pub fn explain(&mut self, ground: &mut OpenGround, trip: &Trip) -> ExplainedPlan {
         self.run_and_list(ground, trip)
     }

@@ -145,7 +145,7 @@ pub struct Conflicts {
     /// Pairs that start in the same lane, the smaller index first, with the lengths over which the two run
     /// together, m.
     partings: Vec<((ConnectionIndex, ConnectionIndex), (f64, f64))>,
-    /// The pairs that meet again after they have diverged, with the intervals where they do so.
+    /// The pairs that meet again after they have diverged, with the intervals where they meet.
     again: Vec<((ConnectionIndex, ConnectionIndex), (Interval, Interval))>,
 }
 

@@ -340,8 +340,8 @@ impl<'a> Plan<'a> {
         intergreens
     }
 
-    /// Adds red and amber before each stage that gives green to a path without it, with the duration from the
-    /// plan or, by default, from the law. The all-red time becomes at least as long.
+    /// Adds red and amber before each stage that gives green to a path that did not have it before, with the
+    /// duration from the plan or, by default, from the law. The all-red time becomes at least as long.
     fn show_red_amber(&self, greens: &[Vec<bool>], intergreens: &mut [Intergreen]) {
         let decided = self.junction.plan.red_amber;
         let red_amber = decided.unwrap_or(self.junction.law.red_amber);

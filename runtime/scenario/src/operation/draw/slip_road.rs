@@ -44,7 +44,7 @@ struct Slip {
     host: RoadId,
     /// Distance of the node along the host, m.
     s: f64,
-    /// Whether the auxiliary lanes lie to the left of the host's.
+    /// Whether the auxiliary lanes lie to the left of the host's lanes.
     is_left: bool,
     /// Length of the full auxiliary lane, m.
     auxiliary: f64,
