@@ -1,4 +1,4 @@
-//! Work that is spread over all processors with the same result.
+//! Spreads work over all processors without affecting the result.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -17,7 +17,7 @@ const MOST: usize = 60_000;
 /// States, and the moves between them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MoveFile {
-    /// Name of the file of clips, beside this one.
+    /// Name of the file of clips, which lies beside this file.
     pub clips: String,
     /// Hash of the clips from which the moves were cut.
     pub clips_hash: String,

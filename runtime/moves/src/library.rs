@@ -86,7 +86,7 @@ impl Library {
     /// Prepares moves for a body, at a frame rate, Hz.
     ///
     /// # Errors
-    /// If there are no moves, too many, or a state that no move leaves.
+    /// If there are no moves or too many, or if no move leaves a state.
     pub fn new(
         states: Vec<String>,
         moves: Vec<Move>,

@@ -56,7 +56,7 @@ pub struct Played<'a> {
     frame: u64,
     place: Placement,
     state: StateNumber,
-    /// Moves of the last plan that are still to be made, the next one last.
+    /// Moves of the last plan that remain to be driven, the next one last.
     ahead: Vec<MoveNumber>,
     last: Option<MoveNumber>,
     skid: f64,

@@ -29,11 +29,11 @@ pub enum Track {
 /// Printed result of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Printed {
-    /// A crash after a time, s.
+    /// A crash after the given time, s.
     CrashAfter(f64),
-    /// A crash without a time.
+    /// A crash at a time that the source does not print.
     Crash,
-    /// The finish line after a time, s.
+    /// Arrival at the finish line after the given time, s.
     Finish(f64),
     /// No crash within two minutes.
     Survives,

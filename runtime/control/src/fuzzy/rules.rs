@@ -14,7 +14,7 @@ pub const RULE_COUNT: usize = CHROMOSOME.len() * RulePlace::IN_TABLE;
 pub const CHROMOSOME: [&FuzzyController; 4] =
     [&ROUTE_STEER, &ROUTE_SPEED, &AVOID_STEER, &AVOID_SPEED];
 
-/// Position of a rule: its table, and in it the row (angle) and column (distance).
+/// Position of a rule: its table, and its row (angle) and column (distance) in that table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RulePlace {
     /// Index of the table; for the fuzzy driver, in [`CHROMOSOME`].

@@ -28,7 +28,7 @@ pub enum Preset {
     Seven,
     /// Seven states from standing to fast, with turns and skids.
     Large,
-    /// The large tree with skids that leave at several angles.
+    /// The large tree, with skids that turn by several angles.
     LargeAngles,
 }
 

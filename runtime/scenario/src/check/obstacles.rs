@@ -147,7 +147,7 @@ pub(super) const TOUCHING: f64 = 2e-3;
 /// and fixed obstacles do not move.
 const WALLS: f64 = 0.2;
 
-/// Finds obstacles that overlap another one, each reported once, by a sweep along x.
+/// Finds obstacles that overlap each other, by a sweep along x. Each obstacle is reported once.
 fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     struct Swept {
         id: ObstacleId,

@@ -466,8 +466,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Combines the rules of a cluster. Signals at any of its nodes control the whole cluster; otherwise the
-    /// smallest node with a control decides. Nodes with the same control combine their major roads. Turn
-    /// restrictions stay with each node; crossings, lane turns and corners of all nodes apply.
+    /// node with the smallest id that sets a control decides. Nodes with the same control combine their major
+    /// roads. Turn restrictions stay with each node; crossings, lane turns and corners of all nodes apply.
     fn rules(&self, root: NodeId) -> JunctionRules {
         let (crossings, turns, corners) =
             (self.crossings(root), self.turns(root), self.corners(root));

@@ -145,8 +145,8 @@ impl Pair {
 
     /// Returns a place after merging.
     ///
-    /// With 100 m and 60 m, both ending at the node: lane -1 of the second road at s = 20, which is 40 m from
-    /// the node, becomes lane 1 of the first road at s = 140.
+    /// For example, two roads of 100 m and 60 m both end at the node. Lane -1 of the second road at s = 20,
+    /// which is 40 m from the node, becomes lane 1 of the first road at s = 140.
     fn merged_place(&self, place: &Place) -> Place {
         let (first, seam) = (self.first, self.seam());
         match place {
