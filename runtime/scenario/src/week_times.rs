@@ -77,7 +77,7 @@ type Group = Vec<Entry>;
 /// Days with their times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
-    /// Whether each day from Monday to Sunday is named; if none is, all are meant.
+    /// Whether each day from Monday to Sunday is named; if none is named, the entry applies to all days.
     days: [bool; 7],
     /// Times of these days; the whole day if empty.
     spans: Vec<Span>,

@@ -143,7 +143,7 @@ pub(super) fn read(
     lanes
 }
 
-/// Returns the bus lanes of a direction with a number of lanes, except those that `busway` describes.
+/// Returns the bus lanes of a direction with the given number of lanes, except those that `busway` describes.
 fn reserved(
     tags: &Tags,
     suffixes: &[&str],

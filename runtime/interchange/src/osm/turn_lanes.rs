@@ -43,8 +43,8 @@ pub(super) fn is_one_way(section: &CrossSection) -> bool {
     !is_against
 }
 
-/// Returns the arrows that tags give to the lanes of a section, and a report if their number differs from that
-/// of the lanes.
+/// Returns the arrows that tags give to the lanes of a section, and a report if their number differs from the
+/// number of lanes.
 pub(super) fn read(tags: &Tags, section: &CrossSection) -> (TurnLanes, Option<&'static str>) {
     let drivable = |lanes: &[(LaneType, f64)]| {
         let all = lanes.iter();

@@ -722,8 +722,8 @@ impl OpenGround {
         })
     }
 
-    /// Whether a body overlaps no standing item. Cells are blocked at a larger distance, because the body
-    /// needs clearance while it follows a path.
+    /// Whether a body is clear of all standing items. Cells are blocked at a larger distance, because the
+    /// body needs clearance while it follows a path.
     pub fn is_free(&self, profile: ProfileId, owner: Option<Owner>, body: &OrientedBox) -> bool {
         let reach = DVec2::splat(body.radius());
         let area = Bounds {

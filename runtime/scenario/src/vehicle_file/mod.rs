@@ -148,8 +148,8 @@ impl VehicleFile {
         self.articulation.as_ref().map(|joint| joint.anchor[0])
     }
 
-    /// Height of the coupling above level ground, m. Trailers have the same height at the front, because they
-    /// are towed level.
+    /// Height of the coupling above level ground, m. The front of a trailer is at the same height, because
+    /// trailers are towed level.
     pub fn coupling_height(&self) -> Option<f64> {
         let body = &self.body;
         let middle = body.ground_clearance + 0.5 * body.height;
