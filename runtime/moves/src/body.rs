@@ -63,7 +63,7 @@ impl BodyOutline {
 /// Maximum number of corners of an outline: two rectangles have eight.
 const MOST_CORNERS: usize = 8;
 
-/// A convex outline with up to eight corners, counter-clockwise. Two corners are a line.
+/// A convex outline with up to eight corners, counter-clockwise. With two corners, it is a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Convex {
     corners: [DVec2; MOST_CORNERS],

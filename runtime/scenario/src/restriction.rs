@@ -60,7 +60,7 @@ pub struct TimedRestriction {
     pub via: Vec<RoadId>,
     /// The road into which they turn.
     pub to: RoadId,
-    /// Days of the week and times of day at which it applies. The moment at which a run starts counts.
+    /// Days of the week and times of day at which it applies. Only the moment at which a run starts matters.
     pub times: WeekTimes,
 }
 

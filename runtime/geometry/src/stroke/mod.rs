@@ -163,7 +163,7 @@ fn corner_cut(before: &ReferenceLine, left: f64, after: &ReferenceLine, radius: 
     wanted.min(0.9 * left).min(0.45 * after.length()).max(1e-3)
 }
 
-/// Joins two legs with a rounded corner between them, which takes `cut` from both.
+/// Joins two legs with a rounded corner, which takes `cut` metres from each leg.
 fn rounded(
     before: &ReferenceLine,
     after: &ReferenceLine,

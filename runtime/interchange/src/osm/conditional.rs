@@ -40,7 +40,7 @@ pub(super) fn value(tags: &Tags) -> Option<&str> {
     keys.find_map(|key| tags.get(*key)).map(String::as_str)
 }
 
-/// Reads a conditional restriction. Each part is either read, or the reason why it is left out.
+/// Reads a conditional restriction. Returns each part, or the reason why it is left out.
 pub(super) fn read(value: &str) -> Vec<Result<Conditional, &'static str>> {
     parts(value).iter().map(|part| conditional(part)).collect()
 }

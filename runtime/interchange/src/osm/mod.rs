@@ -250,7 +250,7 @@ pub struct ImportSummary {
     pub via_restrictions: usize,
     /// Number of imported turn restrictions that apply only at certain times.
     pub timed_restrictions: usize,
-    /// Number of lanes with a line that vehicles must not cross from the lane.
+    /// Number of lanes beside which there is a line that their vehicles must not cross.
     pub lane_changes: usize,
     /// Number of buildings, which are fixed obstacles. A building with a road through it may count several
     /// times.

@@ -528,7 +528,7 @@ fn country_of(latitude: f64, longitude: f64) -> String {
     country.map_or_else(String::new, |id| (*id).to_owned())
 }
 
-/// Returns the driving side of a country, which is the right side by default.
+/// Returns the driving side of a country; the default is right-hand traffic.
 fn side_of(country: &str) -> DrivingSide {
     match LEFT_HAND.contains(&country) {
         true => DrivingSide::Left,

@@ -123,7 +123,7 @@ fn from_kerb(place: usize, places: usize, side: DrivingSide) -> usize {
 }
 
 /// Returns the turns for a lane, such as `left;through`. Values that are not turns (`merge_to_left`, `none`)
-/// give none.
+/// are ignored.
 fn turns_of(lane: &str) -> Turns {
     let turn = |token: &str| match token.trim() {
         "left" | "slight_left" | "sharp_left" => Some(Turn::Left),

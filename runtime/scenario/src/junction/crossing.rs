@@ -58,7 +58,7 @@ pub struct Crossing {
     pub length: f64,
     /// Extent along the road, m.
     pub width: f64,
-    /// Islands between the kerbs where pedestrians can wait, m from the right kerb, in this order.
+    /// Islands between the kerbs where pedestrians can wait, m from the right kerb, in ascending order.
     pub islands: Vec<Interval>,
     /// The connections that lead over it, in order.
     pub covered: Vec<Covered>,

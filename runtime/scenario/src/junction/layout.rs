@@ -43,7 +43,7 @@ const BETWEEN_BENDS: f64 = 8.0;
 /// Largest extent of a merged junction, m. Without a limit, a dense grid of short streets would grow into one
 /// junction.
 pub(crate) const MAX_CLUSTER: f64 = 60.0;
-/// Ratio of a road's length to the distance between its ends up to which the road counts as straight.
+/// Largest ratio of a road's length to the distance between its ends at which the road counts as straight.
 const STRAIGHT: f64 = 1.1;
 /// Maximum number of rounds of merging. Each round only examines what the previous round changed. If roads
 /// are still shorter than their trims after the last round, their trims are reduced.

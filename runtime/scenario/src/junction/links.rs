@@ -399,8 +399,8 @@ fn map_lanes(
     }
 }
 
-/// Returns the shift between lane numbers that keeps lanes in line, with as many links as possible, then with
-/// the smallest lateral jump.
+/// Returns the shift between lane numbers that keeps lanes in line. It gives as many links as possible and,
+/// among equal numbers of links, the smallest lateral jump.
 fn straight_shift(
     entering: &[ArmLane],
     exit: &Exit,

@@ -344,8 +344,8 @@ impl LaneGraph {
         &self.links[links.first as usize..(links.first + links.count) as usize]
     }
 
-    /// The first road whose lanes were left out because the lanes exceed 20,000 km or their centre lines ten
-    /// million points.
+    /// The first road whose lanes were left out because all lanes together would exceed 20,000 km, or their
+    /// centre lines ten million points.
     pub fn left_out(&self) -> Option<RoadId> {
         self.left_out
     }

@@ -183,7 +183,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Green times that fill a cycle, s, by weight and with a minimum.
+    /// Green times that fill a cycle, s, distributed by weight and with a minimum.
     fn green_times(
         &self,
         greens: &[Vec<bool>],
