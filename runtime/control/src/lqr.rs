@@ -282,8 +282,8 @@ impl Lqr {
     }
 }
 
-/// Returns the control for a state. The offset is clamped to the value at which an approach at the maximum
-/// angle is in balance with it.
+/// Returns the control for a state. The offset is clamped to the value that balances an approach at the
+/// maximum angle.
 fn requested(gains: &Gains, limits: &SteeringLimits, state: &[f64], ahead: &[f64]) -> f64 {
     let (by_offset, by_heading) = (gains.state[[0, 0]].abs(), gains.state[[0, 1]].abs());
     let mut state = state.to_vec();
