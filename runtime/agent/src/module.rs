@@ -180,7 +180,8 @@ impl Step<'_> {
 pub struct Lookahead {
     /// Minimum distance, in metres.
     pub distance: f64,
-    /// Lookahead time, in seconds; multiplied by the speed. The larger of the two distances counts.
+    /// Lookahead time, in seconds. Multiplied by the speed, it gives a second distance; the larger distance
+    /// counts.
     pub time: f64,
 }
 
@@ -374,9 +375,9 @@ pub struct Conduct {
     pub collisions: f64,
     /// Time integral of half the squared speed, in m^2/s: the kinetic energy per unit mass.
     pub kinetic_energy: f64,
-    /// Mean, over the completed route sections between goals, of the mean penetration divided by the length.
+    /// Mean penetration divided by the length, averaged over the completed route sections between goals.
     pub segment_crash: f64,
-    /// Mean, over the same sections, of the shortfall from the allowed speed, as a fraction.
+    /// Shortfall from the allowed speed as a fraction, averaged over the same sections.
     pub segment_time_lost: f64,
     /// Number of changes between driving forwards and backwards. This field and those below are counted on
     /// manoeuvring courses, and 0 elsewhere.
@@ -384,7 +385,7 @@ pub struct Conduct {
     /// Mean angle of a balanced load from the vertical, in radians.
     pub mean_lean: f64,
     /// Root mean square of the lateral offset of the rear axle from the centre line of its lane or path, from
-    /// 10 s after its departure, in metres. 0 unless a fitness of the run needs the account.
+    /// 10 s after the agent's departure, in metres. 0 unless a fitness of the run needs the account.
     pub path_error: f64,
     /// Mean speed over the same time, in m/s; 0 unless a fitness of the run needs the account.
     pub settled_speed: f64,

@@ -10,7 +10,8 @@ pub const PATH_PARTS: usize = 40;
 pub struct PathParts {
     /// Driving time of a part, s.
     pub time: f64,
-    /// Minimum speed used for the length of parts, m/s, so that a standing vehicle also sees some path.
+    /// Minimum speed for computing the length of the parts, m/s, so that a standing vehicle also sees part of
+    /// the path.
     pub slowest: f64,
 }
 

@@ -111,8 +111,8 @@ pub struct SignalView<'a> {
 
 /// Chooses the next stage of a signal programme. Each programme has its own instance.
 pub trait SignalController: Logic {
-    /// Returns the next stage, or `None` to keep the current one. An answer that names no other stage also
-    /// keeps it.
+    /// Returns the next stage, or `None` to keep the current one. Any answer that does not name another stage
+    /// also keeps it.
     ///
     /// # Errors
     /// If the controller fails; the error is a description, and the host falls back to actuated control.

@@ -20,7 +20,7 @@ static INFO: ModuleInfo = ModuleInfo {
     doc: "Follows the route and avoids obstacles with four fuzzy rule tables.",
 };
 
-/// Number of parameters before those of the rules.
+/// Number of parameters that precede the rules.
 const PLAIN: usize = 9;
 
 const GAINS: [ParameterInfo; PLAIN] = [

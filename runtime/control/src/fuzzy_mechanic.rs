@@ -18,11 +18,11 @@ static INFO: ModuleInfo = ModuleInfo {
     doc: "Drives to its goal over open ground and avoids obstacles with six fuzzy rule tables and switches.",
 };
 
-/// Number of parameters before those of the knots.
+/// Number of parameters that precede the knots.
 const PLAIN: usize = 11;
 /// Number of knots of the five variables.
 const KNOTS: usize = 15;
-/// Number of parameters before those of the rules.
+/// Number of parameters that precede the rules.
 const FIRST_RULE: usize = PLAIN + KNOTS;
 
 /// Minimum distance between the knots of a variable, in its unit. Knots that are closer to each other are

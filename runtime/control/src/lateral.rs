@@ -118,7 +118,7 @@ impl LateralModel {
         }
     }
 
-    /// Returns the last state for an angle of the wheels, rad.
+    /// Returns the value of the last state that represents a wheel angle, rad.
     pub fn wheels(&self, steering: f64) -> f64 {
         match self.following {
             Following::Slipping(_) => steering,
@@ -127,7 +127,7 @@ impl LateralModel {
         }
     }
 
-    /// Returns the angle of the wheels for the last state, rad.
+    /// Returns the wheel angle, rad, that a value of the last state represents.
     pub fn steering(&self, wheels: f64) -> f64 {
         match self.following {
             Following::Slipping(_) => wheels,
@@ -161,7 +161,8 @@ impl LateralModel {
         }
     }
 
-    /// Returns the model in time steps, s, during which steering rate and curvature are constant.
+    /// Returns the model in discrete time, for steps of `step` seconds during which steering rate and
+    /// curvature are constant.
     pub fn plant(&self, step: f64) -> Plant {
         let rates = self.rates();
         let states = rates.rows();
@@ -175,7 +176,7 @@ impl LateralModel {
         }
     }
 
-    /// Returns the cost of errors in time steps, s.
+    /// Returns the cost of errors in discrete time, for steps of `step` seconds.
     pub fn cost(&self, weights: &LateralWeights, step: f64) -> Cost {
         let states = self.states().len();
         let mut state = Matrix::zeros(states, states);

@@ -112,11 +112,11 @@ static PARAMETERS: [ParameterInfo; 19] = [
     ),
 ];
 
-/// Distance of the speeds for which models are kept, m/s.
+/// Difference between the speeds for which models are kept, m/s.
 const SPEED_STEP: f64 = 0.1;
 /// Number of models kept for later plans.
 const MOST_KEPT: usize = 256;
-/// Share of the steering rate at which wheels beyond their limit come back at least.
+/// Minimum rate at which wheels beyond their limit return, as a fraction of the steering rate.
 const RETURN: f64 = 0.9;
 /// Tolerance of the time at which the next plan is due, s.
 const EARLY: f64 = 1e-9;
@@ -124,8 +124,8 @@ const EARLY: f64 = 1e-9;
 /// Plans the steering rates and accelerations of a horizon by quadratic programs, whose minimum without limits
 /// is the batch solution of `lqr`. The vehicle follows a plan until the next plan is due.
 ///
-/// If a program has no solution, or needs more than the allowed iterations, `lqr` gives that answer, clamped.
-/// The number of such answers is reported as a failure of the module.
+/// If a program has no solution, or needs more than the allowed iterations, `lqr` gives the answer instead,
+/// clamped to the limits. The number of such answers is reported as a failure of the module.
 #[derive(Default)]
 pub struct LinearMpc {
     /// Plans by agent index.
@@ -143,7 +143,7 @@ struct Plan {
     time: f64,
     /// Step of the model, s.
     step: f64,
-    /// Steering at that time, as in the state of the model.
+    /// Steering at that time, in the unit of the model's state.
     wheels: f64,
     /// Steering rates of the steps.
     rates: Vec<f64>,
@@ -152,7 +152,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// Steering at a time, s, in the unit of the model's state.
+    /// Steering at the given time, s, in the unit of the model's state.
     fn wheels(&self, time: f64) -> f64 {
         let mut left = (time - self.time).max(0.0);
         let mut wheels = self.wheels;
@@ -164,7 +164,7 @@ impl Plan {
         wheels
     }
 
-    /// Acceleration at a time, m/s^2.
+    /// Acceleration at the given time, m/s^2.
     fn acceleration(&self, time: f64) -> f64 {
         let at = ((time - self.time).max(0.0) / self.step) as usize;
         self.accelerations[at.min(self.accelerations.len() - 1)]
@@ -221,7 +221,7 @@ impl Words<'_> {
     }
 }
 
-/// Plan of a save, with the index of its agent.
+/// A plan from a save, with the index of its agent.
 struct SavedPlan {
     index: usize,
     plan: Plan,
@@ -328,17 +328,17 @@ impl Horizon {
         self.lateral.linear(&state, curvature)
     }
 
-    /// Linear term of the accelerations for a speed that is missing, m/s.
+    /// Linear term of the accelerations for a shortfall in speed, m/s.
     fn speed_pull(&self, missing: f64) -> Matrix {
         // The state is the speed above the wanted one.
         self.speed.linear(&[-missing], &[])
     }
 }
 
-/// Replaces the cost at the end of a horizon by that of all steps beyond it, if the last curvature
-/// continues; that curvature becomes the last state.
+/// Replaces the cost at the end of a horizon by the cost of all steps beyond it, assuming that the last
+/// curvature continues. That curvature becomes the last state.
 ///
-/// A pushed trailer needs it: it settles long after the horizon of other vehicles.
+/// This is needed for a pushed trailer, which settles long after the horizon of other vehicles.
 fn endless(plant: &Plant, cost: &Cost) -> Result<(Plant, Cost), LinearError> {
     let regulator = Regulator::solve(plant, cost)?;
     let beyond = regulator.beyond(plant);
@@ -378,7 +378,7 @@ fn steering_rows(steps: usize, step: f64) -> Matrix {
     both_ways(&rows)
 }
 
-/// Rows of upper limits, then those of lower limits.
+/// Rows of upper limits, followed by rows of lower limits.
 fn both_ways(rows: &Matrix) -> Matrix {
     let mut both = Matrix::zeros(2 * rows.rows(), rows.columns());
     both.put([0, 0], rows);
@@ -394,9 +394,9 @@ struct PlanLimits {
     begin: f64,
     /// Largest steering rate.
     rate: f64,
-    /// m/s^2.
+    /// Maximum acceleration, m/s^2.
     max_acceleration: f64,
-    /// m/s^2.
+    /// Maximum deceleration, m/s^2.
     max_braking: f64,
 }
 
@@ -424,7 +424,7 @@ impl PlanLimits {
     }
 }
 
-/// Locks, even after a panic of another thread, which leaves nothing half done here.
+/// Locks a mutex, even if another thread has panicked, because a panic leaves no partial changes here.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -454,7 +454,7 @@ impl LinearMpc {
         Some(horizon)
     }
 
-    /// Plans for a vehicle at a time, s; `None` without a solution.
+    /// Creates a plan for a vehicle at the given time, s; `None` without a solution.
     fn plan(
         &self,
         design: &Design,
@@ -497,7 +497,7 @@ impl LinearMpc {
         LateralModel::of(input, (speed / SPEED_STEP).round() * SPEED_STEP)
     }
 
-    /// Answers for one vehicle, whose plan may be kept.
+    /// Returns the command for one vehicle. `kept` holds its plan between calls, if plans are kept.
     fn command(
         &self,
         design: &Design,

@@ -173,7 +173,7 @@ fn seen_alone(gains: Gains) -> Gains {
 }
 
 /// Steers by u = -K x + sum of F(i) curvature(i), where x contains the errors of a linear model of the
-/// vehicle at its level and u is the steering rate (Pollithy). Speeds are those of `pursuit`.
+/// vehicle at its level and u is the steering rate (Pollithy). It drives at the speeds of `pursuit`.
 ///
 /// Errors that would need steeper approaches, faster steering or sharper bends than allowed are clamped, so
 /// the control is no longer optimal far from the path.
@@ -265,7 +265,7 @@ impl Lqr {
         rates.sum()
     }
 
-    /// Steering angle for a vehicle that is asked again after a period, s.
+    /// Steering angle for a vehicle that gets its next command after `period` seconds.
     pub(crate) fn command(
         &self,
         design: &LqrDesign,
@@ -282,8 +282,8 @@ impl Lqr {
     }
 }
 
-/// Returns the control for a state. The offset is clamped to the value that an approach at the maximum angle
-/// balances.
+/// Returns the control for a state. The offset is clamped to the value that balances an approach at the
+/// maximum angle.
 fn requested(gains: &Gains, limits: &SteeringLimits, state: &[f64], ahead: &[f64]) -> f64 {
     let (by_offset, by_heading) = (gains.state[[0, 0]].abs(), gains.state[[0, 1]].abs());
     let mut state = state.to_vec();

@@ -39,8 +39,8 @@ static PARAMETERS: [ParameterInfo; 8] = [
 ];
 
 /// Steers towards a pursuit point. Cruises and follows as in [Wang 2004], with a proportional controller for
-/// the speed, and a proportional-derivative one for the gap that counts only if it requests less. Stops
-/// before closed junctions.
+/// the speed, and a proportional-derivative one for the gap, which applies only if it requests a lower
+/// acceleration. Stops before closed junctions.
 pub struct Pursuit;
 
 impl Pursuit {

@@ -8,7 +8,7 @@ use roadwright_geometry::math::{Stream, sin_cos, tan, wrap_angle};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use std::f64::consts::PI;
 
-/// Distance from the rear axle back to the coupling of the trailer of 5 m, m.
+/// Distance from the rear axle back to the coupling of the 5 m trailer, m.
 const COUPLING: f64 = 0.9;
 /// Distance from the coupling back to the trailer's axle, m.
 const TO_AXLE: f64 = 3.5;
@@ -49,7 +49,7 @@ struct Path {
     samples: Vec<Place>,
 }
 
-/// Length of a path before the place 0, m.
+/// Length of a path before its zero point, m.
 const BEFORE: f64 = 10.0;
 
 impl Path {
@@ -100,7 +100,7 @@ impl Path {
     }
 }
 
-/// A vehicle without slip that drives backwards, and its trailer. Headings are those of the bodies.
+/// A vehicle without slip that drives backwards, and its trailer. Headings refer to the bodies.
 struct Drive {
     rear: Place,
     trailer: f64,
@@ -111,7 +111,7 @@ struct Drive {
 }
 
 impl Drive {
-    /// A start whose axle stands beside the beginning of the path.
+    /// A start at which the trailer's axle stands beside the beginning of the path.
     fn new(offset: f64, heading: f64, hitch: f64) -> Self {
         let trailer = PI + heading;
         let own = trailer + hitch;
@@ -193,8 +193,8 @@ impl Drive {
     }
 }
 
-/// Drives a start along a path by a module, and checks how the trailer's axle ends. Returns its offset, m, its
-/// heading error, rad, and the mean speed, m/s.
+/// Lets a module drive along a path from a start, and checks where the trailer's axle ends up. Returns its
+/// offset, m, its heading error, rad, and the mean speed, m/s.
 fn assert_backs(module: &Module<dyn Controller>, path: &Path, mut drive: Drive) -> [f64; 3] {
     let parts = module.path_parts().unwrap();
     let mut steps = 0u32;
@@ -245,8 +245,8 @@ fn modules() -> [Module<dyn Controller>; 2] {
     })
 }
 
-/// Backs from a number of starts, drawn as in the course `trailer-reverse`, along a straight line, an arc of a
-/// radius of 25 m and an S of two such arcs.
+/// Backs from a number of starts, drawn as in the course `trailer-reverse`, along a straight line, an arc
+/// with a radius of 25 m and an S of two such arcs.
 #[test]
 fn a_trailer_is_backed_along_a_line_an_arc_and_an_s() {
     let paths = [

@@ -59,7 +59,8 @@ pub struct Alignment {
 }
 
 impl Alignment {
-    /// Returns the points of intersection of a line of lines, arcs and spirals (and gentle cubics).
+    /// Returns the points of intersection of a reference line made of lines, arcs and spirals (and gentle
+    /// cubics).
     ///
     /// `None` if some curve's tangents do not meet between its ends, because such a line has no points to
     /// move. [`line`](Self::line) of the result is the same line within 1e-9 m. O(segments).

@@ -10,10 +10,10 @@ use glam::DVec2;
 
 /// Wanted distance between the points of a centre line, m.
 const SPACING: f64 = 1.0;
-/// Length above which the points of a line are not evenly spaced at this distance, m. They are as far apart
-/// as the line's sharpest bend allows.
+/// Length above which the points of a line may be farther apart than [`SPACING`], m: as far as the line's
+/// sharpest bend allows.
 const LONG: f64 = 2_000.0;
-/// Largest deviation of a chord from this bend, m.
+/// Largest deviation of a chord from the sharpest bend of a long line, m.
 const SAGITTA: f64 = 0.01;
 /// Largest distance between the points of any line, m.
 const WIDEST: f64 = 10.0;

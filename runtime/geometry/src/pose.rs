@@ -95,8 +95,8 @@ impl Pose {
     }
 }
 
-/// The frame of a [`Pose`] with its direction computed. Points come out with the same bits as those of the
-/// pose, whose methods compute a sine and a cosine each time.
+/// The frame of a [`Pose`] with its direction computed. Its results have the same bits as those of the pose's
+/// methods, which compute a sine and a cosine each time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OwnFrame {
     /// Position of the pose, m.

@@ -95,7 +95,7 @@ impl Projector {
         }
     }
 
-    /// The foot of `point` near a guess of its distance, such as the previous one.
+    /// The foot of `point` near a guess of the distance along the line, such as the previous result.
     ///
     /// Finds the closest point on the branch on which the guess lies. About 150 ns.
     pub fn closest_near(&self, point: DVec2, guess: f64) -> RoadPoint {

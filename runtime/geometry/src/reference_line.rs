@@ -242,7 +242,7 @@ impl ReferenceLine {
         (pose, frame)
     }
 
-    /// Pose on the curve offset by `t` metres to the left. Its heading is that of the line.
+    /// Pose on the curve offset by `t` metres to the left. It has the heading of the line.
     pub fn offset_pose(&self, s: f64, t: f64) -> Pose {
         let (pose, frame) = self.own_frame(s);
         Pose {

@@ -1,18 +1,19 @@
-//! Work that is spread over all processors with the same result.
+//! Spreads work over all processors without affecting the result.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Each thread takes items about this many times, so that none waits long for the others at the end.
+/// Approximate number of times that each thread takes items, so that none waits long for the others at the
+/// end.
 const TURNS: usize = 8;
 
 /// Applies a function to all items and returns the results in their order. Lists of fewer than `few` items
 /// stay on the calling thread, because starting threads takes about as long as some junctions.
 ///
-/// Threads are started for the call and take nothing else meanwhile. So it may be called while a lock is held
-/// or a value is initialised, unlike functions of a thread pool, which may run another task in between that
-/// waits for the same lock.
+/// The threads are started for this call and do no other work. The function may therefore be called while a
+/// lock is held or a value is being initialised. A thread pool might run another task in between that waits
+/// for the same lock.
 ///
 /// # Panics
 ///

@@ -20,7 +20,7 @@ pub struct BodyOutline {
 }
 
 impl BodyOutline {
-    /// Outline of a vehicle of a file, without trailers.
+    /// Outline of the vehicle in a file, without trailers.
     pub fn of_file(file: &VehicleFile) -> Self {
         let (_, rear_axle) = file.axles();
         let half_length = 0.5 * file.body.length;
@@ -60,10 +60,10 @@ impl BodyOutline {
     }
 }
 
-/// Maximum number of corners of an outline: those of two rectangles.
+/// Maximum number of corners of an outline: two rectangles have eight.
 const MOST_CORNERS: usize = 8;
 
-/// A convex outline with up to eight corners, counter-clockwise. Two corners are a line.
+/// A convex outline with up to eight corners, counter-clockwise. With two corners, it is a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Convex {
     corners: [DVec2; MOST_CORNERS],
@@ -112,7 +112,7 @@ impl Convex {
         Self { corners, count }
     }
 
-    /// A convex polygon of four corners in either direction.
+    /// A convex polygon with four corners, given in either direction.
     pub fn quadrilateral(corners: [DVec2; 4]) -> Self {
         let mut all = [corners[0]; MOST_CORNERS];
         all[..4].copy_from_slice(&corners);
@@ -175,7 +175,7 @@ impl Convex {
     }
 }
 
-/// A box along the axes.
+/// An axis-parallel box.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
     /// Smallest coordinates, m.
@@ -207,7 +207,7 @@ impl Bounds {
         }
     }
 
-    /// The box grown on all sides, m.
+    /// The box, extended by `by` metres on all sides.
     #[inline]
     pub fn grown(&self, by: f64) -> Self {
         Self {
@@ -225,7 +225,7 @@ impl Bounds {
             && other.low.y <= self.high.y
     }
 
-    /// Box in the world around this box of a placement.
+    /// Box in the world around this box, which is given relative to a placement.
     #[inline]
     pub fn placed(&self, place: &Placement) -> Self {
         let centre = place.point(0.5 * (self.low + self.high));

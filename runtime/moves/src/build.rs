@@ -1,7 +1,7 @@
 //! Automatic building of graphs from clips: [Adam 2007], sections 3.4, 5.1 and 5.2.
 //!
-//! A *transition* leads from a frame of a clip to a similar frame of a clip, without time passing. Clips are
-//! cut at transitions, and the stretches between cuts are the moves.
+//! A *transition* leads from a frame of a clip to a similar frame of the same or another clip, and takes no
+//! time. Clips are cut at transitions, and the stretches between cuts are the moves.
 
 use crate::clips::ClipFile;
 use crate::frame::{Frame, Weights, distance};
@@ -9,7 +9,7 @@ use crate::graph::{MoveEntry, MoveFile};
 use crate::placement::Placement;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How similar frames become transitions, and which moves stay.
+/// Rules for turning similar frames into transitions, and for pruning moves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BuildRules {
     /// Distance below which frames are similar.
@@ -18,11 +18,11 @@ pub struct BuildRules {
     pub weights: Weights,
     /// Number of frames of a clip that are skipped after a frame with a transition (figure 5.1).
     pub kc: u32,
-    /// Number of frames of the other clip that are skipped after a similar one was found (figure 5.2).
+    /// Number of frames of the other clip that are skipped after a similar frame was found (figure 5.2).
     pub ks: u32,
-    /// Two moves with the same ends are one if they stay within this distance, m; 0 keeps all.
+    /// Distance, m, within which two moves with the same ends count as one; 0 keeps all moves.
     pub prune_distance: f64,
-    /// And within this angle, rad.
+    /// Angle, rad, within which the headings of these moves also have to stay.
     pub prune_angle: f64,
 }
 
@@ -55,7 +55,7 @@ pub struct Transition {
     pub from: FrameNumber,
     /// Frame at which the second clip is entered.
     pub to: FrameNumber,
-    /// Distance of both frames.
+    /// Distance between the two frames.
     pub distance: f64,
 }
 
@@ -68,10 +68,10 @@ pub struct Removed {
     pub reason: RemovedBecause,
 }
 
-/// Why a move was left out.
+/// Reason why a move was left out.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RemovedBecause {
-    /// Another move with the same ends is nearly the same: the move with this clip and first frame.
+    /// Another move with the same ends is nearly the same. The fields identify it by clip and first frame.
     Like {
         /// Clip of the other move.
         clip: String,
@@ -82,7 +82,7 @@ pub enum RemovedBecause {
     NotConnected,
 }
 
-/// A graph that was built, and what was left out.
+/// A graph built from clips, and the moves that were left out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Built {
     /// The graph.

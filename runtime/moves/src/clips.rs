@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 /// The value of the key `format`.
 const FORMAT: &str = "roadwright-clips";
-/// Largest file of clips that is read, bytes.
+/// Size of the largest file of clips that is read, bytes.
 pub const LARGEST: u64 = 32 * 1024 * 1024;
 /// Maximum number of frames of a clip: over an hour at 25 Hz.
 const MOST_FRAMES: usize = 100_000;
@@ -36,7 +36,7 @@ pub const COLUMNS: [&str; 12] = [
 /// Recorded clips of one vehicle on one ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClipFile {
-    /// Frames a second, Hz.
+    /// Frame rate, Hz.
     pub rate: f64,
     /// The vehicle that was recorded.
     pub vehicle: RecordedVehicle,
@@ -322,7 +322,7 @@ fn within(key: &str, value: f64, low: f64, high: f64) -> Result<(), MoveFileErro
     Err(MoveFileError::at(key, reason))
 }
 
-/// Largest magnitude of each column that is a number.
+/// Largest absolute value of each numeric column.
 const RANGES: [f64; 9] = [1e6, 1e6, 7.0, 300.0, 300.0, 100.0, 2.0, 2.0, 1000.0];
 
 fn check_frame(frame: &Frame) -> Result<(), String> {
@@ -403,7 +403,7 @@ fn frame_of(row: &Row) -> Result<Frame, String> {
     })
 }
 
-/// Change of heading over a clip, rad, with whole turns.
+/// Change of heading over a clip, rad, including whole turns.
 pub fn turned(frames: &[Frame]) -> f64 {
     let pairs = frames.windows(2);
     let turns = pairs.map(|pair| wrap_angle(pair[1].pose.heading - pair[0].pose.heading));

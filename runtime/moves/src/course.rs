@@ -6,7 +6,7 @@ use roadwright_geometry::math::{Stream, sin_cos, tan};
 use roadwright_geometry::{DVec2, Pose, heading_of, left_of, unit};
 use std::f64::consts::FRAC_PI_2;
 
-/// Height of the goal of the source above the start, m: it lies on the axis of the track.
+/// North coordinate of the goal in the source, m. The goal lies on the axis of the track.
 const GOAL: f64 = 100_000.0;
 /// Length of the corridor before the start and beyond the finish, m.
 const RUN_OUT: f64 = 80.0;
@@ -15,7 +15,8 @@ const CLEAR: f64 = 25.0;
 /// Lateral range of the start around the centre line, m.
 const START_RANGE: f64 = 1.0;
 
-/// A car that drives along a line at a constant speed, and begins anew at the end of the line.
+/// A car that drives along a line at a constant speed. From the end of the line, it jumps back to the
+/// beginning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CarLine {
     /// Corners of the line.
@@ -39,7 +40,7 @@ impl CarLine {
             .sum()
     }
 
-    /// The car at a time, s.
+    /// The car at the given time, s.
     pub fn at(&self, time: f64) -> Mover {
         let lengths: Vec<f64> = self
             .line
@@ -80,22 +81,22 @@ pub struct Course {
     pub cars: Vec<CarLine>,
     /// Pose of the middle of the rear axle at the start.
     pub start: Pose,
-    /// The run ends where the vehicle gets this far north, m.
+    /// North coordinate at which the run ends, m.
     pub finish: f64,
     /// Destination of plans.
     pub goal: DVec2,
-    /// Longest run, s.
+    /// Maximum duration of a run, s.
     pub seconds: f64,
 }
 
-/// Shape of a corridor. It begins and ends northwards.
+/// Shape of a corridor. It begins and ends heading north.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Corridor {
     /// Length of the centre line from the start to the finish, m.
     pub length: f64,
     /// Number of corners.
     pub corners: u32,
-    /// Largest angle of a stretch to the north, rad; the smallest is half of it.
+    /// Largest angle between a stretch and north, rad; the smallest is half of it.
     pub sharpness: f64,
     /// Distance between the walls, m.
     pub width: f64,
@@ -108,7 +109,7 @@ pub struct Corridor {
 pub struct Traffic {
     /// Number of cars between the start and the finish.
     pub count: u32,
-    /// Number of lines beside each other.
+    /// Number of lines of cars side by side.
     pub lines: u32,
     /// Distance from the outer lines to the walls, m.
     pub margin: f64,
@@ -118,7 +119,7 @@ pub struct Traffic {
     pub tilt: f64,
 }
 
-/// Size of the cars, m, which is the size of the sliding racer.
+/// Length and width of the cars, m, equal to those of the sliding racer.
 const CAR: DVec2 = DVec2::new(3.4, 1.6);
 
 impl Corridor {
@@ -224,7 +225,7 @@ impl Corridor {
     }
 }
 
-/// A line beside another one, so far to its left, m, with mitred corners.
+/// A line `offset` metres to the left of another one, with mitred corners.
 fn beside(line: &[DVec2], offset: f64) -> Vec<DVec2> {
     let direction = |i: usize| (line[i + 1] - line[i]).normalize();
     let last = line.len() - 1;
@@ -241,9 +242,9 @@ fn beside(line: &[DVec2], offset: f64) -> Vec<DVec2> {
 }
 
 impl Course {
-    /// The course with the start and the cars of a seed: the start up to a metre beside the centre line, and
-    /// all cars farther along their lines by the same share of them. Cars that would be at the start are left
-    /// out.
+    /// The course with a start and cars that depend on a seed. The start lies up to a metre beside the centre
+    /// line, and all cars are moved along their lines by the same fraction of the line's length. Cars that
+    /// would be at the start are left out.
     pub fn with_seed(&self, seed: u64) -> Self {
         let mut draw = Stream::new(seed, "move tree start", 0);
         let aside = draw.next_in(-START_RANGE, START_RANGE);
@@ -261,7 +262,7 @@ impl Course {
         course
     }
 
-    /// The cars at a time, s.
+    /// The cars at the given time, s.
     pub fn movers(&self, time: f64) -> Vec<Mover> {
         self.cars.iter().map(|car| car.at(time)).collect()
     }

@@ -21,7 +21,7 @@ pub struct Frame {
     pub command: FrameCommand,
 }
 
-/// Controls of a vehicle as its driver held them.
+/// Controls as held by the driver of a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FrameCommand {
     /// Commanded angle of the front wheels, rad, positive to the left.
@@ -53,7 +53,7 @@ pub enum Gear {
     Reverse,
 }
 
-/// Weights of the three differences in [`distance`]; the source adds them as they are.
+/// Weights of the three differences in [`distance`]; the source adds the differences without weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights {
     /// Weight of the speed along the vehicle, 1 per m/s.
@@ -74,8 +74,8 @@ impl Default for Weights {
     }
 }
 
-/// Difference of the motion of two frames in their own axes, [Adam 2007], section 3.4: the sum of the
-/// differences of speed, lateral speed and yaw rate.
+/// Difference between the motions of two frames, each in its own axes, [Adam 2007], section 3.4: the sum of
+/// the differences of speed, lateral speed and yaw rate.
 pub fn distance(one: &Frame, other: &Frame, weights: &Weights) -> f64 {
     weights.forward * (one.forward - other.forward).abs()
         + weights.sideways * (one.sideways - other.sideways).abs()

@@ -17,9 +17,9 @@ const MOST: usize = 60_000;
 /// States, and the moves between them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MoveFile {
-    /// Name of the file of clips, beside this one.
+    /// Name of the file of clips, which lies beside this file.
     pub clips: String,
-    /// Hash of the clips that the moves were cut from.
+    /// Hash of the clips from which the moves were cut.
     pub clips_hash: String,
     /// Largest distance at a seam between moves; `None` if speeds may jump.
     pub threshold: Option<f64>,
@@ -68,7 +68,7 @@ pub struct Seam {
     pub before: String,
     /// The move that begins there.
     pub after: String,
-    /// Distance of their frames.
+    /// Distance between their frames at the state.
     pub distance: f64,
 }
 
@@ -189,8 +189,8 @@ impl MoveFile {
     /// Joins the moves with their clips.
     ///
     /// # Errors
-    /// If the clips are others than those the moves were cut from, a move names a clip or frame that does not
-    /// exist, or no move leaves a state.
+    /// If the moves were cut from other clips, a move names a clip or frame that does not exist, or no move
+    /// leaves a state.
     pub fn library(&self, clips: &ClipFile, kind: SweepKind) -> Result<Library, MoveFileError> {
         self.check()?;
         let hash = clips.hash();

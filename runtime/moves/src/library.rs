@@ -65,7 +65,7 @@ pub struct Library {
     top_speed: f64,
 }
 
-/// A library that cannot be used.
+/// Reason why a library cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LibraryError {
     /// It has no states or no moves.
@@ -83,10 +83,10 @@ pub enum LibraryError {
 }
 
 impl Library {
-    /// Prepares moves at a frame rate, Hz, of a body.
+    /// Prepares moves for a body, at a frame rate, Hz.
     ///
     /// # Errors
-    /// If there are no moves, too many, or a state that no move leaves.
+    /// If there are no moves or too many, or if no move leaves a state.
     pub fn new(
         states: Vec<String>,
         moves: Vec<Move>,
@@ -167,12 +167,12 @@ impl Library {
         &self.between[usize::from(number.0)][frame]
     }
 
-    /// The body that sweeps.
+    /// Outline of the body whose sweeps are computed.
     pub fn body(&self) -> &BodyOutline {
         &self.body
     }
 
-    /// Frames a second.
+    /// Frame rate, Hz.
     pub fn rate(&self) -> f64 {
         self.rate
     }

@@ -3,7 +3,7 @@
 use roadwright_geometry::math::atan2;
 use roadwright_geometry::{DVec2, Pose, unit};
 
-/// Position and direction of a vehicle: those of the middle of its rear axle.
+/// Position of the middle of a vehicle's rear axle, and direction of the vehicle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Placement {
     /// Position, m.
@@ -35,19 +35,19 @@ impl Placement {
         }
     }
 
-    /// Point of the world for a point ahead (x) and to the left (y) of this placement.
+    /// Converts a point ahead (x) and to the left (y) of this placement to the world.
     #[inline]
     pub fn point(&self, local: DVec2) -> DVec2 {
         self.position + self.forward.rotate(local)
     }
 
-    /// Point ahead and to the left of this placement for a point of the world.
+    /// Converts a point in the world to a point ahead (x) and to the left (y) of this placement.
     #[inline]
     pub fn to_local(&self, point: DVec2) -> DVec2 {
         self.direction_to_local(point - self.position)
     }
 
-    /// Direction relative to this placement for a direction in the world.
+    /// Converts a direction in the world to a direction relative to this placement.
     #[inline]
     pub fn direction_to_local(&self, direction: DVec2) -> DVec2 {
         DVec2::new(
@@ -56,7 +56,7 @@ impl Placement {
         )
     }
 
-    /// Placement in the world of a placement that is given relative to this one.
+    /// Converts a placement relative to this one to the world.
     #[inline]
     pub fn then(&self, relative: &Self) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl Placement {
         }
     }
 
-    /// A placement of the world relative to this one.
+    /// Converts a placement in the world to a placement relative to this one.
     pub fn relative(&self, other: &Self) -> Self {
         Self {
             position: self.to_local(other.position),

@@ -1,8 +1,8 @@
 //! Played drives: a vehicle that follows the frames of its moves exactly, on a course, as in the source.
 //!
-//! At every transition point a plan is made, with the cars where they are and predicted at constant velocity.
-//! If nothing is free, the vehicle keeps its present path: the rest of its last plan. Contacts are tested from
-//! frame to frame against the cars as they really drive.
+//! At every transition point, a plan is made from the current positions of the cars, whose motion is
+//! predicted at constant velocity. If no move is free, the vehicle follows the rest of its last plan.
+//! Contacts are tested from frame to frame against the actual motion of the cars.
 
 use crate::course::Course;
 use crate::library::{Library, MoveNumber, StateNumber};
@@ -16,36 +16,37 @@ use roadwright_geometry::math::atan2;
 pub enum Ending {
     /// The vehicle touched something.
     Crash,
-    /// It got over the finish line.
+    /// The vehicle crossed the finish line.
     Arrived,
-    /// It still drives after the longest time of the course.
+    /// The vehicle was still driving when the course's maximum duration was over.
     TimeUp,
 }
 
 /// Figures of a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DriveFigures {
-    /// Plans made.
+    /// Number of plans made.
     pub plans: u32,
-    /// Plans without a free move.
+    /// Number of plans without a free move.
     pub without_path: u32,
-    /// Nodes of all plans.
+    /// Number of nodes of all plans.
     pub nodes: u64,
     /// Largest number of nodes of a plan.
     pub most_nodes: u32,
-    /// Nodes of all plans when their first free leaf was taken; all nodes of plans without one.
+    /// Number of nodes of all plans, each counted until its first free leaf was taken. Plans without a free
+    /// leaf count in full.
     pub nodes_to_leaf: u64,
     /// Longest time with a slip of more than 20 degrees, s.
     pub longest_skid: f64,
-    /// Largest difference of speed, lateral speed and yaw rate at a seam between moves, by the distance of
-    /// section 3.4.
+    /// Largest difference of speed, lateral speed and yaw rate at a seam between moves, measured by the
+    /// distance of section 3.4.
     pub worst_seam: f64,
 }
 
 /// Slip beyond which a vehicle skids, rad: 20 degrees.
 const SKID: f64 = 0.349;
 
-/// A drive that has not ended.
+/// A drive in progress.
 pub struct Played<'a> {
     library: &'a Library,
     course: &'a Course,
@@ -55,7 +56,7 @@ pub struct Played<'a> {
     frame: u64,
     place: Placement,
     state: StateNumber,
-    /// Moves of the last plan that are still to be made, the next one last.
+    /// Moves of the last plan that remain to be driven, the next one last.
     ahead: Vec<MoveNumber>,
     last: Option<MoveNumber>,
     skid: f64,
@@ -66,7 +67,7 @@ pub struct Played<'a> {
 }
 
 impl<'a> Played<'a> {
-    /// A vehicle at the start of a course, in a state.
+    /// Creates a drive that begins at the start of a course, in the given state.
     pub fn new(
         library: &'a Library,
         course: &'a Course,
@@ -99,7 +100,7 @@ impl<'a> Played<'a> {
         self.place
     }
 
-    /// Makes a plan where the vehicle is.
+    /// Makes a plan from the vehicle's current position.
     pub fn plan(&mut self) -> Plan {
         self.around.set_movers(self.course.movers(self.time()));
         let question = Question {
@@ -123,7 +124,7 @@ impl<'a> Played<'a> {
         plan
     }
 
-    /// Makes the next move of the plan, until its end or the end of the drive.
+    /// Drives the next move of the plan to its end, or to the end of the drive.
     pub fn play(&mut self) -> Option<Ending> {
         let library = self.library;
         // Without a plan, even an old one, the first move of the state is made.

@@ -5,7 +5,7 @@ use crate::frame::{Frame, FrameCommand, Gear, HeldPedals};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 
-/// Largest difference of two periods of evenly spaced rows, s: times have three digits.
+/// Largest difference between two periods of evenly spaced rows, s, because times have three decimals.
 const UNEVEN: f64 = 1.1e-3;
 
 /// The rows of one vehicle.
@@ -15,13 +15,13 @@ pub struct Recording {
     pub agent: u64,
     /// Time of the first row, s.
     pub begin: f64,
-    /// Rows a second.
+    /// Rate of the rows, Hz.
     pub rate: f64,
     /// A frame for each row.
     pub frames: Vec<Frame>,
 }
 
-/// A table that no clips can be made from.
+/// Reason why no clips can be made from a table.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RecordError {
     /// A column is missing.
@@ -64,11 +64,11 @@ pub enum RecordError {
     /// A stretch lies outside the drive.
     #[error("{from} to {to} s is not within the drive, {begin:.3} to {end:.3} s, or too short")]
     Outside {
-        /// Asked begin, s.
+        /// Requested start, s.
         from: f64,
-        /// Asked end, s.
+        /// Requested end, s.
         to: f64,
-        /// Begin of the drive, s.
+        /// Start of the drive, s.
         begin: f64,
         /// End of the drive, s.
         end: f64,
@@ -108,12 +108,12 @@ struct Row {
 }
 
 impl Recording {
-    /// Reads the rows of an agent; without one, of the only agent of the table. Traces of earlier versions have
-    /// no columns of slip and controls: their yaw rates are taken from the headings. `centre` is the distance
-    /// from the rear axle to the centre of gravity, m, for levels without side slip.
+    /// Reads the rows of the given agent, or of the only agent in the table if `agent` is `None`. Traces of
+    /// earlier versions have no columns for slip and controls, so yaw rates are computed from the headings.
+    /// `centre` is the distance from the rear axle to the centre of gravity, m, for levels without side slip.
     ///
     /// # Errors
-    /// If the table is no trace, or its rows are not evenly spaced.
+    /// If the table is not a trace, or its rows are not evenly spaced.
     pub fn of_trace(text: &str, agent: Option<u64>, centre: f64) -> Result<Self, RecordError> {
         let mut lines = text.lines();
         let titles: Vec<&str> = lines.next().unwrap_or("").split(',').collect();

@@ -3,14 +3,18 @@
 //! Rules:
 //!
 //! - A node is a move put into the list. It is expanded while its time is shorter than the horizon; the move
-//!   that crosses the horizon is a leaf. With moves of 25 frames, 24 frames are one move, 49 two, 149 six.
-//! - The limit counts nodes put into the list. It is looked at before a node is taken.
+//!   that crosses the horizon is a leaf. With moves of 25 frames, a horizon of 24 frames gives one move, 49
+//!   frames give two, and 149 frames six.
+//! - The limit counts nodes put into the list. It is checked before a node is taken.
 //! - A node is tested for collisions when it is taken from the list.
-//! - f is the time so far plus the straight distance to the goal over the top speed of the library. A node's f
-//!   is never below its parent's. The smallest f is taken first, and the older node of equal ones.
-//! - Only leaves that were taken and are free can win: the smallest f, and the older of equal ones.
+//! - f is the time so far plus the straight distance to the goal over the top speed of the library. A node's
+//!   f is never below its parent's. The node with the smallest f is taken first; among equal nodes, the older
+//!   one.
+//! - Only free leaves that were taken can win: the one with the smallest f and, among equal ones, the older
+//!   one.
 //! - If no free leaf was taken, because the limit came first or every route is blocked, the free node that is
-//!   latest in time wins, then the smallest f. If nothing is free, there is no plan.
+//!   latest in time wins, and among equally late nodes the one with the smallest f. If nothing is free, there
+//!   is no plan.
 //!
 //! Because f never falls along a route, the first free leaf taken is the best one, and the search may stop
 //! there. [`Stop::AtLimit`] searches until the list is empty or full, as the source does, with the same plan.
@@ -35,9 +39,9 @@ pub enum Stop {
 /// Limits of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounded {
-    /// Time from which moves are not followed any further, in frames.
+    /// Time beyond which nodes are not expanded, in frames.
     pub horizon: u32,
-    /// Number of moves put into the list from which no more are taken.
+    /// Number of moves put into the list at which the search stops taking moves from it.
     pub limit: u32,
     /// When the search ends.
     pub stop: Stop,
@@ -45,7 +49,7 @@ pub struct Bounded {
     pub phase: Phase,
 }
 
-/// A question to the search: where a vehicle is, and where it is to go.
+/// Input of a search: the position of a vehicle, its goal, and the obstacles.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
     /// Placement of the vehicle.
@@ -54,7 +58,7 @@ pub struct Question<'a> {
     pub state: StateNumber,
     /// Destination.
     pub goal: DVec2,
-    /// Obstacles, with movers where they are now.
+    /// Obstacles, with movers at their current positions.
     pub around: &'a Surroundings,
     /// Limits of the search.
     pub bounded: Bounded,
@@ -86,7 +90,7 @@ pub enum PlanEnd {
     Blocked,
     /// No move is free.
     NoPath {
-        /// The obstacle that the move tested first touches.
+        /// The obstacle that the longest first move touches.
         obstacle: Option<ObstacleNumber>,
     },
 }
@@ -126,7 +130,7 @@ struct Tree<'a> {
     /// Best free leaf so far.
     leaf: Option<NodeNumber>,
     nodes_to_leaf: Option<u32>,
-    /// Best free node so far that is no leaf: the latest one.
+    /// Best free node so far that is not a leaf: the latest one.
     latest: Option<NodeNumber>,
     tested: u32,
 }
@@ -134,7 +138,7 @@ struct Tree<'a> {
 /// Order of nodes in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    /// Bits of f, which is not negative, so they have its order.
+    /// Bits of f. They sort like f, because f is never negative.
     f: u64,
     node: NodeNumber,
 }
@@ -157,7 +161,7 @@ impl<'a> Tree<'a> {
         self.nodes.len() as u32 >= self.question.bounded.limit
     }
 
-    /// Puts the moves that follow a node into the tree, and returns their ranks to `put`.
+    /// Puts the moves that follow a node into the tree, and passes their ranks to `put`.
     fn expand(&mut self, parent: Parent, mut put: impl FnMut(Rank)) {
         let (place, time, state, least) = match parent {
             Parent::Start => (self.question.place, 0, self.question.state, 0.0),
@@ -192,7 +196,7 @@ impl<'a> Tree<'a> {
         &self.library.leaving(node.from)[usize::from(node.choice)]
     }
 
-    /// The test of a node.
+    /// Inputs for the collision test of a node.
     fn trial(&self, node: &Node) -> Trial<'a> {
         let one = self.move_of(node);
         let place = match node.parent {
@@ -239,7 +243,7 @@ impl<'a> Tree<'a> {
         false
     }
 
-    /// The later of two nodes; of equally late ones that with the smaller f, then the older.
+    /// The later of two nodes. If they are equally late, the one with the smaller f, then the older one.
     fn better(&self, best: Option<NodeNumber>, other: NodeNumber) -> Option<NodeNumber> {
         let key = |number: NodeNumber| {
             let node = &self.nodes[number.0 as usize];
@@ -280,7 +284,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The obstacle of the longest first move, the older one of equally long ones.
+    /// The obstacle that the longest first move touches; among equally long moves, the oldest one counts.
     fn first_obstacle(&self) -> Option<ObstacleNumber> {
         let first = self.nodes.iter().enumerate();
         let longest = first.max_by_key(|(number, node)| (node.time, Reverse(*number)))?;
@@ -288,7 +292,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Plans with a heap.
+/// Makes a plan, using a heap.
 pub fn plan(library: &Library, question: &Question<'_>) -> Plan {
     let mut tree = Tree::new(library, question);
     let mut list = BinaryHeap::new();
@@ -307,7 +311,7 @@ pub fn plan(library: &Library, question: &Question<'_>) -> Plan {
     tree.plan()
 }
 
-/// Plans by the same rules without a heap and without leaving out tests: for comparison.
+/// Makes a plan by the same rules, but without a heap and without skipping any tests, for comparison.
 pub fn plan_plainly(library: &Library, question: &Question<'_>) -> Plan {
     let question = &Question {
         bounded: Bounded {

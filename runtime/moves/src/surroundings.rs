@@ -1,4 +1,4 @@
-//! Obstacles of a plan: walls and posts that stand, and cars that move at a constant velocity.
+//! Obstacles of a plan: fixed walls and posts, and cars that move at a constant velocity.
 
 use crate::body::{Bounds, Convex};
 use crate::placement::Placement;
@@ -43,7 +43,7 @@ pub struct Trial<'a> {
     pub sweep: &'a Sweep,
     /// Placement at which it begins.
     pub place: Placement,
-    /// Time from the beginning of the plan to that of the move, in frames.
+    /// Time from the beginning of the plan to the beginning of the move, in frames.
     pub begin: u32,
     /// Duration of a frame, s.
     pub period: f64,
@@ -102,7 +102,7 @@ impl Surroundings {
         self.fixed.len() + self.movers.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no obstacles.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -115,7 +115,8 @@ impl Surroundings {
         }
     }
 
-    /// The obstacle with the lowest number that a move touches, by testing every piece against everything.
+    /// The obstacle with the lowest number that a move touches, found by testing every piece against every
+    /// obstacle.
     pub fn first_hit(&self, trial: &Trial<'_>) -> Option<ObstacleNumber> {
         let Trial { sweep, place, .. } = trial;
         let fixed = self.fixed.iter().position(|outline| {
@@ -214,8 +215,8 @@ impl Seen {
         }
     }
 
-    /// Whether it is touched during a piece: the sweep relative to the mover against where it is when the
-    /// piece begins.
+    /// Whether the mover is touched during a piece. Tests the sweep relative to the mover against the mover's
+    /// position at the beginning of the piece.
     fn meets(&self, piece: &Piece) -> bool {
         let begun = self.velocity * (piece.begin * self.period);
         let shift = self.velocity * ((piece.end - piece.begin) * self.period);
@@ -223,7 +224,7 @@ impl Seen {
     }
 }
 
-/// Fixed obstacles by cells.
+/// Fixed obstacles, indexed by cell.
 #[derive(Debug, Clone, Default)]
 struct Index {
     origin: DVec2,
@@ -231,7 +232,7 @@ struct Index {
     cell: DVec2,
     columns: usize,
     rows: usize,
-    /// Beginning of the numbers of each cell, row by row.
+    /// Index at which the obstacle numbers of each cell begin, row by row.
     begins: Vec<u32>,
     numbers: Vec<u32>,
 }
@@ -267,7 +268,8 @@ impl Index {
         index
     }
 
-    /// Cells that a box touches, those at the edge for what lies outside; `None` if there are no cells.
+    /// Cells that a box touches. Parts of the box outside the index count towards the cells at its edge.
+    /// `None` if there are no cells.
     fn range(&self, bounds: &Bounds) -> Option<CellRange> {
         if self.columns == 0 {
             return None;
@@ -285,8 +287,8 @@ impl Index {
         })
     }
 
-    /// Whether a test holds for an obstacle whose cells a box touches. Obstacles in several cells may be
-    /// tested more than once.
+    /// Whether a test succeeds for any obstacle in the cells that a box touches. Obstacles in several cells
+    /// may be tested more than once.
     fn any_near(&self, bounds: &Bounds, mut test: impl FnMut(usize) -> bool) -> bool {
         let Some(range) = self.range(bounds) else {
             return false;

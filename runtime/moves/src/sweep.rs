@@ -1,10 +1,11 @@
 //! Areas that a vehicle sweeps during a move.
 //!
-//! A move is cut into pieces. Within a piece the outline is taken to go straight from its first to its last
-//! placement, corner by corner, so that the piece sweeps the convex hull of both outlines. Two errors follow,
-//! and their sum bounds the distance between the hull and the true sweep, in both directions:
+//! A move is cut into pieces. Within a piece, each corner of the outline is assumed to move straight from its
+//! first to its last position, so that the piece sweeps the convex hull of both outlines. This causes two
+//! errors, whose sum bounds the distance between the hull and the true sweep, in both directions:
 //!
-//! - corners leave the straight line, by at most the largest distance of an intermediate frame's corner;
+//! - corners deviate from the straight line by at most the largest deviation of a corner in an intermediate
+//!   frame;
 //! - a point of the hull mixes points of both outlines. Its distance from the mixed outline is at most a
 //!   quarter of the rotation times the diagonal.
 //!
@@ -19,7 +20,7 @@ use roadwright_geometry::math::wrap_angle;
 
 /// Maximum distance between the tested and the true sweep, m.
 pub const TOLERANCE: f64 = 0.05;
-/// Change of heading from which the source tests frames in between, rad.
+/// Change of heading above which the source tests intermediate frames, rad.
 const SHARP: f64 = 0.1;
 /// Number of frames that the source tests within a sharp turn.
 const BETWEEN: usize = 3;
@@ -30,8 +31,9 @@ pub enum SweepKind {
     /// Outlines swept over pieces that are within [`TOLERANCE`] of the true sweep.
     #[default]
     Exact,
-    /// The lines of both sides of the car, as in the source: from the first to the last frame of a straight
-    /// move, and over three frames in between of a turn. A car between both sides is not seen.
+    /// The lines along both sides of the car, as in the source: from the first to the last frame of a
+    /// straight move, and through three intermediate frames of a turn. An obstacle between the two sides is
+    /// not detected.
     Source,
 }
 
@@ -271,7 +273,7 @@ mod tests {
             .collect()
     }
 
-    /// Outline of the true sweep at a time in frames, seen from the first frame.
+    /// Placement in the true sweep at the given time, in frames, seen from the first frame.
     fn truth(frames: &[Frame], time: f64) -> Placement {
         let first = (time.floor() as usize).min(frames.len() - 2);
         let share = time - first as f64;
@@ -294,7 +296,8 @@ mod tests {
         beyond.max(DVec2::ZERO).length()
     }
 
-    /// How far a point lies outside a convex outline, at least: the largest distance from an edge's line.
+    /// Lower bound of the distance from a point to a convex outline: the largest distance from the line of an
+    /// edge.
     fn outside_hull(hull: &Convex, point: DVec2) -> f64 {
         let corners = hull.corners();
         (0..corners.len())

@@ -1,5 +1,5 @@
-//! The experiments of [Adam 2007], tables 4.1 to 4.3: trees, courses, horizons and limits, with what the source
-//! printed.
+//! The experiments of [Adam 2007], tables 4.1 to 4.3: trees, courses, horizons and limits, with the results
+//! that the source prints.
 
 use crate::course::{Corridor, Course, Traffic};
 use crate::presets::Preset;
@@ -29,11 +29,11 @@ pub enum Track {
 /// Printed result of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Printed {
-    /// A crash after a time, s.
+    /// A crash after the given time, s.
     CrashAfter(f64),
-    /// A crash without a time.
+    /// A crash at a time that the source does not print.
     Crash,
-    /// The finish line after a time, s.
+    /// Arrival at the finish line after the given time, s.
     Finish(f64),
     /// No crash within two minutes.
     Survives,
@@ -164,8 +164,8 @@ pub const STRAIGHT: Corridor = Corridor {
     width: 25.0,
     seed: 1,
 };
-/// Cars on the straight track. No line between them is free, so a vehicle has to change its place again and
-/// again.
+/// Cars on the straight track. No line between them is free, so a vehicle has to change its lateral position
+/// again and again.
 pub const STRAIGHT_CARS: Traffic = Traffic {
     count: 360,
     lines: 9,
@@ -173,8 +173,8 @@ pub const STRAIGHT_CARS: Traffic = Traffic {
     speed: 9.0,
     tilt: 0.2,
 };
-/// The cornered track. Its length is calibrated: the median of the 5-branch tree with 149 frames and 15,000
-/// nodes is within a second of 33 s.
+/// The cornered track. Its length is calibrated: the median time of the 5-branch tree with 149 frames and
+/// 15,000 nodes is within a second of 33 s.
 pub const CORNERED: Corridor = Corridor {
     length: 745.0,
     corners: 10,
@@ -182,8 +182,8 @@ pub const CORNERED: Corridor = Corridor {
     width: 16.0,
     seed: 6,
 };
-/// Cars on the cornered track. Their number is chosen so that the 7-branch tree with 99 frames and 15,000 nodes
-/// arrives from at least 16 of 20 starts, and 5-branch trees do not.
+/// Cars on the cornered track. Their number is chosen so that the 7-branch tree with 99 frames and 15,000
+/// nodes arrives from at least 16 of 20 starts, while 5-branch trees do not.
 pub const CORNERED_CARS: Traffic = Traffic {
     count: 38,
     lines: 2,

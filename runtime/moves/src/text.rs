@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-/// A file of clips or moves that cannot be used.
+/// Reason why a file of clips or moves cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}{reason}", place(*line), if key.is_empty() { String::new() } else { format!("{key}: ") })]
 pub struct MoveFileError {

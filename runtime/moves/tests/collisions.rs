@@ -1,4 +1,4 @@
-//! Contacts of moves with walls, posts and cars that cross.
+//! Contacts of moves with walls, posts and crossing cars.
 
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_moves::{

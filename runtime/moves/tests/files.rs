@@ -1,4 +1,4 @@
-//! Files of clips and graphs: what is written is read again, and damage is named.
+//! Files of clips and graphs: what is written can be read again, and damage is reported.
 
 use proptest::prelude::*;
 use roadwright_moves::{ClipFile, MoveFile, Preset, SweepKind};
@@ -32,7 +32,7 @@ fn mirrored_clips_are_restored_unchanged() {
     assert_eq!(again, file);
 }
 
-/// A text with a part replaced, which must be there.
+/// A text in which `old`, which must occur, is replaced by `new`.
 fn with(text: &str, old: &str, new: &str) -> String {
     assert!(text.contains(old), "{old}");
     text.replacen(old, new, 1)

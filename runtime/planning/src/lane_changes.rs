@@ -22,7 +22,7 @@ pub(crate) fn room_for(changes: usize) -> f64 {
     SHORTEST.max(changes as f64 * ROOM_FOR_CHANGE)
 }
 
-/// Input for moving changes.
+/// Inputs for moving lane changes along a route.
 pub(crate) struct Room<'a> {
     pub(crate) graph: &'a LaneGraph,
     pub(crate) class: VehicleClass,

@@ -70,7 +70,7 @@ pub struct RoutePlanner {
 
 /// Number of routes that one thread searches with the same arrays.
 const TOGETHER: usize = 32;
-/// Fewer groups of that size are searched on the calling thread.
+/// Number of such groups below which all routes are searched on the calling thread.
 const FEW_GROUPS: usize = 4;
 
 /// Inputs that all searches of a batch share.
@@ -81,7 +81,7 @@ struct Batch<'a> {
     change_distance: f64,
 }
 
-/// Answers to some questions, with their own list of lanelets.
+/// Answers to a group of requests, with a separate list of lanelets.
 struct Answers {
     routes: Vec<LaneletIndex>,
     outputs: Vec<PlannerOutput>,

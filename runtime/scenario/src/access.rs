@@ -191,7 +191,7 @@ impl TripPart {
 mod tests {
     use super::*;
 
-    /// Whether roads with these accesses can be driven one after the other.
+    /// Whether roads with these access values can be driven in sequence.
     fn can_be_driven(roads: &[RoadAccess]) -> bool {
         let mut part = Some(TripPart::Leaving);
         for pair in roads.windows(2) {

@@ -101,8 +101,8 @@ pub struct Agent {
     /// Departure time, s.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depart: Quantity<Duration>,
-    /// Delay after each arrival until it departs again from its start, if there is room, s; if absent, it
-    /// drives once.
+    /// Delay between each arrival and the next departure from its start, s; longer if there is no room there.
+    /// If absent, it drives once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: OptionalQuantity<Duration>,
     /// Speed at the start, m/s.

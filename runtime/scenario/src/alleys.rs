@@ -173,7 +173,7 @@ impl Alleys {
         })
     }
 
-    /// Finds the alleys of all lane sections, using `known` results where there are any.
+    /// Finds the alleys of all lane sections, reusing `known` results where available.
     fn build(
         graph: &LaneGraph,
         has_long: bool,
@@ -284,8 +284,8 @@ fn is_forward(lanelet: &Lanelet) -> bool {
     lanelet.road_span.1 > lanelet.road_span.0
 }
 
-/// A stretch where two lanelets are too close to each other, in the order of the first one, as distances from
-/// the start of each, m.
+/// A stretch where two lanelets are too close to each other, in the driving direction of the first one.
+/// Positions are distances from the start of each lanelet, m.
 #[derive(Clone, Copy)]
 struct Narrow {
     own: (f64, f64),
@@ -343,8 +343,8 @@ fn between(
     alleys
 }
 
-/// Returns a part of a lanelet, extended by the length to a vehicle's front. It is extended to an end of the
-/// lanelet if no waiting place is left there.
+/// Returns a part of a lanelet, extended at both ends by `front`, the distance from a vehicle's rear axle to
+/// its front. If no waiting place is left beyond an end, the part extends to the end of the lanelet.
 fn direction(lanelet: LaneletIndex, length: f64, from: f64, to: f64, front: f64) -> AlleyDirection {
     let (from, to) = (from - front, to + front);
     AlleyDirection {
@@ -409,7 +409,7 @@ struct Beside {
 struct Lanes<'a> {
     one: Lane<'a>,
     other: Lane<'a>,
-    /// The level position on the second lane for each point of the first.
+    /// For each point of the first lane, the position on the second lane that is level with it.
     beside: Vec<Beside>,
 }
 
@@ -466,7 +466,7 @@ impl<'a> Lanes<'a> {
         narrows
     }
 
-    /// Distance that the centres of both lanes need at a point of the first, m, whichever body is on which
+    /// Required distance between the lane centres at a point of the first lane, m, whichever body is on which
     /// lane. It is exact where the bodies may not fit; elsewhere it is the distance for a straight street.
     fn wanted_distance(&self, number: usize, bodies: [Body; 2]) -> f64 {
         let [one, other] = bodies;
@@ -510,7 +510,7 @@ fn distance_to_line(point: DVec2, line: &[DVec2], at: usize) -> f64 {
     both.fold(point.distance(line[at]), f64::min)
 }
 
-/// Distance by which a body whose rear axle follows a line extends to the side of a point of the line, m.
+/// Distance by which a body extends to one side of a point of a line while its rear axle follows the line, m.
 /// `towards` selects the side.
 ///
 /// ```text

@@ -109,7 +109,7 @@ pub enum Code {
     TooMuch,
 }
 
-/// A problem of a scenario, with its position.
+/// A problem in a scenario, with its position.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     /// Severity of the finding.

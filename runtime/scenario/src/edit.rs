@@ -1,4 +1,4 @@
-//! Edits: every change of a scenario is a value, applied by a function that returns its inverse.
+//! Edits: every change of a scenario is a value. A function applies it and returns its inverse.
 
 use crate::agents::{Agent, Flow, Place};
 use crate::group::Group;

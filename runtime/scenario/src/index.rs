@@ -109,7 +109,7 @@ index_type! {
     ConnectionIndex;
 }
 
-/// A connection of a network: its junction, and its index there.
+/// A connection of a network: its junction, and its index in that junction.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]

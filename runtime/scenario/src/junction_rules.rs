@@ -73,7 +73,7 @@ pub struct JunctionRules {
     /// Turn restrictions via other roads, stored at the node where the first of those roads begins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via_restrictions: Vec<ViaRestriction>,
-    /// Turn restrictions that apply only at times.
+    /// Turn restrictions that apply only at certain times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timed_restrictions: Vec<TimedRestriction>,
     /// Turns from lane to lane that are added to or removed from the result of the rules of turning.
@@ -409,7 +409,7 @@ pub struct SignalPlan {
 }
 
 impl SignalPlan {
-    /// Returns the mode and the controlling module. A module whose id is that of a mode selects that mode;
+    /// Returns the mode and the controlling module. A module id that names a mode selects that mode;
     /// otherwise, the actuated mode is the fallback of a module.
     pub fn decided_by(&self) -> (SignalMode, Option<&SignalControllerSetting>) {
         let Some(controller) = self.controller.as_ref().filter(|_| self.mode.rules()) else {

@@ -73,7 +73,7 @@ impl PartialEq for RoadNetwork {
 }
 
 impl RoadNetwork {
-    /// The petgraph behind it, for algorithms. Weights carry the stable ids.
+    /// The underlying petgraph, for algorithms. Weights carry the stable ids.
     pub fn graph(&self) -> &StableDiGraph<(NodeId, Node), (RoadId, Arc<Road>)> {
         &self.graph
     }
@@ -135,7 +135,7 @@ impl RoadNetwork {
         })
     }
 
-    /// The moment at which a run starts, which decides about turn restrictions that apply at times.
+    /// The moment at which a run starts. It decides whether timed turn restrictions apply.
     pub fn moment(&self) -> Moment {
         self.moment
     }

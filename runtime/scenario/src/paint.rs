@@ -69,22 +69,22 @@ impl PaintLayer {
         self.cells.contains(at.x as i32, at.y as i32)
     }
 
-    /// Paints the cells whose centre lies within a radius of a straight stretch, m.
+    /// Paints the cells whose centres lie within `radius` metres of a straight stretch.
     pub fn paint(&mut self, stretch: [DVec2; 2], radius: f64) {
         for (row, run) in self.swept(stretch, radius) {
             self.cells.add(row, run);
         }
     }
 
-    /// Erases the cells whose centre lies within a radius of a straight stretch, m.
+    /// Erases the cells whose centres lie within `radius` metres of a straight stretch.
     pub fn erase(&mut self, stretch: [DVec2; 2], radius: f64) {
         for (row, run) in self.swept(stretch, radius) {
             self.cells.remove(row, run);
         }
     }
 
-    /// The cells whose centre lies within a radius of a stretch, m: one run in each row, because the swept area
-    /// is convex.
+    /// The cells whose centres lie within `radius` metres of a stretch: one run in each row, because the
+    /// swept area is convex.
     fn swept(&self, [from, to]: [DVec2; 2], radius: f64) -> Vec<(i32, CellRun)> {
         let cell = self.cell.get();
         let index = |at: f64| (at / cell).floor() as i32;
@@ -142,7 +142,7 @@ impl Validate for PaintLayer {
 pub const MAX_PAINT_RUNS: usize = 200_000;
 /// Edge length of the squares into which planners divide painted ground, in cells.
 const SQUARE: i32 = 64;
-/// Maximum number of squares that the runs of one layer cross, added up over the runs.
+/// Maximum number of squares crossed by the runs of one layer, summed over the runs.
 const MAX_PAINT_SQUARES: u64 = 1_000_000;
 
 /// Effect of painted ground on a vehicle type.
@@ -155,7 +155,7 @@ pub enum PaintCost {
 }
 
 impl PaintCost {
-    /// Largest amount that is added or taken away.
+    /// Largest amount that can be added or subtracted.
     pub const MOST: i32 = 65_535;
     const BLOCKS: &'static str = "blocks";
     const EXPECTED: &'static str = "a whole number from -65535 to 65535, or \"blocks\"";
@@ -364,13 +364,13 @@ impl PaintedCells {
         }
     }
 
-    /// The cells as rectangles that do not overlap and lie in one square of 64 by 64 cells each. Equal runs one
-    /// above the other are one rectangle. O(runs + squares).
+    /// The cells as rectangles that do not overlap, each within one square of 64 by 64 cells. Equal runs in
+    /// adjacent rows form one rectangle. O(runs + squares).
     pub fn blocks(&self) -> Vec<CellBlock> {
         self.blocks_in(SQUARE)
     }
 
-    /// The same with squares of another edge length.
+    /// Like `blocks`, with squares of the given edge length.
     fn blocks_in(&self, edge: i32) -> Vec<CellBlock> {
         let mut done = Vec::new();
         // Blocks that end in the row before, from west to east.

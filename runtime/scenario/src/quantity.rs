@@ -45,7 +45,7 @@ pub trait Kind<T> {
     /// Reads a value without checking its range.
     ///
     /// # Errors
-    /// Those of the deserializer.
+    /// The errors of the deserializer.
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error>;
 
     /// The allowed values as JSON Schema.

@@ -46,8 +46,8 @@ pub struct ViaRestriction {
     pub to: RoadId,
 }
 
-/// A turn restriction that applies at times. It is stored at the node of the turn or, with via roads, at the
-/// node where the first of them begins.
+/// A turn restriction that applies at certain times. It is stored at the node of the turn or, with via roads,
+/// at the node where the first of them begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TimedRestriction {
@@ -60,7 +60,7 @@ pub struct TimedRestriction {
     pub via: Vec<RoadId>,
     /// The road into which they turn.
     pub to: RoadId,
-    /// Days of the week and times of day at which it applies. The moment at which a run starts counts.
+    /// Days of the week and times of day at which it applies. Only the moment at which a run starts matters.
     pub times: WeekTimes,
 }
 

@@ -45,7 +45,7 @@ pub struct Settings {
     /// Time of day at the start of a run, h, from 0 to less than 24; available to scripts.
     #[serde(default = "noon", skip_serializing_if = "is_noon")]
     pub time_of_day: Quantity<TimeOfDay>,
-    /// Day of the week, which decides about turn restrictions that apply at times.
+    /// Day of the week. It decides whether timed turn restrictions apply.
     #[serde(default, skip_serializing_if = "is_default")]
     pub weekday: Weekday,
     /// Pedestrians per hour at each side of a crossing, unless the crossing sets its own number.
@@ -258,8 +258,8 @@ impl Scenario {
         &self.land
     }
 
-    /// The areas of land that are painted, by id. The last areas are left out if they have more than four
-    /// million corners.
+    /// The areas of land that are painted, by id. If all areas together have more than four million corners,
+    /// the last ones are left out.
     pub fn painted_land(&self) -> impl Iterator<Item = (LandId, &Land)> {
         let mut corners = 0;
         self.land.iter().map_while(move |(&id, land)| {
@@ -355,7 +355,7 @@ impl Scenario {
         &self.groups
     }
 
-    /// The group of an object; the first one if a file has put it in several.
+    /// The group of an object; the first one if a file lists it in several groups.
     pub fn group_of(&self, object: ObjectId) -> Option<GroupId> {
         let mut groups = self.groups.iter();
         let found = groups.find(|(_, group)| group.members().contains(&object));

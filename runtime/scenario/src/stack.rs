@@ -43,7 +43,7 @@ named! {
         GroundPlanner = "ground_planner",
         /// Steers and accelerates.
         Controller = "controller",
-        /// Rates driving.
+        /// Scores driving.
         Fitness = "fitness",
         /// Selects the next stage of traffic signals. It is named by a signal plan instead of a stack.
         SignalController = "signal_controller",

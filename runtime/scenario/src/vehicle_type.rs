@@ -62,7 +62,7 @@ pub struct VehicleType {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum OffRoad {
-    /// From a start and to a goal that lies beside the lanes.
+    /// Only from a start or to a goal that lies beside the lanes.
     #[default]
     WhenNeeded,
     /// Also where open ground is a short cut, and between road networks that no lane connects.

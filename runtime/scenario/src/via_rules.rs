@@ -77,8 +77,8 @@ impl Followed {
 
 impl ViaRules {
     /// Collects the restrictions stored at the given nodes, on the roads for which `stays` is true. A
-    /// restriction is left out if one of its ends or all its via roads do not stay, or if its roads do not
-    /// meet.
+    /// restriction is left out if one of its end roads or all its via roads are not among these roads, or if
+    /// its roads do not meet.
     pub fn of(
         network: &RoadNetwork,
         nodes: impl Iterator<Item = NodeId>,

@@ -77,7 +77,7 @@ type Group = Vec<Entry>;
 /// Days with their times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
-    /// Whether each day from Monday to Sunday is named; if none is, all are meant.
+    /// Whether each day from Monday to Sunday is named; if none is named, the entry applies to all days.
     days: [bool; 7],
     /// Times of these days; the whole day if empty.
     spans: Vec<Span>,
@@ -85,7 +85,8 @@ struct Entry {
     is_off: bool,
 }
 
-/// Start and end of a time, min after midnight. If the end is not later than the start, it is on the next day.
+/// Start and end of a time span, min after midnight. If the end is not later than the start, it is on the
+/// next day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span {
     from: u32,
@@ -98,7 +99,7 @@ const NAMES: [&str; 7] = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"];
 const LONGEST: usize = 500;
 
 impl WeekTimes {
-    /// Whether a moment lies within the times. The begin of a time belongs to it, its end does not.
+    /// Whether a moment lies within the times. Each span includes its start but not its end.
     pub fn contain(&self, moment: Moment) -> bool {
         let minutes = moment.time_of_day * 60.0;
         self.reach(moment.weekday, minutes)
@@ -106,7 +107,8 @@ impl WeekTimes {
             || self.reach(moment.weekday.before(), minutes + f64::from(DAY))
     }
 
-    /// Whether the times of a day contain a minute after its midnight.
+    /// Whether the time spans that begin on a day contain a moment, given in minutes after that day's
+    /// midnight.
     fn reach(&self, day: Weekday, minutes: f64) -> bool {
         let of_day = |entry: &&Entry| entry.has(day);
         let mut groups = self.0.iter().rev();

@@ -1,4 +1,4 @@
-//! Reachability of many pairs of lanelets equals a search for each.
+//! Checks that the reachability of many pairs of lanelets equals the result of a search for each pair.
 
 use crate::common::*;
 use roadwright_geometry::math::Stream;

@@ -1,5 +1,5 @@
 //! A slope under a vehicle with a planar model: gravity along and across its heading, and the response of
-//! engine and brakes to a wish against the slope.
+//! engine and brakes to the driver's request.
 //!
 //! Accelerations are forces divided by the mass of the vehicle. They are positive along the heading, in
 //! either direction of travel. Distance and speed are those of the map: on a slope of 10 % the distance on
@@ -129,8 +129,9 @@ impl Grade {
         }
     }
 
-    /// Sets the maximum acceleration of the engine, and that of the tyres on level ground, m/s^2. The latter
-    /// is scaled by the fraction of the weight that acts perpendicular to the slope.
+    /// Sets the maximum acceleration of the engine, and the maximum that the tyres can transmit on level
+    /// ground, m/s^2. The limit of the tyres is scaled by the fraction of the weight that acts perpendicular
+    /// to the slope.
     pub fn with(self, engine: f64, hardest: f64) -> Self {
         Self {
             engine,

@@ -13,7 +13,7 @@
 //! - [`sheet`]: figures that follow from a vehicle file without driving.
 //! - [`proving`]: manoeuvres that measure a vehicle file.
 //!
-//! Poses are those of the centre of the rear axle at every level of dynamics.
+//! At every level of dynamics, poses refer to the centre of the rear axle.
 //!
 //! ```
 //! use roadwright_scenario::VehicleType;

@@ -1,7 +1,7 @@
 //! The kinematic one-track model, and the actuators shared by all levels of dynamics.
 //!
 //! The model treats a vehicle as a bicycle: one steered front wheel, one fixed rear wheel, and no slip. Its
-//! **pose** is that of the centre of the rear axle, because the velocity there always points along the body.
+//! **pose** refers to the centre of the rear axle, because the velocity there always points along the body.
 //! It drives forwards only; to drive backwards, the simulation turns the vehicle around.
 
 use crate::drive_train::Pedals;

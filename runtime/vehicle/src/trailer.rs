@@ -85,7 +85,7 @@ pub struct Train {
     trailers: Vec<Hitched>,
 }
 
-/// Returns the turn rate of a trailer, rad/s, whose coupling is `behind` metres behind the rear axle of the
+/// Returns the turn rate, rad/s, of a trailer whose coupling is `behind` metres behind the rear axle of the
 /// towing vehicle. That vehicle drives at `speed`, m/s, and turns at `yaw_rate`, rad/s. `angle` is measured
 /// from the trailer's heading to that of the vehicle, rad, and `to_axle` from the coupling to the trailer's
 /// axle, m.
@@ -271,8 +271,8 @@ pub fn distance_to_jackknife(to_axle: f64, from: f64, to: f64) -> f64 {
     to_axle * roadwright_geometry::math::ln(half(to) / half(from))
 }
 
-/// Returns the radius on which the axle of a trailer rolls in a steady bend in which the vehicle's rear axle
-/// follows `radius`, m; `None` if the bend is too tight: `R2^2 = R1^2 + e^2 - d^2`.
+/// Returns the radius, m, on which the axle of a trailer rolls in a steady bend while the vehicle's rear axle
+/// rolls on `radius`; `None` if the bend is too tight: `R2^2 = R1^2 + e^2 - d^2`.
 pub fn off_tracking(radius: f64, behind: f64, to_axle: f64) -> Option<f64> {
     let square = radius * radius + behind * behind - to_axle * to_axle;
     (square > 0.0).then(|| square.sqrt())

@@ -114,7 +114,7 @@ pub struct FiredRule {
     pub distance: usize,
     /// Index of the output term.
     pub output: usize,
-    /// Strength with which it fired, in (0, 1].
+    /// Firing strength, in (0, 1].
     pub strength: f64,
 }
 

@@ -1,7 +1,7 @@
 //! The rules of the fuzzy driver as parameters. There is one parameter per rule, and its values are the
 //! output terms.
 //!
-//! Their order is that of chromosomes in [Gerdelan 2011], section 10.4: steering and speed towards the
+//! They are ordered as in the chromosomes of [Gerdelan 2011], section 10.4: steering and speed towards the
 //! waypoint, then steering and speed of avoidance, row by row as in the printed tables.
 
 use super::{AVOID_SPEED, AVOID_STEER, FuzzyController, ROUTE_SPEED, ROUTE_STEER};
@@ -14,7 +14,7 @@ pub const RULE_COUNT: usize = CHROMOSOME.len() * RulePlace::IN_TABLE;
 pub const CHROMOSOME: [&FuzzyController; 4] =
     [&ROUTE_STEER, &ROUTE_SPEED, &AVOID_STEER, &AVOID_SPEED];
 
-/// Position of a rule: its table, and in it the row (angle) and column (distance).
+/// Position of a rule: its table, and its row (angle) and column (distance) in that table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RulePlace {
     /// Index of the table; for the fuzzy driver, in [`CHROMOSOME`].

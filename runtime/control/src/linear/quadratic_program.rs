@@ -5,9 +5,9 @@ use super::Matrix;
 /// Quadratic form with limits: the minimum of x'Hx + 2 f'x where rows x <= bounds. Everything that does not
 /// change with f and the bounds is prepared once.
 ///
-/// The method starts at the minimum without limits and takes up one violated limit after the other. Each
-/// step that takes one up raises the cost, so no set of active limits is visited twice. The result depends
-/// on nothing but the numbers of the program.
+/// The method starts at the minimum without limits and activates one violated limit after another. Each
+/// activation raises the cost, so no set of active limits is visited twice. The result depends on nothing but
+/// the numbers of the program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuadraticProgram {
     /// J', where H^-1 = J J'.
@@ -26,9 +26,10 @@ pub enum NoMinimum {
     Iterations,
 }
 
-/// Distance beyond a limit that counts as none, in units of the variables.
+/// Largest distance beyond a limit that does not count as a violation, in units of the variables.
 const TOLERANCE: f64 = 1e-9;
-/// Square of the part of a unit row that active limits leave free, below which the row depends on them.
+/// Square of the part of a unit row that active limits leave free. Below this value, the row counts as
+/// dependent on them.
 const DEPENDENT: f64 = 1e-18;
 
 impl QuadraticProgram {
@@ -60,8 +61,8 @@ impl QuadraticProgram {
         self.worst(point, bounds, &[]).is_none()
     }
 
-    /// Returns the minimum for f and bounds within a number of iterations, each of which takes up or gives up
-    /// a limit.
+    /// Returns the minimum for f and bounds within a number of iterations, each of which activates or drops a
+    /// limit.
     ///
     /// # Errors
     /// If limits contradict each other, or iterations do not suffice.
@@ -79,7 +80,8 @@ impl QuadraticProgram {
         Ok(search.point)
     }
 
-    /// Limit that a point violates most, apart from active ones, which it keeps but for rounding.
+    /// The limit that a point violates most. Active limits do not count, because the point violates them only
+    /// by rounding.
     fn worst(&self, point: &[f64], bounds: &[f64], active: &[usize]) -> Option<usize> {
         let mut worst = None;
         let mut most = TOLERANCE;
@@ -101,7 +103,7 @@ struct Search<'a> {
     active: Vec<usize>,
     /// Multiplier of each active limit, at least 0.
     forces: Vec<f64>,
-    /// J', turned so that the first columns of J span the active limits.
+    /// J', rotated so that the first columns of J span the active limits.
     basis: Matrix,
     /// Columns of the upper triangle R, where J' times the normals of the active limits is R above zeros.
     triangle: Vec<Vec<f64>>,
@@ -119,7 +121,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Moves to the minimum where a violated limit is active too, and gives up limits whose force would be
+    /// Moves to the minimum at which a violated limit is also active, and drops limits whose force would be
     /// negative there.
     fn take_up(&mut self, row: usize, bound: f64, left: &mut u32) -> Result<(), NoMinimum> {
         let length = self.program.lengths[row];
@@ -177,8 +179,8 @@ impl<'a> Search<'a> {
         pulls
     }
 
-    /// Length of the step after which the force of an active limit would be negative, with its place; infinite
-    /// if there is none.
+    /// Length of the step after which the force of an active limit would be negative, and the position of
+    /// that limit; infinite if there is none.
     fn first_to_yield(&self, pulls: &[f64]) -> (f64, Option<usize>) {
         let mut first = (f64::INFINITY, None);
         for (place, (pull, force)) in pulls.iter().zip(&self.forces).enumerate() {
@@ -189,7 +191,7 @@ impl<'a> Search<'a> {
         first
     }
 
-    /// Adds a limit whose normal is turned into the basis.
+    /// Adds a limit. `turned` is its normal, expressed in the basis.
     fn activate(&mut self, row: usize, mut turned: Vec<f64>, force: f64) {
         let place = self.active.len();
         for at in (place + 1..turned.len()).rev() {
@@ -203,7 +205,7 @@ impl<'a> Search<'a> {
         self.forces.push(force);
     }
 
-    /// Drops the active limit at a place.
+    /// Drops the active limit at a position in the list.
     fn give_up(&mut self, place: usize) {
         self.active.remove(place);
         self.forces.remove(place);

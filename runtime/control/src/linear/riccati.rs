@@ -230,8 +230,8 @@ impl Regulator {
         })
     }
 
-    /// Returns p, where x'Px + 2 x'p w, and a constant, is the cost of all steps from a state x on if a known
-    /// value w continues without end.
+    /// Returns p. The cost of all steps from a state x on is x'Px + 2 x'p w plus a constant if a known value
+    /// w continues forever.
     pub fn beyond(&self, plant: &Plant) -> Matrix {
         let next = self.closed.transposed();
         let mut effect = &next * &(&self.cost * &plant.known);

@@ -108,7 +108,7 @@ fn ask(
     outputs[0]
 }
 
-/// Root mean square of the offset over a lane change begun 0.5 m beside the path.
+/// Root mean square of the offset over a lane change that begins 0.5 m beside the path.
 fn deviation(module: &Module<dyn Controller>, part: f64) -> f64 {
     let dt = 0.01;
     let mut car = Car {
@@ -305,7 +305,7 @@ fn a_pushed_trailer_is_planned_as_if_the_horizon_had_no_end() {
     assert!((free[0] - expected).abs() < 1e-6, "{} {expected}", free[0]);
 }
 
-/// Mean time of a step, s, for 100 vehicles that drive the lane change, each begun at another time.
+/// Mean time of a step, s, for 100 vehicles that drive the lane change, each starting at a different time.
 #[allow(
     clippy::disallowed_methods,
     reason = "no result depends on the measured time"

@@ -214,7 +214,7 @@ impl Drive {
     }
 }
 
-/// Follows a path from an offset and a heading, with a module at its defaults.
+/// Follows a path from an offset and a heading, with a module that has its default parameters.
 fn followed(mut drive: Drive, speed: f64, pushes: bool, seconds: f64) -> Drive {
     let (dt, module) = (0.02, Lqr::entry().make());
     let hand = if pushes { -1.0 } else { 1.0 };

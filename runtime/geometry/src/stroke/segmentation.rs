@@ -26,8 +26,8 @@ const SIGMA: f64 = 1.2;
 /// Largest radius, m, and smallest turn of an arc, rad. Beyond them, a line represents the same shape.
 const MAX_RADIUS: f64 = 3000.0;
 const MIN_TURN: f64 = 0.05;
-/// Number of starts examined without success before giving up, and in total. They are examined from the end
-/// backwards: once a range is too long for any primitive, longer ones rarely fit.
+/// Maximum numbers of starts examined for each end: in succession without success, and in total. They are
+/// examined from the end backwards: once a range is too long for any primitive, longer ones rarely fit.
 const MAX_REJECTED: usize = 12;
 const MAX_LOOK_BACK: usize = 400;
 

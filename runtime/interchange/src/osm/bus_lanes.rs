@@ -92,8 +92,8 @@ pub(super) fn contraflow(tags: &Tags, direction: Direction) -> usize {
         .min(2)
 }
 
-/// Returns the numbers of bus lanes along and against the way that are there whatever the driving side. Where
-/// the number of lanes is not tagged, they are added to the usual one.
+/// Returns the numbers of bus lanes along and against the way that exist regardless of the driving side. If
+/// the number of lanes is not tagged, they are added to the usual number.
 pub(super) fn least(tags: &Tags, direction: Direction) -> [usize; 2] {
     let is_lane = |side| is_one_of(busway(tags, side), &LANE);
     let by_side = match direction {
@@ -143,7 +143,7 @@ pub(super) fn read(
     lanes
 }
 
-/// Returns the bus lanes of a direction with a number of lanes, except those that `busway` describes.
+/// Returns the bus lanes of a direction with the given number of lanes, except those that `busway` describes.
 fn reserved(
     tags: &Tags,
     suffixes: &[&str],
@@ -208,7 +208,7 @@ fn listed(
 }
 
 impl BusLanes {
-    /// Adds the bus lanes of tags of a two-way road that do not name a direction.
+    /// Adds the bus lanes from tags that do not name a direction on a two-way road.
     fn add_undirected(&mut self, tags: &Tags, counts: &LaneCounts, notes: &mut Vec<&'static str>) {
         let mut keys = BUS_KEYS.iter();
         let is_listed = keys.any(|key| tags.contains_key(&format!("{key}:lanes")));
@@ -333,7 +333,7 @@ mod tests {
     use super::*;
     use roadwright_scenario::CrossSection;
 
-    /// Returns the ids of the bus lanes of a road, and what is reported.
+    /// Returns the ids of the bus lanes of a road, and the reports.
     fn buses(
         tags: &[(&str, &str)],
         direction: Direction,

@@ -208,7 +208,7 @@ impl Knots {
         Self { grid, along }
     }
 
-    /// Returns for each other carriageway near a position the distance of its nearest knot along it, m.
+    /// For each other carriageway near a position, returns the distance along it of its nearest knot, m.
     fn beside(&self, own: usize, place: DVec2) -> BTreeMap<usize, f64> {
         let mut nearest: BTreeMap<usize, (f64, u32)> = BTreeMap::new();
         self.grid.for_each_within(place, REACH, |id, position| {

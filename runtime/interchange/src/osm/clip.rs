@@ -162,7 +162,7 @@ fn crosses_unseen(elements: &Elements, way: &Way, area: GeoBox) -> bool {
     })
 }
 
-/// Returns the point between a node inside and one outside at which the box ends.
+/// Returns the point on the edge of the box between a node inside and a node outside.
 fn edge_point(inside: &OsmNode, outside: &OsmNode, area: GeoBox) -> OsmNode {
     let share = |from: f64, to: f64, low: f64, high: f64| {
         if to < low {

@@ -1,5 +1,5 @@
-//! Turn restrictions that apply at times, from `restriction:conditional` (Conditional restrictions on the
-//! OpenStreetMap wiki).
+//! Turn restrictions that apply only at certain times, from `restriction:conditional` (Conditional
+//! restrictions on the OpenStreetMap wiki).
 //!
 //! ```text
 //!     restriction:conditional = no_left_turn @ (Mo-Fr 07:00-09:00; PH off)
@@ -40,7 +40,7 @@ pub(super) fn value(tags: &Tags) -> Option<&str> {
     keys.find_map(|key| tags.get(*key)).map(String::as_str)
 }
 
-/// Reads a conditional restriction. Each part is either read, or the reason why it is left out.
+/// Reads a conditional restriction. Returns each part, or the reason why it is left out.
 pub(super) fn read(value: &str) -> Vec<Result<Conditional, &'static str>> {
     parts(value).iter().map(|part| conditional(part)).collect()
 }
@@ -89,7 +89,7 @@ fn conditional(part: &str) -> Result<Conditional, &'static str> {
     })
 }
 
-/// Takes rules about public and school holidays out of times, and returns whether there were any.
+/// Removes rules about public and school holidays from times, and returns whether there were any.
 fn without_holidays(times: &str) -> (String, bool) {
     let is_holiday = |word: &str| matches!(word, "PH" | "SH");
     let mut had_holidays = false;

@@ -21,8 +21,8 @@ fn is_crossing(node: &OsmNode) -> bool {
     node.sign.crossing.is_there && !node.sign.crossing.is_unmarked
 }
 
-/// Returns the crossings on drivable ways that belong to no junction, at which ways have to be cut. `cuts`
-/// are the nodes at which ways are already cut.
+/// Returns the crossings on drivable ways that belong to no junction. Ways have to be cut there. `cuts` are
+/// the nodes at which ways are already cut.
 pub(super) fn alone(
     runs: &[Piece],
     places: &BTreeMap<i64, OsmNode>,
@@ -57,7 +57,7 @@ pub(super) fn alone(
 #[derive(Default)]
 pub(super) struct Crossings {
     pub(super) over: BTreeMap<i64, BTreeSet<RoadId>>,
-    /// Number of crossings in the data that are over an arm.
+    /// Number of crossings in the data that lie on an arm.
     pub(super) count: usize,
     /// Number of crossings on drivable ways that are not near a junction.
     pub(super) unassigned: usize,

@@ -140,8 +140,9 @@ struct Witnesses {
 }
 
 impl Witnesses {
-    /// Returns the number that most tags support. Of several, that is the largest one of `lanes`, arrows and bus
-    /// lanes: such a list names each lane, while a number often stays behind when lanes are added.
+    /// Returns the number that most tags support. If several numbers have equal support, the largest one from
+    /// `lanes`, arrows and bus lanes wins: such a list names each lane, while a number is often not updated
+    /// when lanes are added.
     fn verdict(mut self, tags: &Tags, notes: &mut Vec<&'static str>) -> Option<usize> {
         if let Some(number) = self.number {
             if self.lists.iter().any(|list| list.lanes != number) {
@@ -158,7 +159,7 @@ impl Witnesses {
             .max_by_key(|&candidate| self.support(candidate))
     }
 
-    /// Support for a candidate, as a key by which candidates are sorted.
+    /// Support for a candidate, as a sort key.
     fn support(&self, candidate: usize) -> impl Ord + use<> {
         let is_number = self.number == Some(candidate);
         let lists = self.lists.iter().filter(|list| list.lanes == candidate);

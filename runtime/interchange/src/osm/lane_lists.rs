@@ -59,7 +59,7 @@ fn raw<'a>(tags: &'a Tags, key: &str, suffixes: &[&str]) -> Option<Vec<&'a str>>
     Some(value.split('|').map(str::trim).collect())
 }
 
-/// Whether the lane at a place of lists of a given length is only for bicycles.
+/// Whether the lane at the given position in lists of the given length is only for bicycles.
 fn is_cycle_lane(tags: &Tags, suffixes: &[&str], length: usize, place: usize) -> bool {
     let value = |keys: &[&str]| first_value(keys, place, |key| raw(tags, key, suffixes), length);
     value(&["bicycle"]).is_some_and(|value| matches!(value, "designated" | "official"))
@@ -67,8 +67,8 @@ fn is_cycle_lane(tags: &Tags, suffixes: &[&str], length: usize, place: usize) ->
         && value(&BUS_KEYS).is_none_or(|value| value == "no")
 }
 
-/// Returns the first value that is not empty at a place of the lists of several keys. Lists of a different
-/// length are ignored.
+/// Returns the first value that is not empty at the given position in the lists of several keys. Lists of a
+/// different length are ignored.
 pub(super) fn first_value<'a>(
     keys: &[&str],
     place: usize,

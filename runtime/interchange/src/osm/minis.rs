@@ -1,6 +1,6 @@
 //! Mini roundabouts mapped as a single node (Tag:highway=mini_roundabout on the wiki).
 //!
-//! If the data also contain the ring, such a node on it has no effect.
+//! If the data also contain the ring, a node of this kind on the ring has no effect.
 
 use super::Warnings;
 use super::elements::{OsmNode, SignKind};

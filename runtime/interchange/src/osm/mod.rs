@@ -124,7 +124,7 @@ pub struct ImportOptions {
     pub name: String,
     /// Box to which the import is limited. Roads are cut at its edge.
     pub clip: Option<GeoBox>,
-    /// Driving side; `None` for that of the country.
+    /// Driving side; `None` for the driving side of the country.
     pub driving_side: Option<DrivingSide>,
     /// Country whose traffic law applies, as its code in ISO 3166-1 alpha-2; `None` for the country that
     /// contains the middle of the data.
@@ -142,8 +142,8 @@ pub struct ImportWarning {
     pub count: usize,
     /// The first few objects, as OSM ids such as `way 123`; for merged junctions, as ids in the scenario.
     pub examples: Vec<String>,
-    /// Position of each example, m, if it is known. It is that of the node, or of the first node of a way or
-    /// relation.
+    /// Position of each example, m, if it is known: the position of the node, or of the first node of a way
+    /// or relation.
     pub places: Vec<Option<DVec2>>,
 }
 
@@ -182,7 +182,7 @@ impl Warnings {
     }
 }
 
-/// Returns the first node of an element that is named as in `way 123`.
+/// Returns the first node of an element, given in the form `way 123`.
 fn first_node<'a>(elements: &'a Elements, object: &str) -> Option<&'a OsmNode> {
     let (kind, id) = object.split_once(' ')?;
     let id: i64 = id.split(' ').next()?.parse().ok()?;
@@ -248,9 +248,9 @@ pub struct ImportSummary {
     pub turn_lanes: usize,
     /// Number of imported turn restrictions that include via ways.
     pub via_restrictions: usize,
-    /// Number of imported turn restrictions that apply at times.
+    /// Number of imported turn restrictions that apply only at certain times.
     pub timed_restrictions: usize,
-    /// Number of lanes with a line that vehicles must not cross from the lane.
+    /// Number of lanes beside which there is a line that their vehicles must not cross.
     pub lane_changes: usize,
     /// Number of buildings, which are fixed obstacles. A building with a road through it may count several
     /// times.

@@ -1,8 +1,8 @@
 //! OSM PBF.
 //!
 //! A file is a sequence of blobs, each a header and a block of elements, usually compressed with zlib. A
-//! library reads the wire format. The fields are interpreted here, so that everything is limited while it is
-//! read, because a file of half a megabyte can claim to contain 600 million nodes. Format:
+//! library reads the wire format. The fields are interpreted here, so that limits apply while they are read:
+//! a file of half a megabyte can claim to contain 600 million nodes. Format:
 //! <https://wiki.openstreetmap.org/wiki/PBF_Format>.
 
 use super::ImportError;

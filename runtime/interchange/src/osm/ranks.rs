@@ -1,7 +1,7 @@
 //! Priority by the rank of main streets.
 //!
-//! Trunk, primary and secondary roads are all of the class `arterial`, so that the rules of junctions take them
-//! for equals. Where they meet, the import writes the major roads.
+//! Trunk, primary and secondary roads are all of the class `arterial`, so the rules of junctions treat them
+//! as equals. Where they meet, the import writes the major roads.
 //!
 //! ```text
 //!                 | secondary

@@ -17,7 +17,7 @@ pub(super) struct Found {
     pub(super) at: BTreeMap<i64, Vec<Restriction>>,
     /// Restrictions with via roads, by the node where the via roads begin.
     pub(super) via: BTreeMap<i64, Vec<ViaRestriction>>,
-    /// Restrictions of both kinds that apply at times, by the same nodes.
+    /// Restrictions of both kinds that apply only at certain times, by the same nodes.
     pub(super) timed: BTreeMap<i64, Vec<TimedRestriction>>,
 }
 

@@ -40,7 +40,7 @@ pub(super) struct Piece {
     pub(super) style: usize,
     /// OSM node ids. Created nodes have negative ids below all ids in the data.
     pub(super) nodes: Vec<i64>,
-    /// Whether its direction is against that of its way.
+    /// Whether it runs against the direction of its way.
     pub(super) is_reversed: bool,
     /// Whether its way is tagged as the ring of a roundabout.
     pub(super) is_ring: bool,
@@ -528,7 +528,7 @@ fn country_of(latitude: f64, longitude: f64) -> String {
     country.map_or_else(String::new, |id| (*id).to_owned())
 }
 
-/// Returns the driving side of a country, which is the right side by default.
+/// Returns the driving side of a country; the default is right-hand traffic.
 fn side_of(country: &str) -> DrivingSide {
     match LEFT_HAND.contains(&country) {
         true => DrivingSide::Left,

@@ -1,6 +1,6 @@
 //! Road properties from the tags of a way.
 //!
-//! The meaning of tags is that in the OpenStreetMap wiki, on the page of each key: Key:highway, Key:access,
+//! Tags have the meanings given on the OpenStreetMap wiki, on the page of each key: Key:highway, Key:access,
 //! Key:oneway, Key:lanes, Key:layer, Key:maxspeed, Key:turn.
 
 use super::bus_lanes::{self, BusLanes};

@@ -9,8 +9,8 @@ use roadwright_geometry::grid_index::GridIndex;
 use std::collections::{BTreeMap, BTreeSet};
 
 const REASON: &str = "tram tracks in streets (the street is imported, the rails are left out)";
-/// Largest distance between tracks and the middle of the street that they share, m, which is half of a street
-/// with four lanes.
+/// Largest distance between tracks and the middle of the street that they share, m: half the width of a
+/// street with four lanes.
 const REACH: f64 = 6.0;
 /// Cosine of the angle (20 degrees) above which tracks count as crossing a street.
 const ALONG: f64 = 0.94;

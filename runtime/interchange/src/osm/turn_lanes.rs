@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The arrows of a way apply to the junction at its end, because mappers split ways where arrows begin.
-//! Vehicles may turn into side streets before that from any lane that allows it.
+//! Before that, vehicles may turn into side streets from any lane that allows it.
 //!
 //! If there are more or fewer values than lanes, the number of lanes stays and the values are assigned from the
 //! side that fits.
@@ -43,8 +43,8 @@ pub(super) fn is_one_way(section: &CrossSection) -> bool {
     !is_against
 }
 
-/// Returns the arrows that tags give to the lanes of a section, and a report if their number differs from that
-/// of the lanes.
+/// Returns the arrows that tags give to the lanes of a section, and a report if their number differs from the
+/// number of lanes.
 pub(super) fn read(tags: &Tags, section: &CrossSection) -> (TurnLanes, Option<&'static str>) {
     let drivable = |lanes: &[(LaneType, f64)]| {
         let all = lanes.iter();
@@ -114,7 +114,7 @@ fn fitted(arrows: &[Turns], lanes: usize, side: DrivingSide) -> Vec<Turns> {
     arrows
 }
 
-/// Returns the number of places between a place, counted from the left, and the kerb.
+/// Returns the number of positions between the given one, counted from the left, and the kerb.
 fn from_kerb(place: usize, places: usize, side: DrivingSide) -> usize {
     match side {
         DrivingSide::Right => places - 1 - place,
@@ -123,7 +123,7 @@ fn from_kerb(place: usize, places: usize, side: DrivingSide) -> usize {
 }
 
 /// Returns the turns for a lane, such as `left;through`. Values that are not turns (`merge_to_left`, `none`)
-/// give none.
+/// are ignored.
 fn turns_of(lane: &str) -> Turns {
     let turn = |token: &str| match token.trim() {
         "left" | "slight_left" | "sharp_left" => Some(Turn::Left),
@@ -136,7 +136,7 @@ fn turns_of(lane: &str) -> Turns {
 }
 
 impl TurnLanes {
-    /// Sets the arrows on the lanes of a road towards those of its ends that are also ends of the way.
+    /// Sets the arrows on the lanes that lead to an end of a road, if that end is also an end of the way.
     pub(super) fn apply(
         &self,
         section: &mut LaneSection,

@@ -9,14 +9,14 @@ use roadwright_vehicle::sliding::{SlidingModel, SlidingState, Wanted};
 
 /// Minimum rate of the steps of the model, Hz.
 const PHYSICS_RATE: f64 = 200.0;
-/// Frames until a turn is steady.
+/// Number of frames until a turn is steady.
 const SETTLING: u32 = 300;
-/// Change of the steering angle a second for each rad/s that the yaw rate is off.
+/// Rate of the steering angle, rad/s, for each rad/s of yaw rate error.
 const STEERING_GAIN: f64 = 0.5;
-/// Acceleration for each m/s that the speed is off, 1/s.
+/// Acceleration per unit of speed error, 1/s.
 const SPEED_GAIN: f64 = 4.0;
 
-/// Controls held for a time.
+/// Controls that are held for a number of frames.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Hold {
     /// Duration, frames.
@@ -72,7 +72,7 @@ impl ScriptedCar {
         Driven { state, wheels: 0.0 }
     }
 
-    /// A car after a frame of a command.
+    /// The car after it has followed a command for one frame.
     fn after(&self, now: &Driven, command: FrameCommand) -> Driven {
         let wanted = Wanted {
             acceleration: command.acceleration,
@@ -167,7 +167,7 @@ pub(super) struct Goal {
     pub(super) speed: f64,
 }
 
-/// A manoeuvre of three holds and a short one with straight wheels.
+/// A manoeuvre of three holds, followed by a short one with straight wheels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Shape {
     /// Speed at the beginning, m/s.
@@ -206,20 +206,21 @@ impl Shape {
 
 /// Maximum number of steps of Newton's method.
 const ROUNDS: u32 = 60;
-/// Miss at which it ends.
+/// Miss below which Newton's method ends.
 const CLOSE: f64 = 1e-6;
-/// Number of times that a step is halved at most.
+/// Maximum number of times that a step is halved.
 const HALVINGS: i32 = 10;
-/// Difference of controls for the slopes.
+/// Change of a control for computing slopes numerically.
 const DIFFERENCE: f64 = 1e-5;
-/// Change of heading by which the goal of a manoeuvre grows, rad.
+/// Increment of the change of heading while the goal of a manoeuvre grows, rad.
 const GROWTH: f64 = 0.05;
 /// Steering angles from which the smallest manoeuvre is found, rad.
 const FIRST: [f64; 3] = [0.05, 0.02, -0.05];
 
 impl ScriptedCar {
-    /// Frames of a manoeuvre that reaches the given goal. Its steering angles and acceleration are found by
-    /// Newton's method with damping, for a growing change of heading, each from the one before.
+    /// Frames of a manoeuvre that reaches the given goal. Damped Newton's method finds its steering angles
+    /// and acceleration. The change of heading grows in increments, and each solution starts from the
+    /// previous one.
     pub(super) fn manoeuvre(&self, shape: &Shape, goal: &Goal) -> Vec<Frame> {
         let count = (goal.turn / GROWTH).ceil().max(1.0) as u32;
         let seconds = f64::from(shape.frames()) / self.rate;
@@ -235,7 +236,7 @@ impl ScriptedCar {
         self.drive(shape.speed, &shape.holds(&controls))
     }
 
-    /// Controls of a manoeuvre, from a guess.
+    /// Finds the controls of a manoeuvre, starting from a guess.
     fn solved(&self, shape: &Shape, goal: &Goal, guess: Controls) -> Controls {
         let mut controls = guess;
         let mut miss = self.miss(shape, goal, &controls);
@@ -302,7 +303,7 @@ fn size(miss: &Miss) -> f64 {
     miss.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 
-/// Solves four linear equations by elimination with pivots; `None` if they have no single solution.
+/// Solves four linear equations by elimination with pivots; `None` if they have no unique solution.
 fn solve(mut rows: [[f64; 5]; 4]) -> Option<Controls> {
     for column in 0..4 {
         let size = |row: usize| rows[row][column].abs();

@@ -14,7 +14,7 @@ use car::{Goal, Hold, ScriptedCar, Shape};
 use roadwright_scenario::vehicle_file::{SHIPPED, VehicleFile};
 use std::f64::consts::FRAC_PI_2;
 
-/// Frames a second of the source.
+/// Frame rate of the source, Hz.
 pub const RATE: f64 = 25.0;
 /// Vehicle that is recorded.
 const VEHICLE: &str = "sliding-racer";
@@ -28,7 +28,7 @@ pub enum Preset {
     Seven,
     /// Seven states from standing to fast, with turns and skids.
     Large,
-    /// The large tree with skids that leave at several angles.
+    /// The large tree, with skids that turn by several angles.
     LargeAngles,
 }
 
@@ -55,7 +55,7 @@ impl Preset {
         }
     }
 
-    /// Records its clips from the sliding car. The same on every machine.
+    /// Records its clips from the sliding car. The result is the same on every machine.
     ///
     /// # Panics
     /// Never: the vehicle ships with the program.
@@ -133,7 +133,7 @@ struct SmallTurn {
     turn: f64,
 }
 
-/// Moves of the small trees: the first three are those of five branches.
+/// Moves of the small trees. The 5-branch tree uses the first three.
 const SMALL: [SmallTurn; 4] = [
     small_turn("straight", 30.0, 0.0),
     small_turn("wide", 22.0, 0.45),
@@ -257,7 +257,7 @@ const fn turn(name: &'static str, level: usize, turn: f64, holds: [u32; 3]) -> L
 
 /// Length of the last hold of a turn, with straight wheels, frames.
 const STRAIGHT: u32 = 3;
-/// Holds of skids up to [`WIDEST`] rad, and of wider ones.
+/// Holds of skids of up to [`WIDEST`] rad, and of wider skids.
 const SKID: [u32; 3] = [20, 16, 12];
 const WIDE_SKID: [u32; 3] = [30, 16, 14];
 const WIDEST: f64 = 1.6;
@@ -330,7 +330,7 @@ fn large(car: &ScriptedCar, skids: &[f64]) -> Vec<Scripted> {
     all
 }
 
-/// From standing: off, round and to a stop.
+/// From standstill: pulls away, turns round and stops.
 const OFF_AND_ROUND: [Hold; 3] = [
     hold(20, 0.55, 4.0),
     hold(10, 0.55, 0.0),
@@ -345,7 +345,7 @@ const fn hold(frames: u32, steering: f64, acceleration: f64) -> Hold {
     }
 }
 
-/// A straight second from one speed to another, m/s, with the acceleration found by bisection.
+/// A straight drive of one second from one speed to another, m/s, with the acceleration found by bisection.
 fn change_of_speed(car: &ScriptedCar, from: f64, to: f64) -> Vec<Frame> {
     let drive = |acceleration: f64| car.drive(from, &[hold(SECOND, 0.0, acceleration)]);
     let (mut low, mut high) = (-10.0, 10.0);

@@ -10,17 +10,17 @@ use super::raster::TileKey;
 use super::shape::{Bounds, Shape, Teardrop};
 use roadwright_geometry::DVec2;
 
-/// Cost of a path over cells, with its shares.
+/// Cost of a path over cells, split by layer.
 ///
-/// The shares of the layers are exact integers: with `plain` they add up to `cost`, except where a factor is
-/// limited to the smallest or largest one.
+/// The shares of the layers are exact integers: together with `plain`, they add up to `cost`, except where a
+/// factor is limited to the smallest or largest one.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PathCosts {
     /// Cost of its steps.
     pub cost: u64,
     /// Cost of the same steps over plain ground.
     pub plain: u64,
-    /// Cost that each layer adds or takes away; layers without a share are left out.
+    /// Cost that each layer adds or subtracts; layers without a share are left out.
     pub layers: Vec<LayerCost>,
     /// Number of its cells that are blocked.
     pub blocked: u32,
@@ -45,8 +45,8 @@ pub struct ExplainedPlan {
 }
 
 impl HybridPath {
-    /// Makes the plan that [`plan`](Self::plan) would make from the present memory, and lists the cells that its
-    /// search expands. Learns nothing.
+    /// Makes the plan that [`plan`](Self::plan) would make from its current memory, and lists the cells that
+    /// its search expands. Learns nothing.
     pub fn explain(&mut self, ground: &mut OpenGround, trip: &Trip) -> ExplainedPlan {
         self.run_and_list(ground, trip)
     }
@@ -124,8 +124,8 @@ impl OpenGround {
         }
     }
 
-    /// Sums of the items near some cells that pass a test of their owner and layer. Items without an owner pass the
-    /// test for owners.
+    /// Sums of those items near the given cells whose owner and layer pass a test. Items without an owner
+    /// pass the test for owners.
     fn sums_along(
         &self,
         profile: &Profile,

@@ -75,8 +75,8 @@ impl FlowField {
         field
     }
 
-    /// Computes the field by Dijkstra's algorithm, which starts at the goal. The costs are those of drives to
-    /// the goal because steps cost the same in both directions.
+    /// Computes the field by Dijkstra's algorithm, starting at the goal. This gives the costs of driving to
+    /// the goal, because steps cost the same in both directions.
     pub fn by_search(map: &mut GridMap, rules: Rules, goal: Cell) -> Self {
         let mut field = Self::unreached(map, rules, goal);
         let Some(goal) = map.index_of(goal) else {

@@ -154,7 +154,7 @@ struct TileMap {
     reads: u64,
     /// Standing items that make some cells cheaper than plain ground, ordered by their numbers.
     lowering: Vec<u32>,
-    /// Smallest factor in each tile in which such items lie.
+    /// Smallest factor in each tile that contains such items.
     smallest: BTreeMap<TileKey, u32>,
 }
 
@@ -163,8 +163,8 @@ pub(super) struct Tile {
     pub(super) standing: Sums,
     /// Sums of moving bodies; `None` for tiles without moving bodies.
     pub(super) moving: Option<Box<Sums>>,
-    /// Whether moving bodies have changed since `moving` was computed. It is computed when the tile is read, so
-    /// that a body that moves in every step is drawn only where and when somebody plans.
+    /// Whether moving bodies have changed since `moving` was computed. It is computed when the tile is read,
+    /// so that a body that moves in every step is drawn only where and when an agent plans.
     is_stale: bool,
     last_read: u64,
 }
@@ -223,7 +223,7 @@ impl OpenGround {
         }
     }
 
-    /// Adds a profile. If there is already an equal one, that is returned instead.
+    /// Adds a profile. If an equal profile already exists, its identifier is returned instead.
     pub fn add_profile(&mut self, profile: Profile) -> ProfileId {
         let known = self.maps.iter().position(|map| map.profile == profile);
         if let Some(at) = known {
@@ -697,7 +697,7 @@ impl OpenGround {
         Ok(map)
     }
 
-    /// Obstacles near an area that a body has to keep clear of.
+    /// Obstacles near an area, limited to those that a body has to keep clear of.
     fn in_the_way(
         &self,
         profile: ProfileId,
@@ -722,8 +722,8 @@ impl OpenGround {
         })
     }
 
-    /// Whether a body overlaps no standing item. Cells are blocked at a larger distance, because the body
-    /// needs clearance while it follows a path.
+    /// Whether a body is clear of all standing items. Cells are blocked at a larger distance, because the
+    /// body needs clearance while it follows a path.
     pub fn is_free(&self, profile: ProfileId, owner: Option<Owner>, body: &OrientedBox) -> bool {
         let reach = DVec2::splat(body.radius());
         let area = Bounds {

@@ -2,7 +2,7 @@
 //!
 //! A search ends when its budget of expansions is spent, and the agent drives to the cell that looked best at
 //! that point ([Gerdelan 2011], chapter 6). To avoid returning to the same place, the planner learns: the
-//! cost from an expanded cell is at least that of leaving the expanded area (RTAA*, [Koenig 2006]).
+//! cost from an expanded cell is at least the cost of leaving the expanded area (RTAA*, [Koenig 2006]).
 
 use super::cell::{Cell, NodeIndex};
 use super::cost::Rules;

@@ -32,15 +32,15 @@ pub enum Role {
     /// Adds to the factor of cells that a moving body will reach. The amount decreases from this value at the
     /// body to 0 at the tip of the teardrop.
     Forecast(i32),
-    /// Adds to the factor of cells whose centre lies in the block, or blocks it as an obstacle does, depending on
-    /// the vehicle type.
+    /// Adds to the factor of cells whose centre lies in the block, or blocks these cells as an obstacle does,
+    /// depending on the vehicle type.
     Painted(PaintedBlock),
 }
 
 /// A rectangle of painted cells, both ends included.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PaintedBlock {
-    /// Size of its cells, which need not be that of the map's cells.
+    /// Size of its cells, which may differ from the size of the map's cells.
     pub cell: CellSize,
     /// The south-western cell.
     pub low: Cell,
@@ -51,7 +51,8 @@ pub struct PaintedBlock {
 }
 
 impl PaintedBlock {
-    /// Whether a point lies in one of its cells. Each point lies in one cell only, also at the edges of cells.
+    /// Whether a point lies in one of its cells. Each point lies in exactly one cell, even on the edges of
+    /// cells.
     pub(super) fn contains(&self, point: DVec2) -> bool {
         let at = self.cell.nearest_cell(point);
         (self.low.x..=self.high.x).contains(&at.x) && (self.low.y..=self.high.y).contains(&at.y)

@@ -173,7 +173,7 @@ impl PoseField {
         Ok(field)
     }
 
-    /// Lowers all values to those of the best move. Returns whether any value was lowered.
+    /// Lowers each value to the value of the best move. Returns whether any value was lowered.
     fn sweep(&mut self, cells: &[Cell]) -> bool {
         self.sweeps += 1;
         let mut changed = false;

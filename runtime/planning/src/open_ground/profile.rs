@@ -195,7 +195,8 @@ impl ObstacleCosts {
 pub struct Profile {
     /// The body to plan for.
     pub body: Body,
-    /// Key of the vehicle type, by which painted layers tell vehicles apart; `None` for no particular one.
+    /// Key of the vehicle type. Painted layers use it to tell vehicle types apart. `None` for no particular
+    /// type.
     pub vehicle_type: Option<Arc<str>>,
     /// Size of cells.
     pub cell: CellSize,

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 /// Marks a neighbouring tile that has not been looked up yet.
 const UNKNOWN: u32 = u32::MAX;
-/// Factor of cells that a nearby obstacle would block, but that are opened so that an agent that stands there
+/// Factor of cells that a nearby obstacle would block, but that are opened so that an agent standing there
 /// can leave.
 const OPENED: u32 = 8 * PLAIN as u32;
 /// Distance beyond its own size within which an agent searches for a free cell, m.

@@ -232,11 +232,11 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// All obstacles, by place.
+/// All obstacles, indexed by position.
 struct Obstacles<'a> {
     all: Vec<(ObstacleId, &'a Obstacle)>,
     grid: GridIndex,
-    /// Largest distance of a point of an obstacle from the middle of its bounds, m.
+    /// Largest distance from the centre of an obstacle's bounds to any of its points, m.
     reach: f64,
 }
 
@@ -269,7 +269,7 @@ impl<'a> Obstacles<'a> {
     }
 }
 
-/// The bodies of agents, by place.
+/// The bodies of agents, indexed by position.
 struct Beside {
     grid: GridIndex,
     /// Largest radius of a body, m.
@@ -288,7 +288,7 @@ impl Beside {
         }
     }
 
-    /// The bodies that a body may touch, of those before it in the list, in order.
+    /// The bodies earlier in the list that a body may touch, in order.
     fn before(&self, own: usize, body: &OrientedBox) -> Vec<usize> {
         let mut numbers = near(&self.grid, body, self.reach);
         numbers.retain(|&number| number < own);
@@ -296,7 +296,7 @@ impl Beside {
     }
 }
 
-/// The numbers of the things in a grid that a body may touch, ascending, if none reaches farther than `reach`.
+/// Numbers of the grid items that a body may touch, ascending. No item may extend farther than `reach`.
 fn near(grid: &GridIndex, body: &OrientedBox, reach: f64) -> Vec<usize> {
     let mut numbers = Vec::new();
     // A little more, so that rounding leaves nothing out.
@@ -343,8 +343,8 @@ impl Trees {
     }
 }
 
-/// The bodies of all agents at their starts. Poses are those of the rear axles; the centre of a box lies
-/// ahead of its axle.
+/// The bodies of all agents at their starts. Poses refer to the rear axles, so the centre of a box lies ahead
+/// of its axle.
 fn bodies(scenario: &Scenario) -> Vec<(AgentId, &Agent, OrientedBox)> {
     let agents = scenario.agents().iter();
     agents

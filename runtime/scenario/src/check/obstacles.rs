@@ -11,7 +11,7 @@ use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::polygon;
 
-/// Number of lane points that are checked together. They take about 50 MB, and a city has about as many.
+/// Number of lane points that are checked together. A city has about this many, and they take about 50 MB.
 const PART: usize = 1_000_000;
 
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
@@ -143,11 +143,11 @@ fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
 
 /// Overlap of outlines below which they count as touching only, m.
 pub(super) const TOUCHING: f64 = 2e-3;
-/// Like `TOUCHING`, but for two fixed obstacles: outlines of houses are surveyed to within a decimetre or
-/// two, and neither moves.
+/// Like `TOUCHING`, but for two fixed obstacles: outlines of houses are only accurate to a decimetre or two,
+/// and fixed obstacles do not move.
 const WALLS: f64 = 0.2;
 
-/// Finds obstacles that overlap another one, each reported once, by a sweep along x.
+/// Finds obstacles that overlap each other, by a sweep along x. Each obstacle is reported once.
 fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     struct Swept {
         id: ObstacleId,

@@ -74,7 +74,7 @@ impl<'de> Visitor<'de> for EntryVisitor {
     }
 }
 
-/// A map whose first key has been read.
+/// A map whose first key has already been read; returns that key again, then the remaining entries.
 struct Again<A> {
     first: Option<String>,
     map: A,
@@ -163,7 +163,7 @@ fn at_line(file: &str, line: usize, error: &str) -> String {
     }
 }
 
-/// Rejects names that are not those of vehicle files, and paths outside the folder.
+/// Rejects names without the extension of vehicle files, and paths outside the folder.
 fn check_path(file: &str) -> Result<(), String> {
     let stays = Path::new(file)
         .components()

@@ -221,7 +221,7 @@ impl<'a> Map<'a> {
         Street { stops, time }
     }
 
-    /// Distance within a merged junction from the end of one road to that of another, m.
+    /// Distance within a merged junction from the end of one road to the end of another, m.
     fn within(&self, junction: usize, before: Option<RoadId>, after: RoadId) -> f64 {
         let nodes = &self.layout.junctions[junction].nodes;
         let position = |road: RoadId| {

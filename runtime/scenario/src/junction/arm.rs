@@ -65,7 +65,7 @@ impl<T> Pair<T> {
 /// Kinds of far ends of an arm, which limit how much of the arm a junction may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FarEnd {
-    /// Another junction, which may use as much of the arm.
+    /// Another junction, which may use the same fraction of the arm.
     Junction,
     /// A node at which the road only continues as another road.
     RoadGoesOn,

@@ -88,7 +88,8 @@ fn is_area(edges: &[OutlineEdge]) -> bool {
         })
 }
 
-/// Returns the border after each arm of a junction, for the sides of its outline; empty without sides.
+/// Returns the border that follows each arm of a junction. `sides` are the sides of its outline; without
+/// them, the result is empty.
 pub(super) fn borders(arms: &[Arm<'_>], trims: &[f64], sides: &[Flow]) -> Vec<Border> {
     if let ([arm], [side]) = (arms, sides) {
         return vec![dead_end(arm, trims[0], side)];
@@ -110,8 +111,8 @@ pub(super) fn borders(arms: &[Arm<'_>], trims: &[f64], sides: &[Flow]) -> Vec<Bo
 
 /// Widths of the pavements at both ends of a side.
 ///
-/// If one arm has no pavement, that of its neighbour ends there. It keeps its width around the corner and is
-/// cut off at 45 degrees beyond the end of the arc.
+/// If one arm has no pavement, its neighbour's pavement ends there: it keeps its width around the corner and
+/// is cut off at 45 degrees beyond the end of the arc.
 struct Widths {
     /// Width at the arm and at the next one, m.
     width: Pair<f64>,

@@ -1,5 +1,5 @@
-//! Conflicts: the connections of a junction that cannot be driven at the same time, with the intervals on
-//! them.
+//! Conflicts: pairs of connections of a junction that cannot be driven at the same time, with the interval on
+//! each.
 //!
 //! ```text
 //!            |  b  |
@@ -19,9 +19,9 @@ use std::cell::OnceCell;
 
 /// Clearance between vehicles, including their deviation from the centre line, m.
 const MARGIN: f64 = 0.4;
-/// Fraction of the distance between the lanes of two connections on a shared road below which the connections
-/// conflict. Adjacent lanes never conflict, however narrow they are, except where bodies that swing out touch
-/// (`sweep.rs`).
+/// Two connections with lanes on a shared road conflict if they come closer than this fraction of the
+/// distance between those lanes. Adjacent lanes never conflict, however narrow they are, except where bodies
+/// that swing out touch (`sweep.rs`).
 const LANE_SHARE: f64 = 0.95;
 /// Overlap allowed between bodies in adjacent lanes, m. A car of ordinary size, 1.8 m wide and 3.55 m long
 /// before its rear axle, needs 0.1 m less in its own lane than [`Body::CAR`] and swings out 0.1 m less. Two
@@ -145,7 +145,7 @@ pub struct Conflicts {
     /// Pairs that start in the same lane, the smaller index first, with the lengths over which the two run
     /// together, m.
     partings: Vec<((ConnectionIndex, ConnectionIndex), (f64, f64))>,
-    /// The pairs that meet again after they have diverged, with the intervals where they do so.
+    /// The pairs that meet again after they have diverged, with the intervals where they meet.
     again: Vec<((ConnectionIndex, ConnectionIndex), (Interval, Interval))>,
 }
 
@@ -475,7 +475,7 @@ impl Around {
 /// ```
 #[derive(Debug, Default)]
 struct Fork {
-    /// Length over which each runs together with the other one, m.
+    /// Length of the shared beginning along each connection, m.
     together: (f64, f64),
     /// The intervals where they meet again.
     again: Option<(Interval, Interval)>,

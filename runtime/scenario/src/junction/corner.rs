@@ -52,8 +52,8 @@ const LONGEST_GORE: f64 = 90.0;
 const GORE_SHARE: f64 = 0.6;
 /// Distance between the points at which edges of a gore are checked, m.
 const GORE_STEP: f64 = 1.0;
-/// Tolerance for finding the place where edges diverge, from the last checked point that lies on the other
-/// arm, m.
+/// Largest accepted distance, m, between the point where edges diverge and the last checked point that lies
+/// on the other arm.
 const NEAR_OVERLAP: f64 = 10.0;
 /// Longest trim of any kind, m. Edges that are nearly parallel would meet far out.
 const MAX_TRIM: f64 = 200.0;
@@ -81,9 +81,10 @@ pub struct Corner {
     pub wanted_radius: f64,
     /// Radius that fits, m.
     pub radius: f64,
-    /// Distance along this arm at which the arc begins, m; without an arc, that of the meeting point.
+    /// Distance along this arm at which the arc begins, m; without an arc, the distance of the meeting point.
     pub foot: f64,
-    /// Distance along the next arm at which the arc ends, m; without an arc, that of the meeting point.
+    /// Distance along the next arm at which the arc ends, m; without an arc, the distance of the meeting
+    /// point.
     pub next_foot: f64,
 }
 

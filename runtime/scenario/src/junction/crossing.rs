@@ -58,7 +58,7 @@ pub struct Crossing {
     pub length: f64,
     /// Extent along the road, m.
     pub width: f64,
-    /// Islands between the kerbs where pedestrians can wait, m from the right kerb, in this order.
+    /// Islands between the kerbs where pedestrians can wait, m from the right kerb, in ascending order.
     pub islands: Vec<Interval>,
     /// The connections that lead over it, in order.
     pub covered: Vec<Covered>,
@@ -282,8 +282,8 @@ fn arm_width(arm: &Arm<'_>, distance: f64) -> f64 {
     left + right
 }
 
-/// Returns the space that a body occupies on a crossing while its rear axle follows a curve; `None` if it
-/// does not reach it.
+/// Returns the space that a body occupies on a crossing while its rear axle follows a curve; `None` if the
+/// body does not reach the crossing.
 fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken> {
     let length = curve.length();
     // From before the front comes to the curve until after the rear has left it.
@@ -324,8 +324,8 @@ fn outline(curve: &ReferenceLine, length: f64, s: f64, body: Body) -> [DVec2; 4]
     .map(|(ahead, left)| frame.point(beyond + ahead, left))
 }
 
-/// Part of a crossing under a convex area that reaches into the strip, m from the right kerb; the corners are
-/// in the frame of the right kerb.
+/// Part of a crossing that a convex area covers, m from the right kerb; the corners are in the frame of the
+/// right kerb.
 fn overlap(width: f64, length: f64, corners: &[DVec2; 4]) -> Option<Interval> {
     let half = 0.5 * width;
     let mut found: Option<Interval> = None;

@@ -14,8 +14,8 @@ const SPIRAL_SHARE: f64 = 0.15;
 const SAME_BEND: f64 = 0.2;
 /// Angle of a turn above which its tangents have no useful meeting point.
 const MAX_TURN: f64 = 150.0 * std::f64::consts::PI / 180.0;
-/// Longest distance between the ends of a path, m. No junction is that large, so a longer path means that a
-/// road ends in the wrong place, and is not built.
+/// Longest distance between the ends of a path, m. No junction is that large. A longer path would mean that a
+/// road ends in the wrong place, so it is not built.
 const LONGEST: f64 = 300.0;
 /// Tolerance for reaching an end of the curve, m.
 const END_TOLERANCE: f64 = 1e-6;

@@ -25,7 +25,7 @@ use std::f64::consts::PI;
 /// Largest gap between the ends of lanes that continue each other, m, and largest difference in heading, rad.
 const GAP: f64 = 0.02;
 const BEND: f64 = 1e-2;
-/// Distance between edges at their beginning up to which they have a gore between them, m.
+/// Largest distance between two edges at the node for a gore to lie between them, m.
 const TOUCH: f64 = 0.3;
 /// Distance between the roads at which a gore ends, m. There the verge begins with a round nose.
 const PARTED: f64 = 3.6;

@@ -43,10 +43,10 @@ const BETWEEN_BENDS: f64 = 8.0;
 /// Largest extent of a merged junction, m. Without a limit, a dense grid of short streets would grow into one
 /// junction.
 pub(crate) const MAX_CLUSTER: f64 = 60.0;
-/// Ratio of a road's length to the distance between its ends up to which the road counts as straight.
+/// Largest ratio of a road's length to the distance between its ends at which the road counts as straight.
 const STRAIGHT: f64 = 1.1;
-/// Maximum number of rounds of merging. Each round only examines what the previous round changed. The trims
-/// of roads that are still shorter than their trims after the last round are reduced.
+/// Maximum number of rounds of merging. Each round only examines what the previous round changed. If roads
+/// are still shorter than their trims after the last round, their trims are reduced.
 const MAX_ROUNDS: usize = 8;
 /// Fewer junctions than this are built on the calling thread.
 const FEW_JUNCTIONS: usize = 200;
@@ -442,7 +442,7 @@ impl<'a> Planner<'a> {
         self.limits.insert(id, limit);
     }
 
-    /// Builds all junctions that are not kept and records what they cut off their arms; the trims of kept
+    /// Builds all junctions that are not kept and records how far they cut back their arms; the trims of kept
     /// junctions are known.
     fn finish(mut self, kept: Option<Kept<'_>>) -> Layout {
         let roots: Vec<NodeId> = self.clusters.open().collect();
@@ -466,8 +466,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Combines the rules of a cluster. Signals at any of its nodes control the whole cluster; otherwise the
-    /// smallest node with a control decides. Nodes with the same control combine their major roads. Turn
-    /// restrictions stay with each node; crossings, lane turns and corners of all nodes apply.
+    /// node with the smallest id that sets a control decides. Nodes with the same control combine their major
+    /// roads. Turn restrictions stay with each node; crossings, lane turns and corners of all nodes apply.
     fn rules(&self, root: NodeId) -> JunctionRules {
         let (crossings, turns, corners) =
             (self.crossings(root), self.turns(root), self.corners(root));
@@ -494,7 +494,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Crossings of a cluster that its nodes define over roads that leave it.
+    /// Crossings that the nodes of a cluster define on roads that leave the cluster.
     fn crossings(&self, root: NodeId) -> Vec<CrossingRule> {
         let rules = self.rules_of_nodes(root);
         let all = rules.flat_map(|rules| rules.crossings.iter().copied());

@@ -296,8 +296,8 @@ fn links(entering: &[ArmLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
     links
 }
 
-/// Returns the lanes from which a turn is made, left to right. Lanes with arrows follow them; the others
-/// follow the rules of turning. Arrows that match no turn here are ignored.
+/// Returns the lanes from which a turn is made, left to right. Lanes with arrows follow their arrows; the
+/// others follow the rules of turning. Arrows that match no turn here are ignored.
 fn lanes_for(
     lanes: &[usize],
     entering: &[ArmLane],
@@ -399,8 +399,8 @@ fn map_lanes(
     }
 }
 
-/// Returns the shift between lane numbers that keeps lanes in line, with as many links as possible, then with
-/// the smallest lateral jump.
+/// Returns the shift between lane numbers that keeps lanes in line. It gives as many links as possible and,
+/// among equal numbers of links, the smallest lateral jump.
 fn straight_shift(
     entering: &[ArmLane],
     exit: &Exit,

@@ -12,7 +12,7 @@ use crate::named::named;
 use glam::DVec2;
 use roadwright_geometry::polygon::segments_cross;
 
-/// Tolerance of the chords by which lines are compared, m.
+/// Tolerance of the chords that represent the lines in comparisons, m.
 const TOLERANCE: f64 = 0.02;
 
 named! {
@@ -31,7 +31,7 @@ named! {
 }
 
 impl Meeting {
-    /// Determines how two connections meet that are known to conflict. O(points^2).
+    /// Determines how two conflicting connections meet. O(points^2).
     pub fn of(one: &ConnectingPath, other: &ConnectingPath) -> Self {
         if one.from == other.from {
             return Self::Diverge;

@@ -35,15 +35,15 @@ const ENOUGH: f64 = 5.0;
 /// Space that the body of a car needs outside the ring, m: half its width, the swing-out of its front at 5 m,
 /// and a margin.
 const OUTSIDE: f64 = 2.1;
-/// Corner radii to try, smallest first, m, used like the `corner_radius` of a road class.
+/// Corner radii to try, m, smallest first. They replace the `corner_radius` of a road class.
 pub(super) const CORNERS: [f64; 4] = [6.0, 8.0, 11.0, 15.0];
 /// Radius of the painted island, m, which is at most 4 m across ([DMRB CD 116], section 5).
 const ISLAND: f64 = 2.0;
 /// Smallest difference between the radii of the ring and the island, m, so that the inner wheels keep clear
 /// of it.
 const BESIDE_ISLAND: f64 = 1.9;
-/// Fraction of the angle to the next arm at which a path joins or leaves the ring beyond the centre of an
-/// arm; limited to `JOIN`, rad.
+/// Angle beyond the centre of an arm at which a path joins or leaves the ring, as a fraction of the angle to
+/// the next arm; limited to `JOIN`, rad.
 const JOIN_SHARE: f64 = 0.6;
 const JOIN: f64 = 55.0 * PI / 180.0;
 /// Angle of an arc on the ring below which the arc is skipped and the path cuts the corner, rad.

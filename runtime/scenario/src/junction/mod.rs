@@ -411,8 +411,8 @@ fn corners(
     }
 }
 
-/// Returns the smallest corners with which the ring of a mini roundabout fits, or those that leave most room
-/// for it.
+/// Returns the smallest corners with which the ring of a mini roundabout fits. If it never fits, returns the
+/// corners that leave the most room for it.
 fn corners_of_mini(
     centre: DVec2,
     arms: &[Arm<'_>],

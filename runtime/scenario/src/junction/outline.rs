@@ -135,7 +135,7 @@ pub(super) enum Shape {
     Free,
 }
 
-/// The outline around cut arms, with its sides. If it is only a hull, it has no sides.
+/// The outline around cut arms, with its sides; a hull has no sides.
 pub(super) struct Outline {
     pub(super) edges: Vec<OutlineEdge>,
     pub(super) sides: Vec<Flow>,

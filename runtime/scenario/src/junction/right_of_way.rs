@@ -40,12 +40,12 @@ const GAP_FAR_TURN: f64 = 7.1;
 const GAP_FAR_TURN_FROM_MAJOR: f64 = 4.1;
 /// Critical gap for entering a roundabout, s. According to [HCM 2016], equation 22-1, it is 5.0 s between two
 /// vehicles in the ring. Here, the gap begins when a vehicle starts from its stop line, a few metres before
-/// the ring, while the first of the two vehicles is still passing. With 3.2 s from then on, as many vehicles
-/// enter as in that equation.
+/// the ring, while the first of the two vehicles is still passing. A gap of 3.2 s from that moment gives the
+/// same entry flow as that equation.
 const GAP_ROUNDABOUT: f64 = 3.2;
 
 /// Follow-up times, s: the time between the departures of two successive vehicles in a queue at a sign while
-/// there is no conflicting traffic. Each vehicle has to look. [HCM 2000], exhibit 17-5.
+/// there is no conflicting traffic. Each driver has to look first. [HCM 2000], exhibit 17-5.
 const FOLLOW_UP_NEAR_TURN: f64 = 3.3;
 const FOLLOW_UP_STRAIGHT: f64 = 4.0;
 const FOLLOW_UP_FAR_TURN: f64 = 3.5;
@@ -79,7 +79,7 @@ pub struct RightOfWay {
     on_red: Vec<bool>,
 }
 
-/// Critical gap of a near-side turn at a red light, s: that of a stop sign. [HCM 2000], exhibit 17-5.
+/// Critical gap of a near-side turn at a red light, s: the same as at a stop sign. [HCM 2000], exhibit 17-5.
 pub const GAP_ON_RED: f64 = GAP_NEAR_TURN;
 
 impl RightOfWay {

@@ -8,8 +8,8 @@ use crate::road::RoadEnd;
 /// Length of road that a car waiting at a line occupies, m: its length of 4.5 m and 2 m behind it.
 const ROOM_TO_WAIT: f64 = 6.5;
 
-/// Room for waiting vehicles before the cut at an end of a road: its length, m; infinite where it is enough
-/// for any stop line.
+/// Length of the room for waiting vehicles before the cut at an end of a road, m; infinite if it suffices for
+/// any stop line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoomToWait(f64);
 
@@ -68,7 +68,7 @@ impl Layout {
     }
 }
 
-/// Maximum search distance, m: a car and the longest setback of a line, 7 m.
+/// Maximum search distance, m: the length of a car plus 7 m, the longest setback of a line.
 const FARTHEST: f64 = 15.0;
-/// Lower limit of the length that each piece of road counts as, m, so that the search ends.
+/// Minimum length that the search assumes for each piece of road, m, so that it ends.
 const LEAST_PIECE: f64 = 0.1;

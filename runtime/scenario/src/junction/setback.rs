@@ -13,8 +13,8 @@ use super::{ConnectingPath, Junction, LaneEnd};
 use glam::DVec2;
 use roadwright_geometry::OwnFrame;
 
-/// Half the width of the waiting vehicle plus 0.25 m, which is the largest deviation of a turning car from
-/// its path if its driver follows the bend.
+/// Half the width of the waiting vehicle, m, plus a margin of 0.25 m: the largest deviation of a turning car
+/// from its path if its driver follows the bend.
 const HALF: f64 = 1.15;
 /// Gap between the turning and the waiting vehicle, m.
 const GAP: f64 = 0.4;
@@ -86,7 +86,7 @@ impl DrivenPath {
     }
 }
 
-/// Length of the end of a lane over which bodies swing, m.
+/// Length at the end of a lane over which bodies swing, m.
 fn swept(paths: &[DrivenPath], lane: LaneEnd, end: OwnFrame, body: Body) -> f64 {
     // Vehicles from the same arm start behind its own line and turn away from there.
     let others = paths

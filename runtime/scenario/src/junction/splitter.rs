@@ -39,7 +39,7 @@ const WHEELS: Body = Body {
 };
 /// Area of a triangle up to which its corners count as collinear, so that rounding does not matter, m^2.
 const STRAIGHT: f64 = 1e-9;
-/// Smallest width of an island, m. Where it would be narrower, it ends and the line between the lanes
+/// Smallest width of an island, m. An island ends where it would be narrower, and the line between the lanes
 /// continues.
 const LEAST_WIDTH: f64 = 0.2;
 /// Smallest lengths of painted and raised islands, m. Shorter islands are left out.
@@ -101,8 +101,8 @@ struct Frame {
     depth: f64,
 }
 
-/// Free area between entry and exit, in the frame of the arm: for each row, beginning at the cut, its x and
-/// its right and left end.
+/// Free area between entry and exit, in the frame of the arm. Each row, beginning at the cut, consists of its
+/// x, its right end and its left end.
 struct Free(Vec<(f64, f64, f64)>);
 
 impl Free {

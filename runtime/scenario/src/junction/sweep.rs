@@ -12,8 +12,8 @@ use super::conflicts::{Body, Interval};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, OwnFrame, ReferenceLine};
 
-/// Maximum distance between sampled poses of a body, m; maximum angle by which the body turns between them on
-/// a tight path, rad; and minimum distance, m.
+/// Spacing of the sampled poses of a body: maximum distance, m; maximum turn between two poses on a tight
+/// path, rad; and minimum distance, m.
 const STEP: f64 = 0.5;
 const TURNS: f64 = 0.15;
 const LEAST_STEP: f64 = 0.05;

@@ -89,8 +89,7 @@ fn decided(roads: &[Road], side: DrivingSide, control: Option<Control>) -> Junct
     built(roads, side, rules)
 }
 
-/// A straight road between nodes, which are positions by id: its id, its nodes, and its numbers of forward
-/// and backward lanes.
+/// A straight road between nodes: its id, its two nodes, and its numbers of forward and backward lanes.
 type Street = (u32, u32, u32, (usize, usize));
 
 fn network_of(nodes: &[(f64, f64)], width: f64, streets: &[Street]) -> crate::RoadNetwork {
@@ -149,7 +148,7 @@ fn mirrored(road: &Road) -> Road {
     mirrored
 }
 
-/// A junction of residential streets with one lane in each direction at some bearings.
+/// A junction of residential streets with the given bearings and one lane in each direction.
 fn ruled(
     bearings: &[f64],
     side: DrivingSide,

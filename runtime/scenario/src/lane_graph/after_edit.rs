@@ -34,7 +34,7 @@ pub struct Before<'a> {
     pub network: &'a RoadNetwork,
     /// Layout of the roads.
     pub layout: &'a Layout,
-    /// Lanelets of the roads.
+    /// The lane graph of the roads.
     pub graph: &'a LaneGraph,
 }
 

@@ -7,8 +7,8 @@ const LATERAL_ACCELERATION: f64 = 2.5;
 /// Lower limit of the speed in bends, m/s.
 const SLOWEST: f64 = 2.0;
 
-/// Length to both sides over which bends are averaged, m. The averaging keeps a kink between two lanes that
-/// continue straight from counting as a bend, however sharp it is.
+/// Distance on either side of a point over which bends are averaged, m. The averaging keeps a kink between
+/// two lanes that continue straight from counting as a bend, however sharp it is.
 pub const BEND_REACH: f64 = 3.0;
 
 /// Comfortable speed, m/s, in a bend with the given curvature, 1/m. The lateral acceleration is v^2 times the

@@ -32,7 +32,8 @@ const MIN_LANE_CHANGE: f64 = 15.0;
 /// Total width below which two lanes of opposite directions are closed to buses, m. A bus is 2.55 m wide and
 /// may overhang its lane by ten centimetres on either side.
 const NARROW_FOR_BUSES: f64 = Body::LONG.width - 0.2;
-/// Distance between the centres of two lanes within which one counts as beginning where the other ends, m.
+/// Largest distance between the centres of two lanes at which one counts as beginning where the other ends,
+/// m.
 const SAME_PLACE: f64 = 0.5;
 /// Length between junctions below which lanes are dropped, m.
 const MIN_LANELET: f64 = 0.05;

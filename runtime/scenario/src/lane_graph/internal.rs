@@ -20,13 +20,13 @@ use roadwright_geometry::math::wrap_angle;
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_4;
 
-/// Largest distance between the centre of a connection and that of the lane it lies on, m. Their directions
-/// may differ by an eighth of a turn.
+/// Largest distance between the centre of a connection and the centre of the lane on which it lies, m. Their
+/// directions may differ by an eighth of a turn.
 const ON_LANE: f64 = 2.0;
 
 impl Builder {
-    /// The lanelet that represents places on each lane of an internal road. It is copied if all connections
-    /// of the junction are copies. O(lanes within junctions * connections of these).
+    /// For each lane of an internal road, the lanelet that represents places on it. The lanelet is copied if
+    /// all connections of the junction are copies. O(lanes within junctions * connections of these).
     pub(super) fn connections_out(
         &self,
         network: &RoadNetwork,

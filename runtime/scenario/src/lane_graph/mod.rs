@@ -11,8 +11,9 @@
 //!                    |  v  |
 //! ```
 //!
-//! `build.rs` makes the graph, `after_edit.rs` derives that of an edited network from an earlier one,
-//! `reach.rs` determines which lanelets can be reached from others, `reachability.rs` for many pairs.
+//! `build.rs` builds the graph, and `after_edit.rs` derives the graph of an edited network from an earlier
+//! one. `reach.rs` determines which lanelets can be reached from a lanelet, and `reachability.rs` answers
+//! this for many pairs of lanelets.
 
 mod after_edit;
 mod bend;
@@ -129,7 +130,7 @@ impl Lanelet {
         distance / self.free_speed
     }
 
-    /// Range of its points among those of all lanelets.
+    /// Range of its points among the points of all lanelets.
     #[inline]
     pub fn line_span(&self) -> LineSpan {
         self.line
@@ -209,7 +210,7 @@ struct PathLanelets {
 }
 
 impl PathLanelets {
-    /// A path for which one lane has no lanelet at the junction.
+    /// A path of which at least one lane has no lanelet at the junction.
     const NONE: Self = Self {
         from: NO_LANELET,
         to: NO_LANELET,
@@ -343,8 +344,8 @@ impl LaneGraph {
         &self.links[links.first as usize..(links.first + links.count) as usize]
     }
 
-    /// The first road whose lanes were left out because the lanes exceed 20,000 km or their centre lines ten
-    /// million points.
+    /// The first road whose lanes were left out because all lanes together would exceed 20,000 km, or their
+    /// centre lines ten million points.
     pub fn left_out(&self) -> Option<RoadId> {
         self.left_out
     }
@@ -357,7 +358,7 @@ impl LaneGraph {
     /// The lanelet at a place, and the distance along it; `None` if there is no drivable lane.
     ///
     /// A place inside a junction is moved to the nearest part of its lane. A place on an internal road is
-    /// moved to the start of the lane beyond the junction into which traffic drives from there.
+    /// moved to the start of the lane that its traffic enters beyond the junction.
     pub fn locate(&self, place: &LanePlace) -> Option<(LaneletIndex, f64)> {
         let lane = (place.road, place.lane);
         let lanelets = self.index.of_lane(place.road, place.lane);

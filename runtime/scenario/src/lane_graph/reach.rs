@@ -77,7 +77,7 @@ impl LaneGraph {
         self.reached_from(start, class).any()
     }
 
-    /// The same, by the part of the trip.
+    /// Like `reachable_from`, but by part of the trip.
     pub(super) fn reached_from(&self, start: LaneletIndex, class: VehicleClass) -> Reached {
         let mut reached = Reached::none(self.lanelets.len());
         reached.note(start, TripPart::Leaving);

@@ -11,8 +11,8 @@ use crate::access::{TripPart, VehicleClass};
 ///                                    reach one lanelet there, the hub, and can be reached from it decides.
 /// ```
 ///
-/// Also, whatever can be reached from a lanelet that the hub leads to can be reached from the hub. Only the
-/// few questions that neither rule answers need a search of their own. The answers equal those of
+/// Also, if the hub leads to a lanelet, it leads to everything that can be reached from that lanelet. Only
+/// the few questions that neither rule answers need a separate search. The answers equal those of
 /// [`LaneGraph::reachable_from`].
 pub struct Reachability<'a> {
     graph: &'a LaneGraph,
@@ -79,8 +79,8 @@ impl<'a> Reachability<'a> {
         }
     }
 
-    /// The same for a trip that begins too near the end of its lane to change lanes there, as
-    /// [`LaneGraph::reachable_straight_on`] has it.
+    /// Like `leads`, for a trip that begins too near the end of its lane to change lanes there; see
+    /// [`LaneGraph::reachable_straight_on`].
     pub fn leads_straight_on(&mut self, from: LaneletIndex, to: LaneletIndex) -> bool {
         if from == to {
             return true;

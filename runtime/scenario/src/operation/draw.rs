@@ -75,10 +75,10 @@ pub enum DrawError {
 
 /// Returns the edit that draws a road along a line.
 ///
-/// An end within [`JOIN_DISTANCE`] of a node joins it. Where the line ends on a road or crosses a road on its
-/// layer, that road is cut and a node is inserted. A one-way road that begins or ends on a fast one-way road
-/// at a small angle becomes a slip road, and the fast road gets an auxiliary lane. If an end misses the node
-/// that it joins by more than a millimetre, the outer third of the road is bent to meet the node.
+/// An end within [`JOIN_DISTANCE`] of a node joins it. Where the line ends on a road or crosses a road of the
+/// same layer, that road is cut and a node is inserted. A one-way road that begins or ends on a fast one-way
+/// road at a small angle becomes a slip road, and the fast road gets an auxiliary lane. If an end misses the
+/// node that it joins by more than a millimetre, the outer third of the road is bent to meet the node.
 ///
 /// # Errors
 /// If the line is too short or a piece of a cut road would have no valid geometry.
@@ -398,7 +398,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// The place on that piece of its road on which it now lies.
+    /// The place on the piece of its road that now contains it.
     fn on_piece(&self, place: &Place) -> Place {
         let Place::Lane(at) = place else {
             return *place;

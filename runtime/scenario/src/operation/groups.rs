@@ -68,7 +68,7 @@ pub fn lost_members(scenario: &Scenario) -> Vec<(GroupId, ObjectId)> {
     lost.collect()
 }
 
-/// Returns the edit that removes non-existent members from groups, and groups that become empty.
+/// Returns the edit that removes non-existent members from groups and deletes groups that become empty.
 pub fn without_lost_members(scenario: &Scenario) -> Edit {
     let changed = scenario.groups.iter().filter_map(|(id, group)| {
         let there = group.members().iter().copied();

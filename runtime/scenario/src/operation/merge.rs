@@ -145,8 +145,8 @@ impl Pair {
 
     /// Returns a place after merging.
     ///
-    /// With 100 m and 60 m, both ending at the node: lane -1 of the second road at s = 20, which is 40 m from
-    /// the node, becomes lane 1 of the first road at s = 140.
+    /// For example, two roads of 100 m and 60 m both end at the node. Lane -1 of the second road at s = 20,
+    /// which is 40 m from the node, becomes lane 1 of the first road at s = 140.
     fn merged_place(&self, place: &Place) -> Place {
         let (first, seam) = (self.first, self.seam());
         match place {
@@ -186,7 +186,7 @@ fn append_lane_offset(road: &mut Road, tail: &Road, seam: f64) {
     }
 }
 
-/// Returns the road without the arrows of some of its lanes.
+/// Returns the road without arrows on the lanes for which `of` is true.
 fn without_arrows(road: &Road, of: impl Fn(&Lane) -> bool) -> Road {
     let mut road = road.clone();
     for section in &mut road.lane_sections {

@@ -94,7 +94,7 @@ pub struct Mirrored {
     pub changed_rules: BTreeSet<NodeId>,
 }
 
-/// The centre of the box around the objects that would be mirrored, m. `None` for objects that only follow
+/// The centre of the box around the objects that would be mirrored, m. `None` if all of them only follow
 /// others, such as an agent on a lane.
 pub fn middle(scenario: &Scenario, objects: &Objects) -> Option<DVec2> {
     let nodes = motion::moved_nodes(scenario, objects);

@@ -152,8 +152,8 @@ impl Near<'_> {
         .map(|(id, road, _)| (id, road))
     }
 
-    /// A road between the given junctions on which agents or flows begin, pass or end, if any. This is
-    /// impossible within a junction.
+    /// A road between the given junctions on which trips begin, pass or end, if any. Such a road cannot
+    /// become internal.
     fn used_between(&self, junctions: &BTreeSet<usize>) -> Option<RoadId> {
         let mut roads = self.between(junctions).map(|(id, _)| id);
         roads.find(|&id| {

@@ -33,9 +33,9 @@ const LEAVING: f64 = 0.5;
 const WIDTH: f64 = 4.5;
 /// Distances from the stop lines at which the lane may begin and end, m. The shortest one that fits is used.
 const BEYOND: [f64; 8] = [15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 50.0, 60.0];
-/// Length that has to remain of the roads beyond the slip lane, and of the lane between its ends, m.
+/// Minimum length of the roads beyond the slip lane, and of the lane between its ends, m.
 const BEHIND: f64 = 5.0;
-/// Distance by which an existing cut may be closer than required, m.
+/// Largest distance by which an existing cut may be closer than required, m.
 const SHORTER: f64 = 5.0;
 /// Smallest radius of the bends at its ends, m.
 const RADIUS: f64 = 10.0;
@@ -84,7 +84,7 @@ struct Site<'a> {
     layout: &'a Layout,
     junction: &'a Junction,
     node: NodeId,
-    /// The arms from which and to which it leads.
+    /// The arm from which it leads, and the arm to which it leads.
     arms: (&'a ArmEnd, &'a ArmEnd),
 }
 

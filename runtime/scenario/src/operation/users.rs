@@ -48,7 +48,7 @@ pub(super) fn with_places(
     edits
 }
 
-/// Returns the edits of the nodes whose rules name renamed roads. Entries for a road that gets `None` are
+/// Returns the edits of the nodes whose rules refer to renamed roads. Entries for a road that gets `None` are
 /// dropped.
 pub(super) fn with_rules(
     scenario: &Scenario,

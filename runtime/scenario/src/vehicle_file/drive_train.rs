@@ -41,7 +41,8 @@ pub struct Gear {
     pub name: String,
     /// Engine turns per output turn; negative for reverse, never 0.
     pub ratio: Quantity<GearRatio>,
-    /// Number of wheels that it drives. Of four wheels, two are the rear ones (0 and 1).
+    /// Number of driven wheels, counted from the first wheel in the file. With four wheels, 2 means
+    /// rear-wheel drive (wheels 0 and 1).
     pub wheels: u8,
 }
 

@@ -148,8 +148,8 @@ impl VehicleFile {
         self.articulation.as_ref().map(|joint| joint.anchor[0])
     }
 
-    /// Height of the coupling above level ground, m. Trailers have the same height at the front, because they
-    /// are towed level.
+    /// Height of the coupling above level ground, m. The front of a trailer is at the same height, because
+    /// trailers are towed level.
     pub fn coupling_height(&self) -> Option<f64> {
         let body = &self.body;
         let middle = body.ground_clearance + 0.5 * body.height;
@@ -182,8 +182,8 @@ impl VehicleFile {
         })
     }
 
-    /// Mean positions of the axles along the vehicle, m ahead of the centre of the body: first that of the
-    /// steered wheels, then that of the others.
+    /// Mean positions of the axles along the vehicle, m ahead of the centre of the body: first of the steered
+    /// wheels, then of the others.
     pub fn axles(&self) -> (f64, f64) {
         let mean = |steers: bool| {
             let places = (0u8..)
@@ -212,7 +212,7 @@ impl VehicleFile {
         }
     }
 
-    /// The keys that are missing, of those for tyres with slip and those in `others`.
+    /// The missing keys among those for tyres with slip and those in `others`.
     fn missing_of_tyres(&self, others: &[(&'static str, bool)]) -> Vec<&'static str> {
         let needed = [
             ("wheels.friction", self.wheels.friction.is_some()),
@@ -232,7 +232,7 @@ impl VehicleFile {
         absent.map(|(key, _)| *key).collect()
     }
 
-    /// The parts of a drive train, with whether each is given.
+    /// The keys of a drive train's parts, each with whether the file has that part.
     pub fn drive_train(&self) -> [(&'static str, bool); 4] {
         [
             ("engine", self.engine.is_some()),

@@ -94,7 +94,7 @@ pub struct Wheels {
     /// Softness of the tyres in contacts: ODE's constraint-force mix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub softness: OptionalQuantity<Share>,
-    /// Fraction of the impact speed with which a wheel bounces, for spheres; 0.5 by default.
+    /// Fraction of the impact speed that a wheel keeps when it bounces, for spheres; 0.5 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounce: OptionalQuantity<Share>,
 }

@@ -38,10 +38,10 @@ impl VehicleFile {
         out.finish()
     }
 
-    /// Checks its numbers as in a file: ranges, and relations between them.
+    /// Checks its numbers like those of a file: their ranges, and the relations between them.
     ///
     /// # Errors
-    /// As when reading its text: the first invalid key, and why.
+    /// The same as when its text is read: the first invalid key, and the reason.
     pub fn checked(&self) -> Result<(), TextError> {
         // A number that is not finite would be written as null and reported under another name.
         Self::from_text(&self.to_text()).map(|_| ())

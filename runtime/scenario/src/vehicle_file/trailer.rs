@@ -49,7 +49,7 @@ pub struct Trailer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ground_clearance: OptionalQuantity<Size>,
     /// Its axles, m ahead of the coupling, from front to back; defaults to one axle at `coupling_to_axle`,
-    /// which is their mean. They share equally the load that the coupling does not carry.
+    /// which is their mean. The load that the coupling does not carry is shared equally among them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axles: Quantity<Offset, Vec<f64>>,
     /// Distance between the centres of the wheels of an axle, m; defaults to 82 % of the width.
@@ -71,7 +71,7 @@ pub struct Trailer {
     pub lock: Quantity<SteeringLock>,
 }
 
-/// Wheels of a trailer. Missing values are those of its vehicle.
+/// Wheels of a trailer. Missing values are taken from its vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrailerWheels {
@@ -112,7 +112,7 @@ impl Trailer {
     /// Maximum number of trailers of a vehicle.
     pub const MOST: usize = 8;
 
-    /// Default of the largest angle, rad.
+    /// Default of `lock`, rad.
     pub fn common_lock() -> Quantity<SteeringLock> {
         1.5.into()
     }

@@ -117,8 +117,9 @@ pub(crate) fn crate_at(x: f64, y: f64) -> Obstacle {
     }
 }
 
-/// Flows of cars from each end of the map to each other end, with the given hourly rate per route and
-/// distance of their places from these ends, m. In right-hand traffic, they are on the innermost lanes.
+/// Flows of cars from each end of the map to every other end, given the hourly rate per route and the
+/// distance of their origins and destinations from the ends, m. In right-hand traffic, these places are on
+/// the innermost lanes.
 pub(crate) fn flows_between_ends(
     scenario: &Scenario,
     from_end: f64,

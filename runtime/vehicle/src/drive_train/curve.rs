@@ -36,14 +36,14 @@ impl TorqueCurve {
         self.points[self.points.len() - 1].0
     }
 
-    /// Highest torque, N m. It is that of a point, because the curve never exceeds its points.
+    /// Highest torque, N m. It occurs at a point, because the curve never exceeds its points.
     pub fn peak(&self) -> f64 {
         let torques = self.points.iter().map(|point| point.1);
         torques.fold(0.0, f64::max)
     }
 
-    /// Torque at full throttle, N m: between the points according to equation 11.1 of [Gerdelan 2011], below
-    /// them that of the first point, above them 0.
+    /// Torque at full throttle, N m. Between the points, it follows equation 11.1 of [Gerdelan 2011]. Below
+    /// the first point, the torque of that point applies; above the last one, there is none.
     pub fn torque(&self, rpm: f64) -> f64 {
         let after = self.points.partition_point(|point| point.0 <= rpm);
         if after == 0 {

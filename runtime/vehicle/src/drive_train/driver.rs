@@ -1,4 +1,4 @@
-//! The actuator stage, which converts a controller's wish to pedals and a gear.
+//! The actuator stage, which converts a controller's request to pedals and a gear.
 
 use super::DriveTrain;
 use super::shifting::Shifting;
@@ -148,7 +148,7 @@ impl DriveTrain {
 
 impl Driver<'_> {
     /// Returns the acceleration that the pedals have to provide, m/s^2. On a slope, the engine also has to
-    /// carry the weight, and the brake is applied to stand still.
+    /// overcome gravity, and the brake is applied to stand still.
     fn wanted(&self, along: f64, dt: f64) -> f64 {
         if self.pull == 0.0 {
             return self.acceleration;

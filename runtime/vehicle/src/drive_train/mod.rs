@@ -1,9 +1,9 @@
 //! From the engine to the road: torque curve, clutch, gearbox, resistance, brakes.
 //!
-//! Equations 11.1 to 11.8 of [Gerdelan 2011]. The engine turns with the wheels,
-//! `rpm = v / r x gear x final drive x 60 / 2 pi`. Below the first point of its curve, it idles at that point
-//! and the **clutch** slips. Forces act at the radius of the wheels, because equation 11.8 as printed mixes N
-//! and N m. A closed throttle gives no torque, and the moving mass is that of body and wheels.
+//! Equations 11.1 to 11.8 of [Gerdelan 2011]. The engine turns with the wheels, `rpm = v / r x gear x final
+//! drive x 60 / 2 pi`. Below the first point of its curve, it idles at that point and the **clutch** slips.
+//! Forces act at the radius of the wheels, because equation 11.8 as printed mixes N and N m. A closed
+//! throttle gives no torque, and the moving mass consists of body and wheels.
 //!
 //! The [`Driver`] is the actuator stage: it converts a requested acceleration to throttle, brake and gear,
 //! within the capabilities of the vehicle at its speed. Everything is in f64 and independent of the level of
@@ -145,7 +145,8 @@ impl DriveTrain {
         pulls.fold(0.0, f64::max)
     }
 
-    /// Grip of the wheels that a gear drives, N, at rest under a load relative to the vehicle's weight.
+    /// Grip at rest of the wheels that a gear drives. `load` is the total load, and the result has the same
+    /// unit: N, or a fraction of the vehicle's weight.
     pub fn traction(&self, gear: &Gear, load: f64) -> f64 {
         // A gear that drives wheels of both axles uses the grip of the whole weight.
         let share = if gear.front == 0.0 {

@@ -128,8 +128,8 @@ impl<'a> StraightRun<'a> {
         }
     }
 
-    /// Adds up the energies of a step over `travelled` metres: that of the engine from its speed and torque,
-    /// the others from force and distance.
+    /// Adds the energies of a step over `travelled` metres. The engine's energy follows from its speed and
+    /// torque, the others from force and distance.
     fn account(&mut self, forces: &Forces, after: f64, travelled: f64, time: f64) {
         let (train, gear) = (self.train, self.shifting.gear_of(self.train));
         // Derived from the force at the wheels, because grip may have reduced what the throttle asked for.

@@ -86,7 +86,8 @@ impl DynamicState {
         self.moved(model, motions, wheels, travelled, moving)
     }
 
-    /// Moves the body by the mean of two motions: `travelled` metres along the body in `moving` seconds.
+    /// Moves the body by the weighted mean of the kinematic and the dynamic motion: `travelled` metres along
+    /// the body in `moving` seconds.
     fn moved(
         &self,
         model: &SingleTrack,
@@ -158,8 +159,8 @@ fn acceleration(model: &SingleTrack, along: f64, push: &Push) -> f64 {
     tyres - push.resistance.copysign(along)
 }
 
-/// Returns the acceleration on a slope. A vehicle that brakes and rolling resistance can hold stands still,
-/// as far as the grip allows.
+/// Returns the acceleration on a slope. The vehicle stands still if brakes and rolling resistance can hold
+/// it, as far as the grip allows.
 fn on_slope(grip: f64, along: f64, push: &Push) -> f64 {
     if along == 0.0 {
         let net = push.drive.clamp(-grip, grip) + push.slope;

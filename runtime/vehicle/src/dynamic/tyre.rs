@@ -16,9 +16,9 @@ pub enum Tyre {
 }
 
 impl Tyre {
-    /// Returns the lateral force divided by the load for the tangent of a slip angle, with the sign of the
-    /// slip that it opposes. `stiffness` is the cornering stiffness divided by the load, 1/rad; `friction` is
-    /// the coefficient of tyre and ground.
+    /// Returns the lateral force divided by the load, given the tangent of a slip angle. The force opposes
+    /// the slip, but is returned with the sign of the slip. `stiffness` is the cornering stiffness divided by
+    /// the load, 1/rad; `friction` is the coefficient of tyre and ground.
     #[inline]
     pub fn force_per_load(self, slip: f64, stiffness: f64, friction: f64) -> f64 {
         match self {

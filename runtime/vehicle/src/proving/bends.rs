@@ -11,7 +11,7 @@ use roadwright_geometry::math::atan2;
 const DT: f64 = 0.01;
 /// Time steps that must give equal results, s.
 const STEPS: [f64; 3] = [0.01, 0.005, 0.0025];
-/// Increase of the speed on a circle, m/s^2; slow enough to leave the grip for the bend.
+/// Acceleration on a circle, m/s^2; small enough to leave nearly all of the grip for the bend.
 const STAIRCASE: f64 = 0.1;
 /// Distance from a circle beyond which the vehicle counts as having left it, m.
 const OFF: f64 = 1.0;

@@ -116,8 +116,8 @@ impl Course {
             .collect()
     }
 
-    /// Returns the approximate speed limit of the course, m/s: that of a point that moves from the far edge
-    /// of the first lane to the near edge of the second with full lateral grip throughout. The available
+    /// Returns the approximate speed limit of the course, m/s: the speed of a point that moves from the far
+    /// edge of the first lane to the near edge of the second with full lateral grip throughout. The available
     /// distance exceeds the gap between the lanes by the length of the body, because neither end of the body
     /// has to be in a lane during that time.
     fn point_limit(&self, grip: f64, length: f64, body: f64) -> f64 {
@@ -145,8 +145,7 @@ fn over(before: Gate, after: Gate, x: f64) -> Aim {
     }
 }
 
-/// Highest entry speed at which no cone falls, nor at any lower speed. The driver holds the speed as far as
-/// possible.
+/// Highest entry speed up to which no cone falls. The driver holds the speed as far as possible.
 pub(super) fn run(
     subject: &Subject<'_>,
     model: &SingleTrack,

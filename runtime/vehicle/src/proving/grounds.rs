@@ -1,7 +1,7 @@
 //! Pieces of ground: slopes, bumps, steps and gaps, as felt by wheels of a given radius.
 //!
-//! A wheel rolls over an edge instead of following its profile. The height used is that of a circle that just
-//! touches the ground (the envelope of the profile), so that rays behave like round wheels.
+//! A wheel rolls over an edge instead of following its profile. The wheel's height is taken from a circle
+//! that just touches the ground (the envelope of the profile), so that rays behave like round wheels.
 
 use crate::rigid::Surface;
 use glam::{DVec2, DVec3};

@@ -159,8 +159,8 @@ pub fn prove_while(
     drive_all(file, |_| Recorder::off(), |one, _| goes_on(one))
 }
 
-/// Drives all manoeuvres, and records those that apply as numbers that can be drawn. Values are those of
-/// [`prove`].
+/// Drives all manoeuvres, and records those that apply as numbers that can be drawn. The values equal those
+/// of [`prove`].
 ///
 /// # Errors
 /// As [`prove`].

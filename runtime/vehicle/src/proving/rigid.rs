@@ -20,7 +20,7 @@ const NO_TRACKS: &str = "only tracked vehicles can turn on the spot";
 /// Time step of the world, s, and rate of the forces, Hz.
 const DT: f64 = 0.02;
 const RATE_HZ: f64 = 200.0;
-/// Number of equal parts of a slope, speed or height that are tried to find the maximum.
+/// Number of equal steps in which a slope, speed or height is tried to find the maximum.
 const PARTS: u32 = 12;
 /// Time for a hull to settle on springs and tyres, s.
 const SETTLING: f64 = 25.0;
@@ -30,7 +30,7 @@ const MOST_WHEELS: usize = 8;
 const PARKED: f64 = 1e-3;
 /// Minimum friction of the tilt table, on which vehicles tip instead of sliding.
 const ROUGH: f64 = 1.2;
-/// Radius of the half-round obstacle, m. Those of the NATO trials have 4 to 12 inches.
+/// Radius of the half-round obstacle, m. The NATO trials use 4 to 12 inches.
 const HALF_ROUND: f64 = 0.1;
 /// Maximum acceleration that a driver tolerates, m/s^2: 2.5 g.
 const BEARABLE: f64 = 2.5 * GRAVITY;
@@ -98,8 +98,8 @@ const PARK: Controls = Controls {
     pedals: None,
 };
 
-/// Drift within a minute with the hand brake on a slope, nose up, nose down and across, at 70 % of the slope
-/// on which the held wheels would slide with the nose down.
+/// Drift within a minute on a slope with the hand brake applied: nose up, nose down and across. The slope is
+/// 70 % of that on which the held wheels would slide with the nose down.
 pub(super) fn rest_on_slope(
     model: &RigidModel,
     recorder: &mut Recorder,

@@ -119,8 +119,8 @@ impl CarState {
         self.body.rotation * DVec3::Z
     }
 
-    /// Sine of the slope of the ground below the wheels along the hull, positive nose up, without the spring
-    /// travel of the last step.
+    /// Sine of the slope of the ground below the wheels along the hull, positive if the nose points up,
+    /// corrected for the spring travel of the last step.
     pub fn slope(&self, model: &RigidModel) -> f64 {
         let wheels = model.wheels.iter().zip(&self.wheels);
         // Regression line of the wheel travels over their positions along the hull.

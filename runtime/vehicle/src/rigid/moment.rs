@@ -77,8 +77,9 @@ pub(super) struct Braking {
 }
 
 impl<S: Surface> Moment<'_, S> {
-    /// Returns force and torque on the hull for the next step of the solver, and its braking, when it tows
-    /// trailers with the given mass, kg. Also advances the wheels, the gearbox and the tyre deflections.
+    /// Returns force and torque on the hull for the next step of the solver, and the braking of the vehicle.
+    /// `towed` is the mass of its trailers, kg. Also advances the wheels, the gearbox and the tyre
+    /// deflections.
     pub(super) fn forces(
         &self,
         state: &mut CarState,

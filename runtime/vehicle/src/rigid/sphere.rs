@@ -31,7 +31,8 @@ use std::f64::consts::PI;
 /// Default deflection of a tyre under the static load, m. A tyre of a passenger car has about 200 N/mm
 /// ([Gillespie 1992], chapter 5).
 const COMMON_DEFLECTION: f64 = 0.02;
-/// Default fraction of its speed with which a wheel bounces. It is high because tyres have little damping.
+/// Default fraction of its impact speed that a wheel keeps when it bounces. It is high because tyres have
+/// little damping.
 const COMMON_BOUNCE: f64 = 0.5;
 /// Maximum travel of a sphere into the hull, as a fraction of its radius.
 const MOST_TRAVEL: f64 = 2.0;

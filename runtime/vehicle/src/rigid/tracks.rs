@@ -52,7 +52,7 @@ pub(super) struct Turn {
 }
 
 impl Tracks {
-    /// Creates the tracks of a vehicle file with wheels at their positions.
+    /// Creates the tracks of a vehicle file around the given wheels.
     pub(super) fn of_file(file: &VehicleFile, wheels: &[Wheel]) -> Option<Self> {
         let tracks = file.tracks.as_ref()?;
         let sides = wheels.iter().map(|wheel| wheel.contact.y.abs());

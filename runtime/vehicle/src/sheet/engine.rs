@@ -7,7 +7,7 @@ use std::f64::consts::TAU;
 
 /// Number of points of a curve.
 const POINTS: u32 = 120;
-/// Factor on the top speed up to which the resistance is drawn.
+/// Speed up to which the resistance is drawn, as a multiple of the top speed.
 const BEYOND: f64 = 1.15;
 
 /// Operating point of an engine at full throttle.

@@ -15,7 +15,7 @@ pub struct Fact {
 }
 
 impl Sheet<'_> {
-    /// Returns the key figures. Figures that every vehicle has come first. Those of tyres, drive train and
+    /// Returns the key figures. Figures that every vehicle has come first. Figures of tyres, drive train and
     /// springs follow if the file describes such parts.
     pub fn facts(&self) -> Vec<Fact> {
         let kind = self.file.vehicle_type();

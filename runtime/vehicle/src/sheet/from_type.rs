@@ -15,8 +15,8 @@ const MOST_WHEELS: f64 = 0.2;
 const DECIMALS: f64 = 1e3;
 
 /// Creates a file with the values that the levels assume for a vehicle type. If the type already has a file,
-/// that is returned. Otherwise the file has the wheels, springs and tyres of passenger cars, as used by level
-/// `rigid`, and no drive train.
+/// that file is returned. Otherwise the file has the wheels, springs and tyres of passenger cars, as used by
+/// level `rigid`, and no drive train.
 pub fn file_of_type(kind: &VehicleType) -> VehicleFile {
     if let Some(file) = &kind.file {
         return file.vehicle.clone();

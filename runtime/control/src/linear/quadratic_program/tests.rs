@@ -1,4 +1,5 @@
-//! Programs with known minima, and random ones against the interior point solver of the crate `clarabel`.
+//! Programs with known minima, and random programs compared with the interior point solver of the crate
+//! `clarabel`.
 
 use super::*;
 use clarabel::algebra::CscMatrix;
@@ -7,7 +8,7 @@ use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverSt
 use roadwright_geometry::math::Stream;
 use std::time::Instant;
 
-/// Minimum by the crate; `None` if it finds none.
+/// Minimum found by the crate; `None` if it finds none.
 fn by_crate(quadratic: &Matrix, linear: &[f64], rows: &Matrix, bounds: &[f64]) -> Option<Vec<f64>> {
     let settings = DefaultSettingsBuilder::default()
         .verbose(false)

@@ -13,8 +13,8 @@ const BESIDE_LANE: f64 = 0.3;
 /// Minimum distance between buildings and the middle of a lane, m, so that no vehicle in the lane, not even a
 /// bus, takes the building for an obstacle in its path.
 const BESIDE_MIDDLE: f64 = 2.7;
-/// Additional clearance where a lane bends more tightly than a car can turn, as a share of the difference of
-/// the radii. Cars swing wide there. At a right angle, the share would be 0.41.
+/// Additional clearance where a lane bends more tightly than a car can turn, as a fraction of the difference
+/// between the radii. Cars swing wide there. At a right angle, the fraction would be 0.41.
 const WIDE: f64 = 0.5;
 /// Largest deviation of a stretch that counts as straight, and its maximum length, m.
 const BENT: f64 = 0.05;

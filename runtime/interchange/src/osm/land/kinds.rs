@@ -1,4 +1,4 @@
-//! Kinds of areas by their tags, which are buildings with a height, and land uses.
+//! Kinds of areas, derived from their tags: buildings with a height, and land uses.
 
 use super::super::elements::Tags;
 use roadwright_scenario::LandUse;

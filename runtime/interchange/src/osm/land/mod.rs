@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 const TOLERANCES: (f64, f64) = (0.15, 0.3);
 /// Distance around the roads within which land is imported if there is no box, m.
 const AROUND_ROADS: f64 = 150.0;
-/// Maximum size of a building from corner to corner, m. Larger ones are mistakes, or stand for a whole
+/// Maximum size of a building from corner to corner, m. Larger ones are mistakes, or represent a whole city
 /// quarter.
 const LARGEST_BUILDING: f64 = 1_000.0;
 /// Minimum area (m^2) and width (m) of a piece of a building that was cut.

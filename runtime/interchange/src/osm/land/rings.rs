@@ -103,8 +103,8 @@ pub(super) fn simplified(
     kept.map(|i| ring[i]).collect()
 }
 
-/// Whether rings can be passed to [`combined`], because they cross themselves and each other only a few
-/// times. Each comparison of edges decrements `left`.
+/// Whether rings cross themselves and each other so rarely that they can be passed to [`combined`]. Each
+/// comparison of edges decrements `left`.
 pub(super) fn is_tame(rings: &[Vec<DVec2>], left: &mut usize) -> bool {
     let mut count = 0;
     let all = rings.iter().map(Vec::as_slice);

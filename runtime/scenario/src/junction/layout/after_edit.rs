@@ -11,8 +11,8 @@ use crate::road::{Road, RoadEnd};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lays out an edited network. The result equals that of [`layout`](super::layout()) and shares all junctions
-/// that the edit does not affect with the layout `before`. Driving side and law are the same. The cost is
-/// that of the junctions around the change, and a pass over all nodes and roads.
+/// that the edit does not affect with the layout `before`. Driving side and law must be unchanged. The cost
+/// is that of laying out the junctions around the change, plus a pass over all nodes and roads.
 pub fn layout_after_edit(
     network: &RoadNetwork,
     before: &Layout,
@@ -57,8 +57,8 @@ impl Changed {
         }
     }
 
-    /// Returns the rings of the edited network. They are searched again only if a changed road may be part
-    /// of one, because the search covers all one-way roads.
+    /// Returns the rings of the edited network. The search is repeated only if a changed road may be part of
+    /// one, because it covers all one-way roads.
     fn rings(
         &self,
         network: &RoadNetwork,

@@ -33,8 +33,8 @@ pub const DEFAULT_CYCLE: f64 = 60.0;
 pub const MIN_GREEN: f64 = 6.0;
 /// Maximum green of actuated signals while other traffic waits, s.
 pub const MAX_GREEN: f64 = 50.0;
-/// Longest wait for a stage, s, after which it comes next whatever the controller decides. With fixed times,
-/// this is at least a full cycle.
+/// Longest wait for a stage, s. After that, the stage comes next, whatever the controller decides. With fixed
+/// times, this is at least a full cycle.
 pub const LONGEST_WAIT: f64 = 120.0;
 
 named! {
@@ -146,7 +146,7 @@ pub struct Programme {
     pub offset: f64,
     /// The stages, in order.
     pub stages: Vec<StageTimes>,
-    /// Times between each stage and each other one, row by row.
+    /// Times between every pair of stages, row by row.
     intergreens: Vec<Intergreen>,
 }
 
@@ -237,9 +237,9 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Returns the signals that a junction has on its own; `None` if it has none, or if they are not in
-    /// control because they flash, are off, or would need [too many stages](Self::too_many_stages).
-    /// O(paths^2).
+    /// Returns the signals of a junction without regard to its neighbours; `None` if it has none, or if they
+    /// are not in control because they flash, are off, or would need [too many
+    /// stages](Self::too_many_stages). O(paths^2).
     pub fn of(junction: &Junction, conflicts: &Conflicts) -> Option<Self> {
         let signals = Self::wanted(junction, conflicts)?;
         (signals.greens.len() <= MAX_STAGES).then_some(signals)

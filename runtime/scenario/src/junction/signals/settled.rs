@@ -1,4 +1,4 @@
-//! Finds paths with green in the same stage between which right of way is not settled.
+//! Finds pairs of paths that have green in the same stage although right of way between them is not settled.
 
 use super::Signals;
 use crate::index::ConnectionIndex;

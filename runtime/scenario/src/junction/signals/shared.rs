@@ -52,9 +52,9 @@ impl SignalPlans {
     }
 }
 
-/// Creates the signals of all junctions of a layout. `own` returns the signals that a junction has on its
-/// own, and `conflicts` its conflicts. Junctions whose plan was set by the user keep their own programme.
-/// O(roads + paths).
+/// Creates the signals of all junctions of a layout. For a junction, `own` returns its signals without regard
+/// to its neighbours, and `conflicts` its conflicts. Junctions whose plan was set by the user keep their own
+/// programme. O(roads + paths).
 pub fn signal_plans<'a>(
     network: &RoadNetwork,
     layout: &Layout,
@@ -214,7 +214,7 @@ fn let_through(
     programme.intergreens = stages::intergreens(junction, conflicts, &signals.greens);
 }
 
-/// A junction of a group, with the signals that it would have on its own.
+/// A junction of a group, with the signals that it would have if it stood alone.
 struct Member<'a> {
     signals: Signals,
     junction: &'a Junction,
@@ -346,7 +346,8 @@ fn in_order(own: &[Vec<f64>]) -> (f64, Vec<usize>) {
     (costs[m - 1][n - 1], beside)
 }
 
-/// Builds the programme of all members: each change waits for the slowest of them.
+/// Builds the common programme of all members, in which each change lasts as long as the slowest member
+/// needs.
 fn shared_programme(members: &[Member<'_>], beside: &[Vec<usize>]) -> Programme {
     let n = beside.first().map_or(0, Vec::len);
     let of_members = || members.iter().zip(beside);

@@ -3,12 +3,12 @@
 //! The lanes of an arm have green together, except for lanes that only turn across oncoming traffic. These
 //! get a separate stage if the oncoming road has several lanes or is fast, or if the user wants it.
 //!
-//! Amber lasts as long as drivers need who can no longer stop: `1 s + v / (2 * 3.05 m/s^2)`, at least 3 s
-//! ([ITE 1999], for level ground). After that, all signals are red until the last vehicle has left the point
-//! where the first vehicle of the next stage would meet it. Red and amber, where they are shown together
-//! before green, form the end of the all-red time, which is at least as long. In Great Britain, amber of 3 s
-//! and red and amber of 2 s make an intergreen of at least 5 s ([TSM 6]); in Germany, the one second of red
-//! and amber also lies within the intergreen ([VwV-StVO], to section 37).
+//! Amber lasts as long as drivers who can no longer stop need to pass: `1 s + v / (2 * 3.05 m/s^2)`, at least
+//! 3 s ([ITE 1999], for level ground). After that, all signals are red until the last vehicle has left the
+//! point where the first vehicle of the next stage would meet it. Red and amber, where they are shown
+//! together before green, form the end of the all-red time, which is at least as long. In Great Britain,
+//! amber of 3 s and red and amber of 2 s make an intergreen of at least 5 s ([TSM 6]); in Germany, the one
+//! second of red and amber also lies within the intergreen ([VwV-StVO], to section 37).
 
 use super::super::right_of_way::Arms;
 use super::super::{ArmEnd, Conflicts, ConnectingPath, Junction};
@@ -21,7 +21,7 @@ use roadwright_geometry::math::atan2;
 use roadwright_geometry::unit;
 use std::f64::consts::FRAC_PI_2;
 
-/// Time by which each stage beyond the second extends the cycle, s.
+/// Extension of the cycle for each stage beyond the second, s.
 const CYCLE_PER_STAGE: f64 = 20.0;
 /// Walking time at a junction that is only a pedestrian crossing, s.
 const WALK: f64 = 10.0;
@@ -31,8 +31,8 @@ const FAST: f64 = 70.0 / 3.6;
 const REACTION: f64 = 1.0;
 const BRAKING: f64 = 3.05;
 const AMBER: std::ops::RangeInclusive<f64> = 3.0..=6.0;
-/// Speed of the last leaving vehicle as a fraction of the speed limit, its lowest speed, m/s, and its length,
-/// m.
+/// Properties assumed for the last leaving vehicle: its speed as a fraction of the speed limit, its minimum
+/// speed, m/s, and its length, m.
 const LEAVING_SHARE: f64 = 0.8;
 const LEAVING_SPEED: f64 = 8.0;
 const LEAVING_LENGTH: f64 = 6.0;
@@ -56,7 +56,7 @@ pub(super) fn signals(junction: &Junction, conflicts: &Conflicts) -> Signals {
     }
 }
 
-/// Amber and red between stages, given the paths with green in each, row by row.
+/// Amber and red between every pair of stages, row by row, given the paths with green in each stage.
 pub(super) fn intergreens(
     junction: &Junction,
     conflicts: &Conflicts,
@@ -183,7 +183,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Green times that fill a cycle, s, by weight and with a minimum.
+    /// Green times that fill a cycle, s, distributed by weight and with a minimum.
     fn green_times(
         &self,
         greens: &[Vec<bool>],
@@ -325,7 +325,7 @@ impl<'a> Plan<'a> {
             && !deserves_stage
     }
 
-    /// Amber and red between each stage and each other one, row by row.
+    /// Amber and red between every pair of stages, row by row.
     fn intergreens(&self, greens: &[Vec<bool>]) -> Vec<Intergreen> {
         let pairs = greens
             .iter()
@@ -340,8 +340,8 @@ impl<'a> Plan<'a> {
         intergreens
     }
 
-    /// Adds red and amber before each stage that gives green to a path without it, with the duration from the
-    /// plan or, by default, from the law. The all-red time becomes at least as long.
+    /// Adds red and amber before each stage that gives green to a path that did not have it before, with the
+    /// duration from the plan or, by default, from the law. The all-red time becomes at least as long.
     fn show_red_amber(&self, greens: &[Vec<bool>], intergreens: &mut [Intergreen]) {
         let decided = self.junction.plan.red_amber;
         let red_amber = decided.unwrap_or(self.junction.law.red_amber);

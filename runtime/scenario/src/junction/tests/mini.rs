@@ -3,7 +3,7 @@
 use super::*;
 use roadwright_geometry::math::Stream;
 
-/// Streets at some bearings that meet at a mini roundabout.
+/// Streets with the given bearings that meet at a mini roundabout.
 fn mini(bearings: &[f64], side: DrivingSide) -> Junction {
     ruled(bearings, side, |_, rules| {
         rules.control = Some(Control::MiniRoundabout);

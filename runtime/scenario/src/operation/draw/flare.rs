@@ -24,8 +24,8 @@ use crate::scenario::Scenario;
 /// is narrower.
 const WIDTH: f64 = 4.2;
 const WIDTH_AT: f64 = 14.0;
-/// Lengths, outward from the node on the ring, over which the island has its full width and over which it
-/// opens, m.
+/// Lengths of the parts in which the island has its full width and in which it opens, m, outward from the
+/// node on the ring.
 const FULL: f64 = 12.0;
 const TAPER: f64 = 16.0;
 /// Length of a street that has to remain behind a flare, m.

@@ -111,9 +111,9 @@ pub fn roundabout(
     Ok(draft.edit())
 }
 
-/// Returns the edits that add a pavement to the pieces of a ring, which are roads from `first` on. The
-/// pavement lies only on the outside. It is added afterwards because a cross-section with a pavement would
-/// centre lane and pavement together on the line, rather than the lane alone.
+/// Returns the edits that add a pavement to the pieces of a ring. Their ids begin at `first`. The pavement
+/// lies only on the outside. It is added afterwards, because a cross-section with a pavement would centre
+/// lane and pavement together on the line instead of the lane alone.
 fn paved(scenario: &Scenario, first: RoadId, width: f64) -> Vec<Edit> {
     let pieces = scenario.network().roads().filter(|(id, _)| *id >= first);
     let with_pavement = pieces.map(|(id, road)| {

@@ -27,8 +27,8 @@ const FAST: f64 = 70.0 / 3.6;
 const SMALL_ANGLE: f64 = 0.6;
 /// Largest distance between the carriageway and the end of a line that joins it, m.
 const REACH: f64 = 1.0;
-/// Distance from the line's final position beside the host at which the line begins to bend towards the host,
-/// m.
+/// Lateral distance, m, from its final position beside the host at which the line begins to bend towards the
+/// host.
 const AWAY: f64 = 4.0;
 /// Minimum and maximum length over which it bends, m.
 const BENDING: (f64, f64) = (60.0, 200.0);
@@ -36,7 +36,7 @@ const BENDING: (f64, f64) = (60.0, 200.0);
 const AUXILIARY: f64 = 130.0;
 const LEAST_AUXILIARY: f64 = 40.0;
 const TAPER: f64 = 60.0;
-/// Length of the host that has to remain beyond, m.
+/// Length of the host that has to remain beyond the slip road, m.
 const BEYOND: f64 = 5.0;
 
 /// The join of one end of a new road and its host.
@@ -44,13 +44,13 @@ struct Slip {
     host: RoadId,
     /// Distance of the node along the host, m.
     s: f64,
-    /// Whether the auxiliary lanes lie to the left of the host's.
+    /// Whether the auxiliary lanes lie to the left of the host's lanes.
     is_left: bool,
     /// Length of the full auxiliary lane, m.
     auxiliary: f64,
     /// Length at the end of the new road over which it bends, m.
     bending: f64,
-    /// Shift of its lanes there, m to the left.
+    /// Shift of the new road's lanes at that end, m to the left.
     shift: f64,
     /// The pose of its reference line at the node, in driving direction.
     at: Pose,

@@ -249,7 +249,7 @@ impl Surface for Ice {
     }
 }
 
-/// The jeep with rear-wheel drive in all gears and wheel 0 on ice, after 3 s of a request.
+/// The jeep with rear-wheel drive in all gears and wheel 0 on ice, after 3 s with a constant request.
 fn on_ice(is_locked: bool) -> (RigidModel, CarState) {
     let mut model = RigidModel {
         is_locked,
