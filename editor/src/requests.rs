@@ -75,13 +75,13 @@ pub(crate) enum PlayingAction {
     Reset,
     /// Sets the speed.
     Speed(f64),
-    /// Moves by this many entries in the list of speeds.
+    /// Changes the speed by this many entries in the list of speeds.
     ChangeSpeed(isize),
     /// Watches an agent; `None` stops watching.
     Watch(Option<u64>),
     /// Toggles whether the map follows the watched vehicle.
     ToggleFollow,
-    /// Shows the run one second before the moment that is shown.
+    /// Shows the run one second before the shown moment.
     LookBack,
     /// Shows the run at this simulated time, s.
     LookAt(f64),

@@ -149,7 +149,8 @@ commands! {
 }
 
 impl Command {
-    /// All commands, in the order of the palette. Those of panels surround [`KeepRun`](Self::KeepRun).
+    /// All commands, in the order of the palette. Commands of panels come before and after
+    /// [`KeepRun`](Self::KeepRun).
     pub fn all() -> &'static [Self] {
         static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
             let is_of_run =
@@ -273,7 +274,7 @@ impl KeyMap {
         parse(self.text(command))
     }
 
-    /// Binds a command to a key; another command that had the key loses it.
+    /// Binds a command to a key and takes the key from any other command.
     pub fn bind(&mut self, command: Command, chord: KeyChord) {
         let text = text_of(chord);
         for other in Command::all() {

@@ -29,7 +29,7 @@ pub struct Document {
     revision: u64,
     /// Number of the document, unique in this program.
     id: u64,
-    /// Numbers of the states: of the steps that are in effect, and of the steps that have been undone.
+    /// State numbers of the steps, both those in effect and those undone.
     states: Vec<u64>,
     undone_states: Vec<u64>,
     saved_state: Option<u64>,
@@ -91,7 +91,7 @@ impl Document {
         self.gesture.is_some() || Some(self.state()) != self.saved_state
     }
 
-    /// Marks the document as never saved, because no file contains a recovered or imported scenario.
+    /// Marks the document as never saved. For recovered and imported scenarios, which no file contains.
     pub fn mark_dirty(&mut self) {
         self.saved_state = None;
     }

@@ -70,13 +70,13 @@ pub struct GroundView {
 }
 
 impl GroundView {
-    /// Number of cells to show of a search that has expanded this many.
+    /// Number of cells to show of a search that has expanded `expanded` cells.
     pub fn shown_cells(self, expanded: usize) -> usize {
         self.search_step
             .map_or(expanded, |step| expanded.min(step as usize))
     }
 
-    /// Whether anything is shown that has to be asked of the run.
+    /// Whether any overlay is shown that needs data from the run.
     pub fn asks(self) -> bool {
         self.plan || self.costs || self.forecasts || self.search
     }

@@ -95,7 +95,7 @@ struct PanelFrame<'a> {
 
 macro_rules! draw_panels {
     ($($name:ident: $id:literal, $title:literal, $dock:ident, $module:ident, $entry:expr;)*) => {
-        /// Draws a panel with the function named in its row.
+        /// Draws a panel with the function named in its row of the table.
         fn draw(panel: PanelId, ui: &mut Ui, frame: PanelFrame<'_>) {
             match panel {
                 $(PanelId::$name => $module::ui(ui, frame),)*

@@ -91,7 +91,7 @@ impl Gate {
         self.done.store(0, Ordering::Relaxed);
     }
 
-    /// Stops the clock, because no runs are in progress.
+    /// Stops the clock while no runs are in progress.
     pub(super) fn rest(&self) {
         let mut state = self.state();
         (state.planned, state.later) = (0, 0);

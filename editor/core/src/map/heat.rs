@@ -23,8 +23,8 @@ use std::sync::Arc;
 const TOLERANCE: f64 = 0.05;
 /// Width below which a lane has not opened yet or has already closed, m.
 const NARROWEST: f64 = 0.1;
-/// Distance from section borders at which lanes are sampled, m, because they are not unique exactly on the
-/// border.
+/// Distance from section borders at which lanes are sampled, m. Exactly on a border, the lane would be
+/// ambiguous.
 const BESIDE: f64 = 1e-6;
 /// Width of the casing of pale roads, pixels.
 const CASING: f64 = 1.0;

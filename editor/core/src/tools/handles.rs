@@ -20,7 +20,7 @@ pub enum HandleKind {
     ObstacleCorner(ObstacleId, usize),
     /// A corner of a forest.
     ForestCorner(ForestId, usize),
-    /// A corner of an area of land: those of its outline first, then those of its holes.
+    /// A corner of an area of land, counted along its outline first and then along its holes.
     LandCorner(LandId, usize),
     /// The start of an agent.
     Start(AgentId),

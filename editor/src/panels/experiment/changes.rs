@@ -80,7 +80,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     list(ui, model.theme(), &others);
 }
 
-/// The rule tables of a module, and the keys of their rules ordered by table and row.
+/// Draws a box plot on the common scale.
 struct Tables {
     module: &'static str,
     tables: &'static [&'static FuzzyController],
