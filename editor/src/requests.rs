@@ -121,7 +121,7 @@ pub(crate) enum BundleAction {
     Open(PathBuf),
     /// Unpacks the bundle that is shown.
     Unpack {
-        /// Target folder, which is new or empty.
+        /// Target folder; must be new or empty.
         folder: PathBuf,
         /// Whether its road presets are added to those of the user.
         presets: bool,
