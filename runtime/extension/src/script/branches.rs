@@ -5,7 +5,7 @@
 
 use rhai::{AST, ASTNode, Expr, Position, Stmt, StmtBlock};
 
-/// An `if` whose branch is decided, with the positions of its keyword and its body.
+/// An `if` with the chosen branch, and the positions of its keyword and its body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Choice {
     word: Position,
@@ -13,8 +13,8 @@ pub(super) struct Choice {
     takes_body: bool,
 }
 
-/// Returns the decisions that lead into each branch of each `if`. These are the decisions for the enclosing
-/// branches, and for the `if` itself in both directions.
+/// Returns, for each branch of each `if`, the decisions that lead into it: those for the enclosing branches,
+/// and that for the `if` itself.
 pub(super) fn choices(ast: &AST) -> Vec<Vec<Choice>> {
     let mut all: Vec<Vec<Choice>> = Vec::new();
     ast.walk(&mut |path| {

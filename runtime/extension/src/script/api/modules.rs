@@ -7,7 +7,7 @@ use crate::script::budget::charge;
 use rhai::Dynamic;
 use roadwright_agent::{Effect, Slot};
 
-/// Cost of giving an agent its own module, in operations.
+/// Cost of replacing the module of a single agent, in operations.
 const MODULE: u64 = 300;
 
 /// Registers the functions that read the script's parameters, set those of other slots, and exchange modules.
