@@ -6,7 +6,7 @@ use roadwright_agent::Slot;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{RunOptions, SaveError, SavedWorld, World};
 
-/// Runs to each of the moments, saves and restores the world, and compares both after some more time.
+/// Runs to each of the moments, saves and restores the world, and compares both worlds after some more time.
 fn hold(bench: &Bench, scenario: &Scenario, options: &RunOptions, moments: &[f64]) {
     let registry = bench.host().registry();
     let mut whole = World::new(scenario, &registry, options).unwrap();

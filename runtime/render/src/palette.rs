@@ -19,7 +19,7 @@ pub fn faded(hex: u32, opacity: f32) -> Color {
 pub const GROUND: u32 = 0xEEEBE3;
 /// Kerbs.
 pub const KERB: u32 = 0xF1EEE7;
-/// Rims of paved areas, and of paths seen from far away.
+/// Rims of paved areas, and paths seen from far away.
 pub const CASING: u32 = 0xA7A397;
 /// Carriageways.
 pub const ASPHALT: u32 = 0x6C727C;
@@ -124,8 +124,8 @@ pub const DESTINATION: u32 = 0xB3261E;
 /// Outlines of rigid bodies in the light and in the dark theme. Nothing else on a map has these colours.
 const BODY_LINES: [u32; 2] = [0xE0009B, 0xFF6AD0];
 
-/// Colour of the outlines of rigid bodies in a theme. It differs, because a colour that is legible on a light
-/// map is too dark on a dark one.
+/// Colour of the outlines of rigid bodies in a theme. The themes have different colours, because a colour
+/// that is legible on a light map is too dark on a dark one.
 pub fn body_line(dark: bool) -> Color {
     rgb(BODY_LINES[usize::from(dark)])
 }
@@ -289,7 +289,7 @@ pub fn heat_ramp(share: f64, is_dark: bool) -> Color {
     Color::from_rgba8(mix(1), mix(2), mix(3), 255)
 }
 
-/// Colours of roads and of their casings under a heat map.
+/// Colour of roads and colour of their casings under a heat map.
 pub fn heat_road(is_dark: bool) -> (u32, u32) {
     if is_dark {
         (0x2A333E, 0x0F151C)
