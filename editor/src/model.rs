@@ -107,7 +107,7 @@ pub struct Model {
     pub status: String,
     /// World point under the pointer, m.
     pub pointer: Option<DVec2>,
-    /// Background work: its description and progress, 0 to 1; `None` if unknown.
+    /// Background work: its description, and its progress from 0 to 1 (`None` if unknown).
     pub job: Option<(String, Option<f32>)>,
     /// Autosaves of sessions that crashed.
     pub recoveries: Vec<Recovery>,

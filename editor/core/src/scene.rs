@@ -28,7 +28,8 @@ pub struct RoadShape {
     pub line: Vec<DVec2>,
     /// Greatest distance of an edge of the road from the line, m.
     pub reach: f64,
-    /// The road of the scenario; the shape is valid as long as this is the same road.
+    /// The road from which the shape was made. The shape is valid as long as the scenario contains the same
+    /// road.
     pub road: Arc<Road>,
 }
 
@@ -39,7 +40,7 @@ pub struct StreetName {
     pub name: String,
     /// The road.
     pub road: RoadId,
-    /// The stretch between its junctions, in metres along it.
+    /// Stretch of the road between its junctions, in metres along the road.
     pub stretch: (f64, f64),
     /// The middle of the carriageway, half-way between the road's junctions, m.
     pub middle: DVec2,

@@ -22,7 +22,8 @@ pub struct Draft {
     pub experiment: Experiment,
     /// Its file.
     pub path: Option<PathBuf>,
-    /// The scenario that the experiment names, with its path; `None` if it uses the scenario of the document.
+    /// The scenario named in the experiment, with its path; `None` if the experiment uses the scenario of the
+    /// document.
     pub scenario: Option<(PathBuf, Arc<Scenario>)>,
     /// Revision number, which grows with every change.
     pub revision: u64,

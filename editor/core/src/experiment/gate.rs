@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 /// Progress of a training run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Progress {
-    /// Runs finished in the current generation, or while the champion is chosen.
+    /// Number of runs finished in the current generation or, while the champion is chosen, so far.
     pub done: usize,
-    /// Runs planned for the current part. Fewer are driven if individuals end early.
+    /// Number of runs planned for the current part. Fewer runs are driven if individuals end early.
     pub planned: usize,
     /// Estimated remaining time of the training in seconds; `None` before the first run.
     pub seconds_left: Option<f64>,

@@ -67,7 +67,7 @@ enum Order {
     /// Inspects the data on which the watched agent plans.
     LookAtGround(GroundQuestion),
     Look(u64, Sender<Option<BehaviourView>>),
-    /// Shows a moment of the past, in seconds.
+    /// Shows the run at an earlier time, in seconds.
     LookBack(f64),
     /// Shows the present again.
     Present,
@@ -89,7 +89,7 @@ pub struct LivePicture {
     pub timeline: Timeline,
     /// The agent driven by hand, and its controls.
     pub driven: Option<(u64, HandControls)>,
-    /// Record of the user's drive, ten times a second: time in seconds, and vehicle.
+    /// Record of the user's drive: time in seconds and vehicle, ten times a second.
     pub drive: Arc<Vec<(f64, VehicleRecord)>>,
     /// Whether it is playing.
     pub is_playing: bool,
@@ -229,7 +229,7 @@ impl Live {
         self.give(Order::Modules(registry));
     }
 
-    /// Shows a moment of the past, in seconds. The present is paused and keeps its own timeline.
+    /// Shows the run at an earlier time, in seconds. The present is paused, and its timeline is kept.
     pub fn look_back(&mut self, time: f64) {
         self.give(Order::LookBack(time));
     }

@@ -409,7 +409,7 @@ impl Runner {
         (self.wake)();
     }
 
-    /// Fills in the state of a run at the moment that it has reached.
+    /// Fills a snapshot with the current state of a run.
     fn show(&self, run: &ObservedRun, before: &LivePicture, picture: &mut LivePicture) {
         let world = run.world();
         picture.trace = Arc::new(run.watch.trace.iter().copied().collect());

@@ -50,13 +50,13 @@ pub struct HeatQuestion {
 }
 
 impl HeatQuestion {
-    /// Whether both show the same roads in the same way.
+    /// Whether `other` shows the same roads in the same way.
     fn has_roads_of(&self, other: &Self) -> bool {
         let shown = |question: &Self| (question.is_dark, question.is_far);
         Arc::ptr_eq(&self.scene, &other.scene) && shown(self) == shown(other)
     }
 
-    /// Whether both give the same picture.
+    /// Whether `other` leads to the same picture.
     pub fn is_like(&self, other: &Self) -> bool {
         let is_same = Arc::ptr_eq(&self.cells, &other.cells) && self.kind == other.kind;
         is_same && self.has_roads_of(other)

@@ -30,7 +30,7 @@ struct Stroke {
     now: DVec2,
     /// The scenario before the drag.
     base: Arc<Scenario>,
-    /// The selection before the drag, to which the box may add.
+    /// The selection before the drag. The box may add to it.
     before: Objects,
     adds: bool,
 }

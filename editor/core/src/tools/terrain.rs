@@ -151,8 +151,8 @@ impl Stroke {
     }
 }
 
-/// Weight of the brush: 1 in the middle, 0 at the edge. `softness` is the share of the radius over which it
-/// falls.
+/// Weight of the brush: 1 in the middle, 0 at the edge. `softness` is the share of the radius over which the
+/// weight falls.
 fn fall_off(distance: f64, softness: f64) -> f64 {
     let hard = 1.0 - softness;
     if distance <= hard {
