@@ -48,8 +48,8 @@ pub(crate) const SPEEDS: [f64; 11] = [
 ];
 
 /// The state of the editor, apart from the widgets. Panels, the map and keys read it and send [`Action`]s; it
-/// changes in one place, after the frame. Between frames it also takes in results of background work: scenes,
-/// findings, files, the newest snapshot of the run.
+/// changes in one place, after the frame. Between frames, results of background work are also put into it:
+/// scenes, findings, files, the newest snapshot of the run.
 ///
 /// All widgets of a frame therefore see the same state, regardless of the order in which panels are drawn.
 /// State that only a widget needs (typed text, the stroke in progress, the docking of panels) belongs to the

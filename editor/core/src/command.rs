@@ -7,9 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Commands as a table, in the order of the palette: name, title, hint, key. Commands of tools have their own
-/// table so that the compiler checks that none is missing, and commands of panels come from the table of
-/// panels.
+/// Commands as a table, in the order of the palette: name, title, hint, key. Commands of tools have a
+/// separate table, so that the compiler checks that none is missing, and commands of panels come from the
+/// table of panels.
 macro_rules! commands {
     (
         $($name:ident: $title:literal, $hint:literal, $key:literal;)*

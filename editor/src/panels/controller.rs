@@ -362,7 +362,7 @@ fn membership_plot(
     });
 }
 
-/// The rule table, in which the cells of firing rules are filled according to their strength.
+/// The rule table. The cells of firing rules are filled according to the strength of the rule.
 fn rules(ui: &mut Ui, theme: Theme, controller: &FuzzyController, inference: &Inference) {
     Grid::new((controller.name, "rules"))
         .spacing(vec2(3.0, 3.0))

@@ -229,8 +229,8 @@ impl Behavior<Pane> for Panes<'_> {
     }
 }
 
-/// Draws the whole window. A panel can access the editor's state, its own state and the list of actions, so
-/// it cannot depend on changes that another panel makes in the same frame.
+/// Draws the whole window. A panel can only access the state of the editor, the state of the panel itself and
+/// the list of actions. It therefore cannot depend on changes made by another panel in the same frame.
 pub(crate) fn ui(
     ui: &mut Ui,
     model: &Model,

@@ -143,7 +143,7 @@ pub(super) fn level_title(level: DynamicsLevel) -> &'static str {
     }
 }
 
-/// Shows the main button of a dialog, of which there is at most one.
+/// Shows the main button of a dialog. A dialog has at most one.
 pub(super) fn primary(ui: &mut Ui, text: &str) -> Response {
     primary_if(ui, true, text)
 }

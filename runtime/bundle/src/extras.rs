@@ -50,7 +50,7 @@ impl Placement {
         Ok(placement)
     }
 
-    /// Returns the placement in the form in which it is saved.
+    /// Returns the placement in the form used in files.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec_pretty(self).expect("a placement is plain data");
         bytes.push(b'\n');

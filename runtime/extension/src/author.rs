@@ -54,7 +54,7 @@ const API: [(&str, &str); 2] = [
     ),
 ];
 
-/// Files of the vendored `libm`, on which the SDK depends, so that new projects need no registry.
+/// Files of the vendored `libm`. The SDK depends on it, and with these files, new projects need no registry.
 const LIBM: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/libm.rs"));
 
 /// Programming language of a new plugin.

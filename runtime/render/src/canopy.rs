@@ -84,7 +84,7 @@ pub fn between_trees(mut color: Color, shown: f64) -> Color {
 /// Maximum number of cached colours of forests. If it is exceeded, the cache is cleared.
 const MOST_KEPT: usize = 1024;
 
-/// All properties on which the colour of a forest depends.
+/// All properties of a forest that affect its colour.
 type Key = ([u64; 4], bool);
 
 /// Mean colour of the trees of a forest, by day or by night. Its alpha is the cover of the trees. Takes about

@@ -32,7 +32,7 @@ const PARKING_DASH: (f64, f64) = (1.0, 1.0);
 const DOUBLE: f64 = 0.12;
 /// Minimum length of a dash that is painted, m.
 const LEAST_DASH: f64 = 0.5;
-/// Length before a stop line in which lines are solid, m.
+/// Length of the solid lines before a stop line, m.
 const SOLID: f64 = 20.0;
 /// Minimum total width of the lanes of a road with a centre line, m.
 const LEAST_TWO_WAY: f64 = 5.5;
@@ -81,7 +81,7 @@ enum Style {
     /// Line between lanes of the same direction. The direction is that of increasing s if `forward`,
     /// otherwise that of decreasing s.
     Lanes { forward: bool },
-    /// Line between lanes of the same direction that must not be crossed. It is solid on the side from which
+    /// Line that must not be crossed between lanes of the same direction. It is solid on the side from which
     /// crossing is prohibited.
     Guarded {
         /// Whether vehicles may cross from the left side to the right one, as seen along the road.

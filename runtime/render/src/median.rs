@@ -197,7 +197,7 @@ impl<'s, 'a> Median<'s, 'a> {
     }
 }
 
-/// Draws the raised parts of medians and of the splitter islands in which they continue, with refuges at
+/// Draws the raised parts of medians and of the splitter islands that continue them, with refuges at
 /// pedestrian crossings.
 pub(crate) fn raised(
     painter: &mut impl Painter,

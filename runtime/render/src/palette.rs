@@ -271,7 +271,7 @@ pub fn contrast(a: u32, b: u32) -> f64 {
 pub const HEAT_BY_DAY: [u32; 9] = [
     0xF8EE9F, 0xFDCA66, 0xFEA243, 0xF9783D, 0xE55455, 0xC33C6A, 0x993275, 0x6D2D72, 0x442761,
 ];
-/// Colours of heat maps in the dark theme, in which high values are bright.
+/// Colours of heat maps in the dark theme. High values are bright.
 pub const HEAT_BY_NIGHT: [u32; 9] = [
     0x4A2D66, 0x723278, 0x9E367A, 0xC8416E, 0xE85858, 0xFC7A40, 0xFFA54A, 0xFECB67, 0xF8EE9F,
 ];

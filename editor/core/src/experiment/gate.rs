@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Progress of a training run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Progress {
-    /// Number of runs finished in the current generation or, while the champion is chosen, so far.
+    /// Number of runs finished in the current generation or in the choice of the champion.
     pub done: usize,
     /// Number of runs planned for the current part. Fewer runs are driven if individuals end early.
     pub planned: usize,

@@ -120,7 +120,7 @@ impl Runner {
     }
 
     /// Carries out an order and all orders that have arrived since. Returns whether to continue. Of
-    /// consecutive edits only the last is applied, because it includes the others. The same holds for
+    /// consecutive edits, only the last one is applied, because it includes the others. The same holds for
     /// rewinding.
     fn obey_all(&mut self, first: Order) -> bool {
         let mut orders: Vec<Order> = vec![first];

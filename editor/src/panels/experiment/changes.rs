@@ -156,7 +156,7 @@ fn legend(ui: &mut Ui, theme: Theme) {
     });
 }
 
-/// A rule table, in which a changed rule shows its old value below the new one.
+/// A rule table. The cell of a changed rule shows the old value below the new one.
 fn table(ui: &mut Ui, theme: Theme, of: &Tables, table: &FuzzyController, rules: &[&Rule<'_>]) {
     heading(ui, table.name);
     let width = ((ui.available_width() - NAMES) / 3.0 - 4.0).max(56.0);

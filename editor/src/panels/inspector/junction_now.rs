@@ -1,5 +1,5 @@
-//! The state of the selected junction during a run: its signals, queues and tickets, and which vehicles wait
-//! for which others.
+//! The state of the selected junction during a run: its signals, queues and tickets, and vehicles that wait
+//! for each other.
 
 use super::super::widgets::heading;
 use super::law::turn_title;

@@ -193,7 +193,7 @@ impl Sheet<'_> {
     }
 }
 
-/// The first rule by which one connection yields to another.
+/// The first rule because of which one connection yields to another.
 pub(super) fn reason(
     junction: &Junction,
     path: &ConnectingPath,

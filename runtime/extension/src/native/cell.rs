@@ -502,7 +502,7 @@ impl PluginEntry {
     }
 
     /// Returns the duration of the call in progress, ms, if it exceeds `patience`. Isolated modules get an
-    /// additional second, because they have their own time limit.
+    /// additional second, because they have a separate time limit.
     pub(crate) fn hangs_for(&self, patience: u64) -> Option<u64> {
         let entered = self.entered.load(Ordering::Relaxed);
         let taken = milliseconds().saturating_sub(entered);

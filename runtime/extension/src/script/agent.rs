@@ -202,7 +202,7 @@ enum Value {
     Text(String),
 }
 
-/// Everything that a script remembers about an agent between calls, in the form in which it is saved.
+/// Everything that a script remembers about an agent between calls, in the form used in saves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Remembered {
     memory: BTreeMap<String, Value>,

@@ -23,7 +23,7 @@ const PARTS: u64 = 64;
 const REFERENCE: u64 = 2;
 /// Cost units of a map entry in addition to its value.
 const ENTRY: u64 = 8;
-/// Cost units of a value with its own allocation, such as a host object, an array, or a bound argument.
+/// Cost units of a value with a separate allocation, such as a host object, an array, or a bound argument.
 const PLACE: u64 = 16;
 
 /// A value that is too complex to be copied.

@@ -295,7 +295,7 @@ impl Experiment {
         experiment
     }
 
-    /// Sets the default fitness of an experiment without one, unless its course has a score of its own or
+    /// Sets the default fitness of an experiment without one, unless the course has a separate score or
     /// vehicles cannot arrive on it. In records of older versions, a missing fitness stands for the fitness
     /// of the course.
     fn name_fitness(&mut self) {

@@ -269,7 +269,7 @@ pub(crate) fn plugin_host(arguments: &[OsString]) -> i32 {
 }
 
 /// Drives with each kind of module in a library. Runs in the child process. The library is in a separate
-/// folder, in which the cache may be created.
+/// folder, where the cache may be created.
 fn drive_with(library: &Path) -> anyhow::Result<Found> {
     let folder = library.parent().context("the library is not in a folder")?;
     let (inspected, _) = inspect(library)?;

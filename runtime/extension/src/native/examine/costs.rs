@@ -9,8 +9,8 @@ const MOST_OVER_BUDGET: f64 = 20.0;
 /// Time of a call for a single agent above which a plugin fails, as a multiple of the budget per agent. The
 /// overhead of a call matters less, because there are few calls.
 const MOST_OF_A_CALL: f64 = 1000.0;
-/// Number of calls, of which only the fastest counts. The second constant is the number of additional calls
-/// if all of them were too slow.
+/// Number of calls; only the fastest one counts. The second constant is the number of additional calls if all
+/// of them were too slow.
 const CALLS: u64 = 20;
 const CALLS_AGAIN: u64 = 100;
 /// Number of steps between two measurements of a process. The next constant is the permitted growth of memory
