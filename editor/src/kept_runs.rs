@@ -146,7 +146,7 @@ fn is_same(a: &RunResults, b: &RunResults) -> bool {
     is_as_long && Arc::ptr_eq(&a.scenario, &b.scenario) && a.rows.last() == b.rows.last()
 }
 
-/// Returns results without those of the previous run that they refer to.
+/// Returns results without the results of the previous run that they contain.
 fn without_before(results: &Arc<RunResults>) -> Arc<RunResults> {
     match results.before {
         None => results.clone(),

@@ -401,7 +401,7 @@ fn shape_of(id: RoadId, road: &Arc<Road>) -> RoadShape {
     }
 }
 
-/// The names of parks and water, largest first. Reuses those of `before` if its land is the same.
+/// The names of parks and water, largest first. The names in `before` are reused if its land is the same.
 fn land_names(scenario: &Scenario, before: Option<&Scene>) -> Arc<Vec<LandName>> {
     let same = |scene: &&Scene| std::ptr::eq(scene.scenario.land(), scenario.land());
     if let Some(scene) = before.filter(same) {

@@ -56,7 +56,8 @@ impl Heat {
 pub struct GroundView {
     /// Whether painted layers are shown.
     pub painted: bool,
-    /// Whether the map shows where the watched vehicle has left its plan, and which vehicles have no path.
+    /// Whether the map shows where the watched vehicle has deviated from its plan, and which vehicles have no
+    /// path.
     pub plan: bool,
     /// Whether the costs of cells are shown for the watched vehicle.
     pub costs: bool,
@@ -129,7 +130,8 @@ pub struct Settings {
     pub welcome: bool,
     /// Hashes of the plugins that are allowed to run.
     pub trusted_plugins: BTreeSet<String>,
-    /// Folders whose plugins may run regardless of their hashes, as long as no other user can write there.
+    /// Folders whose plugins may run regardless of their hashes, provided that no other user can write to
+    /// them.
     pub trusted_folders: BTreeSet<PathBuf>,
 }
 

@@ -108,7 +108,7 @@ fn in_words(row: &TimeRow) -> String {
     )
 }
 
-/// Shows the curves of the run, and those of the previous run thin and pale. Returns the clicked time.
+/// Shows the curves of the run. Those of the previous run are thin and pale. Returns the clicked time.
 fn curves(ui: &mut Ui, theme: Theme, results: &RunResults, at: Option<f64>) -> Option<f64> {
     let before = results.before.as_ref();
     let (rows, before) = (

@@ -335,7 +335,7 @@ fn edit(ui: &mut Ui, model: &Model, script: &str, lines: MarkedLines, text: &mut
 /// Width of the line numbers, points.
 const NUMBERS: i8 = 40;
 
-/// Shows line numbers, with that of the erroneous line highlighted.
+/// Shows line numbers. The number of the line with the error is highlighted.
 fn numbers(ui: &Ui, theme: Theme, output: &TextEditOutput, lines: MarkedLines) {
     let painter = ui.painter().with_clip_rect(output.response.rect);
     let right = output.response.rect.left() + f32::from(NUMBERS) - 8.0;

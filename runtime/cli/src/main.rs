@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 /// Allocator of the program. Each step reads data scattered over some hundred MB. With pages of 4 KiB,
 /// translating addresses takes as long as reading the data, so this allocator requests pages of 2 MiB where
-/// available. The system's allocator does that only if an environment variable is set.
+/// they are available. The system's allocator does so only if an environment variable is set.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -36,7 +36,7 @@ pub(crate) fn out() -> Visible<StdoutLock<'static>> {
 #[cfg(unix)]
 static KEPT: std::sync::OnceLock<std::os::fd::OwnedFd> = std::sync::OnceLock::new();
 
-/// Reserves standard output for a document, so that everything else is printed to standard error from now on.
+/// Reserves standard output for a document. From then on, everything else is printed to standard error.
 #[cfg(unix)]
 pub(crate) fn keep_stdout() -> Result<Box<dyn Write>> {
     use std::os::fd::AsFd;

@@ -51,7 +51,7 @@ pub struct Hang {
     pub milliseconds: u64,
 }
 
-/// Reports hanging native calls and unread events to a thread other than that of the host.
+/// Reports hanging native calls and unread events to threads other than the thread of the host.
 #[derive(Clone)]
 pub struct CallWatch(Arc<Catalogue>);
 

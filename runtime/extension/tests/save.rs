@@ -98,7 +98,7 @@ fn plugins_get_their_state_back() {
     }
 }
 
-/// Saves at a random step, and compares all later snapshots with those of the restored world.
+/// Saves at a random step, and compares all later snapshots with the snapshots of the restored world.
 fn hold_at_random(bench: &Bench, name: &str, options: &RunOptions, random: &mut Random) {
     let (scenario, registry) = (shipped(name), bench.host().registry());
     let mut whole = World::new(&scenario, &registry, options).unwrap();

@@ -181,8 +181,8 @@ impl Rewind {
         self.is_due = false;
     }
 
-    /// Returns the run at one of its steps. `on_the_way` is the same run at another step. If that step is
-    /// between the checkpoint and the wanted step, this run is continued.
+    /// Returns the run at one of its steps. `on_the_way` is the same run at another step. It is continued if
+    /// this step lies between the checkpoint and the requested step.
     ///
     /// # Errors
     /// If the moment cannot be reproduced, with a message.

@@ -282,7 +282,7 @@ impl ObservedRun {
         })
     }
 
-    /// Returns this run at one of its checkpoints.
+    /// Returns this run at a checkpoint.
     pub(crate) fn at(
         &self,
         checkpoint: &Checkpoint,

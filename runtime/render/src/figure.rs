@@ -101,7 +101,7 @@ const BODY: [Corner; 9] = [
     (-0.97, 0.76),
     (-1.0, 0.4),
 ];
-/// Half of the outline of the windows, and half of that of the roof inside them.
+/// Half of the outline of the windows, and half of the outline of the roof inside them.
 const WINDOWS: [Corner; 7] = [
     (0.44, 0.0),
     (0.42, 0.5),

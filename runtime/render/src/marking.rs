@@ -78,8 +78,8 @@ enum Style {
     Centre,
     /// Line between the directions of an avenue, double along its whole length.
     Avenue,
-    /// Line between lanes of the same direction. The direction is that of increasing s if `forward`,
-    /// otherwise that of decreasing s.
+    /// Line between lanes of the same direction, which is that of increasing s if `forward` and that of
+    /// decreasing s otherwise.
     Lanes { forward: bool },
     /// Line that must not be crossed between lanes of the same direction. It is solid on the side from which
     /// crossing is prohibited.

@@ -213,7 +213,7 @@ const BY_NIGHT: [(u32, u32); 41] = [
     (CONTOUR, 0x8C7A5E),
 ];
 
-/// Converts a colour of the map to the dark theme. Colours in the table are replaced, those of vehicles and
+/// Converts a colour of the map to the dark theme. Colours in the table are replaced, colours of vehicles and
 /// lamps stay the same, and all others are darkened.
 pub fn by_night(color: Color) -> Color {
     let byte = |c: f32| (c * 255.0).round() as u32;

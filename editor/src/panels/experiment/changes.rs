@@ -118,7 +118,7 @@ impl Tables {
         tables.filter(|(_, rules)| !rules.is_empty()).collect()
     }
 
-    /// Table, row and column of a gene that is one of the rules.
+    /// Table, row and column of a gene; `None` if the gene is not a rule.
     fn place(&self, gene: &Gene) -> Option<(usize, usize, usize)> {
         if gene.module != self.module {
             return None;

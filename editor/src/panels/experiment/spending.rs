@@ -230,7 +230,7 @@ pub(super) fn learning(ui: &mut Ui, learning: &mut Learning) {
     }
 }
 
-/// The module that computes the fitness of drives: the selected one, or that of the course.
+/// The module that computes the fitness of drives: the selected module, or that of the course.
 fn module_of(experiment: &Experiment) -> Option<String> {
     match &experiment.fitness {
         Some(NameOr::Name(name)) => Some(name.clone()),

@@ -81,7 +81,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// The row of a vehicle type, with its cost and whether it differs from that of all others.
+/// The row of a vehicle type. It shows whether the type has a separate cost, and this cost.
 fn own_cost(ui: &mut Ui, subject: &mut Subject<'_, PaintLayer>, id: PaintId, key: &str) {
     let own = subject.object.vehicles.get(key).copied();
     let mut is_own = own.is_some();

@@ -114,7 +114,7 @@ fn check_kind(path: &Path, data: &[u8]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// While this value exists, new files are readable only by their owner from the first byte on.
+/// As long as this value exists, new files can be read only by their owner, from the first byte on.
 struct OwnFilesOnly {
     #[cfg(unix)]
     before: rustix::fs::Mode,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Identity of a file, by its path and by its number on the disk.
 #[derive(Debug, Clone)]
 pub(super) struct Identity {
-    /// The path without links and `..`, as far as the path exists.
+    /// The path without links and `..`, resolved as far as the path exists.
     path: PathBuf,
     /// Number of the file in the system, which is the same under all its names; `None` for a new file.
     number: Option<Number>,

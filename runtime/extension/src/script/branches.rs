@@ -86,7 +86,8 @@ pub(super) fn with_choices(text: &str, plan: &[Choice]) -> Option<String> {
     Some(decided)
 }
 
-/// Returns a constant that is as long as a condition, or slightly longer, and has as many lines.
+/// Returns a constant of the same length as a condition, or slightly longer, and with the same number of
+/// lines.
 fn decided_condition(condition: &str, takes_body: bool) -> String {
     let word = if takes_body { " true " } else { " false " };
     let blank = |letter: char| if letter == '\n' { '\n' } else { ' ' };

@@ -107,8 +107,8 @@ pub fn not_checked(results: &Results) -> Vec<NotChecked> {
 }
 
 impl RunSeries<'_> {
-    /// Compares the head and the end of results with those of this experiment, without running anything.
-    /// Returns the errors as messages.
+    /// Compares the head and the end of results with this experiment, without running anything. Returns the
+    /// errors as messages.
     ///
     /// # Errors
     /// If the results belong to another experiment, or the experiment cannot be carried out.
@@ -228,7 +228,7 @@ impl RunSeries<'_> {
     }
 }
 
-/// Whether a row equals the one in the file. A failed run has to fail again, but possibly with another
+/// Whether a row is equal to the row in the file. A failed run has to fail again, but possibly with another
 /// message, because the time and manner of a failure may depend on the machine.
 fn is_same(written: &RunRow, found: &RunRow) -> bool {
     if written.failed.is_some() {

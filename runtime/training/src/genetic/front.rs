@@ -56,8 +56,8 @@ pub struct Standing {
     /// A driver that is no worse in any mean and better in at least one. If there are several, it is the
     /// first of them. `None` if this driver is on the front.
     pub beaten_by: Option<String>,
-    /// Whether a driver that beats this one is better by more than chance. Courses are compared one by one,
-    /// and p must be below 0.05 in one of the objectives after Holm's correction for all of them.
+    /// Whether a driver that beats this one is better by more than chance. Results are compared course by
+    /// course, and p must be below 0.05 in one of the objectives after Holm's correction for all of them.
     pub is_sure: bool,
 }
 

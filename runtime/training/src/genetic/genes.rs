@@ -292,7 +292,7 @@ impl Genome {
         }
     }
 
-    /// Describes the values: first those of rules, as tables, then those of the other genes.
+    /// Describes the values: first the rules, as tables, and then the other genes.
     pub fn in_words(&self, chromosome: &[f64]) -> String {
         let mut text = String::new();
         for (table, controller) in CHROMOSOME.iter().enumerate() {

@@ -155,7 +155,7 @@ impl Problem {
     }
 
     /// Runs a set of genes on consecutive courses, starting with a seed, and returns results like those of
-    /// `bench`. `None` if one of the runs neither has a row nor failed.
+    /// `bench`. `None` if one of the runs has neither a row nor a failure.
     ///
     /// # Errors
     /// If the course cannot be driven with these genes.

@@ -113,7 +113,8 @@ fn pair(first: &Results, other: &Results, level: f64) -> anyhow::Result<Paired> 
     })
 }
 
-/// Returns the fitness of the other results minus that of the first results, for the seeds that both have.
+/// Returns the fitness of the other results minus that of the first results, for the seeds that occur in
+/// both.
 pub(super) fn differences(first: &Results, other: &Results) -> anyhow::Result<Vec<f64>> {
     let pairs = pairs(first, other)?;
     Ok(pairs.iter().map(|(first, other)| other - first).collect())

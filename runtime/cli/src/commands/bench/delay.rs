@@ -1,6 +1,6 @@
 //! `roadwright bench delay`: delay at a signal with random arrivals, compared with Webster's formula.
 //!
-//! The delay is the travel time of a trip minus that of the same trip without stops.
+//! The delay is the travel time of a trip minus the travel time of the same trip without stops.
 
 use super::arguments::{Delay as Arguments, Hand, Kind};
 use super::saturation::{headways, signals};

@@ -33,7 +33,7 @@ struct Row {
     starts: u32,
     crashed: u32,
     arrived: u32,
-    /// Number of drives that lasted as long as the course allows.
+    /// Number of drives that lasted until the time limit of the course.
     survived: u32,
     /// Median time at the end of all drives, s.
     median_s: f64,
