@@ -13,8 +13,8 @@ pub(super) struct Report {
     experiment: String,
     generations: Vec<GenerationReport>,
     champion: ChampionReport,
-    /// Results of the champion on courses that were not used for training or selection, as printed by `bench
-    /// run --json`.
+    /// Results of the champion on courses that were not used for training or selection, as printed by
+    /// `bench run --json`.
     held_out: Summary,
     /// Results of the initial values on the same courses.
     start: Summary,

@@ -117,10 +117,8 @@ impl Registrar {
     }
 }
 
-///  value;`, where the object has the same name as in scripts, both in the signature and in the
-/// value.=>Defines read-only properties by a table with rows `"name" -> "type", "doc" => value;`. In the
-/// signature and in the value, the object has the same name as in scripts.=> value;`, where the object has
-/// the same name as in scripts, both in the signature and in the value.
+/// Defines read-only properties by a table with rows of the form `"name" -> "type", "doc" => value;`. In the
+/// signature and in the value, the object has the same name as in scripts.
 macro_rules! properties {
     ($api:ident, $object:ident: $type:ty;
      $($name:literal -> $result:literal, $doc:literal => $value:expr;)*) => {$(
