@@ -1,5 +1,5 @@
-//! Carries out the actions of a frame after the frame. This file maps actions to methods, which are in the
-//! files of their subjects.
+//! Carries out the actions of a frame once the frame is complete. This file maps actions to methods, which
+//! are in the files of their subjects.
 //!
 //! Both tables have no wildcard, so that an action or a command without a handler does not compile.
 
@@ -15,7 +15,7 @@ use crate::sharing;
 use roadwright_geometry::DVec2;
 use roadwright_simulation::CouplingOrder;
 
-/// Factors for the sizes of the interface and of brushes.
+/// Factor of one step when the interface or a brush is resized.
 const ZOOM_STEP: f32 = 1.1;
 const BRUSH_STEP: f64 = 1.25;
 
@@ -43,13 +43,13 @@ impl Editor {
         self.cx.model.status = self.cx.view.canvas.hand.tool().status(&context);
     }
 
-    /// Carries out an action and the requests that follow from it.
+    /// Carries out an action and the requests that it triggers.
     fn run(&mut self, action: Action) {
         self.dispatch(action);
         self.do_what_follows();
     }
 
-    /// Carries out the requests of subjects to each other.
+    /// Carries out the requests that subjects send to each other.
     pub(crate) fn do_what_follows(&mut self) {
         while let Some(request) = self.cx.take_next() {
             self.answer(request);

@@ -174,7 +174,7 @@ impl Editor {
         self.cx.egui.request_repaint();
     }
 
-    /// Whether no background work is pending, such as derived data, checks, pictures of the map, files, and
+    /// Whether all background work is finished, such as derived data, checks, pictures of the map, files, and
     /// orders to the simulation.
     pub fn is_settled(&self) -> bool {
         let revision = self.cx.model.document.revision();

@@ -177,7 +177,7 @@ impl Editing {
         }
     }
 
-    /// The centre of the selection. If there is none, shows a message.
+    /// The centre of the selection. Shows a message if nothing can be rotated.
     fn middle_to_turn_about(&mut self, cx: &mut Context) -> Option<DVec2> {
         let middle = mirror::middle(cx.model.document.scenario(), &cx.model.selection);
         if middle.is_none() {

@@ -30,7 +30,7 @@ pub struct Background {
 /// A picture that was read from a file.
 pub struct Picked {
     image: ColorImage,
-    /// The contents of its file.
+    /// The contents of the picture file.
     source: Arc<[u8]>,
     is_png: bool,
 }
@@ -64,8 +64,7 @@ pub fn read(path: &Path) -> Result<Picked, String> {
     })
 }
 
-/// Reads the picture beside a scenario with its placement, as unpacked from a bundle; `None` if there is
-/// none.
+/// Reads the picture beside a scenario and its placement, as unpacked from a bundle; `None` if there is none.
 pub(crate) fn beside(folder: &Path) -> Option<Result<(Picked, Placement), String>> {
     let path = folder.join(PLACEMENT);
     if !path.exists() {

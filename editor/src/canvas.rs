@@ -38,8 +38,8 @@ const MENU_REACH: f64 = 6.0;
 const ZOOM_RATE: f64 = 0.004;
 
 /// The view while a frame is being created. It is copied from the model, changed by the mouse, and used to
-/// draw the map; differences are then sent to the model. So the ground stays under the pointer during a drag,
-/// although the model changes only after the frame.
+/// draw the map; differences are then sent to the model. The ground therefore stays under the pointer during
+/// a drag, although the model changes only after the frame.
 #[derive(Clone, Copy)]
 struct View {
     camera: Camera,
@@ -56,7 +56,7 @@ impl View {
         }
     }
 
-    /// Stops following a vehicle, because otherwise the map would jump back to it.
+    /// Stops following a vehicle. Otherwise, the map would jump back to it.
     fn leave_vehicle(&mut self) {
         self.follows = false;
     }
@@ -100,7 +100,7 @@ pub struct Canvas {
     menu_vehicle: Option<u64>,
     /// Screen rectangle of the map in the last frame.
     pub rect: Rect,
-    /// Whether the map has had its first rectangle.
+    /// Whether the rectangle of the map is known.
     pub has_rect: bool,
     /// Buffer of vehicles, reused between frames to avoid allocation.
     dots: Vec<VehicleDot>,

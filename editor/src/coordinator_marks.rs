@@ -1,5 +1,5 @@
-//! Decisions of a selected junction or road on the map: turns as arrows, wait or go marks at lane ends,
-//! occupied and free car lengths, and planned routes of vehicles.
+//! Overlays for a selected junction or road: turns as arrows, wait or go marks at lane ends, occupied and
+//! free car lengths, and planned routes of vehicles.
 
 use crate::marks::Board;
 use crate::model::Model;
@@ -52,7 +52,7 @@ impl Board<'_> {
         }
     }
 
-    /// Draws the turns of a junction, with free ones on top, and the radii of its corners.
+    /// Draws the turns of a junction, with unblocked ones on top, and the radii of its corners.
     fn turns(&self, junction: &Junction, now: Option<&JunctionInspection>) {
         let state = |path: &ConnectingPath| {
             let mut turns = now?.turns.iter();
@@ -79,8 +79,8 @@ impl Board<'_> {
         self.corners(junction);
     }
 
-    /// Draws the explained connection and its conflicts. Conflicts in which it yields have the warning
-    /// colour.
+    /// Draws the explained connection and its conflicts. Conflicts in which the connection yields are drawn
+    /// in the warning colour.
     fn explained(&self, model: &Model, id: NodeId, junction: &Junction) {
         let mut paths = junction.paths.iter();
         let Some(number) = paths.position(|path| Some((path.from, path.to)) == model.explained)

@@ -10,7 +10,8 @@ use roadwright_scenario::check::{Finding, check};
 use roadwright_simulation::unreachable_over_ground;
 use std::sync::Arc;
 
-/// A revision of a scenario to derive a scene from, and the previous scene, whose unchanged roads are reused.
+/// A revision of a scenario from which a scene is derived, and the previous scene, whose unchanged roads are
+/// reused.
 type SceneQuestion = (Arc<Scenario>, u64, Arc<Scene>);
 type CheckQuestion = (Arc<Scenario>, u64);
 
@@ -18,12 +19,12 @@ type CheckQuestion = (Arc<Scenario>, u64);
 pub(crate) struct Derivation {
     scenes: Worker<SceneQuestion, Scene>,
     checks: Worker<CheckQuestion, (u64, Vec<Finding>)>,
-    /// Destinations off the lanes, which may take a second or two.
+    /// Checks destinations off the lanes, which may take a second or two.
     ground_checks: Worker<CheckQuestion, (u64, Vec<Finding>)>,
     checked: (u64, Vec<Finding>),
     ground_checked: (u64, Vec<Finding>),
     routes: RoutePlanner,
-    /// Epoch of the context and revision of the document of the last request.
+    /// Epoch of the context and revision of the document at the last request.
     asked: (u64, u64),
 }
 

@@ -1,8 +1,7 @@
 //! Opening, importing, saving, recovering and leaving documents.
 //!
-//! Reading and writing are background jobs, so it often has to be checked whether the document has been
-//! edited meanwhile, and whether it is still the same document. Both are answered by comparing `(id, state)`
-//! of the document with the pair at the start of the job.
+//! Reading and writing are background jobs, so the document may have been edited or replaced meanwhile. Both
+//! are detected by comparing `(id, state)` of the document with the pair at the start of the job.
 
 use crate::autosave::{Autosave, Recovery};
 use crate::context::Context;
@@ -36,7 +35,7 @@ pub(crate) struct DocumentFlow {
     autosave: Option<Autosave>,
     /// A save that waits for the one in progress.
     next_save: Option<(PathBuf, Option<Next>)>,
-    /// State of the document at the time when another one was requested.
+    /// State of the document when another one was requested.
     load_state: Option<DocumentState>,
     /// A document that was read while the old one was still being edited.
     loaded: Option<Document>,
@@ -68,7 +67,7 @@ impl DocumentFlow {
         }
     }
 
-    /// Whether the document's file has been checked in the frame at `time`.
+    /// Whether the document's file was checked in the frame at `time`.
     pub(crate) fn has_looked(&self, time: f64) -> bool {
         self.disk_looked_at == time
     }
@@ -146,7 +145,7 @@ impl DocumentFlow {
     }
 
     /// Autosaves edits, and checks once a second whether another program has written the file. Returns
-    /// whether it has checked now.
+    /// whether it checked the file this time.
     pub(crate) fn look_at_files(&mut self, cx: &mut Context, time: f64) -> bool {
         // A world shown in place of the document needs no autosave.
         self.keep(cx.own_document(), time);
@@ -248,7 +247,7 @@ impl DocumentFlow {
         cx.jobs.push(Job::save(scenario, path, state, then, wake));
     }
 
-    /// An unnamed scenario takes the name of its first file.
+    /// Names an unnamed scenario after its first file.
     fn name_after(&mut self, cx: &mut Context, path: &Path) {
         let document = &cx.model.document;
         let about = document.scenario().about();
@@ -338,7 +337,7 @@ impl DocumentFlow {
         }
     }
 
-    /// Continues with the next operation, which unsaved changes no longer prevent.
+    /// Continues with the next operation without checking for unsaved changes.
     fn go(&mut self, cx: &mut Context, next: Next) {
         cx.model.dialog = Dialog::None;
         // The next document replaces the one set aside, which may have to be saved first.

@@ -18,13 +18,14 @@ use std::sync::Arc;
 const SIMPLIFY_TOLERANCE: f64 = 0.5;
 /// Length of added turn lanes, m.
 const TURN_LANE: f64 = 30.0;
-/// Distance from a road within which the pointer sets the split point, in points, and its minimum in metres.
+/// Maximum distance from a road at which the pointer sets the split point, in points, and its minimum in
+/// metres.
 const SPLIT_REACH: f64 = 20.0;
 const SPLIT_REACH_METRES: f64 = 6.0;
 /// Offset of a duplicate from the original, points.
 const DUPLICATE_SHIFT: f64 = 24.0;
 
-/// Requests about the selection and the scenario.
+/// Actions on the selection and the scenario.
 pub(crate) enum EditAction {
     /// Undoes the last step.
     Undo,
@@ -54,7 +55,7 @@ pub(crate) enum EditAction {
     SelectSimilar,
     /// Moves the selection by this many steps to the east and to the north.
     Nudge(DVec2),
-    /// Makes a group of the selection.
+    /// Groups the selection.
     Group,
     /// Dissolves the groups of the selection.
     Ungroup,
@@ -330,7 +331,8 @@ impl Editing {
         self.apply_or_say(cx, "Merge junctions", merged);
     }
 
-    /// Separates the selected junction, which reverts [`merge_junctions`](Self::merge_junctions).
+    /// Separates the merged nodes of the selected junction. This reverts
+    /// [`merge_junctions`](Self::merge_junctions).
     fn part_junctions(&mut self, cx: &mut Context) {
         let Some(ObjectId::Node(node)) = cx.model.single() else {
             cx.say(Tone::Refused, "Select a junction.");
@@ -368,8 +370,8 @@ impl Editing {
 }
 
 impl EditAction {
-    /// Whether the stroke in progress has to be cancelled first. The tool computes each state of a stroke
-    /// from the document before the stroke, so it would revert the change.
+    /// Whether this action needs the stroke in progress to be cancelled first. The tool computes each state
+    /// of a stroke from the document before the stroke, so it would revert the change.
     fn needs_free_hands(&self) -> bool {
         match self {
             Self::Redo

@@ -27,12 +27,12 @@ pub struct FolderRow {
     pub name: String,
 }
 
-/// The folder in the path dialog, and its contents as far as known.
+/// The folder in the path dialog, and those of its contents that are already known.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ListedFolder {
     /// The folder.
     pub wanted: PathBuf,
-    /// The contents that were read last, which may still be those of another folder.
+    /// The contents that were read last. They may still belong to another folder.
     pub list: Arc<FolderList>,
     /// Time of the last request, s.
     pub(crate) asked_at: f64,

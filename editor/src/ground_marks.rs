@@ -1,5 +1,5 @@
-//! Overlays of open ground: painted layers, and what the watched vehicle plans on: costs of cells, forecasts, its
-//! plan, and the search that found it.
+//! Overlays of open ground: painted layers and the planning data of the watched vehicle (costs of cells,
+//! forecasts, its plan, and the search that found it).
 
 use crate::live::{LivePicture, PathNotice};
 use crate::map_view::MapView;
@@ -11,13 +11,13 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::{CellBlock, PaintCost, PaintLayer, Scenario};
 use roadwright_simulation::{CellFactors, GroundInspection, PLAIN_FACTOR, SearchOrder};
 
-/// Maximum number of runs of painted cells that are drawn: more could not be told apart.
+/// Maximum number of runs of painted cells that are drawn. More could not be told apart.
 const MOST_RUNS: usize = 30_000;
 /// Opacity of painted cells, 0 to 1.
 const PAINT_OPACITY: f32 = 0.28;
 /// Maximum number of vehicles with a sign.
 const MOST_SIGNS: usize = 200;
-/// Doublings of the factor of plain ground at which a cell has its strongest colour.
+/// Number of doublings of the cost of plain ground at which a cell reaches its strongest colour.
 const MOST_DOUBLINGS: f64 = 6.0;
 
 impl Board<'_> {
@@ -53,7 +53,7 @@ impl Board<'_> {
         self.painter.add(Shape::mesh(mesh));
     }
 
-    /// Draws what the watched vehicle plans on, below roads and vehicles.
+    /// Draws the planning data of the watched vehicle, below roads and vehicles.
     pub(crate) fn planning_ground(&self, view: GroundView, seen: &GroundInspection) {
         if view.costs
             && let Some(cells) = &seen.cells
@@ -77,7 +77,8 @@ impl Board<'_> {
         }
     }
 
-    /// The cells that cost more or less than plain ground: blocked ones dark, dear ones red, cheap ones green.
+    /// The cells that cost more or less than plain ground: blocked ones dark, expensive ones red, cheap ones
+    /// green.
     fn cell_factors(&self, cells: &CellFactors) {
         let mut mesh = Mesh::default();
         let blocked = self.theme.ink().gamma_multiply(0.45);
@@ -109,7 +110,8 @@ impl Board<'_> {
         self.painter.add(Shape::mesh(mesh));
     }
 
-    /// The first cells that a search has expanded, from light to strong, and its path once all are shown.
+    /// Draws the first cells that a search has expanded, from light to strong, and its path once all cells
+    /// are shown.
     fn search_order(&self, search: &SearchOrder, shown: usize) {
         let accent = self.theme.tone(Tone::Accent);
         let mut mesh = Mesh::default();
@@ -139,8 +141,8 @@ impl Board<'_> {
         Rect::from_two_pos(self.at(low), self.at(low + DVec2::splat(edge)))
     }
 
-    /// Signs at vehicles that have no path (a cross and the reason), and at those for which it is not known yet
-    /// whether there is one (three dots).
+    /// Draws a cross and the reason at vehicles that have no path, and three dots at vehicles that are still
+    /// searching for one.
     pub(crate) fn path_signs(&self, notices: &[PathNotice]) {
         let seen = notices.iter().map(|notice| (self.at(notice.at), notice));
         let seen = seen.filter(|(at, _)| self.rect.expand(20.0).contains(*at));
@@ -173,7 +175,7 @@ impl Board<'_> {
         }
     }
 
-    /// A dashed ring around the watched vehicle while it disagrees with its plan.
+    /// Draws a dashed ring around the watched vehicle while it deviates from its plan.
     pub(crate) fn disagreement(&self, live: &LivePicture) {
         let Some(seen) = live.planning.as_ref().filter(|seen| seen.disagrees) else {
             return;

@@ -43,14 +43,14 @@ pub(crate) struct Hand {
     last_click: Option<(f64, Pos2)>,
     /// Modifier keys at the last event.
     held: Modifiers,
-    /// Set while Space is held for panning, and `true` once the map has been panned.
+    /// Set while Space is held for panning; `true` once the map has been panned.
     space: Option<bool>,
 }
 
 /// The state that mouse input reads in a frame, and the list of actions that it adds to.
 pub(crate) struct Reach<'a> {
     pub(crate) model: &'a Model,
-    /// The view in this frame, which the model may not have yet.
+    /// The view in this frame, which the model may not have received yet.
     pub(crate) camera: Camera,
     /// The rectangle of the map on the screen.
     pub(crate) rect: Rect,
@@ -259,7 +259,7 @@ impl Hand {
         }
     }
 
-    /// Handles a click at a world point, m, that was not made with the mouse.
+    /// Handles a click at a world point, m, that did not come from the mouse.
     pub(crate) fn click_at(&mut self, at: DVec2, reach: &mut Reach<'_>) {
         let pointer = Pointer {
             at,
@@ -311,7 +311,7 @@ pub(crate) fn vehicle_at(point: DVec2, model: &Model, camera: &Camera) -> Option
         .map(|(_, agent)| agent)
 }
 
-/// Watches a driving vehicle, and selects its agent if it is in the scenario; vehicles of flows have no agent
+/// Watches a driving vehicle, and selects its agent if it is in the scenario. Vehicles of flows have no agent
 /// to select.
 fn watch(agent: u64, reach: &mut Reach<'_>) {
     reach.actions.push(Action::Watch(Some(agent)));

@@ -1,11 +1,11 @@
-//! The chip on the map that lists hidden parts, so that users do not think they are lost.
+//! The chip on the map that lists hidden parts, so that users do not think that these are lost.
 
 use crate::command::Command;
 use crate::model::{Action, Model};
 use crate::tools::Tone;
 use egui::{Align2, Button, FontId, Rect, Ui, vec2};
 
-/// Maximum number of parts that are named. For more parts, the chip shows how many there are.
+/// Maximum number of parts listed by name. If there are more, the chip shows only their number.
 const MOST_NAMES: usize = 3;
 /// Distance from the upper edge of the map, points. It leaves room for the legend of the heat map.
 const TOP: f32 = 12.0;

@@ -123,7 +123,7 @@ fn trees(sign: &Sign<'_>) {
     }
 }
 
-/// A brush with the stroke that it has drawn.
+/// Draws a brush and its stroke.
 fn brush(sign: &Sign<'_>) {
     sign.outline(&[(0.78, 0.08), (0.92, 0.22), (0.6, 0.56), (0.45, 0.41)]);
     sign.outline(&[

@@ -23,7 +23,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// A file dialog that closes within this time was never shown, because the desktop has no file dialog.
+/// Shortest time after which a user can close a file dialog. If it closes earlier, the desktop has no file
+/// dialog.
 const NO_PERSON: Duration = Duration::from_millis(300);
 
 /// Outcome of a job.

@@ -39,7 +39,7 @@ pub enum Side {
 pub struct KeptRuns {
     list: Vec<KeptRun>,
     last: u64,
-    /// The run on the left.
+    /// The first run to compare.
     pub a: Side,
     /// The run on the right.
     pub b: Side,
@@ -146,7 +146,7 @@ fn is_same(a: &RunResults, b: &RunResults) -> bool {
     is_as_long && Arc::ptr_eq(&a.scenario, &b.scenario) && a.rows.last() == b.rows.last()
 }
 
-/// Returns results without those of the previous run.
+/// Returns results without the results of the previous run that they contain.
 fn without_before(results: &Arc<RunResults>) -> Arc<RunResults> {
     match results.before {
         None => results.clone(),

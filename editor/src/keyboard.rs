@@ -210,7 +210,7 @@ impl Keyboard<'_> {
     }
 }
 
-/// Combines controls: those of the keys, or those of a gamepad where no key is held.
+/// Combines the controls from keys and from a gamepad. The gamepad is used where no key is held.
 fn with_pad(keys: HandControls, pad: HandControls) -> HandControls {
     let first = |key: f64, pad: f64| if key == 0.0 { pad } else { key };
     HandControls {

@@ -19,20 +19,21 @@ const MOST_NAMES: usize = 120;
 const FARTHEST_PLACE: f64 = 0.5;
 /// Distance between repetitions of a street's name, points.
 const AGAIN: f32 = 520.0;
-/// Minimum length of a street for a name, points.
+/// Minimum length of a street that gets a name, points.
 const LEAST_ROOM: f64 = 40.0;
-/// Minimum area of land for a name, square points.
+/// Minimum area of land that gets a name, square points.
 const LEAST_LAND: f64 = 3_000.0;
 /// Width of the halo around letters, points.
 const HALO: f32 = 2.0;
-/// Minimum difference between the width of a road and the height of capital letters at which a name is
-/// written on the asphalt, points.
+/// Minimum amount by which a road must be wider than the height of capital letters for a name to be written
+/// on the asphalt, points.
 const ROOM_AROUND: f32 = 5.0;
 
 impl Board<'_> {
     /// Draws street names along their roads where there is room. On asphalt, letters are light, with a halo
-    /// in the colour of the asphalt that hides the markings below. On roads thinner than the letters they are
-    /// dark, with a halo in the colour of the ground. On the pale roads of a heat map all are dark.
+    /// in the colour of the asphalt that hides the markings below. On roads thinner than the letters, they
+    /// are dark, with a halo in the colour of the ground. On the pale roads of a heat map, all names are
+    /// dark.
     pub(crate) fn street_names(&self, scene: &Scene, options: &ToolOptions, is_pale: bool) {
         let (low, high) = self.camera.view(self.rect);
         let size = font_size(self.camera.scale);

@@ -92,7 +92,7 @@ fn gesture(context: &egui::Context) -> Gesture {
     }
 }
 
-/// Genes of a new experiment: the rules of the stack's modules if there are any.
+/// Genes of a new experiment: the rules of the stack's modules, if they have any.
 fn first_genes(
     experiment: &Experiment,
     scenario: Option<&Scenario>,

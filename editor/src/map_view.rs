@@ -1,5 +1,5 @@
-//! The camera on the screen. The core uses offsets from the centre of the map; this module adds the rectangle
-//! of the map in the window.
+//! The camera on the screen. The core uses offsets from the centre of the map, and this module adds the
+//! rectangle of the map in the window.
 
 use crate::camera::Camera;
 use egui::{Pos2, Rect, Vec2};

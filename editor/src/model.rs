@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Speeds of the simulation.
+/// Available speeds of the simulation.
 pub(crate) const SPEEDS: [f64; 11] = [
     0.1,
     0.25,
@@ -48,11 +48,12 @@ pub(crate) const SPEEDS: [f64; 11] = [
 ];
 
 /// The state of the editor, apart from the widgets. Panels, the map and keys read it and send [`Action`]s; it
-/// changes in one place, after the frame. Between frames it also takes in results of background work: scenes,
-/// findings, files, the newest snapshot of the run.
+/// changes in one place, after the frame. Between frames, results of background work are also put into it:
+/// scenes, findings, files, the newest snapshot of the run.
 ///
-/// So every widget of a frame sees the same state, in whatever order panels are drawn. State that only a
-/// widget needs (typed text, the stroke in progress, the docking of panels) belongs to the view state.
+/// All widgets of a frame therefore see the same state, regardless of the order in which panels are drawn.
+/// State that only a widget needs (typed text, the stroke in progress, the docking of panels) belongs to the
+/// view state.
 pub struct Model {
     /// The edited scenario.
     pub document: Document,
@@ -106,7 +107,7 @@ pub struct Model {
     pub status: String,
     /// World point under the pointer, m.
     pub pointer: Option<DVec2>,
-    /// Background work: its description and progress, 0 to 1; `None` if unknown.
+    /// Background work: its description, and its progress from 0 to 1 (`None` if unknown).
     pub job: Option<(String, Option<f32>)>,
     /// Autosaves of sessions that crashed.
     pub recoveries: Vec<Recovery>,
@@ -139,7 +140,7 @@ impl Model {
         self.live.as_ref().is_some_and(|live| live.is_playing)
     }
 
-    /// Agents of the run that have no path, or of which it is not known yet whether they have one.
+    /// Agents of the run that have no path or are still searching for one.
     pub(crate) fn without_path(&self) -> &[PathNotice] {
         self.live.as_ref().map_or(&[], |live| &live.without_path)
     }
@@ -177,7 +178,7 @@ pub struct OpenBundle {
     pub path: PathBuf,
     /// Its contents.
     pub bundle: Bundle,
-    /// Modules and files that its scenario uses but that are missing here.
+    /// Modules and files that its scenario needs and that are missing here.
     pub lacks: Vec<Lack>,
     /// Its road presets that the user does not have.
     pub presets: Vec<RoadPreset>,
@@ -258,7 +259,7 @@ impl Purpose {
         }
     }
 
-    /// The same extensions without everything before the last dot, as desktop dialogs need them.
+    /// The same extensions, reduced to the part after the last dot, as desktop dialogs need them.
     pub(crate) fn extensions(self) -> Vec<&'static str> {
         let last = |ending: &&'static str| ending.rsplit('.').next();
         self.endings().iter().filter_map(last).collect()
@@ -396,7 +397,7 @@ pub enum Action {
     BackToPresent,
     /// Sets the controls of the vehicle driven by hand; `None` returns it to its modules.
     Drive(Option<HandControls>),
-    /// Couples or uncouples trailers of a driving agent.
+    /// Couples or uncouples the trailers of a driving agent.
     Coupling(u64, CouplingOrder),
     /// Moves the background picture, m.
     MoveBackground(DVec2),
@@ -412,15 +413,15 @@ pub enum Action {
     ShowPanel(PanelId),
     /// Opens the system's dialog for a path.
     Browse(Purpose, Option<Next>),
-    /// Lists another folder.
+    /// Lists another folder in the path dialog.
     ListFolder(PathBuf),
     /// Asks for a path, with a suggestion.
     AskPath(Purpose),
     /// Handles an entered path.
     Path(PathBuf, Purpose, Option<Next>),
-    /// Starts an operation that would lose unsaved changes, after asking for confirmation.
+    /// Asks for confirmation, and then starts an operation that would lose unsaved changes.
     Leave(Next),
-    /// Starts such an operation without asking, because it has been confirmed.
+    /// Starts such an operation without asking, because the user has already confirmed it.
     Go(Next),
     /// Discards the autosaves of crashed sessions.
     DiscardRecoveries,
@@ -431,7 +432,7 @@ pub enum Action {
         /// Whether to add its road presets to the user's own.
         presets: bool,
     },
-    /// Reloads the file.
+    /// Reloads the document from its file.
     Reload,
     /// Keeps the document and ignores the file on disk.
     KeepMine,
@@ -476,11 +477,11 @@ pub enum ModuleAction {
     Decline(String),
     /// Reloads the module's file.
     Reload(String),
-    /// Disables (`true`) or enables the module.
+    /// Disables (`true`) or enables (`false`) the module.
     Disable(String, bool),
-    /// Runs the module in a separate process (`true`) or in this one.
+    /// Runs the module in a separate process (`true`) or in this process (`false`).
     Isolate(String, bool),
-    /// Returns to the previous build.
+    /// Returns to the previous build of the module.
     RollBack(String),
     /// Opens the folder of a file in the system's file manager.
     OpenFolder(PathBuf),
@@ -490,10 +491,10 @@ pub enum ModuleAction {
         id: String,
         /// Its text.
         text: String,
-        /// Contents of the file when the draft was started, so that later changes by other programs are not
+        /// Contents of the file when the draft was started. Later changes by other programs are therefore not
         /// overwritten.
         base: String,
-        /// Whether to save even with errors.
+        /// Whether to save even if the script has errors.
         anyway: bool,
     },
     /// Checks the text of a script, given with its id, for errors.

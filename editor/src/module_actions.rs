@@ -159,7 +159,7 @@ impl ModuleHost {
         cx.model.modules.stepping = Some((request, steps));
     }
 
-    /// Checks the text of a script and shows an error at its line. Returns whether the text is free of
+    /// Checks the text of a script and shows any error at its line. Returns whether the text is free of
     /// errors.
     fn check_script(&mut self, cx: &mut Context, id: &str, text: &str) -> bool {
         let place = self.extensions.host().scripts().place_of(id);

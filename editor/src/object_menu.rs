@@ -10,7 +10,7 @@ use roadwright_geometry::projection::Projector;
 use roadwright_scenario::operation::draw;
 use roadwright_scenario::{CrossingRule, Edit, NodeId, ObjectId, PointOfInterest, RoadId};
 
-/// The menu of the selection, in a list.
+/// The menu of the selection when it is opened from a list.
 pub(crate) fn in_list(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     self::ui(ui, model, None, actions);
 }

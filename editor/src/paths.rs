@@ -1,4 +1,4 @@
-//! Paths for saving files. A missing extension is added.
+//! Paths for saving files; missing extensions are added.
 
 use crate::experiment::ENDING;
 use roadwright_bundle::ENDING as BUNDLE;

@@ -7,7 +7,7 @@ use roadwright_scenario::{ObjectId, Scenario};
 use roadwright_simulation::{PlannedRoute, RouteFinder};
 use std::sync::Arc;
 
-/// Maximum number of routes that are found and drawn, because more could not be told apart.
+/// Maximum number of routes that are found and drawn. More could not be told apart.
 const MOST: usize = 20;
 
 /// A request for the routes of selected trips, in a revision of the scenario.
@@ -147,8 +147,8 @@ impl Model {
         self.routes.get(&id).map(Option::as_ref)
     }
 
-    /// The routes that are drawn. These are the routes of selected trips, except for driving vehicles, whose
-    /// actual routes are known.
+    /// The routes that are drawn. These are the routes of selected trips, apart from those of driving
+    /// vehicles, whose actual routes are known.
     pub(crate) fn shown_routes(&self) -> impl Iterator<Item = &PlannedRoute> {
         let drives = |id: &ObjectId| match (id, &self.live) {
             (ObjectId::Agent(id), Some(live)) => live.snapshot.vehicle(u64::from(id.0)).is_some(),

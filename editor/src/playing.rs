@@ -21,7 +21,7 @@ struct OwnRun {
     revision: u64,
     /// The inspected junction or road.
     coordinator: Option<Coordinator>,
-    /// What is inspected of the watched vehicle's planning.
+    /// The inspected part of the watched vehicle's planning.
     ground: GroundQuestion,
     /// The number of the last message that was shown.
     shown_error: u64,
@@ -38,7 +38,7 @@ fn selected(model: &Model) -> Option<Coordinator> {
     model.single().and_then(Coordinator::of)
 }
 
-/// The question about the watched vehicle's planning that follows from the overlays and the measured line.
+/// The question about the watched vehicle's planning. It depends on the overlays and the measured line.
 fn ground_question(model: &Model) -> GroundQuestion {
     let view = model.settings.open_ground;
     GroundQuestion {
@@ -285,7 +285,7 @@ impl Playing {
         self.with_run(cx, |live| live.set_speed(speed));
     }
 
-    /// Changes the speed by this many entries in the list of speeds.
+    /// Moves the speed by this many entries in the list of speeds.
     fn change_speed(&mut self, cx: &mut Context, by: isize) {
         // If the speed is not in the list, the next higher one counts as the current one.
         let now = SPEEDS.iter().position(|s| *s >= cx.model.speed);

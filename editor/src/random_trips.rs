@@ -47,7 +47,7 @@ impl Editing {
     }
 }
 
-/// Returns agents on random trips. They are different each time, but the same for the same scenario.
+/// Returns agents on random trips. They differ each time, but are the same for the same scenario.
 fn drawn(scenario: &Scenario, options: &ToolOptions) -> (Vec<(AgentId, Agent)>, Population) {
     let first = scenario.next_agent_id().0;
     let seed = scenario.settings().seed.wrapping_add(u64::from(first));
@@ -72,7 +72,7 @@ fn drawn(scenario: &Scenario, options: &ToolOptions) -> (Vec<(AgentId, Agent)>, 
     (agents.collect(), population)
 }
 
-/// Places of starts, and the latest start time at each.
+/// Start places, with the latest start time at each.
 struct Queues(Vec<(DVec2, f64)>);
 
 impl Queues {

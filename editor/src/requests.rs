@@ -75,13 +75,13 @@ pub(crate) enum PlayingAction {
     Reset,
     /// Sets the speed.
     Speed(f64),
-    /// Moves by this many entries in the list of speeds.
+    /// Changes the speed by this many entries in the list of speeds.
     ChangeSpeed(isize),
     /// Watches an agent; `None` stops watching.
     Watch(Option<u64>),
     /// Toggles whether the map follows the watched vehicle.
     ToggleFollow,
-    /// Shows the run one second before the moment that is shown.
+    /// Shows the run one second before the shown moment.
     LookBack,
     /// Shows the run at this simulated time, s.
     LookAt(f64),
@@ -121,7 +121,7 @@ pub(crate) enum BundleAction {
     Open(PathBuf),
     /// Unpacks the bundle that is shown.
     Unpack {
-        /// Target folder, which is new or empty.
+        /// Target folder; must be new or empty.
         folder: PathBuf,
         /// Whether its road presets are added to those of the user.
         presets: bool,

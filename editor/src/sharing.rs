@@ -129,7 +129,7 @@ pub(crate) fn look_for_background(cx: &mut Context) {
     }
 }
 
-/// Opens a file dropped into the window, by its extension.
+/// Opens a file dropped into the window, in the way that its extension suggests.
 pub(crate) fn look_at_dropped_files(cx: &mut Context) {
     let dropped = cx.egui.input(|input| {
         let files = input.raw.dropped_files.iter();

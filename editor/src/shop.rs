@@ -87,8 +87,8 @@ impl Shop {
         }
     }
 
-    /// Returns whether an individual is shown in place of the document, and asks the user to go back to the
-    /// scenario first if so.
+    /// Returns whether an individual is shown in place of the document. If so, asks the user to go back to
+    /// the scenario first.
     fn is_kept_by_individual(&mut self, cx: &mut Context) -> bool {
         let is_showing = cx.is_showing();
         if is_showing {
@@ -141,7 +141,7 @@ impl Shop {
         }
     }
 
-    /// The file of a vehicle type, if it has one.
+    /// The saved file of a vehicle type, if it has one.
     fn kept_of(&self, cx: &Context, bench: &Bench) -> Option<Kept> {
         let Source::Type(key) = &bench.source else {
             return None;
@@ -304,8 +304,8 @@ impl Shop {
     }
 }
 
-/// Suggested path of a vehicle file: that of the file it was read from, or a path in the folder of the
-/// scenario.
+/// Suggested path of a vehicle file: the path of the file from which it was read, or a path in the folder of
+/// the scenario.
 pub(crate) fn vehicle_suggestion(cx: &Context) -> String {
     let Some(bench) = &cx.model.workshop.bench else {
         return String::new();

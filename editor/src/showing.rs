@@ -12,7 +12,7 @@ use roadwright_training::genetic::{Chromosome, Workers};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Maximum number of shown runs, because more paths would hide each other.
+/// Maximum number of shown runs. More paths would hide each other.
 const MOST_RUNS: usize = 200;
 
 /// Creates the world of an individual in the background, and shows it when it is ready.

@@ -33,7 +33,7 @@ pub(crate) enum GridLine {
 }
 
 impl GridLine {
-    /// Returns the kind of the line with a number, where 0 is at the origin.
+    /// Returns the kind of the line with this number, counted from the origin.
     pub(crate) fn of(number: i64) -> Self {
         if number % 10 == 0 {
             Self::Tenth
@@ -67,7 +67,7 @@ impl Theme {
         Color32::from_rgb(color.red(), color.green(), color.blue())
     }
 
-    /// Outlines of fixed objects around them.
+    /// Outlines of fixed objects around rigid bodies.
     pub(crate) fn still_line(self) -> Color32 {
         let color = palette::still_line(self.dark).to_color_u8();
         Color32::from_rgb(color.red(), color.green(), color.blue())
@@ -155,7 +155,7 @@ impl Theme {
         self.tone(Tone::Danger)
     }
 
-    /// Colour of a connection, lane end or signal that says go. The opposite is the danger colour.
+    /// Colour of a connection, lane end or signal that says go. The danger colour is used for the opposite.
     pub(crate) fn go(self) -> Color32 {
         light(Light::Green)
     }
@@ -181,12 +181,12 @@ impl Theme {
         Color32::from_rgb(color.red(), color.green(), color.blue())
     }
 
-    /// Colour of vehicles on a heat map, whose colours are used for lanes.
+    /// Colour of all vehicles on a heat map, where other colours are used for lanes.
     pub(crate) fn heat_vehicle(self) -> Color32 {
         hex(palette::HEAT_VEHICLE)
     }
 
-    /// Colours of curves in plots. The curves also have names.
+    /// Colours of curves in plots, which can also be told apart by their names.
     pub(crate) fn plot(self, index: usize) -> Color32 {
         // Colours repeat from the fifth curve on, and names distinguish the curves.
         let tones = [Tone::Accent, Tone::Guide, Tone::Warning, Tone::Danger];

@@ -10,20 +10,21 @@ use crate::theme;
 use egui_notify::Toasts;
 use std::time::{Duration, Instant};
 
-/// Display time of messages, s. A success is read at a glance, but a reason takes longer.
+/// Display time of messages, s. A success can be read at a glance, but the reason for a refusal takes longer.
 const SECONDS_DONE: u64 = 3;
 const SECONDS_REFUSED: u64 = 8;
 /// Maximum number of messages at a time.
 const MOST_MESSAGES: usize = 3;
 
-/// The state of the widgets, which may change while a frame is drawn. The model is then read only.
+/// The state of the widgets, which may change while a frame is drawn, whereas the model is read-only during
+/// that time.
 pub(crate) struct ViewState {
     pub(crate) canvas: Canvas,
     pub(crate) panels: PanelState,
     toasts: Toasts,
     /// The newest message, how often it was repeated, and when it fades.
     newest: Option<(String, u32, Instant)>,
-    /// Whether to frame the whole scenario as soon as the scene is ready.
+    /// Whether to fit the whole scenario into the view as soon as the scene is ready.
     pub(crate) needs_frame: bool,
     /// Whether the applied egui style is dark; `None` before a style is applied.
     themed: Option<bool>,

@@ -9,7 +9,7 @@ use crate::tools::ToolKind;
 use roadwright_bundle::Placement;
 use roadwright_geometry::DVec2;
 
-/// Margin around an object to which the map jumps, m. Without it a small obstacle would fill the window.
+/// Margin around an object to which the map jumps, m. Without it, a small obstacle would fill the window.
 const JUMP_MARGIN: f64 = 30.0;
 /// Scale of the interface relative to that of the system.
 const ZOOMS: std::ops::RangeInclusive<f32> = 0.5..=3.0;
@@ -55,8 +55,8 @@ impl Context {
         self.model.camera = camera;
     }
 
-    /// Frames a new document as soon as the map has its size and the scene is ready. If it were framed
-    /// earlier, the picture would jump.
+    /// Fits a new document into the view once the size of the map is known and the scene is ready. Doing this
+    /// earlier would make the picture jump.
     pub(crate) fn frame_first(&mut self) {
         let current = self.model.scene.revision == self.model.document.revision();
         if self.view.needs_frame && self.view.canvas.has_rect && current {

@@ -10,7 +10,8 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{ObjectId, Scenario};
 
-/// Two roads that do not cross in their middles, a box beside them and a car. The view is set to 150 m around.
+/// Two roads that do not cross in their middles, a box beside them, and a car. The view extends 150 m in each
+/// direction.
 fn corner() -> Bench {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 150.0);

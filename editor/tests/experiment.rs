@@ -40,7 +40,7 @@ fn draft(bench: &Bench) -> Experiment {
     draft.unwrap().experiment.clone()
 }
 
-/// The error that prevents training the draft.
+/// The error that prevents the draft from being trained.
 fn fault(bench: &Bench) -> Option<(&'static str, String)> {
     let model = &bench.editor().model().experiment;
     let fault = model.checked.as_ref().unwrap().fault.clone();

@@ -50,7 +50,7 @@ impl Hand {
         self.stream.next_unit() < share
     }
 
-    /// Moves the pointer, which sometimes jumps and sometimes returns to an existing object.
+    /// Moves the pointer. It sometimes jumps, and sometimes returns to an existing object.
     fn wander(&mut self) {
         let scenario = self.document.scenario().clone();
         if self.chance(0.15) && scenario.network().node_count() > 0 {
@@ -233,7 +233,7 @@ impl Hand {
     }
 }
 
-/// Whether a finding occurs only in an invalid document, whose objects do not fit together.
+/// Whether a finding occurs only in an invalid document whose objects do not fit together.
 fn is_structural(code: Code) -> bool {
     matches!(code, Code::JointGap | Code::DanglingRestriction)
 }

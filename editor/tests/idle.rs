@@ -1,4 +1,4 @@
-//! An idle window requests no frames, and external changes wake it up.
+//! Checks that an idle window requests no frames and that external changes wake it up.
 
 use crate::common::Bench;
 use egui::ViewportId;
@@ -12,7 +12,8 @@ fn next_frame(bench: &Bench) -> Duration {
     bench.harness.output().viewport_output[&ViewportId::ROOT].repaint_delay
 }
 
-/// Draws only requested frames until `holds` returns true, or for at most `seconds`. Returns whether it did.
+/// Draws only requested frames until `holds` returns true, or for at most `seconds`. Returns whether `holds`
+/// returned true.
 fn draws_until(bench: &mut Bench, seconds: u32, holds: impl Fn(&Bench) -> bool) -> bool {
     for _ in 0..20 * seconds {
         let is_asked = bench.harness.ctx.has_requested_repaint();

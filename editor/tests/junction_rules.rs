@@ -314,7 +314,7 @@ fn a_turn_over_another_road_is_forbidden() {
     assert_eq!(bench.scenario(), &before);
 }
 
-/// Two streets that cross a third 30 m apart, merged into one junction, with its two nodes.
+/// Two streets that cross a third one 30 m apart, forming one merged junction with the two given nodes.
 fn merged() -> (Bench, [NodeId; 2]) {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 150.0);

@@ -223,7 +223,7 @@ fn a_corner_is_given_a_radius_and_left_to_the_roads_again() {
     assert_eq!(bench.scenario(), &before);
 }
 
-/// A straight movement that has or does not have green in a stage, identified by its road.
+/// Road of a straight movement that has or does not have green in a stage.
 fn straight_on(bench: &Bench, stage: usize, has_green: bool) -> RoadId {
     let layout = &bench.editor().model().scene.layout;
     let junction = layout.junction_at(NODE).unwrap();

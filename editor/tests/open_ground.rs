@@ -1,4 +1,5 @@
-//! Open ground in the editor: painting, what the watched vehicle plans on, and vehicles without a path.
+//! Open ground in the editor: painting, the planning data of the watched vehicle, and vehicles without a
+//! path.
 
 use crate::common::Bench;
 use egui::{Key, Modifiers};
@@ -14,7 +15,7 @@ use roadwright_scenario::{
 };
 use roadwright_simulation::PathStatus;
 
-/// A box that stands on the ground, by its middle and its sides along x and y, m.
+/// A box that stands on the ground, given by its centre and its sides along x and y, m.
 pub(crate) fn wall(middle: DVec2, sides: DVec2) -> Obstacle {
     Obstacle {
         name: "wall".into(),
@@ -31,7 +32,7 @@ pub(crate) fn wall(middle: DVec2, sides: DVec2) -> Obstacle {
     }
 }
 
-/// An empty world with a car that drives from the west to the east over open ground, watched.
+/// An otherwise empty world with a watched car that drives from west to east over open ground.
 pub(crate) fn field(walls: &[Obstacle]) -> Bench {
     let mut bench = Bench::empty();
     let agent = Agent {
@@ -69,7 +70,7 @@ pub(crate) fn room() -> Vec<Obstacle> {
     .to_vec()
 }
 
-/// Brings the Problems panel to the front, whose tab has the number of problems.
+/// Brings the Problems panel to the front. Its tab contains the number of problems.
 pub(crate) fn open_problems(bench: &mut Bench) {
     let model = bench.editor().model();
     let found = model.findings.1.len() + bench.live().without_path.len();

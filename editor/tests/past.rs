@@ -1,5 +1,5 @@
-//! Rewinding a run, continuing from a past moment, and driving by hand, compared with worlds that are stepped
-//! without an editor.
+//! Rewinding a run, continuing from a past moment, and driving by hand. The results are compared with worlds
+//! that are stepped without an editor.
 
 use crate::common::Bench;
 use egui::Key;
@@ -234,7 +234,7 @@ fn memory_is_bounded_and_the_oldest_goes() {
     assert!(seen.error.is_none(), "{:?}", seen.error);
 }
 
-/// Old-town with 150 vehicles at any time, because vehicles restart after their arrival.
+/// Old-town, always with 150 vehicles, because vehicles restart after their arrival.
 fn lively_town() -> Arc<Scenario> {
     let mut scenario = Scenario::clone(&shipped("old-town"));
     let agents = scenario.agents().clone();

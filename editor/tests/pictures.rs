@@ -475,7 +475,7 @@ fn go_straight(bench: &mut Bench) {
     }
 }
 
-/// A bus that has driven through a field of posts and knocked many of them down.
+/// Creates a picture of a bus that has driven through a field of posts and knocked many of them down.
 #[test]
 fn pushed_posts() {
     let mut bench = hill_country();
@@ -610,7 +610,7 @@ fn past() {
     hold_both(&mut bench, "past");
 }
 
-/// The crossroads with slower roads, compared with the shipped crossroads.
+/// Creates a picture of the crossroads with slower roads, compared with the shipped crossroads.
 #[test]
 fn compare() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
@@ -646,7 +646,7 @@ fn compare() {
     hold(&mut bench, "compare_trips");
 }
 
-/// Houses are faint when seen from far away, and parapets fade in with the zoom.
+/// Checks that houses are faint when seen from far away, and that parapets fade in with the zoom.
 #[test]
 fn houses_from_far_away() {
     let mut bench = Bench::start();

@@ -24,7 +24,7 @@ const SMALLEST: f32 = 11.0;
 /// Number of lines above which a text is taken for code.
 const MOST_LINES: usize = 12;
 
-/// A text on the screen with its place.
+/// A text on the screen, with its position.
 #[derive(Debug, Clone)]
 struct Words {
     text: String,
@@ -34,7 +34,8 @@ struct Words {
     size: f32,
 }
 
-/// Minimum width and height of a filled area that counts as a dialog and hides everything below it, points.
+/// Minimum width and height of a filled area that counts as a dialog, points. A dialog hides everything below
+/// it.
 const LEAST_WINDOW: f32 = 150.0;
 
 fn collect(shape: &Shape, clip: Rect, found: &mut Vec<Words>) {
@@ -67,7 +68,8 @@ fn collect(shape: &Shape, clip: Rect, found: &mut Vec<Words>) {
     }
 }
 
-/// The texts of a frame. Texts on the map are left out, because their halos consist of eight copies.
+/// The texts of a frame. Texts on the map are left out, because their halos consist of eight copies of the
+/// text.
 fn words(shapes: &[ClippedShape], map: Rect) -> Vec<Words> {
     let mut found = Vec::new();
     for shape in shapes {
@@ -148,7 +150,7 @@ const PANELS: [PanelId; 11] = [
 ];
 /// Sizes of the window, pixels.
 const SIZES: [(f32, f32); 3] = [(1024.0, 700.0), (1280.0, 800.0), (2560.0, 1440.0)];
-/// Window heights at which long sheets are visible to their ends, pixels.
+/// Window heights at which long panels are visible to their ends, pixels.
 const TALL: f32 = 4000.0;
 
 /// A run of a shipped scenario with a watched vehicle, so that panels have contents. If a stack is given, the
@@ -378,7 +380,7 @@ fn no_text_of_dialogs_lies_on_text_or_is_cut_off() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// Faults of a frame with two texts, the second of which has the given room and font size.
+/// Faults of a frame with two texts. The second has the given room and font size.
 fn faults_of(second_at: egui::Pos2, room: f32, size: f32) -> Vec<String> {
     let mut harness = egui_kittest::Harness::new_ui(move |ui| {
         let font = egui::FontId::proportional(size);

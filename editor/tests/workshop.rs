@@ -72,7 +72,7 @@ fn type_into(bench: &mut Bench, name: &str, text: &str) {
     bench.settle();
 }
 
-/// Changes numbers as an unfinished drag does.
+/// Changes numbers in the same way as an unfinished drag.
 fn change(bench: &mut Bench, change: impl FnOnce(&mut VehicleFile)) {
     let mut file = vehicle(bench).clone();
     change(&mut file);

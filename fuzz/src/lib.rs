@@ -1,8 +1,8 @@
 //! The bodies of the fuzz targets.
 //!
 //! A reader may reject any input. Accepted input must be the same after it is written and read again, and a
-//! world created from it must run for a few steps. A panic, a duration of more than ten seconds, or more
-//! memory than the limit is a finding.
+//! world created from it must run for a few steps. A panic, a duration of more than ten seconds, or memory
+//! use above the limit is a finding.
 
 pub mod made_up;
 
@@ -31,7 +31,7 @@ pub fn scenario(bytes: &[u8]) {
     }
 }
 
-/// Tests an extract of OpenStreetMap as XML. Other input is left to the PBF target.
+/// Tests an extract of OpenStreetMap as XML. Other inputs are left to the PBF target.
 pub fn osm_xml(bytes: &[u8]) {
     if bytes.contains(&b'<') {
         import(bytes);
@@ -64,7 +64,7 @@ pub fn plugin_file(bytes: &[u8]) {
     let _ = roadwright_extension::inspect_bytes(bytes);
 }
 
-/// Small scenario with junctions, flows and agents, into which other inputs are inserted.
+/// Small scenario with junctions, flows and agents. Other inputs are inserted into it.
 const AROUND: &str = include_str!("../../scenarios/crossroads.scenario.json");
 
 fn around() -> Scenario {
@@ -78,8 +78,7 @@ fn one_thread() -> RunOptions {
     }
 }
 
-/// Tests a save whose parts are changed ([`made_up::changed`]) and whose checksum is correct, by restoring
-/// and driving it.
+/// Tests a save with changed parts ([`made_up::changed`]) and a correct checksum by restoring and driving it.
 pub fn save(bytes: &[u8]) {
     static SAVED: OnceLock<(Scenario, Arc<Ground>, Vec<u8>)> = OnceLock::new();
     let (scenario, ground, saved) = SAVED.get_or_init(|| {
@@ -121,7 +120,7 @@ pub fn bundle(bytes: &[u8]) {
     }
 }
 
-/// Returns an archive with a manifest, and with a scenario and a script that the manifest may name.
+/// Returns an archive with the given manifest, and with a scenario and a script that the manifest may list.
 fn around_manifest(manifest: &[u8]) -> Vec<u8> {
     let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
     let options =

@@ -1,16 +1,16 @@
 //! Saves with changed parts and a checksum that matches the changes.
 //!
-//! A checksum detects damage by a disk, but not changes that a person or a program has made on purpose. So
-//! reading a save is safe only if each of its numbers is checked.
+//! A checksum detects damage by a disk, but not changes that a person or a program has made on purpose.
+//! Reading a save is therefore safe only if each of its numbers is checked.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Number of bytes that describe a change.
 pub const CHANGE: usize = 12;
-/// Maximum number of changes of a save.
+/// Maximum number of changes to a save.
 const MOST_CHANGES: usize = 16;
-/// Maximum number of bytes that a change removes.
+/// Maximum number of bytes removed by a change.
 const MOST_REMOVED: usize = 64;
 
 /// Contents of a save before its checksum.

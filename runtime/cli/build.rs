@@ -1,5 +1,5 @@
-//! Makes the linker fold identical functions and pack relocations where that is supported, which makes the
-//! program a tenth smaller.
+//! Makes the linker fold identical functions and pack relocations where this is supported. The program
+//! becomes a tenth smaller.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -22,9 +22,9 @@ fn main() {
     }
 }
 
-/// Whether an empty program can be linked with a flag and then runs; `None` if that cannot be tried because
-/// the program is cross-compiled. Other linkers reject or ignore unknown flags, and other loaders reject the
-/// result.
+/// Whether an empty program can be linked with a flag and then runs; `None` if this cannot be tried because
+/// the program is cross-compiled. Linkers without support reject or ignore unknown flags, and loaders without
+/// support reject the result.
 fn works(flag: &str) -> Option<bool> {
     if env::var("HOST").ok()? != env::var("TARGET").ok()? {
         return Some(false);

@@ -151,7 +151,7 @@ impl Autosave {
         written || !document.is_dirty()
     }
 
-    /// Waits for the write in progress. For tests and for the end of a session.
+    /// Waits for the write in progress; used by tests and at the end of a session.
     pub fn finish(&mut self) {
         if let Some(writing) = self.writing.take() {
             let _ = writing.recv();

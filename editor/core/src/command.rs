@@ -7,9 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Commands as a table, in the order of the palette: name, title, hint, key. Commands of tools have their own
-/// table so that the compiler checks that none is missing, and commands of panels come from the table of
-/// panels.
+/// Commands as a table, in the order of the palette: name, title, hint, key. Commands of tools have a
+/// separate table, so that the compiler checks that none is missing, and commands of panels come from the
+/// table of panels.
 macro_rules! commands {
     (
         $($name:ident: $title:literal, $hint:literal, $key:literal;)*
@@ -149,7 +149,8 @@ commands! {
 }
 
 impl Command {
-    /// All commands, in the order of the palette. Those of panels surround [`KeepRun`](Self::KeepRun).
+    /// All commands, in the order of the palette. Commands of panels come before and after
+    /// [`KeepRun`](Self::KeepRun).
     pub fn all() -> &'static [Self] {
         static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
             let is_of_run =
@@ -172,8 +173,8 @@ impl Command {
         &ALL
     }
 
-    /// Whether the command edits the scenario. The stroke in progress must end before such a command. Undo is
-    /// not one of them, because it cancels the stroke itself.
+    /// Whether the command edits the scenario. The stroke in progress must end before such a command. Undo
+    /// does not count, because it cancels the stroke itself.
     pub fn edits(self) -> bool {
         matches!(
             self,
@@ -273,7 +274,7 @@ impl KeyMap {
         parse(self.text(command))
     }
 
-    /// Binds a command to a key; another command that had the key loses it.
+    /// Binds a command to a key and takes the key from any other command.
     pub fn bind(&mut self, command: Command, chord: KeyChord) {
         let text = text_of(chord);
         for other in Command::all() {

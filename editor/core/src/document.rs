@@ -17,8 +17,8 @@ pub fn name_of(path: &Path) -> Option<String> {
 
 /// A scenario that is being edited.
 ///
-/// It changes through [`apply`](Self::apply), gestures, undo and redo only; each change gives it a
-/// new [`revision`](Self::revision).
+/// It changes only through [`apply`](Self::apply), gestures, undo and redo. Each change gives it a new
+/// [`revision`](Self::revision).
 #[derive(Debug, Clone)]
 pub struct Document {
     scenario: Arc<Scenario>,
@@ -29,7 +29,7 @@ pub struct Document {
     revision: u64,
     /// Number of the document, unique in this program.
     id: u64,
-    /// Numbers of the states: of the steps that are in effect, and of the steps that have been undone.
+    /// State numbers of the steps, both those in effect and those undone.
     states: Vec<u64>,
     undone_states: Vec<u64>,
     saved_state: Option<u64>,
@@ -91,12 +91,12 @@ impl Document {
         self.gesture.is_some() || Some(self.state()) != self.saved_state
     }
 
-    /// Marks the document as never saved, because no file contains a recovered or imported scenario.
+    /// Marks the document as never saved. For recovered and imported scenarios, which no file contains.
     pub fn mark_dirty(&mut self) {
         self.saved_state = None;
     }
 
-    /// Number of its current state. Undo and redo return to the same numbers, so a saved document is clean
+    /// Number of the current state. Undo and redo return to the same numbers, so a saved document is clean
     /// again after undoing later steps. Repeating an edit leads to a new state.
     pub fn state(&self) -> u64 {
         *self.states.last().unwrap_or(&0)
@@ -118,7 +118,7 @@ impl Document {
         name.unwrap_or_else(|| self.scenario.about().name.clone())
     }
 
-    /// Applies an edit as its own step. An edit without effect leaves no step.
+    /// Applies an edit as a separate step. An edit without effect adds no step.
     ///
     /// # Errors
     /// As [`Scenario::apply`]; the document is unchanged then.
@@ -233,7 +233,7 @@ impl Document {
         while self.history.undo_labels().count() < steps && self.redo().is_some() {}
     }
 
-    /// Notes that a state has been written to `path`.
+    /// Records that a state has been written to `path`.
     pub fn saved_as(&mut self, path: &Path, state: u64) {
         self.path = Some(path.to_owned());
         self.file_time = modified(path);
@@ -261,7 +261,7 @@ impl Document {
     }
 }
 
-/// Returns a number that no other call returns.
+/// Returns a new unique number.
 fn fresh() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)

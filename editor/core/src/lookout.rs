@@ -26,7 +26,7 @@ struct Sight {
 pub struct Lookout {
     sights: Option<Sender<Sight>>,
     thread: Option<JoinHandle<()>>,
-    /// Last files sent to the thread.
+    /// Files last sent to the thread.
     sight: Option<Sight>,
 }
 

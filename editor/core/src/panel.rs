@@ -1,4 +1,4 @@
-//! The panels of the window as one table, from which tabs, menus, the palette and keys are made.
+//! The panels of the window as a single table. Tabs, menus, the palette and keys are made from it.
 
 use std::fmt;
 

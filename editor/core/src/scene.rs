@@ -28,7 +28,8 @@ pub struct RoadShape {
     pub line: Vec<DVec2>,
     /// Greatest distance of an edge of the road from the line, m.
     pub reach: f64,
-    /// The road of the scenario; the shape is valid as long as this is the same road.
+    /// The road from which the shape was made. The shape is valid as long as the scenario contains the same
+    /// road.
     pub road: Arc<Road>,
 }
 
@@ -39,7 +40,7 @@ pub struct StreetName {
     pub name: String,
     /// The road.
     pub road: RoadId,
-    /// The stretch between its junctions, in metres along it.
+    /// Stretch of the road between its junctions, in metres along the road.
     pub stretch: (f64, f64),
     /// The middle of the carriageway, half-way between the road's junctions, m.
     pub middle: DVec2,
@@ -400,7 +401,7 @@ fn shape_of(id: RoadId, road: &Arc<Road>) -> RoadShape {
     }
 }
 
-/// The names of parks and water, largest first. Reuses those of `before` if its land is the same.
+/// The names of parks and water, largest first. The names in `before` are reused if its land is the same.
 fn land_names(scenario: &Scenario, before: Option<&Scene>) -> Arc<Vec<LandName>> {
     let same = |scene: &&Scene| std::ptr::eq(scene.scenario.land(), scenario.land());
     if let Some(scene) = before.filter(same) {

@@ -56,7 +56,8 @@ impl Heat {
 pub struct GroundView {
     /// Whether painted layers are shown.
     pub painted: bool,
-    /// Whether the map shows where the watched vehicle has left its plan, and which vehicles have no path.
+    /// Whether the map shows where the watched vehicle has deviated from its plan, and which vehicles have no
+    /// path.
     pub plan: bool,
     /// Whether the costs of cells are shown for the watched vehicle.
     pub costs: bool,
@@ -70,13 +71,13 @@ pub struct GroundView {
 }
 
 impl GroundView {
-    /// Number of cells to show of a search that has expanded this many.
+    /// Number of cells to show of a search that has expanded `expanded` cells.
     pub fn shown_cells(self, expanded: usize) -> usize {
         self.search_step
             .map_or(expanded, |step| expanded.min(step as usize))
     }
 
-    /// Whether anything is shown that has to be asked of the run.
+    /// Whether any overlay is shown that needs data from the run.
     pub fn asks(self) -> bool {
         self.plan || self.costs || self.forecasts || self.search
     }
@@ -129,7 +130,8 @@ pub struct Settings {
     pub welcome: bool,
     /// Hashes of the plugins that are allowed to run.
     pub trusted_plugins: BTreeSet<String>,
-    /// Folders whose plugins may run regardless of their hashes, as long as no other user can write there.
+    /// Folders whose plugins may run regardless of their hashes, provided that no other user can write to
+    /// them.
     pub trusted_folders: BTreeSet<PathBuf>,
 }
 

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 /// Names of files that show that a folder was unpacked from a bundle.
 const UNPACKED: [&str; 1] = ["manifest.json"];
 
-/// Returns the canonical folder of a file if all its builds may be allowed, or the reason why not. `own` is a
-/// file or folder that is known to belong to the user.
+/// Returns the canonical folder of a file if all its builds may be allowed, otherwise the reason why not.
+/// `own` is a file or folder that is known to belong to the user.
 pub(crate) fn may_be_trusted(file: &Path, own: &Path) -> Result<PathBuf, String> {
     let folder = file.parent().ok_or("The file has no folder.")?;
     let folder = folder

@@ -1,4 +1,4 @@
-//! Background work in which only the latest request is answered.
+//! Background work that answers only the latest request.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -45,7 +45,7 @@ impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
         }
     }
 
-    /// Returns the newest answer since the last call.
+    /// Takes the newest answer since the last call, if any.
     pub fn take(&mut self) -> Option<A> {
         let mut newest = None;
         while let Ok(answer) = self.answers.try_recv() {
@@ -54,7 +54,7 @@ impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
         newest
     }
 
-    /// Waits for an answer. For tests and benchmarks.
+    /// Waits for an answer; used by tests and benchmarks.
     pub fn wait(&mut self) -> Option<A> {
         let first = self.answers.recv().ok()?;
         Some(self.take().unwrap_or(first))

@@ -8,7 +8,7 @@ use super::Context;
 use crate::camera::Camera;
 use crate::document::Document;
 
-/// The paused document, and its view.
+/// The paused document and its view.
 pub(crate) struct Waiting {
     pub(crate) document: Document,
     camera: Camera,

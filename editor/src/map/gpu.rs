@@ -11,8 +11,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use wgpu::util::DeviceExt;
 
-/// Number of frames for which an unused buffer is kept: a few seconds, so that it is still there when the
-/// user pans back.
+/// Number of frames for which an unused buffer is kept. It corresponds to a few seconds, so that the buffer
+/// is still there when the user pans back.
 const KEPT_FRAMES: u64 = 240;
 
 // Colours are premultiplied sRGB bytes. Egui blends in sRGB if the window has a plain format, and `shown`
@@ -111,7 +111,7 @@ struct Buffers {
 /// Vertices and indices of a figure, and the number of indices.
 type Unit = (wgpu::Buffer, wgpu::Buffer, u32);
 
-/// Pipelines and buffers, kept by the renderer between frames.
+/// Resources that the renderer keeps between frames: pipelines and buffers.
 struct Resources {
     triangles: wgpu::RenderPipeline,
     instances: wgpu::RenderPipeline,
@@ -126,7 +126,7 @@ struct Resources {
     frame: u64,
 }
 
-/// Size of an origin in bytes: its position, and the opacity of what is drawn there, 0 to 1.
+/// Size of an origin in bytes: its position, and the opacity (0 to 1) of what is drawn there.
 const ORIGIN: u64 = 12;
 
 /// Initial capacity of the buffer of origins, which grows as needed.
@@ -358,7 +358,7 @@ impl Plan<'_> {
         ORIGIN * at
     }
 
-    /// Plans the draw calls of meshes by layer and pass, with their opacity. Those with opacity 0 are left
+    /// Plans the draw calls of meshes by layer and pass, with their opacity. Calls with opacity 0 are left
     /// out.
     fn batches(&mut self, meshes: &[Arc<Mesh>], strength: impl Fn(i8, u8) -> f32) {
         let keys: BTreeSet<(i8, u8)> = meshes
@@ -421,7 +421,7 @@ impl Plan<'_> {
 
 impl Below {
     /// The uniform of the shader: clip units per metre and per pixel, horizontally and vertically, and
-    /// whether colours have to be linear. Clip space is two units wide.
+    /// whether the output colours are linear. Clip space is two units wide.
     fn view(&self, linear: bool) -> [f32; 8] {
         let size = self.rect.size();
         let metres = |points: f32| (2.0 / (f64::from(points) * self.frame.camera.scale)) as f32;

@@ -23,7 +23,7 @@ pub struct VehicleDot {
     pub width: f64,
     /// Its agent, which determines its colour.
     pub agent: u64,
-    /// A colour that replaces the one of the agent.
+    /// Colour that replaces the colour of the agent.
     pub color: Option<Color32>,
     /// State of its indicators.
     pub indicator: Indicator,

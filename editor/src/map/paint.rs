@@ -483,7 +483,7 @@ pub(super) struct Frame {
     hidden: BTreeSet<MapPart>,
 }
 
-/// Instances of one figure, of which the first `count` are drawn.
+/// Instances of one figure. Only the first `count` are drawn.
 pub(super) struct Figures<'a> {
     pub(super) figure: Figure,
     pub(super) all: &'a Instances,

@@ -52,7 +52,7 @@ pub(super) fn ui(
     }
 }
 
-/// Contents of the bundle, and the sources of its data.
+/// Shows the contents of the bundle and the sources of its data.
 fn contents(ui: &mut Ui, open: &OpenBundle) {
     let manifest = open.bundle.manifest();
     let bytes: u64 = manifest.files.values().map(|file| file.bytes).sum();
@@ -72,7 +72,7 @@ fn contents(ui: &mut Ui, open: &OpenBundle) {
     }
 }
 
-/// Modules and files that the scenario of the bundle uses but that are missing here.
+/// Lists modules and files that the scenario of the bundle needs but that are missing here.
 fn lacks(ui: &mut Ui, model: &Model, open: &OpenBundle) {
     for lack in &open.lacks {
         let color = model.theme().tone(Tone::Warning);

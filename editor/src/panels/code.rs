@@ -3,7 +3,7 @@
 /// Spaces per level.
 const LEVEL: usize = 4;
 
-/// An automatic change after typing: removes this many characters before the cursor and inserts text.
+/// An automatic change after typing, which removes this many characters before the cursor and inserts text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mend {
     pub(super) removed: usize,
@@ -43,8 +43,8 @@ pub(super) fn mend(before: &str, after: &str, cursor: usize) -> Option<Mend> {
     }
 }
 
-/// The bracket beside the cursor and its partner, by their positions in characters. Brackets in strings and
-/// comments do not count.
+/// The bracket beside the cursor and its partner, given by their positions in characters. Brackets in strings
+/// and comments do not count.
 pub(super) fn pair(text: &str, cursor: usize) -> Option<(usize, usize)> {
     let brackets = brackets(text);
     // The bracket before the cursor takes precedence over the one after it.
@@ -66,7 +66,7 @@ fn is_open(bracket: char) -> bool {
     matches!(bracket, '(' | '[' | '{')
 }
 
-/// The position of the partner of the first bracket.
+/// Position of the partner of the first bracket.
 fn partner<'a>(mut brackets: impl Iterator<Item = &'a (usize, char)>) -> Option<usize> {
     let (_, first) = brackets.next()?;
     let mut depth = 1;
@@ -125,7 +125,7 @@ fn brackets(text: &str) -> Vec<(usize, char)> {
 mod tests {
     use super::*;
 
-    /// Returns the text after a character was typed at its end, with the automatic change.
+    /// Returns the text with the automatic change, after a character was typed at its end.
     fn typed(before: &str, letter: char) -> String {
         let mut after = format!("{before}{letter}");
         if let Some(mend) = mend(before, &after, after.chars().count()) {

@@ -26,7 +26,7 @@ const HEIGHT: f32 = 84.0;
 const TABLE: f32 = 150.0;
 /// Widths of the columns of trips, points: agent, both times, difference.
 const COLUMNS: [f32; 4] = [120.0, 58.0, 58.0, 70.0];
-/// Minimum width for figures and curves side by side, points.
+/// Minimum width at which figures and curves are shown side by side, points.
 const WIDE: f32 = 640.0;
 /// Gap between figures and curves, points.
 const GAP: f32 = 24.0;
@@ -57,7 +57,8 @@ pub(super) struct ComparePanel {
     shows_trips: bool,
     filter: String,
     order: Order,
-    /// Recomputed only when one of the runs changes, because there may be a hundred thousand trips.
+    /// The compared runs and their comparison. They are recomputed only when one of the runs changes, because
+    /// there may be a hundred thousand trips.
     known: Option<Known>,
 }
 
@@ -224,7 +225,7 @@ fn kept_run(ui: &mut Ui, run: &KeptRun, actions: &mut Vec<Action>) {
     ui.label(format!("{scenario}, up to {time}, {trips} trips"));
 }
 
-/// The scenarios of the runs, and the time up to which they are compared.
+/// The scenarios of the runs, and the end of the period over which they are compared.
 fn scenarios(ui: &mut Ui, model: &Model, runs: [&Arc<RunResults>; 2], comparison: &Comparison) {
     let until = format!("Figures and trips up to {}.", clock(comparison.until));
     ui.label(RichText::new(until).weak());
@@ -245,7 +246,7 @@ fn scenarios(ui: &mut Ui, model: &Model, runs: [&Arc<RunResults>; 2], comparison
     }
 }
 
-/// A row for each figure: both values, the difference, and which is better.
+/// A row for each figure: both values, the difference, and which value is better.
 fn figures(ui: &mut Ui, model: &Model, comparison: &Comparison) {
     heading(ui, "Figures");
     Grid::new("figures of two runs")

@@ -99,7 +99,8 @@ fn parameters_of(model: &Model, stack: &str) -> BTreeMap<String, f64> {
     set.map(|(key, value)| (key.clone(), *value)).collect()
 }
 
-/// Distance of the speeds for which gains are shown, m/s; the regulator interpolates between the same.
+/// Step between the speeds for which gains are shown, m/s. The regulator interpolates between gains at the
+/// same speeds.
 const GAIN_SPEEDS: f64 = 0.25;
 
 /// Gains of a regulator, kept until its design or model changes.
@@ -122,7 +123,7 @@ impl ShownGains {
     }
 }
 
-/// Gains of the watched regulator, beside the errors that they act on.
+/// Gains of the watched regulator, beside the errors to which they apply.
 fn gains(ui: &mut Ui, design: &LqrDesign, followed: &Followed) {
     let speed = (followed.model.speed / GAIN_SPEEDS).round() * GAIN_SPEEDS;
     let model = LateralModel {
@@ -237,7 +238,7 @@ fn unit(text: &str) -> String {
 /// A name, an optional number, and its unit.
 type InputRow = (&'static str, Option<f64>, &'static str);
 
-/// The inputs of a controller, `None` where an input is absent.
+/// The inputs of a controller; a value is `None` if the input is absent.
 fn told(input: &ControllerInput) -> Vec<InputRow> {
     let some = |distance: f64| (distance < NOTHING).then_some(distance);
     let leader = some(input.leader_gap).map(|_| input.leader_speed);
@@ -280,7 +281,8 @@ fn aggregation_of(model: &Model, stack: &str) -> Aggregation {
     }
 }
 
-/// Returns a controller with the rules of a stack, because trained rules differ from the printed tables.
+/// Returns a controller with the rules of a stack. They are needed because trained rules differ from the
+/// printed tables.
 fn as_in(model: &Model, stack: &str, controller: &FuzzyController) -> FuzzyController {
     let mut own = *controller;
     let table = CHROMOSOME
@@ -360,7 +362,7 @@ fn membership_plot(
     });
 }
 
-/// The rule table, in which firing rules are filled according to their strength.
+/// The rule table. The cells of firing rules are filled according to the strength of the rule.
 fn rules(ui: &mut Ui, theme: Theme, controller: &FuzzyController, inference: &Inference) {
     Grid::new((controller.name, "rules"))
         .spacing(vec2(3.0, 3.0))

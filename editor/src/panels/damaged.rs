@@ -1,4 +1,4 @@
-//! The dialog for a file that cannot be opened: the place of the error, and what can be recovered.
+//! The dialog for a file that cannot be opened: the position of the error, and what can be recovered.
 
 use super::widgets;
 use crate::command::Command;

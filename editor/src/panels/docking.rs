@@ -31,7 +31,7 @@ pub(super) fn first_tree() -> Tree<Pane> {
     Tree::new(egui::Id::unique("panels"), root, tiles)
 }
 
-/// The column beside the map, widened beyond its share of a narrow window.
+/// The column beside the map, which has more than its share of a narrow window.
 pub(super) struct Widened {
     row: TileId,
     side: TileId,
@@ -83,8 +83,8 @@ fn holds_map(tiles: &Tiles<Pane>, id: TileId) -> bool {
 }
 
 impl Widened {
-    /// Restores the original share of the column, so that it applies when the window becomes wider again,
-    /// unless the user has dragged the border meanwhile.
+    /// Restores the original share of the column unless the user has dragged the border meanwhile. It then
+    /// applies when the window becomes wider again.
     pub(super) fn restore(self, tree: &mut Tree<Pane>) {
         if let Some(Tile::Container(Container::Linear(all))) = tree.tiles.get(self.row)
             && all.shares[self.side] == self.given

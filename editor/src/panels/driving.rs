@@ -11,13 +11,13 @@ use std::f32::consts::{FRAC_PI_2, PI};
 
 /// Side of a dial, points.
 const DIAL: f32 = 84.0;
-/// Start angle and sweep of dials, rad, clockwise from the lower left.
+/// Start angle and sweep of dials, rad. Angles are measured clockwise; the start is at the lower left.
 const FIRST: f32 = 0.75 * PI;
 const ROUND: f32 = 1.5 * PI;
 /// End of the scale of speeds in town, km/h.
 const TOWN: f64 = 120.0;
 const FAST: f64 = 280.0;
-/// Ratio of the steering wheel to the front wheels.
+/// Ratio of the steering wheel's angle to that of the front wheels.
 const WHEEL_RATIO: f32 = 6.0;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
@@ -69,7 +69,7 @@ fn buttons(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// Asks where to save the recorded drive.
+/// Returns the action that asks where to save the recorded drive.
 pub(super) fn keep_drive(model: &Model) -> Action {
     Action::Show(Dialog::Path {
         purpose: Purpose::Drive,
@@ -173,7 +173,7 @@ fn wheel_loads(ui: &mut Ui, theme: Theme, wheels: &[WheelRecord]) {
     );
 }
 
-/// Allocates room for a picture, with a name and value for screen readers.
+/// Allocates space for a picture, with a name and value for screen readers.
 fn room(ui: &mut Ui, width: f32, said: String) -> (Rect, Painter) {
     let (response, painter) = ui.allocate_painter(vec2(width, DIAL), Sense::hover());
     response.widget_info(move || WidgetInfo::labeled(Role::Label, true, &said));

@@ -1,4 +1,4 @@
-//! The watched vehicle off the lanes: whether it has a path, the search for it, and why it takes this one.
+//! The watched vehicle off the lanes: whether it has a path, the search for it, and why it takes this path.
 
 use super::widgets::counted;
 use crate::model::{Action, Model};
@@ -8,7 +8,7 @@ use roadwright_simulation::{
     GroundInspection, PathComparison, PathReport, PathStatus, SearchOrder,
 };
 
-/// The section of the Vehicle panel; nothing for a vehicle that does not plan over open ground.
+/// Shows the section of the Vehicle panel. It is empty for a vehicle that does not plan over open ground.
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let live = model.live.as_ref();
     let Some(seen) = live.and_then(|live| live.planning.as_ref()) else {
@@ -60,7 +60,8 @@ fn status(ui: &mut Ui, model: &Model, seen: &GroundInspection) {
     }
 }
 
-/// Steps forwards and backwards over the cells of a search, in the order in which they are expanded.
+/// Controls that step forwards and backwards through the cells of a search, in the order in which they are
+/// expanded.
 fn steps(ui: &mut Ui, search: &SearchOrder, step: &mut Option<u32>) {
     let all = search.expanded.len() as u32;
     let mut shown = step.unwrap_or(all).min(all);
@@ -121,7 +122,7 @@ fn comparison(ui: &mut Ui, model: &Model, both: &PathComparison) {
     ui.colored_label(model.theme().tone(tone), text);
 }
 
-/// Names of the layers in which either path has a share.
+/// Names of the layers that contribute to the cost of either path.
 fn layers(both: &PathComparison) -> Vec<&'static str> {
     let shares = both.planned.layers.iter().chain(&both.other.layers);
     let mut names: Vec<&str> = Vec::new();
@@ -138,7 +139,7 @@ fn share(report: &PathReport, layer: &str) -> i64 {
     own.map_or(0, |share| share.cost)
 }
 
-/// What makes the measured path worse, or that it is better.
+/// Explains what makes the measured path worse, or that it is better.
 fn verdict(both: &PathComparison) -> (Tone, String) {
     let PathComparison { planned, other } = both;
     if other.blocked > 0 {

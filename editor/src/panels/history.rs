@@ -1,4 +1,4 @@
-//! The steps that can be undone and redone; a click goes to a step.
+//! The steps that can be undone and redone. A click on a step returns to it.
 
 use super::PanelFrame;
 use crate::model::Action;

@@ -45,7 +45,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// The first few of a kind; a click shows the place.
+/// Lists the first few items of a kind. A click on one shows its place.
 fn places(
     ui: &mut Ui,
     model: &Model,

@@ -209,7 +209,7 @@ const LIMITS: [Property<VehicleType>; 5] = [
     ),
 ];
 
-/// The row that says when a vehicle type drives beside the lanes.
+/// The row that determines when a vehicle type drives beside the lanes.
 fn off_road(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Action>) {
     let all = OffRoad::ALL.map(|off_road| {
         let words = match off_road {
@@ -306,7 +306,7 @@ fn slot_rows(
     wanted
 }
 
-/// The row that adds a module, which is selected from a list or dropped here from the Modules panel.
+/// The row that adds a module. The module is selected from a list or dropped here from the Modules panel.
 fn added_module(ui: &mut Ui, model: &Model, key: &str, slot: Slot) -> Option<String> {
     let name = slot.title().to_lowercase();
     let label = format!("Add {name} to {key}");
@@ -325,7 +325,7 @@ fn added_module(ui: &mut Ui, model: &Model, key: &str, slot: Slot) -> Option<Str
     chosen.inner.or_else(|| dropped.map(|one| one.id.clone()))
 }
 
-/// Ids and names of the modules that a slot can have.
+/// Ids and names of the modules that fit into a slot.
 fn known_modules(model: &Model, slot: Slot) -> Vec<(String, String)> {
     let infos = model.modules.registry.infos(slot.kind());
     infos
@@ -469,7 +469,7 @@ impl SlotRow<'_> {
 /// Prefix of the keys of a rule table's rules.
 const RULE: &str = "rule_";
 
-/// A row for a parameter, built from its description. `owner` is the object that it belongs to.
+/// A row for a parameter, built from its description. `owner` is the object to which the parameter belongs.
 pub(super) fn parameter(
     ui: &mut Ui,
     owner: &str,

@@ -11,8 +11,8 @@ use egui::{
 };
 use std::collections::BTreeSet;
 
-/// Width of the menu bar below which the clock shows the number of vehicles only as a hint, points; otherwise
-/// there would be no room for the scenario's name.
+/// Minimum width of the menu bar at which the clock shows the number of vehicles, points. In narrower bars,
+/// the number is only shown as a hint, to leave room for the scenario's name.
 const ROOM_FOR_COUNTS: f32 = 360.0;
 
 /// Share of the requested speed below which the actual speed is shown.
@@ -31,7 +31,7 @@ type Groups = &'static [&'static [Line]];
 enum Line {
     /// A command.
     Do(C),
-    /// The commands of the panels that belong here.
+    /// The commands of the panels that belong to this place.
     Panels(MenuPlace),
 }
 
@@ -163,7 +163,8 @@ fn menu(ui: &mut Ui, name: &str, model: &Model, actions: &mut Vec<Action>, group
     });
 }
 
-/// The contents of a menu. They scroll if the window is too low, for example because letters are large.
+/// The contents of a menu. They scroll if the window is not high enough for them, for example because of a
+/// large font.
 fn rolling(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     let room = ui.ctx().content_rect().bottom() - ui.cursor().top() - MENU_MARGIN;
     egui::ScrollArea::vertical()
@@ -212,8 +213,8 @@ fn toggles(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// A tick for each part of the map that can be in a set of the settings. Parts are kinds of objects, and
-/// layers if there are several.
+/// Check boxes for the parts of the map, each ticked if the part is in the given set of the settings. Parts
+/// are kinds of objects, and layers if there are several.
 fn parts(
     ui: &mut Ui,
     model: &Model,
@@ -393,7 +394,7 @@ fn speed(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// The actual speed of the simulation, if it differs from the requested one.
+/// The actual speed of the simulation, shown if it differs from the requested one.
 fn pace(ui: &mut Ui, pace: f64, wanted: f64) {
     if !wanted.is_finite() {
         let hint = "Simulated seconds per second.";

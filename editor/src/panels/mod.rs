@@ -95,7 +95,7 @@ struct PanelFrame<'a> {
 
 macro_rules! draw_panels {
     ($($name:ident: $id:literal, $title:literal, $dock:ident, $module:ident, $entry:expr;)*) => {
-        /// Draws a panel with the function named in its row.
+        /// Draws a panel with the function named in its row of the table.
         fn draw(panel: PanelId, ui: &mut Ui, frame: PanelFrame<'_>) {
             match panel {
                 $(PanelId::$name => $module::ui(ui, frame),)*
@@ -229,8 +229,8 @@ impl Behavior<Pane> for Panes<'_> {
     }
 }
 
-/// Draws the whole window. A panel can access the editor's state, its own state and the list of actions, so
-/// it cannot depend on changes that another panel makes in the same frame.
+/// Draws the whole window. A panel can only access the state of the editor, the state of the panel itself and
+/// the list of actions. It therefore cannot depend on changes made by another panel in the same frame.
 pub(crate) fn ui(
     ui: &mut Ui,
     model: &Model,

@@ -34,7 +34,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     kinds::ui(ui, model, actions);
 }
 
-/// All fields share this label, so that typing into one after another is a single step of the history.
+/// History label shared by all fields, so that filling in several of them is a single step.
 const ABOUT_LABEL: &str = "Describe scenario";
 
 const ABOUT: [TextProperty<About>; 4] = [

@@ -3,7 +3,7 @@
 use super::Pane;
 use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tree};
 
-/// Share that the map gets in a column with a panel opened below it.
+/// Share of the column that the map keeps when a panel is opened below it.
 const MAP: f32 = 1.2;
 
 /// Opens a panel below the map, in a new tile or among the tabs of a panel opened earlier. If the user has
@@ -33,7 +33,7 @@ pub(super) fn open_below_map(tree: &mut Tree<Pane>, pane: Pane) {
     }
 }
 
-/// The tabs that a panel joins: the tabs that contain the map, or the tabs below it.
+/// The tabs that an opened panel joins: the tabs that contain the map, or the tabs below it.
 fn tabs_below(tree: &Tree<Pane>, parent: TileId, map: TileId) -> Option<TileId> {
     let Some(Tile::Container(container)) = tree.tiles.get(parent) else {
         return None;
@@ -52,7 +52,7 @@ fn tabs_below(tree: &Tree<Pane>, parent: TileId, map: TileId) -> Option<TileId> 
     }
 }
 
-/// The map with a panel below it.
+/// Puts a panel below the map in a new column.
 fn column(tree: &mut Tree<Pane>, map: TileId, pane: TileId) -> TileId {
     let tabs = tree.tiles.insert_tab_tile(vec![pane]);
     let mut column = Linear::new(LinearDir::Vertical, vec![map, tabs]);

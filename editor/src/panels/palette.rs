@@ -11,8 +11,8 @@ use roadwright_scenario::operation::Objects;
 /// Maximum number of streets listed.
 const MOST: usize = 60;
 
-/// Rank of a text for a query; `None` unless all letters of the query occur in it in order. Smaller ranks are
-/// better.
+/// Rank of a text for a query; `None` unless the text contains all letters of the query in order. Smaller
+/// ranks are better.
 fn rank(query: &str, text: &str) -> Option<usize> {
     let text = text.to_lowercase();
     let query = query.trim().to_lowercase();

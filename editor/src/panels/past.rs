@@ -1,4 +1,4 @@
-//! Rewinding: a slider over the last minutes of the run, and the bar shown while the past is shown.
+//! Rewinding: a slider over the last minutes of the run, and the bar that appears while the past is shown.
 
 use crate::command::Command;
 use crate::live::Timeline;

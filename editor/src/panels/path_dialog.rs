@@ -172,7 +172,7 @@ fn edit(
     response
 }
 
-/// Puts a path into the field, with the cursor at its end.
+/// Puts a path into the text field, with the cursor at its end.
 fn type_path(ui: &Ui, id: Id, text: &mut String, path: String) {
     *text = path;
     let mut state = egui::TextEdit::load_state(ui.ctx(), id).unwrap_or_default();
@@ -227,7 +227,7 @@ fn completed(text: &str, list: &FolderList, endings: &[&str]) -> Option<String> 
     (common.len() > name.len()).then(|| format!("{kept}{common}"))
 }
 
-/// The choices: recent files as long as nothing is typed, and the contents of the folder.
+/// The choices: the contents of the folder, and recent files as long as nothing has been typed.
 fn list(ui: &mut Ui, model: &Model, purpose: Purpose, text: &str) -> Option<Choice> {
     let (folder, name) = folder_list::split(text.trim_start());
     ui.label(RichText::new(format!("Folder {}", folder.display())).small());

@@ -1,4 +1,5 @@
-//! Plots of quantities, mostly over time, with stable axes and with names of curves that cover nothing.
+//! Plots of quantities, mostly over time. Their axes are stable, and the names of the curves do not cover
+//! anything.
 
 use super::widgets::heading;
 use egui::{Color32, Ui};
@@ -9,10 +10,12 @@ const TIMES: f64 = 6.0;
 const VALUES: f64 = 4.0;
 /// Width of the labels of quantities, points.
 const VALUES_WIDTH: f32 = 34.0;
-/// Distances between labels at which they appear and at which they are fully visible, points.
+/// Distance between labels at which they start to appear, and distance at which they are fully visible,
+/// points.
 const SPACING: std::ops::RangeInclusive<f32> = 8.0..=14.0;
 
-/// Distances between grid lines at which they appear and at which they would be as dark as text, points.
+/// Distance between grid lines at which they start to appear, and distance at which they would be as dark as
+/// text, points.
 const GRID: std::ops::RangeInclusive<f32> = 8.0..=800.0;
 
 /// A curve of a plot.
@@ -21,7 +24,7 @@ pub(super) struct Curve {
     pub(super) name: &'static str,
     pub(super) color: Color32,
     pub(super) width: f32,
-    /// Points of the curve: time (s) or another quantity named in the title, and value.
+    /// Points of the curve. Each is a time (s), or another quantity named in the title, and a value.
     pub(super) points: Vec<[f64; 2]>,
 }
 
@@ -46,8 +49,8 @@ pub(super) fn plot_at(
     })
 }
 
-/// Shows a plot over any quantity, with labels that are at least `least_step` apart and with other shapes
-/// behind the curves. Returns the clicked position on the axis.
+/// Shows a plot over any quantity, with labels at least `least_step` apart and other shapes behind the
+/// curves. Returns the clicked position on the axis.
 pub(super) fn plot_with(
     ui: &mut Ui,
     title: &'static str,
@@ -102,7 +105,7 @@ pub(super) fn plot_with(
     shown.inner.filter(|_| clicked).map(|point| point.x)
 }
 
-/// Round numbers within the range of an axis; there is always at least one.
+/// Round numbers within the range of an axis, at least one.
 fn marks(input: GridInput, most: f64, least_step: f64) -> Vec<GridMark> {
     let (low, high) = input.bounds;
     let Some(step) = step(high - low, most) else {

@@ -1,4 +1,4 @@
-//! List of problems. Each has a link to its place, and a repair if a single edit is the obvious one.
+//! List of problems. Each has a link to its place, and a repair if there is a single obvious one.
 
 use super::PanelFrame;
 use crate::live::PathNotice;

@@ -1,5 +1,5 @@
-//! Properties of objects. Each is described once, and its row, its range and its history step follow from the
-//! description.
+//! Properties of objects. Each is described in one place, from which its row, its range and its history step
+//! are derived.
 
 use super::widgets::{Number, change, choice, text};
 use crate::model::Action;
@@ -22,18 +22,19 @@ pub(super) const TURN: RangeInclusive<f64> = -360.0..=360.0;
 pub(super) struct Property<T> {
     /// Name on the screen, also used by screen readers and tests.
     pub(super) name: &'static str,
-    /// Label of the history step, with `{name}` and `{object}`. Changes with the same label form a single
-    /// gesture, so two properties of an object should have different labels unless they belong together.
+    /// Label of the history step, with the placeholders `{name}` and `{object}`. Changes with the same label
+    /// form a single gesture, so two properties of an object should have different labels unless they belong
+    /// together.
     pub(super) label: &'static str,
     pub(super) unit: &'static str,
-    /// Range in the unit above. It must lie within the range allowed in files, because otherwise edits would
-    /// be refused.
+    /// Range in the unit of the property. It must lie within the range allowed in files, otherwise edits
+    /// would be refused.
     pub(super) range: RangeInclusive<f64>,
     /// Change per point of dragging.
     pub(super) step: f64,
     pub(super) hint: &'static str,
-    /// Returns the value in the unit above. `None` if the object does not have this property, which then gets
-    /// no row.
+    /// Returns the value in the unit of the property; `None` if the object does not have this property and
+    /// gets no row for it.
     pub(super) get: fn(&T) -> Option<f64>,
     pub(super) set: fn(&mut T, f64),
 }
@@ -44,7 +45,7 @@ pub(super) struct TextProperty<T> {
     pub(super) label: &'static str,
     /// Hint in the empty field.
     pub(super) hint: &'static str,
-    /// Whether the text may be longer than a line and wraps.
+    /// Whether the text may be longer than one line and is wrapped.
     pub(super) wraps: bool,
     pub(super) get: fn(&T) -> &str,
     pub(super) set: fn(&mut T, String),
@@ -144,7 +145,7 @@ impl<T: Clone> Subject<'_, T> {
         self.actions.push(Action::Apply(label, (self.edit)(object)));
     }
 
-    /// Changes the object as a part of a gesture, if the response says so. A drag is one step.
+    /// Changes the object as part of a gesture if the widget's response reports a change. A drag is one step.
     pub(super) fn change(&mut self, response: &Response, label: &str, set: impl FnOnce(&mut T)) {
         // Created only when the row has changed, so that most frames copy no object.
         let edit = || {

@@ -1,4 +1,4 @@
-//! Reordering of vehicle types and stacks in their lists, by dragging or in steps.
+//! Reordering of vehicle types and stacks in their lists, by dragging or by single steps.
 
 use super::widgets::named;
 use crate::kind_edits::Kind;
@@ -17,7 +17,7 @@ struct Moved {
 const LINE: f32 = 2.0;
 
 /// Makes the header of an entry draggable within its list, and lets other entries be dropped on it. The
-/// context menu moves the entry in steps.
+/// context menu moves the entry by single steps.
 pub(super) fn header(
     ui: &Ui,
     header: &Response,

@@ -20,7 +20,7 @@ const HEIGHT: f32 = 84.0;
 const TABLE: f32 = 220.0;
 /// Half the size of the map section shown around a trip's place, m.
 const AROUND: f64 = 60.0;
-/// Maximum number of points of a curve, because a run of a day has more rows than a plot has pixels.
+/// Maximum number of points of a curve. A day-long run has more rows than a plot has pixels.
 const MOST_POINTS: usize = 2000;
 
 /// Order of the listed trips.
@@ -108,7 +108,7 @@ fn in_words(row: &TimeRow) -> String {
     )
 }
 
-/// Shows the curves, with those of the previous run thin and pale. Returns the clicked time.
+/// Shows the curves of the run. Those of the previous run are thin and pale. Returns the clicked time.
 fn curves(ui: &mut Ui, theme: Theme, results: &RunResults, at: Option<f64>) -> Option<f64> {
     let before = results.before.as_ref();
     let (rows, before) = (

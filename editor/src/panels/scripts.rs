@@ -26,7 +26,7 @@ const KEYWORDS: [&str; 22] = [
 #[derive(Default)]
 pub(crate) struct ScriptPanel {
     shown: String,
-    /// The document for which it was shown; `None` if the user has just chosen it.
+    /// The document for which the script was shown; `None` if the user has just chosen the script.
     document: Option<u64>,
     /// Drafts with unsaved text, by script.
     drafts: BTreeMap<String, Draft>,
@@ -37,7 +37,7 @@ pub(crate) struct ScriptPanel {
 /// An unsaved text.
 struct Draft {
     text: String,
-    /// The saved text at the time when the draft was started.
+    /// The saved text when the draft was started.
     base: String,
 }
 
@@ -55,7 +55,7 @@ impl ScriptPanel {
         self.document = None;
     }
 
-    /// Shows a script of a newly opened document. Unsaved text stays in view.
+    /// Shows a script of the document when another document is opened, unless that would hide unsaved text.
     fn follow(&mut self, model: &Model) {
         let id = model.document.id();
         let is_other = self.document.replace(id).is_some_and(|old| old != id);
@@ -122,7 +122,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// Error of the text: that of the draft if it was checked, otherwise that of the saved text.
+/// Error of the draft's text if it was checked, otherwise error of the saved text.
 fn mistake<'a>(model: &'a Model, script: &'a ScriptRow, text: &str) -> Option<&'a ScriptError> {
     match &model.modules.checked {
         Some((id, checked, mistake)) if *id == script.id && checked == text => mistake.as_ref(),
@@ -164,8 +164,8 @@ impl ScriptPanel {
         }
     }
 
-    /// Shown if another program has changed the file of a script with a draft. Nothing is lost until the user
-    /// decides.
+    /// Warns that another program has changed the file of a script with a draft. Nothing is lost until the
+    /// user decides.
     fn changed_by_others(
         &mut self,
         ui: &mut Ui,
@@ -335,7 +335,7 @@ fn edit(ui: &mut Ui, model: &Model, script: &str, lines: MarkedLines, text: &mut
 /// Width of the line numbers, points.
 const NUMBERS: i8 = 40;
 
-/// Shows line numbers, with that of the erroneous line highlighted.
+/// Shows line numbers. The number of the line with the error is highlighted.
 fn numbers(ui: &Ui, theme: Theme, output: &TextEditOutput, lines: MarkedLines) {
     let painter = ui.painter().with_clip_rect(output.response.rect);
     let right = output.response.rect.left() + f32::from(NUMBERS) - 8.0;
@@ -438,7 +438,7 @@ fn offers(
     }
 }
 
-/// The word that is being typed, and the word before its dot.
+/// The word being typed, and the word before its dot.
 fn word_before(before: &str) -> (String, String) {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let begun: String = tail(before, is_word);

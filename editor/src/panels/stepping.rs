@@ -1,5 +1,5 @@
 //! Stepping through a handler of a script, forwards and backwards over the executed statements, with the
-//! values at each.
+//! values at each of them.
 
 use super::widgets::choice;
 use crate::extensions::StepRequest;
@@ -19,7 +19,7 @@ pub(super) struct Stepping {
 }
 
 impl Stepping {
-    /// The selected line, counted from 1; `None` if the text has changed since it was executed.
+    /// The selected line, counted from 1; `None` if the text has changed since the handler was executed.
     pub(super) fn line(&self, model: &Model, script: &str, text: &str) -> Option<usize> {
         let (request, steps) = model.modules.stepping.as_ref()?;
         // In a changed text the line numbers would be wrong.
@@ -170,7 +170,7 @@ fn handlers(text: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Shows variables and memory, and highlights changes since the previous statement.
+/// Shows variables and memory. Changes since the previous statement are highlighted.
 fn values(ui: &mut Ui, model: &Model, now: &ScriptStep, before: Option<&ScriptStep>) {
     let known = before.map(ScriptStep::all_values).unwrap_or_default();
     let accent = model.theme().tone(Tone::Accent);

@@ -75,7 +75,7 @@ fn where_it_is(live: &LivePicture) -> String {
     }
 }
 
-/// Shows, above the inputs, the reason why the vehicle cannot continue.
+/// Shows the reason why the vehicle cannot continue above the inputs.
 fn mishap(ui: &mut Ui, words: Option<&str>) {
     if let Some(words) = words {
         let color = ui.visuals().error_fg_color;

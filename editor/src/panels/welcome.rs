@@ -19,7 +19,7 @@ use std::sync::mpsc::{Receiver, channel};
 /// Size of a picture, points.
 const PICTURE: (u32, u32) = (224, 140);
 
-/// Widths of the part beside the cards and of the frame around everything, points.
+/// Width of the part beside the cards, and width of the frame around everything, points.
 const SIDE: f32 = 250.0;
 const MARGINS: f32 = 48.0;
 
@@ -32,7 +32,7 @@ pub(super) struct Welcome {
 }
 
 impl Welcome {
-    /// Creates the panel without pictures.
+    /// Creates the panel; its pictures are drawn later.
     pub(super) fn new() -> Self {
         Self {
             pictures: shipped::ALL.iter().map(|_| None).collect(),
@@ -139,12 +139,12 @@ impl Welcome {
     }
 }
 
-/// Height of a card with a picture, a name and two lines of text.
+/// Height of a card that contains a picture, a name and two lines of text.
 fn card_height() -> f32 {
     PICTURE.1 as f32 + 54.0
 }
 
-/// Time for which the vehicles have driven when a picture is taken, and the time step, s.
+/// Time that the vehicles drive before a picture is taken, and the time step, s.
 const DRIVEN: (f64, f64) = (45.0, 0.1);
 
 /// Draws the pictures of the shipped scenarios in the background.
@@ -190,7 +190,8 @@ fn picture(shipped: &shipped::Shipped, modules: &Registry) -> Option<ColorImage>
     Some(ColorImage::from_rgba_unmultiplied(size, rgba.as_raw()))
 }
 
-/// Returns the part of the map, `width` metres wide, around the vehicle with the most other vehicles nearby.
+/// Returns the part of the map, `width` metres wide, around the vehicle that has the most other vehicles
+/// nearby.
 fn busiest(snapshot: &Snapshot, width: f64) -> (DVec2, DVec2) {
     let half = 0.5 * DVec2::new(width, width * f64::from(PICTURE.1) / f64::from(PICTURE.0));
     let places: Vec<DVec2> = snapshot.vehicles.iter().map(|v| v.pose.position).collect();

@@ -45,13 +45,13 @@ impl Number<'_> {
     }
 }
 
-/// Gives an input its name.
+/// Gives an input its accessible name.
 pub(super) fn named(response: &Response, name: &str) {
     let name = name.to_owned();
     response.widget_info(move || WidgetInfo::labeled(Role::SpinButton, true, &name));
 }
 
-/// Sends the state of a change in progress and its end, so that a drag is one step.
+/// Sends each state of a change in progress, and then its end, so that a drag is one step.
 pub(super) fn change(
     response: &Response,
     label: &str,
@@ -67,8 +67,8 @@ pub(super) fn change(
     }
 }
 
-/// Shows a text field with one scrolling line or with as many lines as needed. Returns the new text when
-/// typing ends.
+/// Shows a text field, either with one scrolling line or with as many lines as needed. Returns the new text
+/// when typing ends.
 pub(super) fn text(
     ui: &mut Ui,
     name: &str,
@@ -143,7 +143,7 @@ pub(super) fn level_title(level: DynamicsLevel) -> &'static str {
     }
 }
 
-/// Shows the main button of a dialog, of which there is at most one.
+/// Shows the main button of a dialog. A dialog has at most one.
 pub(super) fn primary(ui: &mut Ui, text: &str) -> Response {
     primary_if(ui, true, text)
 }

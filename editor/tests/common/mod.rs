@@ -89,7 +89,7 @@ impl Bench {
         bench
     }
 
-    /// Draws two roads that cross, and sets the view to 150 m around the crossing.
+    /// Draws two roads that cross, and sets the view to 150 m around their crossing.
     pub(crate) fn crossroads() -> Self {
         let mut bench = Self::empty();
         bench.look_at(0.0, 0.0, 150.0);
@@ -123,7 +123,7 @@ impl Bench {
         self.editor().model().document.scenario()
     }
 
-    /// Advances a run by a number of steps, so that it is the same every time.
+    /// Advances a run by a number of steps, so that the result is the same every time.
     pub(crate) fn step_run(&mut self, steps: usize) {
         for _ in 0..steps {
             self.harness.state_mut().ask(Action::Do(Command::StepOnce));
@@ -319,7 +319,7 @@ impl Bench {
         rightmost(self)
     }
 
-    /// Drags to the right from a point of the screen with the left button.
+    /// Drags with the left button to the right from a point of the screen.
     pub(crate) fn drag_right(&mut self, from: Pos2, points: f32) {
         self.harness.hover_at(from);
         self.harness.step();

@@ -232,8 +232,9 @@ fn the_status_line_says_how_high_and_steep_the_ground_under_the_pointer_is() {
     assert!(slopes[0] > 5.0 && slopes[1] < 0.1, "{slopes:?}");
 }
 
-/// The surface shown under the pointer equals that of runs in the middle of roads, beside them, and in
-/// junctions. Each kind of ground has a different grip, so the grip map of runs shows which kind it is.
+/// Checks that the surface shown under the pointer is the surface in runs: in the middle of roads, beside
+/// them, and in junctions. Each kind of ground has a different grip, so the grip map of runs shows which kind
+/// it is.
 #[test]
 fn the_status_line_says_what_one_stands_on() {
     let file =

@@ -232,7 +232,8 @@ fn a_level_of_dynamics_is_chosen_for_the_scenario_and_for_one_vehicle() {
     assert!(drives_at(&mut bench, DynamicsLevel::OneTrack));
 }
 
-/// Keys and the context menu (a right click without a drag) uncouple the trailer of a moving vehicle.
+/// Checks that keys and the context menu (a right click without a drag) uncouple the trailer of a moving
+/// vehicle.
 #[test]
 fn keys_and_the_menu_of_a_vehicle_under_way_let_its_trailer_go() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))

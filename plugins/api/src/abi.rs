@@ -43,14 +43,14 @@ pub const CAP_STATELESS: u64 = 1;
 pub const CAP_PARALLEL_SLICES: u64 = 2;
 /// Capability: the plugin offers `state_save` and `state_load`.
 pub const CAP_STATE: u64 = 4;
-/// Capability: the author declares that outputs depend on row, state, parameters and seed only.
+/// Capability: the author declares that outputs depend only on row, state, parameters and seed.
 pub const CAP_DETERMINISTIC: u64 = 8;
-/// Capability: output rows shall contain the built-in module's answer when `step` is called.
+/// Capability: the host fills output rows with the built-in module's answers before it calls `step`.
 pub const CAP_WANTS_DEFAULTS: u64 = 16;
 
 /// Success.
 pub const OK: i32 = 0;
-/// Success, with details in the log.
+/// Success. Details are in the log.
 pub const WARNING: i32 = 1;
 /// Not supported.
 pub const E_UNSUPPORTED: i32 = -1;
@@ -58,7 +58,7 @@ pub const E_UNSUPPORTED: i32 = -1;
 pub const E_ARGUMENT: i32 = -2;
 /// The state cannot be restored; the instance starts fresh.
 pub const E_STATE: i32 = -3;
-/// A panic or an exception was caught; `last_error` returns where.
+/// A panic or an exception was caught. `last_error` returns its location.
 pub const E_PANIC: i32 = -4;
 /// Cancelled at the request of the host.
 pub const E_CANCELLED: i32 = -5;
@@ -67,13 +67,13 @@ pub const E_FAILED: i32 = -6;
 /// The instance is unusable from now on.
 pub const E_FATAL: i32 = -7;
 
-/// Row status: not written, so that the host uses the built-in module's answer.
+/// Row status: not written. The host uses the built-in module's answer.
 pub const ROW_NOT_WRITTEN: u8 = 0;
 /// Row status: answered.
 pub const ROW_OK: u8 = 1;
 /// Row status: keep the previous answer.
 pub const ROW_KEEP: u8 = 2;
-/// Row status: failed, so that the host uses the built-in module's answer.
+/// Row status: failed. The host uses the built-in module's answer.
 pub const ROW_FAILED: u8 = 3;
 
 /// Log level: debugging.
@@ -91,7 +91,7 @@ pub const PARAM_NUMBER: u32 = 0;
 pub const PARAM_INTEGER: u32 = 1;
 /// Parameter kind: 0 or 1.
 pub const PARAM_BOOL: u32 = 2;
-/// Parameter kind: a word of `choices`, by index.
+/// Parameter kind: one of the words in `choices`, by index.
 pub const PARAM_CHOICE: u32 = 3;
 
 /// Parameter flag: hidden from the user.
@@ -103,9 +103,9 @@ pub const NO_STRIP: u32 = u32::MAX;
 pub const STRIP_BUS_ONLY: u32 = 1;
 /// Strip flag: a connection through a junction.
 pub const STRIP_CONNECTION: u32 = 2;
-/// Strip flag: no through traffic on its road; trips may begin and end there.
+/// Strip flag: the road has no through traffic, but trips may begin and end on it.
 pub const STRIP_NO_THROUGH: u32 = 4;
-/// Strip flag: its road is closed. Vehicles already there may leave; no other vehicle may enter.
+/// Strip flag: the road is closed. Vehicles already on it may leave it, and no other vehicle may enter.
 pub const STRIP_CLOSED: u32 = 8;
 /// Strip flag: too narrow for buses.
 pub const STRIP_NO_BUSES: u32 = 16;
@@ -124,11 +124,11 @@ pub struct RwPluginInfo {
     pub magic: [u8; 8],
     /// Size of this structure, bytes.
     pub info_size: u32,
-    /// Major version that the plugin was built for.
+    /// Major version for which the plugin was built.
     pub abi_major: u16,
-    /// Minor version that the plugin was built for.
+    /// Minor version for which the plugin was built.
     pub abi_minor: u16,
-    /// Lowest minor version of a host that the plugin works with.
+    /// Lowest minor version of a host with which the plugin works.
     pub min_host_minor: u16,
     /// Zero.
     pub reserved: u16,
@@ -136,7 +136,7 @@ pub struct RwPluginInfo {
     pub kinds: u32,
     /// `CAP_*`, combined by bitwise or.
     pub caps: u64,
-    /// [`ROW_SCHEMA`] that the plugin was built for.
+    /// [`ROW_SCHEMA`] for which the plugin was built.
     pub row_schema: u64,
     /// Display name, UTF-8.
     pub name: [u8; 64],
@@ -164,18 +164,18 @@ pub struct RwHost {
     pub abi_major: u16,
     /// [`ABI_MINOR`] of the host.
     pub abi_minor: u16,
-    /// Context, passed to every function below.
+    /// Context that is passed to every function below.
     pub ctx: *mut c_void,
     /// Version of the host, UTF-8.
     pub version: *const c_char,
-    /// Its length, bytes.
+    /// Length of `version`, bytes.
     pub version_length: u64,
-    /// Writes a line to the host's log. May be called from any thread; rate limited.
+    /// Writes a line to the host's log. May be called from any thread. The number of lines is limited.
     pub log: Option<unsafe extern "C" fn(*mut c_void, u32, *const c_char, u64)>,
     /// 1 if the host has abandoned the calls in progress in this library, otherwise 0. Their answers will not
     /// be used, so they should return. `roadwright run` abandons a call after 20 s (2 s after Ctrl-C),
-    /// isolated calls are abandoned after 2 s, and the editor never abandons calls. Never 1 in a call whose
-    /// answer counts. May be called from any thread.
+    /// isolated calls are abandoned after 2 s, and the editor never abandons calls. It is never 1 in a call
+    /// whose answer counts. May be called from any thread.
     pub cancelled: Option<unsafe extern "C" fn(*mut c_void) -> u32>,
     /// Returns an extension of the host by its id, or null if the host does not know it. This version has no
     /// extensions.
@@ -196,11 +196,11 @@ pub type RwWrite = unsafe extern "C" fn(*mut c_void, *const u8, u64) -> i32;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RwApi {
-    /// Size of this structure, bytes. It is set by the host, and reduced by an older plugin.
+    /// Size of this structure, bytes. The host sets it, and an older plugin reduces it.
     pub size: u32,
     /// Zero.
     pub reserved: u32,
-    /// Creates an instance of a kind. The host structure outlives it.
+    /// Creates an instance for a kind of module. The host structure outlives the instance.
     pub create: Option<unsafe extern "C" fn(*const RwHost, u32, *mut *mut RwInstance) -> i32>,
     /// Destroys an instance.
     pub destroy: Option<unsafe extern "C" fn(*mut RwInstance)>,
@@ -222,7 +222,7 @@ pub struct RwApi {
     /// Writes the state in parts and returns its schema number.
     pub state_save:
         Option<unsafe extern "C" fn(*mut RwInstance, RwWrite, *mut c_void, *mut u32) -> i32>,
-    /// Restores a state that has the given schema.
+    /// Restores a state with the given schema number.
     pub state_load: Option<unsafe extern "C" fn(*mut RwInstance, *const u8, u64, u32) -> i32>,
     /// Copies the last error as UTF-8 and returns its full length. With a null instance, this is the error of
     /// `create`.
@@ -252,7 +252,7 @@ pub struct RwBatch {
     pub agent_ids: *const u64,
     /// Slot of the agent of each row.
     pub slots: *const u32,
-    /// Random number of each row, which depends on run, agent and step.
+    /// Random number of each row. It depends on run, agent and step.
     pub seeds: *const u64,
     /// First input row.
     pub inputs: *const c_void,
@@ -262,11 +262,11 @@ pub struct RwBatch {
     pub input_stride: u32,
     /// Distance between output rows, bytes.
     pub output_stride: u32,
-    /// `ROW_*` of each row, zero before the call.
+    /// `ROW_*` of each row; zero before the call.
     pub status: *mut u8,
     /// The roads, for planners; otherwise null.
     pub roads: *const RwRoads,
-    /// Buffer to which planners write the strips of their routes.
+    /// Buffer for the strips of routes, to which planners write.
     pub route: *mut u32,
     /// Capacity of `route`.
     pub route_capacity: u32,
@@ -280,7 +280,7 @@ pub struct RwBatch {
 pub struct RwStrip {
     /// Length, m.
     pub length: f64,
-    /// Speed limit, m/s. For a connection it is the mean speed through its bends if that is lower.
+    /// Speed limit, m/s. For a connection, this is the mean speed through its bends if that speed is lower.
     pub speed_limit: f64,
     /// Width, m.
     pub width: f64,
@@ -318,7 +318,7 @@ pub struct RwPoint {
 pub struct RwRoads {
     /// Size of this structure, bytes.
     pub size: u32,
-    /// Number of strips, which is also the number of delays.
+    /// Number of strips. This is also the number of delays.
     pub strip_count: u32,
     /// Number of successors.
     pub successor_count: u32,
@@ -358,7 +358,7 @@ pub struct RwParamInfo {
     pub max: f64,
     /// Default value.
     pub default: f64,
-    /// Step of a slider, or 0 for a continuous one.
+    /// Step of the slider; 0 for a continuous slider.
     pub step: f64,
     /// Description of the parameter, in one sentence.
     pub doc: [u8; 160],
@@ -374,13 +374,13 @@ pub struct RwControllerExtension {
     pub size: u32,
     /// Zero.
     pub reserved: u32,
-    /// Returns the distance (m) and the time (s) of the lookahead to the waypoint. The larger of the distance
-    /// and the time multiplied by the speed counts.
+    /// Returns the distance (m) and the time (s) of the lookahead to the waypoint. The lookahead is the
+    /// distance, or the time multiplied by the speed if that is larger.
     pub lookahead: Option<unsafe extern "C" fn(*mut RwInstance, *mut f64, *mut f64) -> i32>,
 }
 
-/// Makes a controller drive by pedals: extension [`PEDALS_EXTENSION`]. A host that knows it calls this
-/// function instead of [`RwApi::step`]; other hosts call [`RwApi::step`].
+/// Makes a controller drive by pedals: extension [`PEDALS_EXTENSION`]. A host that knows the extension calls
+/// its function instead of [`RwApi::step`]; other hosts call [`RwApi::step`].
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RwPedalsExtension {
@@ -390,7 +390,7 @@ pub struct RwPedalsExtension {
     pub reserved: u32,
     /// Answers a batch with rows of [`PedalsOutput`](crate::PedalsOutput). Input rows are the same as for
     /// other controllers. The third argument points to one [`DriveInput`](crate::DriveInput) per row, and the
-    /// fourth is the distance between two of them, bytes.
+    /// fourth is the distance in bytes between two of these inputs.
     pub step:
         Option<unsafe extern "C" fn(*mut RwInstance, *mut RwBatch, *const c_void, u32) -> i32>,
 }

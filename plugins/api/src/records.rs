@@ -5,16 +5,17 @@
 //! to the left; distances are in metres. If there is no leader, obstacle or stop, the distance is
 //! [`NOTHING`].
 
-/// Distance that means "none", m. It is finite, so that arithmetic stays finite.
+/// Distance that stands for "none", m. It is finite, so that arithmetic stays finite.
 pub const NOTHING: f64 = 1.0e6;
 
 /// Input of a controller for one agent.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ControllerInput {
-    /// Own speed, m/s.
+    /// Speed of the agent, m/s.
     pub speed: f64,
-    /// Speed that the limit, bends ahead and, on slippery ground, the distance to the next stop allow, m/s.
+    /// Speed allowed by the limit, by bends ahead and, on slippery ground, by the distance to the next stop,
+    /// m/s.
     pub road_speed: f64,
     /// Wheelbase, m.
     pub wheelbase: f64,
@@ -34,7 +35,7 @@ pub struct ControllerInput {
     pub leader_gap: f64,
     /// Speed of the leader, m/s.
     pub leader_speed: f64,
-    /// Distance from the front to the place where the vehicle must stop, m. This is a stop line or the end of
+    /// Distance from the front to the point where the vehicle must stop, m. This is a stop line or the end of
     /// the route.
     pub stop_distance: f64,
     /// Lateral offset of the rear axle to the left of the lane's centre line, m.
@@ -57,8 +58,8 @@ pub struct ControllerOutput {
     pub steering: f64,
 }
 
-/// Current capabilities of a vehicle, which a controller with pedals receives in addition to its
-/// [`ControllerInput`]. Accelerations are in the direction of the intended travel.
+/// Current capabilities of a vehicle. A controller with pedals receives them in addition to its
+/// [`ControllerInput`]. Accelerations are positive in the intended direction of travel.
 ///
 /// [`DriveInput::acceleration`] and [`DriveInput::pedals`] assume that the acceleration is linear in the
 /// pedal position. This is exact for a vehicle without an engine. With an engine, it holds at the current
@@ -67,7 +68,7 @@ pub struct ControllerOutput {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DriveInput {
     /// Acceleration at full throttle in the current gear, m/s^2, as far as the engine can provide it. The
-    /// tyres may transmit less ([`DriveInput::grip`]). Includes drag, rolling resistance and slope.
+    /// tyres may transmit less ([`DriveInput::grip`]). Drag, rolling resistance and slope are included.
     pub full_throttle: f64,
     /// Acceleration if no pedal is pressed, m/s^2.
     pub coasting: f64,
@@ -75,7 +76,7 @@ pub struct DriveInput {
     pub full_brake: f64,
     /// Largest acceleration that the tyres can transmit here, m/s^2; [`NOTHING`] if it is not limited.
     pub grip: f64,
-    /// Acceleration by gravity, m/s^2, negative uphill. It is included in the first three fields.
+    /// Acceleration due to gravity, m/s^2; negative uphill. It is included in the first three fields.
     pub slope: f64,
     /// Acceleration in the last step, m/s^2.
     pub acceleration: f64,
@@ -85,7 +86,7 @@ pub struct DriveInput {
     pub brake: f64,
     /// Engine speed, rpm. Like the next two fields, it is 0 without an engine.
     pub rpm: f64,
-    /// Idle speed of the engine, below which the clutch slips, rpm.
+    /// Idle speed of the engine, rpm. The clutch slips below it.
     pub idle_rpm: f64,
     /// Maximum speed of the engine, rpm.
     pub limit_rpm: f64,
@@ -104,7 +105,7 @@ impl DriveInput {
     }
 
     /// Returns the throttle and the brake (0 to 1) that give an acceleration in m/s^2 or come closest to it.
-    /// If the acceleration is not finite, this is full brake.
+    /// If the acceleration is not finite, returns full brake.
     pub fn pedals(&self, acceleration: f64) -> (f64, f64) {
         if !acceleration.is_finite() {
             return (0.0, 1.0);
@@ -172,14 +173,14 @@ impl PedalsOutput {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct BehaviourInput {
-    /// Own speed, m/s.
+    /// Speed of the agent, m/s.
     pub speed: f64,
-    /// Speed that the road allows, m/s.
+    /// Speed allowed by the road, m/s.
     pub road_speed: f64,
     /// Direction of the lane change that the route requires: 1 to the left, -1 to the right, 0 for none.
     pub lane_change_needed: f64,
-    /// Distance to the end of the lane, m. If the goal is on a lane to which the agent has to change, the
-    /// distance to the point beside the goal.
+    /// Distance to the end of the lane, m. If the goal is on a lane to which the agent has to change, this is
+    /// the distance to the point beside the goal.
     pub lane_remaining: f64,
     /// Gap ahead in the target lane, m.
     pub target_gap_ahead: f64,
@@ -211,12 +212,12 @@ pub struct BehaviourInput {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BehaviourOutput {
-    /// Lane change to start now: 1 to the left, -1 to the right, 0 for none. A change that the route does not
-    /// require is made only if there is a gap and the goals can be reached from the other lane.
+    /// Lane change to start now: 1 to the left, -1 to the right, 0 for none. A change that is not required by
+    /// the route is made only if there is a gap and the goals can be reached from the other lane.
     pub lane_change: f64,
-    /// Factor on the speed that the road allows, 0 to 2.
+    /// Factor on the speed allowed by the road, 0 to 2.
     pub speed_factor: f64,
-    /// Maximum speed, m/s; [`NOTHING`] for no limit apart from that of the road.
+    /// Maximum speed, m/s; [`NOTHING`] for no limit other than that of the road.
     pub top_speed: f64,
 }
 
@@ -230,8 +231,8 @@ impl Default for BehaviourOutput {
     }
 }
 
-/// Input of a planner, which is a request for a route. Strips are lanelets (lanes and connections) with the
-/// numbers that the host gives them.
+/// Input of a planner: a request for a route. Strips are lanelets (lanes and connections), numbered by the
+/// host.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PlannerInput {
@@ -261,7 +262,7 @@ pub struct PlannerOutput {
     pub travel_time: f64,
 }
 
-/// Input of a fitness, which describes the drive of an agent so far.
+/// Input of a fitness. It describes the drive of an agent so far.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FitnessInput {
@@ -269,8 +270,7 @@ pub struct FitnessInput {
     pub crash_rating: f64,
     /// Mean speed, m/s.
     pub mean_speed: f64,
-    /// Mean speed that road, bends and vehicle allowed, m/s. It does not depend on the requests of
-    /// behaviours.
+    /// Mean speed allowed by road, bends and vehicle, m/s. It does not depend on the requests of behaviours.
     pub mean_road_speed: f64,
     /// Distance driven, m.
     pub distance: f64,
@@ -294,8 +294,8 @@ pub struct FitnessOutput {
 
 /// Maximum number of stages in a [`SignalInput`]. No programme has more.
 pub const SIGNAL_STAGES: usize = 32;
-/// Maximum number of movements in a [`SignalInput`]. If there are more, those of the roads with the largest
-/// ids are left out.
+/// Maximum number of movements in a [`SignalInput`]. If there are more, movements from the roads with the
+/// largest ids are left out.
 pub const SIGNAL_MOVEMENTS: usize = 48;
 
 /// A stage of a signal programme.
@@ -304,7 +304,7 @@ pub const SIGNAL_MOVEMENTS: usize = 48;
 pub struct SignalStage {
     /// Fixed green time, s.
     pub green: f64,
-    /// Minimum green, s, which the host enforces.
+    /// Minimum green, s. The host enforces it.
     pub min: f64,
     /// Maximum green under actuated control while other traffic waits, s.
     pub max: f64,
@@ -320,15 +320,15 @@ pub struct SignalStage {
     pub reserved: u32,
 }
 
-/// A movement, which consists of the vehicles that arrive on a road and make the same turn.
+/// A movement: the vehicles that arrive on the same road and make the same turn.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SignalMovement {
-    /// Id of the road on which they arrive.
+    /// Id of the road on which the vehicles arrive.
     pub road: u32,
-    /// Turn that they make: 1 to the left, -1 to the right, 2 back, 0 straight on.
+    /// Turn of the vehicles: 1 to the left, -1 to the right, 2 back, 0 straight on.
     pub turn: i32,
-    /// Bit mask of the stages in which they have green, with bit 0 for the first stage.
+    /// Bit mask of the stages in which the movement has green. Bit 0 stands for the first stage.
     pub stages: u32,
     /// Number of vehicles that stand or creep before the line, within 150 m.
     pub queue: u32,
@@ -400,7 +400,7 @@ impl SignalInput {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SignalOutput {
-    /// Next stage. The current stage stays for [`KEEP_STAGE`] or its own number.
+    /// Next stage. The current stage stays if this is [`KEEP_STAGE`] or the number of the current stage.
     pub next: i32,
     /// Zero.
     pub reserved: u32,

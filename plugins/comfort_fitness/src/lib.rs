@@ -1,5 +1,6 @@
-//! Scores the comfort and safety of a drive by jerk, acceleration and lateral acceleration relative to what
-//! passengers tolerate, and by crashes and speed shortfall. 0 is perfect, and lower is better.
+//! Scores the comfort and safety of a drive. Jerk, acceleration and lateral acceleration count relative to
+//! the values that passengers tolerate, and crashes and the speed shortfall also count. 0 is perfect, and
+//! lower is better.
 
 use roadwright_plugin_sdk::prelude::*;
 

@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 /// Number that stands for no node.
 const NONE: u32 = u32::MAX;
 
-/// The planner with its parameters and the lattice of the roads of its last request.
+/// The planner with its parameters, and the lattice for the roads of its last request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LatticePlanner {
     station: f64,
@@ -37,7 +37,7 @@ struct Node {
     strip: u32,
 }
 
-/// An open node. The lowest estimate comes first, and on a tie the lowest number.
+/// An open node. The node with the lowest estimate comes first; on a tie, the one with the lowest number.
 #[derive(Debug, PartialEq)]
 struct Open {
     estimate: f64,
@@ -282,7 +282,7 @@ impl LatticePlanner {
         reached
     }
 
-    /// Opens the successors of the starting strip, while the start itself stays unreached.
+    /// Opens the successors of the starting strip, but does not mark the start itself as reached.
     fn leave_strip(
         &mut self,
         roads: &Roads<'_>,

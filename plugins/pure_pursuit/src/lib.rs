@@ -1,5 +1,5 @@
 //! Pure pursuit (Coulter, 1992). Steers along the circle through a point on the path, with a lookahead that
-//! grows with the speed. Cruises, follows and stops by a braking law.
+//! grows with the speed. A braking law controls the speed for cruising, following and stopping.
 
 use roadwright_plugin_sdk::math::{atan, sin};
 use roadwright_plugin_sdk::prelude::*;
@@ -82,9 +82,9 @@ impl Controller for PurePursuit {
     }
 }
 
-/// Distance kept from a stop line, m.
+/// Distance to be kept from a stop line, m.
 const STOP_GAP: f64 = 0.5;
-/// Lateral distance beyond which obstacles are passed without braking, m.
+/// Lateral distance beyond which obstacles do not require braking, m.
 const SIDE: f64 = 1.5;
 
 impl PurePursuit {
@@ -99,7 +99,8 @@ impl PurePursuit {
         (circle - self.heading_gain * input.heading_error).clamp(-1.5, 1.5)
     }
 
-    /// Returns the highest speed from which the vehicle can slow down to the leader's speed within the gap.
+    /// Returns the highest speed at which the vehicle can still slow down to the leader's speed within the
+    /// gap.
     fn safe_speed(&self, gap: f64, leader_speed: f64) -> f64 {
         (leader_speed * leader_speed + 2.0 * self.braking * gap.max(0.0)).sqrt()
     }

@@ -47,8 +47,8 @@ pub(crate) fn end(word: &str) {
     }
 }
 
-/// Runs `end` in a thread for which no call of the host waits. The host's own thread is delayed meanwhile, so
-/// that the run does not finish first.
+/// Runs `end` in a separate thread, for which no call of the host waits. The host's own thread is delayed
+/// meanwhile, so that the run does not finish first.
 fn later(end: fn()) {
     thread::spawn(move || {
         thread::sleep(DELAY);

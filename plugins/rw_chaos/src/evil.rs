@@ -1,5 +1,5 @@
-//! Misbehaviour that is chosen by the environment variable `RW_CHAOS`. It occurs before parameters exist,
-//! late in a run, or at the binary interface, so this module exports the plugin by hand.
+//! Misbehaviour chosen by the environment variable `RW_CHAOS`. It occurs before parameters exist, late in a
+//! run, or at the binary interface. This module therefore exports the plugin by hand.
 
 use crate::{Chaos, ends, hang_gently, null};
 use roadwright_plugin_sdk::Plugin;
@@ -13,9 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// Simulation time from which late misbehaviour occurs, s.
+/// Simulation time after which late misbehaviour occurs, s.
 const LATE: f64 = 3.0;
-/// Simulation time from which modes with `soon` in their names misbehave, s. Short runs reach it.
+/// Simulation time after which modes with `soon` in their names misbehave, s. Short runs last longer than
+/// this.
 const SOON: f64 = 0.5;
 
 /// Returns the word that chooses the misbehaviour.
@@ -40,9 +41,9 @@ fn noise(bits: u64) -> f64 {
     1e-9 * (bits % 1_000_003) as f64
 }
 
-/// Counter that all instances share.
+/// Counter shared by all instances.
 static COUNTER: AtomicU64 = AtomicU64::new(0);
-/// Number that all threads share, on purpose.
+/// Number shared by all threads on purpose.
 static SCRATCH: AtomicU64 = AtomicU64::new(0);
 
 impl Chaos {
@@ -70,7 +71,7 @@ impl Chaos {
         }
     }
 
-    /// Misbehaves early in a run, in most modes by ending the process.
+    /// Misbehaves early in a run; most modes end the process.
     fn begin_soon(&self) {
         static ONCE: OnceLock<()> = OnceLock::new();
         if word().starts_with("soon ") && ONCE.set(()).is_ok() {
@@ -106,7 +107,7 @@ impl Chaos {
         }
     }
 
-    /// Misbehaves in a row.
+    /// Misbehaves when it answers a row.
     pub(crate) fn control_evil(
         &mut self,
         agent: &Agent,
@@ -185,7 +186,7 @@ extern "C" fn loaded() {
 #[unsafe(link_section = ".init_array")]
 static LOADED: extern "C" fn() = loaded;
 
-/// Functions of the SDK that the functions below wrap.
+/// Functions of the SDK that are wrapped by the functions below.
 static SOUND: OnceLock<(Step, ParamGet)> = OnceLock::new();
 type Step = unsafe extern "C" fn(*mut RwInstance, *mut RwBatch) -> i32;
 type ParamGet = unsafe extern "C" fn(*mut RwInstance, u32, *mut f64) -> i32;
@@ -213,7 +214,7 @@ fn round_to_zero() {
 #[cfg(not(target_arch = "x86_64"))]
 fn round_to_zero() {}
 
-/// Answers rows, using a number that all threads share.
+/// Answers rows using a number that is shared by all threads.
 ///
 /// # Safety
 /// The batch must conform to the interface, with rows of a controller.
@@ -234,7 +235,7 @@ unsafe fn share_scratch(batch: &mut RwBatch) {
     }
 }
 
-/// Answers as the SDK does, and adds misbehaviour that is impossible in safe code.
+/// Answers like the SDK, and adds misbehaviour that is impossible in safe code.
 #[expect(unsafe_code, reason = "the interface itself is misused")]
 unsafe extern "C" fn step(instance: *mut RwInstance, batch: *mut RwBatch) -> i32 {
     let (sound, _) = SOUND.get().expect("main has run before");

@@ -2,8 +2,8 @@
 //!
 //! The parameter `mode` chooses the misbehaviour in a run. Where parameters cannot be passed, as with
 //! `roadwright plugin check`, the environment variable `RW_CHAOS` chooses it. The variable accepts the same
-//! words and those of the module `evil`, whose misbehaviour occurs before parameters exist, late, or at the
-//! binary interface.
+//! words, and also those of the module `evil`, whose misbehaviour occurs before parameters exist, late, or at
+//! the binary interface.
 #![allow(clippy::disallowed_methods, reason = "it misbehaves on purpose")]
 
 mod ends;
@@ -47,7 +47,7 @@ pub struct Chaos {
     /// Creation time, ns.
     made: u64,
     state: PerAgent<f64>,
-    /// State that is missing in saves.
+    /// State that is left out of saves.
     hidden: PerAgent<f64>,
 }
 

@@ -39,7 +39,7 @@ pub trait Export: 'static {
         None
     }
 
-    /// Whether the plugin drives with pedals, so that hosts that know pedals call [`Export::press`].
+    /// Whether the plugin drives with pedals. Hosts that know pedals then call [`Export::press`].
     const BY_PEDALS: bool = false;
 
     /// Answers a batch with pedals.
@@ -138,7 +138,7 @@ impl<T: PedalController> Export for AsPedalController<T> {
     const KIND: u32 = KIND_CONTROLLER;
     type Plugin = T;
 
-    /// A host that requests accelerations does not know pedals. The rows stay unwritten, so that it uses the
+    /// Leaves all rows unwritten. A host that requests accelerations does not know pedals, and then uses the
     /// answers of its built-in module.
     unsafe fn step(_: &mut T, _: &mut RwBatch) {}
 
@@ -268,8 +268,8 @@ thread_local! {
     static CREATE_ERROR: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Makes panics be recorded instead of printed. Each library has its own standard library and hook, so this
-/// does not affect the host or other plugins.
+/// Makes panics be recorded instead of printed. Each library has its own standard library and panic hook, so
+/// this does not affect the host or other plugins.
 fn note_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,5 +1,5 @@
-//! Parameters of a plugin. One function lists them with their fields, and is used to describe, read and set
-//! them.
+//! Parameters of a plugin. A single function lists them with their fields, and is used to describe, read and
+//! set them.
 
 use roadwright_plugin_api::abi::{
     PARAM_BOOL, PARAM_CHOICE, PARAM_INTEGER, PARAM_NUMBER, RwParamInfo, text,
@@ -19,7 +19,7 @@ pub struct Parameters<'a> {
     count: usize,
 }
 
-/// The parameter that was listed last, to which details can be added.
+/// The parameter that was listed last. Details can be added to it.
 pub struct Parameter<'a>(Option<&'a mut RwParamInfo>);
 
 impl Parameters<'_> {
@@ -68,7 +68,7 @@ impl Parameters<'_> {
         parameter
     }
 
-    /// Describes a parameter, or returns the value to which it is set.
+    /// Describes a parameter, or returns the value that it is set to.
     fn add(&mut self, key: &str, kind: u32, min: f64, max: f64, value: f64) -> Added {
         // The position in the list is the index, for describing and for setting, because the same list is
         // used for both.

@@ -53,7 +53,8 @@ impl PluginInfo {
         self
     }
 
-    /// Declares that [`Plugin::save`] and [`Plugin::load`] pass state to the next version.
+    /// Declares that [`Plugin::save`] and [`Plugin::load`] pass the state on to the next version of the
+    /// plugin.
     pub const fn keeps_state(mut self) -> Self {
         self.raw.caps |= CAP_STATE;
         self
@@ -84,8 +85,8 @@ impl PluginInfo {
     }
 }
 
-/// Interface that plugins of all kinds have in common. Its `Default` is a fresh instance, whose field values
-/// are the defaults of the parameters.
+/// Functions that plugins of all kinds have in common. The `Default` of a plugin is a fresh instance, and the
+/// values of its fields are the defaults of the parameters.
 pub trait Plugin: Default + Send + 'static {
     /// Description of the plugin.
     const INFO: PluginInfo;
@@ -105,7 +106,7 @@ pub trait Plugin: Default + Send + 'static {
         None
     }
 
-    /// Restores the state of a schema, which this version or another version has saved.
+    /// Restores a state with the given schema number, saved by this version or another version.
     ///
     /// # Errors
     /// If the state cannot be restored. The host then starts the instance fresh and reports the error.
@@ -120,7 +121,7 @@ pub struct Agent {
     /// Its id.
     pub id: u64,
     /// Agent index, which is a dense number that the agent keeps while it drives. `agents_changed` reports
-    /// when another agent gets it.
+    /// when another agent gets the index.
     pub slot: u32,
     /// A random number that depends on run, agent and step.
     pub seed: u64,
@@ -144,8 +145,8 @@ pub struct AgentsChanged<'a> {
     pub slots: u32,
     /// Slots of added agents, ordered by agent id.
     pub added: &'a [u32],
-    /// Slots of removed agents, ordered by agent id. None of them is in `added`, because a removal is
-    /// reported at least one call before another agent gets the slot.
+    /// Slots of removed agents, ordered by agent id. No slot is in both lists, because a removal is reported
+    /// at least one call before another agent gets the slot.
     pub removed: &'a [u32],
 }
 
@@ -154,7 +155,7 @@ pub struct AgentsChanged<'a> {
 pub struct Lookahead {
     /// Minimum distance, m.
     pub distance: f64,
-    /// Time, s, which is multiplied by the speed. The larger of the two distances counts.
+    /// Time that is multiplied by the speed, s. The larger of the two distances counts.
     pub time: f64,
 }
 
@@ -181,8 +182,8 @@ pub trait Controller: Plugin {
     }
 }
 
-/// A plugin that drives with steering, throttle, brakes and gears. On a host that does not know pedals, the
-/// built-in module drives.
+/// A plugin that drives with steering, throttle, brakes and gears. On a host without support for pedals, the
+/// built-in module drives instead.
 pub trait PedalController: Plugin {
     /// Called before each batch.
     fn begin(&mut self, _: &StepInfo) {}
@@ -235,7 +236,7 @@ pub struct Route<'a> {
 }
 
 impl Route<'_> {
-    /// Appends a strip. Strips beyond the capacity are dropped, and the route then counts as not found.
+    /// Appends a strip. Strips beyond the capacity are dropped; in this case, the route counts as not found.
     pub fn push(&mut self, strip: u32) {
         // The length also counts dropped strips, from which the caller knows that the route did not fit.
         if let Some(place) = self.buffer.get_mut(self.length) {
@@ -301,7 +302,7 @@ impl<'a> Roads<'a> {
 pub struct PerAgent<T>(Vec<T>);
 
 impl<T: Default + Clone> PerAgent<T> {
-    /// Returns the state of an agent, which is fresh if the agent is new.
+    /// Returns the state of an agent. For a new agent, the state is fresh.
     pub fn of(&mut self, agent: &Agent) -> &mut T {
         let slot = agent.slot as usize;
         if slot >= self.0.len() {

@@ -1,4 +1,4 @@
-//! Zip archives as used for bundles, which contain only files with paths.
+//! Zip archives in the form used for bundles. They contain only files with paths.
 //!
 //! Sizes stated in an archive are not trusted; bytes are counted while they are unpacked.
 
@@ -15,10 +15,10 @@ pub const MOST_BYTES: u64 = 256 * roadwright_files::MEBIBYTE;
 pub const MOST_FILES: usize = 10_000;
 /// Maximum compression ratio of a bundle.
 pub const MOST_RATIO: u64 = 100;
-/// Maximum length of a path in a bundle, in bytes. Operating systems accept paths of this length in folders
-/// of usual depth.
+/// Maximum length of a path in a bundle, in bytes. Operating systems accept paths of this length below
+/// folders of usual depth.
 const LONGEST_PATH: usize = 200;
-/// Ratio above which bundles are written uncompressed, so that they can be read again.
+/// Compression ratio above which bundles are written uncompressed, so that they can be read again.
 const WRITTEN_RATIO: u64 = MOST_RATIO / 2;
 /// Signature of an entry in an archive's central directory.
 const ENTRY: &[u8; 4] = b"PK\x01\x02";
@@ -32,7 +32,8 @@ pub enum ArchiveError {
     /// The file is not a zip archive.
     #[error("not a bundle; create one from a scenario with `roadwright pack`")]
     NoArchive,
-    /// The zip archive is truncated or damaged. Contains the path that cannot be read, if it is known.
+    /// The zip archive is truncated or damaged. Contains the path of the entry that cannot be read, if it is
+    /// known.
     #[error("the bundle is truncated or damaged{}", .0.as_ref().map_or(String::new(), |path| format!(": {path} cannot be read")))]
     Damaged(Option<String>),
     /// The archive cannot be written.
@@ -53,7 +54,7 @@ pub enum ArchiveError {
     TooMuch(String),
 }
 
-/// Drops the decoder's message, which describes its internals.
+/// Converts an error of the decoder. Its message is dropped, because it describes internals.
 fn damaged<E>(_: E) -> ArchiveError {
     ArchiveError::Damaged(None)
 }
@@ -169,7 +170,7 @@ fn refused(path: &str, why: &'static str) -> ArchiveError {
     }
 }
 
-/// Returns a path for messages as a short, single line, whatever it contains.
+/// Returns a path for messages as a short, single line, regardless of its contents.
 fn short(path: &str) -> String {
     let visible = path.chars().map(|c| if c.is_control() { '?' } else { c });
     visible.take(80).collect()
@@ -193,7 +194,7 @@ pub(crate) fn check_path(path: &str) -> Result<(), ArchiveError> {
     Ok(())
 }
 
-/// Whether a name stands for a device on Windows, whatever its extension.
+/// Whether a name stands for a device on Windows, regardless of its extension.
 fn is_device(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or(part).to_ascii_lowercase();
     let numbered = ["com", "lpt"].iter().any(|name| {
@@ -205,7 +206,8 @@ fn is_device(part: &str) -> bool {
 
 /// Rejects links, pipes and devices.
 fn check_kind(path: &str, mode: Option<u32>) -> Result<(), ArchiveError> {
-    /// Mask of the file type bits of a mode, and the value of these bits for a plain file.
+    /// Mask of the bits of a mode that contain the file type. The next constant is their value for a plain
+    /// file.
     const KIND: u32 = 0o170_000;
     const PLAIN: u32 = 0o100_000;
     match mode.map(|mode| mode & KIND) {

@@ -6,9 +6,9 @@ use roadwright_extension::{FileState, Host};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Maximum depth of scripts below their folder, as for scripts in a run.
+/// Maximum depth of scripts below their folder; the same as for scripts in a run.
 const DEPTH: usize = 4;
-/// Maximum size of a script in bytes, which is more than that of any script in a run.
+/// Maximum size of a script in bytes. It is larger than any script in a run.
 const LARGEST_SCRIPT: u64 = roadwright_files::MEBIBYTE;
 /// Maximum number of entries that are visited in a script folder.
 const MOST_ENTRIES: usize = 10_000;
@@ -80,8 +80,8 @@ impl Available {
         }
     }
 
-    /// Adds the scripts to which other scripts refer, by `import` or by a name in quotes, as when a script
-    /// chooses modules.
+    /// Adds the scripts to which the wanted ones refer, either by `import` or by a name in quotes (for
+    /// example to choose modules).
     pub(crate) fn with_imports(&self, wanted: BTreeSet<String>) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         let mut open: Vec<String> = wanted.into_iter().collect();

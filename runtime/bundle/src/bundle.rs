@@ -1,4 +1,4 @@
-//! A bundle in memory, which is created from a scenario or read and verified.
+//! A bundle in memory, either created from a scenario or read and verified.
 
 use crate::archive::{self, ArchiveError, Files};
 use crate::available::Available;
@@ -32,7 +32,7 @@ pub enum BundleError {
     /// The archive is rejected.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
-    /// The content is not that of a bundle.
+    /// The contents are not those of a bundle.
     #[error("{0}")]
     Content(String),
     /// The target folder is not empty.
@@ -157,7 +157,7 @@ impl Bundle {
         &self.files
     }
 
-    /// Returns the modules that the scenario uses but that are neither in the bundle nor available in the
+    /// Returns the modules that the scenario uses and that are neither in the bundle nor available in the
     /// same build.
     pub fn lacks(&self, available: &Available) -> Vec<Lack> {
         // The scenario determines which modules are used, and the manifest only records their builds.

@@ -1,5 +1,4 @@
-//! Additional files of a bundle besides scripts and vehicles, which are road presets and a background
-//! picture.
+//! Additional files of a bundle besides scripts and vehicles: road presets and a background picture.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -7,7 +6,7 @@ use std::path::Path;
 
 /// Path of the road presets, in a bundle and beside a scenario.
 pub const PRESETS: &str = "presets.json";
-/// Path of the file that states where the background picture is on the map.
+/// Path of the file with the position of the background picture on the map.
 pub const PLACEMENT: &str = "background.json";
 /// File names of background pictures.
 const PICTURES: [&str; 3] = ["background.png", "background.jpg", "background.jpeg"];
@@ -51,7 +50,7 @@ impl Placement {
         Ok(placement)
     }
 
-    /// Returns the placement as it is saved.
+    /// Returns the placement in the form used in files.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec_pretty(self).expect("a placement is plain data");
         bytes.push(b'\n');
@@ -59,7 +58,7 @@ impl Placement {
     }
 }
 
-/// Files that are packed with a scenario: road presets, and a background picture with its placement.
+/// Files that are packed together with a scenario: road presets, and a background picture with its placement.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Extras {
     pub(crate) files: BTreeMap<String, Vec<u8>>,
@@ -90,7 +89,7 @@ impl Extras {
         self
     }
 
-    /// Adds a picture with its placement, and replaces an earlier one.
+    /// Adds a picture with its placement. An earlier picture is replaced.
     #[must_use]
     pub fn with_background(mut self, placement: &Placement, picture: Vec<u8>) -> Self {
         self.files

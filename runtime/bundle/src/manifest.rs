@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(crate) const MANIFEST: &str = "manifest.json";
 /// Value of the key `format` in every manifest.
 pub const FORMAT: &str = "roadwright-bundle";
-/// Version of the format that is written, which is also the newest one that can be read.
+/// Version of the format that is written. It is also the newest version that can be read.
 pub const VERSION: u32 = 1;
 
 /// Description of a bundle and its contents.
@@ -26,7 +26,7 @@ pub struct Manifest {
     pub files: BTreeMap<String, FileHash>,
     /// External modules that the scenario uses.
     pub needs: Vec<Need>,
-    /// Origin and licence of the data in a file, by its path.
+    /// Origin and licence of the data in a file, by the path of the file.
     pub licences: BTreeMap<String, String>,
 }
 
@@ -54,7 +54,7 @@ impl FileHash {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NeedKind {
-    /// A script, which the bundle contains if it was available when the bundle was created.
+    /// A script. The bundle contains it if it was available when the bundle was created.
     Script,
     /// A compiled plugin, or a module that was unknown when the bundle was created. Bundles never contain it.
     Plugin,

@@ -6,7 +6,7 @@ use roadwright_extension::script::SCRIPT_ENDING;
 use roadwright_scenario::Scenario;
 use std::fmt;
 
-/// A module that a scenario uses, and that is not available in the same build as when the bundle was created.
+/// A module that a scenario uses but that is not available in the same build as when the bundle was created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lack {
     /// The module that is used.
@@ -43,8 +43,8 @@ impl fmt::Display for Lack {
     }
 }
 
-/// Returns the modules that a scenario uses and that are not built in, with the versions and hashes of the
-/// available builds.
+/// Returns the modules that a scenario uses and that are not built in. They have the versions and hashes of
+/// the available builds.
 pub(crate) fn needs(scenario: &Scenario, available: &Available) -> Vec<Need> {
     let ids = scenario.modules().into_iter();
     let ids = ids.filter(|id| !available.builtin.contains(id));

@@ -7,8 +7,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 impl Bundle {
-    /// Unpacks the bundle into a folder that does not exist yet or is empty. Returns the path of the
-    /// scenario. The folder is created either with all its files or not at all.
+    /// Unpacks the bundle into a new or empty folder. Returns the path of the scenario. The folder is created
+    /// either with all its files or not at all.
     ///
     /// # Errors
     /// If the folder is not empty, or a file cannot be written.

@@ -12,7 +12,7 @@ use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
 
-/// Returns the modules that are available with these script folders.
+/// Returns the modules that are available with the given script folders.
 fn available(cache: &Path, scripts: &[PathBuf]) -> Available {
     let host = Host::open(HostOptions {
         plugins: Vec::new(),

@@ -91,7 +91,7 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: ScriptVerb,
     },
-    /// Entry point of child processes, which only Roadwright itself calls.
+    /// Entry point of child processes; only called by Roadwright itself.
     #[command(hide = true)]
     PluginHost {
         /// Arguments of the call
@@ -133,7 +133,7 @@ pub(crate) struct Simulate {
     /// Time of day at the start, in hours from 0 to below 24 [default: the scenario's]
     #[arg(long, value_name = "HOURS")]
     pub(crate) time_of_day: Option<f64>,
-    /// Pedestrians per hour on each side of each crossing without a rate of its own [default: the scenario's]
+    /// Pedestrians per hour on each side of each crossing that has no separate rate [default: the scenario's]
     #[arg(long, value_name = "RATE")]
     pub(crate) pedestrians: Option<f64>,
     /// Check all bodies for contacts, including those of vehicles that follow lanes
@@ -257,8 +257,8 @@ pub(crate) struct Run {
     /// drive to FILE.scores.csv
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Rows of --trace a second, at most one in each step; rows are evenly spaced if their period is a
-    /// multiple of the time step [default: 10]
+    /// Rows of --trace per second, at most one per step; rows are evenly spaced if their period is a multiple
+    /// of the time step [default: 10]
     #[arg(long, value_name = "HZ", requires = "trace")]
     pub(crate) trace_rate: Option<f64>,
     /// Write the signals of all lanes at the start and at each change, as CSV
@@ -337,7 +337,7 @@ pub(crate) enum PopulateFrom {
     Inside,
     /// At road ends on the edge of the map
     Edges,
-    /// Half of them at edges and half inside
+    /// Half of them at edges, half inside
     Both,
 }
 
@@ -461,7 +461,8 @@ pub(crate) struct Render {
     /// Draw the solver's bodies of `rigid` vehicles: hulls, wheels, loads
     #[arg(long)]
     pub(crate) bodies: bool,
-    /// Hide these: roads, obstacles, forests, land, places, vehicles, or layer:N for the roads of a layer
+    /// Hide these parts: roads, obstacles, forests, land, places, vehicles, or layer:N for the roads of a
+    /// layer
     #[arg(long, value_name = "KIND,...", value_delimiter = ',')]
     pub(crate) hide: Vec<MapPart>,
     #[command(flatten)]
@@ -556,7 +557,7 @@ pub(crate) enum PluginVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Test a plugin in child processes: determinism, extreme inputs, state, speed, and a drive
+    /// Test a plugin in child processes: determinism, extreme inputs, state, speed, and a test drive
     Check {
         /// The library
         file: PathBuf,

@@ -52,8 +52,8 @@ pub(crate) fn options(flags: &ExtensionFlags, scenario: Option<&Path>) -> HostOp
     }
 }
 
-/// Returns the modules that a run needs: those of `--use` for their slots, and those that the stacks name for
-/// all others.
+/// Returns the modules that a run needs: those of `--use` for their slots, and those named in the stacks for
+/// all other slots.
 pub(crate) fn wanted(scenario: &Scenario, used: &[String]) -> Wanted {
     let mut ids = BTreeSet::new();
     for slot in Slot::ALL {
@@ -131,8 +131,8 @@ pub(crate) fn open_untold(
     Ok(host)
 }
 
-/// Returns the reason why a plugin that a message names in quotation marks is unknown, if it was found but
-/// not loaded.
+/// Returns the reason why a plugin is unknown although it was found: it was not loaded. `message` names the
+/// plugin in quotation marks.
 pub(crate) fn cause_of(message: &str, host: &Host) -> Option<String> {
     host.files().into_iter().find_map(|file| {
         let id = file.info?.id;

@@ -15,9 +15,9 @@ use arguments::{Arguments, Verb};
 use clap::Parser;
 use std::process::ExitCode;
 
-/// Each step reads data scattered over some hundred MB. With pages of 4 KiB, translating addresses takes as
-/// long as reading the data, so this allocator requests pages of 2 MiB where available. The system's
-/// allocator does that only if an environment variable is set.
+/// Allocator of the program. Each step reads data scattered over some hundred MB. With pages of 4 KiB,
+/// translating addresses takes as long as reading the data, so this allocator requests pages of 2 MiB where
+/// they are available. The system's allocator does so only if an environment variable is set.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -26,7 +26,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 enum Outcome {
     /// Success.
     Fine,
-    /// The work was done and found a problem.
+    /// The work was done and a problem was found.
     Findings,
 }
 
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     worker::finish(progress::exit_code().unwrap_or(code))
 }
 
-/// Returns the exit code for an outcome. If the outcome is an error, prints it.
+/// Returns the exit code for an outcome. Errors are printed.
 fn exit_code(outcome: anyhow::Result<Outcome>) -> u8 {
     match outcome {
         Ok(Outcome::Fine) => 0,

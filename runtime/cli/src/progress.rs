@@ -9,14 +9,15 @@ use std::time::{Duration, Instant};
 
 /// Number of the first signal that asked the program to end, or 0.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
-/// Whether a signal caused work to be stopped early.
+/// Whether work was stopped early because of a signal.
 static CUT_SHORT: AtomicBool = AtomicBool::new(false);
 static HANDLER: OnceLock<()> = OnceLock::new();
 
 /// Interval within which two signals count as one. When a terminal is closed, SIGHUP comes from the shell and
 /// again from the kernel, and the second one must not prevent the summary.
 const ONE_SIGNAL: Duration = Duration::from_millis(500);
-/// Number that shells add to a signal to get the exit code of a program that was ended by it.
+/// Number that shells add to the number of a signal to get the exit code of a program that was ended by this
+/// signal.
 const AFTER_SIGNALS: i32 = 128;
 
 /// Turns Ctrl-C, SIGTERM and SIGHUP into requests to end instead of ending the program, so that a run writes
@@ -67,8 +68,8 @@ fn note(signal: i32, first: &mut Option<Instant>) {
     }
 }
 
-/// Whether a signal has asked the command to end. Unlike after [`interrupted`], the work does not count as
-/// cut short.
+/// Whether a signal has asked the command to end. In contrast to [`interrupted`], asking does not mark the
+/// work as cut short.
 pub(crate) fn signalled() -> bool {
     SIGNAL.load(Ordering::SeqCst) != 0
 }

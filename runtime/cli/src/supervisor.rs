@@ -1,5 +1,5 @@
-//! The parent of a process that contains plugins. It waits for a mark that the work is done, so that a
-//! process that was ended by a plugin never counts as a success.
+//! The parent of a process that contains plugins. It waits for a mark that the work is done. A process that
+//! was ended by a plugin therefore never counts as a success.
 //!
 //! ```text
 //!   parent                                    worker (the same command once more)
@@ -144,7 +144,7 @@ mod signals {
         }
 
         /// Passes signals on to a child from now on. A terminal sends signals to both processes, but the
-        /// child counts two of them within half a second as one.
+        /// child counts two signals within half a second as one.
         pub(super) fn pass_on_to(self, child: &Child) -> Forwarding {
             let mut signals = self.0;
             let handle = signals.handle();
@@ -194,7 +194,7 @@ mod signals {
 mod signals {
     use std::process::{Child, ExitStatus};
 
-    /// A stand-in for systems without signals.
+    /// A stand-in for signals on systems that do not have them.
     pub(super) struct Forwarded;
 
     impl Forwarded {

@@ -1,9 +1,9 @@
 //! Writes everything that the program prints, for two reasons.
 //!
-//! Names and texts come from untrusted files: scenarios, scripts, plugins, maps. A terminal obeys the
-//! control characters in them: `ESC ] 0 ;` sets its title, other sequences overwrite text on the screen. They
-//! are therefore written in the escapes of JSON, such as `\u001b`. This keeps documents valid: JSON allows
-//! these escapes in any string, and has no control characters outside of strings.
+//! Names and texts come from untrusted files: scenarios, scripts, plugins, maps. A terminal obeys the control
+//! characters in them: `ESC ] 0 ;` sets its title, and other sequences overwrite text on the screen. Control
+//! characters are therefore written as escapes of JSON, such as `\u001b`. Documents remain valid, because
+//! JSON allows these escapes in any string and has no control characters outside of strings.
 //!
 //! A device can be full and a terminal can be closed. `eprintln!` would panic, but a message that cannot be
 //! written must not end a run.
@@ -36,7 +36,7 @@ pub(crate) fn out() -> Visible<StdoutLock<'static>> {
 #[cfg(unix)]
 static KEPT: std::sync::OnceLock<std::os::fd::OwnedFd> = std::sync::OnceLock::new();
 
-/// Reserves standard output for a document, so that everything else is printed to standard error from now on.
+/// Reserves standard output for a document. From then on, everything else is printed to standard error.
 #[cfg(unix)]
 pub(crate) fn keep_stdout() -> Result<Box<dyn Write>> {
     use std::os::fd::AsFd;
@@ -65,8 +65,8 @@ pub(crate) fn kept_stdout() -> Option<std::process::Stdio> {
     None
 }
 
-/// A writer that makes control characters visible. It expects complete characters, as `write!` and
-/// `serde_json` write them, and replaces other bytes.
+/// A writer that makes control characters visible. It expects complete characters, as written by `write!` and
+/// `serde_json`, and replaces other bytes.
 pub(crate) struct Visible<W>(pub(crate) W);
 
 impl<W: Write> Write for Visible<W> {
@@ -98,8 +98,8 @@ fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a terminal obeys a character instead of showing it. These are control characters (U+009B has the
-/// effect of `ESC [`) and characters that change the direction of text.
+/// Whether a terminal obeys a character instead of showing it. This applies to control characters (U+009B has
+/// the effect of `ESC [`) and to characters that change the direction of text.
 fn is_obeyed(c: char) -> bool {
     let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || (c.is_control() && c != '\n' && c != '\t')

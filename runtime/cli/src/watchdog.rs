@@ -8,13 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Longest time of a call before the command ends. The user is warned earlier.
+/// Maximum duration of a call before the command ends. The user is warned earlier.
 // This is long, because ending a run makes the result depend on the machine, and a debugger or a busy disk
 // may delay a call by some seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Longest time of a call after the user has pressed Ctrl-C.
+/// Maximum duration of a call after the user has pressed Ctrl-C.
 const LAST_PATIENCE: Duration = Duration::from_secs(2);
-/// Time for which the command waits for an abandoned plugin to return. If it does, the command ends normally.
+/// Time that the command waits for an abandoned plugin to return. If the plugin returns, the command ends
+/// normally.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Interval between two checks of the host, short compared with the limits above but without noticeable cost.

@@ -1,8 +1,9 @@
 //! The process that does the work of a command with plugins. Its parent is in
 //! [`supervisor`](crate::supervisor).
 //!
-//! Third-party code can end a process with any exit code and without a trace. So the worker reports the end
-//! of its work in a file that only its parent looks for, and outputs get their final names after that.
+//! Third-party code can end a process with any exit code and without a trace. The worker therefore reports
+//! the end of its work in a file that only its parent knows, and outputs get their final names only after
+//! that.
 
 use crate::terminal::say;
 use roadwright_files::{Complete, Left};
@@ -65,7 +66,8 @@ pub(crate) fn begin(place: &Path) {
     let _ = PLACE.set(place.to_owned());
 }
 
-/// Makes this process end together with its parent, because only the parent gives outputs their final names.
+/// Makes this process end together with its parent. Without the parent, outputs would never get their final
+/// names.
 #[cfg(target_os = "linux")]
 fn die_with_parent(place: &Path) {
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};
@@ -146,7 +148,7 @@ fn write(path: &Path, value: &impl Serialize) {
     }
 }
 
-/// The messages that a worker has left in its folder.
+/// The messages left by a worker in its folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Remains {
     /// Report of its completed work, if any.

@@ -11,9 +11,9 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-/// Memory limit of the program, KiB, for its own code and threads and 500 MiB for the file.
+/// Memory limit of the program, KiB. It covers the program's own code and threads, and 500 MiB for the file.
 const MEMORY: u64 = 1_500_000;
-/// Time after which a command counts as hanging. On an idle machine the slowest takes a few seconds.
+/// Time after which a command counts as hanging. On an idle machine, the slowest command takes a few seconds.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Runs the program in a folder; `None` if it hangs.
@@ -291,7 +291,7 @@ fn scripts_beside_a_scenario_do_not_hold_it_up() {
     assert_eq!(output.status.code(), Some(0), "{said}");
 }
 
-/// A scenario in which `arms` roads of `lanes` lanes each way meet at one node.
+/// A scenario in which `arms` roads meet at one node. Each has `lanes` lanes in both directions.
 fn star(arms: u32, lanes: i8) -> Scenario {
     let mut scenario = Scenario::new("star");
     let section = LaneSection {

@@ -290,7 +290,7 @@ fn citations(text: &str) -> BTreeSet<&str> {
     spans.collect()
 }
 
-/// Files in a test folder that are not named in its `main.rs` and are not separate test binaries.
+/// Files in a test folder that are neither named in its `main.rs` nor separate test binaries.
 fn tests_left_out(tests: &Path) -> Vec<String> {
     let program = std::fs::read_to_string(tests.join("main.rs")).unwrap();
     let manifest = std::fs::read_to_string(tests.join("../Cargo.toml")).unwrap();
@@ -393,7 +393,7 @@ fn the_window_has_the_systems_clipboard() {
     assert!(!features(&metadata, "egui-winit").contains(&"links"));
 }
 
-/// Returns the lines of a source, without its tests, that open or read a file directly.
+/// Returns the lines of a source outside its tests that open or read a file directly.
 fn reads_by_itself(text: &str) -> Vec<&str> {
     let own = text.split("#[cfg(test)]").next().unwrap_or_default();
     let calls = [
@@ -408,7 +408,7 @@ fn reads_by_itself(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Sources that may open files directly, because they limit the size of what they read.
+/// Sources that may open files directly, because they limit the amount that they read.
 const READERS: [(&str, &str); 6] = [
     (
         "runtime/files/src/",

@@ -1,5 +1,5 @@
-//! Guarantees of junctions, tested in shorter runs than those in docs/measurements.md. All suitable controls
-//! with three to six arms on both driving sides get more traffic than their capacity.
+//! Guarantees of junctions, tested in shorter runs than those in docs/measurements.md. Junctions with every
+//! suitable control, three to six arms and both driving sides get more traffic than they can serve.
 
 use serde_json::Value;
 use std::process::Command;
@@ -69,7 +69,7 @@ fn a_full_ring_with_buses_does_not_lock_itself() {
     );
 }
 
-/// Regression test: the rear of a turning bus hid vehicles on the ring from entering vehicles.
+/// Regression test: vehicles on the ring were hidden from entering vehicles by the rear of a turning bus.
 #[test]
 fn who_enters_a_mini_roundabout_looks_at_the_ring_beyond_the_one_ahead() {
     let flags = "junctions --control mini_roundabout --legs 3 --hand left --seeds 12 --seconds 400";

@@ -44,7 +44,7 @@ struct Claims<'a> {
     figures: Vec<Figure<'a>>,
 }
 
-/// A figure of a table, and where it is in the output of the command.
+/// A figure of a table, with its position in the output of the command.
 struct Figure<'a> {
     /// Text of the claim as written.
     words: &'a str,
@@ -52,7 +52,7 @@ struct Figure<'a> {
     is_exact: bool,
     claimed: Claimed<'a>,
     source: &'a str,
-    /// Factor that converts the number in the output.
+    /// Factor by which the number in the output is multiplied.
     factor: f64,
 }
 
@@ -181,7 +181,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Returns the n-th number in the cell whose row and column headings start with the given texts.
+    /// Returns the n-th number in the cell whose row and column headings begin with the given texts.
     fn claimed(&self, row: &str, column: &str, n: usize) -> Result<Claimed<'a>, String> {
         let plain = |cell: &str| cell.replace('`', "");
         let (head, rows) = self.rows.split_first().ok_or("the table is empty")?;
@@ -315,7 +315,7 @@ fn run(command: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Compares the figures of a command with its output. Returns a message for each difference.
+/// Compares the claimed figures of a command with its output. Returns a message for each difference.
 fn compare(place: &str, claims: &Claims<'_>, output: &Result<String, String>) -> Vec<String> {
     // Timings of a development build are meaningless. Benches run by cargo have their own profile.
     let is_timed = !cfg!(debug_assertions) || claims.command.starts_with("cargo");
@@ -453,7 +453,8 @@ fn figures_are_found_and_judged() {
     assert!(number_in(bench, "bench two ns").is_err());
 }
 
-/// Run by `.ci/nightly`, because it takes minutes and timings need a release build.
+/// Checks that measurements give the claimed figures. Run by `.ci/nightly`, because it takes minutes and
+/// timings need a release build.
 #[test]
 #[ignore = "runs all commands of the tables"]
 fn measurements_come_out_as_they_are_claimed() {

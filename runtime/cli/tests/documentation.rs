@@ -154,7 +154,7 @@ fn every_command_about_results_runs() {
     }
 }
 
-/// Courses whose runs take little time. A slow test compares the rows of all courses.
+/// Courses whose runs take little time. The rows of all courses are compared in a slow test.
 const QUICK_COURSES: [&str; 3] = ["parking", "pendulum", "trailer-reverse"];
 
 #[test]

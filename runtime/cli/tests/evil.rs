@@ -24,7 +24,7 @@ pub(crate) const ID: &str = "org.roadwright.chaos";
 pub(crate) const USE: [&str; 2] = ["--use", "controller=org.roadwright.chaos"];
 const LIBRARY: &str = "plugins/chaos.so";
 
-/// Creates a folder with the plugin that has every kind of misbehaviour.
+/// Creates a folder with a plugin that is capable of every kind of misbehaviour.
 pub(crate) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("plugins")).unwrap();
@@ -122,8 +122,8 @@ fn the_clock_decides_nothing_unless_it_is_told_to() {
     assert_eq!(output.status.code(), Some(0));
 }
 
-/// Verdict of `plugin check`: everything passes with this note, or this check is the first to fail, with this
-/// message.
+/// Verdict of `plugin check`: either everything passes and this note is printed, or this check is the first
+/// to fail, with this message.
 enum Verdict {
     Fine(&'static str),
     Fails(&'static str, &'static str),
@@ -218,7 +218,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
     ("always the same", Fails("drive", "does not arrive")),
 ];
 
-/// Adds capabilities to those in the file, as if the author had declared them.
+/// Adds capabilities to those in the library file, as if the author had declared them.
 fn declare(library: &Path, caps: u64) {
     let mut bytes = std::fs::read(library).unwrap();
     let is_info = |at: &usize| bytes[*at..].starts_with(&abi::MAGIC);
@@ -469,7 +469,7 @@ fn plugins_are_built_as_their_folder_says() {
     assert!(told(&made).contains("by my own rule"));
 }
 
-/// Adds a program that is found before others of its name and records its arguments.
+/// Adds a program that is found before others of the same name and that records its arguments.
 fn put_first_in_path(folder: &Path, name: &str, script: &str) -> std::ffi::OsString {
     use std::os::unix::fs::PermissionsExt;
     let programs = folder.join("programs");

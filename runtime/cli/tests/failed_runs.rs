@@ -24,7 +24,7 @@ fn document(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Returns the lines of standard error that report a run that is not a result.
+/// Returns the lines on standard error that report runs without a result.
 fn named(output: &Output) -> Vec<String> {
     let lines = told(output);
     let lines = lines.lines().filter(|line| line.ends_with("; no result"));
@@ -354,8 +354,8 @@ enum Verdict {
     Nothing,
 }
 
-/// Kinds of misbehaviour: a switch (empty for a plugin that behaves), whether the plugin is isolated, and the
-/// verdict.
+/// Kinds of misbehaviour, each given by a switch (empty for a plugin that behaves well), whether the plugin
+/// is isolated, and the verdict.
 const KINDS: [(&str, bool, Verdict); 14] = [
     ("", false, Verdict::Result),
     ("", true, Verdict::Result),

@@ -1,4 +1,4 @@
-//! Forged results and records with matching hashes, which `verify` must detect with its default settings.
+//! Forged results and records with matching hashes. `verify` must detect them with its default settings.
 
 use crate::common::roadwright;
 use roadwright_training::RunRow;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
 
-/// Results that can be repeated in well under a second, because the pole falls at once.
+/// Command whose runs can be repeated in well under a second, because the pole falls at once.
 const RUN: &str = "bench run pendulum --use controller=idm --runs 30 --out rows.json";
 
 fn call(folder: &Path, words: &str) -> Output {

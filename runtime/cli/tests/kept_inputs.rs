@@ -4,7 +4,7 @@ use crate::common::root;
 use roadwright_fuzz as readers;
 use std::path::{Path, PathBuf};
 
-/// A reader, and the folders with its inputs.
+/// A reader, and the folders that contain its inputs.
 type Target = (fn(&[u8]), &'static [&'static str]);
 
 const TARGETS: [Target; 11] = [

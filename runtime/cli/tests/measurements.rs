@@ -1,7 +1,7 @@
 //! Checks that all programs, options, benches, tests and tools named in docs/measurements.md exist.
 //!
-//! Together these take hours and are not run here: a command of the program is called with `--help` appended,
-//! which succeeds only if everything before it is valid, and cargo's targets are looked up.
+//! Running them would take hours. Instead, commands of the program are called with `--help` appended, which
+//! succeeds only if everything before it is valid, and cargo's targets are looked up.
 
 use crate::common::{files_below, roadwright, root};
 use std::path::{Path, PathBuf};

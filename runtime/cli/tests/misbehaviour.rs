@@ -1,5 +1,6 @@
 //! Exit code, faults, reproducibility and module list of runs whose plugin misbehaves. Each kind of
-//! misbehaviour runs in the process of the run and in a separate one, beside a plugin that behaves well.
+//! misbehaviour is tried in the process of the run and in a separate process, beside a plugin that behaves
+//! well.
 #![cfg(target_os = "linux")]
 
 use crate::evil::{ID, USE, folder, roadwright, told};
@@ -27,7 +28,7 @@ enum Verdict {
 }
 use Verdict::{Died, Ended, Faults, Fine, Interrupted, Out};
 
-/// A misbehaviour with its verdict in the process of the run, and in a separate one.
+/// A kind of misbehaviour, with its verdict in the process of the run and its verdict in a separate process.
 struct Row(&'static str, Verdict, Verdict);
 
 const ROWS: [Row; 45] = [

@@ -6,11 +6,11 @@ use crate::world_access::without_tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// A crate in whose source top-level modules may use only modules of lower layers.
+/// A crate whose top-level modules may use only modules of lower layers.
 struct Layered {
     /// Folder of the crate, relative to the root of the project.
     folder: &'static str,
-    /// Modules from the bottom up. A module may use those of earlier lines, but no other module of its own
+    /// Modules from the bottom up. A module may use modules of earlier lines, but no other module in its own
     /// line.
     layers: &'static [&'static [&'static str]],
 }
@@ -235,7 +235,7 @@ fn used(code: &str) -> BTreeSet<&str> {
     names
 }
 
-/// Returns the modules of a crate, and for each name at its root the module that defines it.
+/// Returns the modules of a crate and, for each name at its root, the module that defines it.
 fn modules(lib: &str) -> (BTreeSet<String>, BTreeMap<String, String>) {
     let code = code(lib);
     let mut modules = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Move trees on the command line: docs/move-trees.md, and what is refused.
+//! Move trees on the command line: the commands of docs/move-trees.md, and calls that are refused.
 
 use crate::common::roadwright;
 use crate::program::{call, code, json};

@@ -117,7 +117,7 @@ fn the_bench_has_all_rows_of_the_source() {
     assert_eq!(report["incremental"]["differing"], 0);
 }
 
-/// A scenario with a jeep, a wall across its path, a gate beside the wall, and a room without a door.
+/// A scenario with a jeep, a wall across its path, a gate beside this wall, and a room without a door.
 const YARD: &str = r#"{
   "format": "roadwright-scenario",
   "version": 2,

@@ -76,7 +76,7 @@ fn new_projects_build_pass_the_check_and_drive() {
 }
 
 /// Returns whether a plugin passes its drive according to the report of a check. A driver must reach the goal
-/// of the smoke drive, a fitness must prefer the vehicle that arrives, and with a signal controller about as
+/// of the smoke drive, and a fitness must prefer the vehicle that arrives. With a signal controller, about as
 /// many vehicles must arrive as with actuated signals.
 fn is_driving(report: &Value, kind: &str) -> Option<bool> {
     let drives = &report["drives"];

@@ -439,7 +439,7 @@ fn check_tells_errors_by_its_exit_code() {
     assert_eq!(schema["title"], "Roadwright scenario");
 }
 
-/// `check` reports every reason for which `run` rejects a scenario.
+/// Checks that `check` reports every reason for which `run` rejects a scenario.
 fn check_tells_why_a_run_would_not_begin(path: &str) {
     let text = std::fs::read_to_string(scenario("crossroads")).unwrap();
     let mut file: Value = serde_json::from_str(&text).unwrap();

@@ -96,7 +96,7 @@ fn refused(folder: &Path, file: &str, save: &str) -> String {
     said
 }
 
-/// Returns a save with another version of a part. The version follows the part's name.
+/// Returns a save in which a part has another version. The version follows the name of the part.
 fn with_version(bytes: &[u8], part: &str, change: fn(u8) -> u8) -> Vec<u8> {
     let mut bytes = bytes[..bytes.len() - 8].to_vec();
     let name = [&[part.len() as u8], part.as_bytes()].concat();
@@ -204,7 +204,7 @@ fn other_modules_make_a_branch_that_is_told() {
     assert!(!told(&output).contains("not exact"));
 }
 
-/// A behaviour that drives slowly and remembers since when.
+/// A behaviour that drives slowly; `FACTOR` stands for the factor on its speed.
 const SLOW: &str = "fn behave(agent) { agent.speed_factor = FACTOR; }";
 
 #[test]

@@ -15,7 +15,7 @@ const EVIL: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}2J";
 /// The same text as it appears in JSON.
 const EVIL_JSON: &str = r"\u001b]0;owned\u0007\u001b[2J\u009b2J";
 
-/// A folder with the crossroads, with some of its texts replaced, and a script.
+/// A folder that contains a script and the crossroads with some of their texts replaced.
 fn folder(replaced: &[(&str, &str)], script: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let shipped =
@@ -145,8 +145,8 @@ fn a_full_device_does_not_end_a_run() {
     }
 }
 
-/// Starts a run that logs endlessly and writes a trace. Reads its first line, after which the run catches
-/// signals.
+/// Starts a run that logs endlessly and writes a trace, and reads its first line. From then on, the run
+/// catches signals.
 #[cfg(unix)]
 fn long_run(
     folder: &Path,
@@ -205,8 +205,8 @@ fn ends_in_good_order(folder: &Path, child: std::process::Child, number: i32) {
     assert!(trace.lines().all(|row| row.split(',').count() == 12));
 }
 
-/// Gives child processes the default action for SIGHUP, even if `nohup` started the tests. Ignored signals
-/// stay ignored in a child process, and caught signals return to the default.
+/// Gives child processes the default action for SIGHUP, even if `nohup` started the tests. This is needed
+/// because ignored signals stay ignored in a child process, whereas caught signals return to the default.
 #[cfg(unix)]
 fn with_usual_hangup() {
     let caught = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));

@@ -4,18 +4,18 @@
 use crate::common::{files_below, root};
 use std::collections::BTreeMap;
 
-/// Number of remaining occurrences in a crate.
+/// Number of remaining occurrences of each habit in a crate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Left {
     /// Functions with a parameter whose pattern or type is a tuple.
     tuples: usize,
-    /// Parameters and fields that have a plain number type, although their names refer to something that has
-    /// an index type.
+    /// Parameters and fields that have a plain number type although their names refer to an object with an
+    /// index type.
     raw: usize,
 }
 
-/// Crates with remaining occurrences. When a count falls, lower it here, so that it cannot rise again. When
-/// it rises, use a struct or an index type instead.
+/// Crates with remaining occurrences. When a count falls, lower it here, so that it cannot rise again. If it
+/// rises, use a struct or an index type in the new code.
 const LEFT: [(&str, Left); 11] = [
     ("editor/core", left(1, 0)),
     ("runtime/agent", left(1, 0)),
@@ -34,7 +34,7 @@ const fn left(tuples: usize, raw: usize) -> Left {
     Left { tuples, raw }
 }
 
-/// A source without comments and strings, with the same number of lines.
+/// Returns a source without comments and strings, but with the same number of lines.
 pub(crate) fn code_of(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut code = String::with_capacity(text.len());

@@ -5,7 +5,7 @@ use crate::program::{call, code, json};
 use roadwright_testing::city;
 use std::path::Path;
 
-/// Number of random trips in a town, and the minimum number of arrivals within the given time.
+/// Number of random trips in a town, and minimum number of arrivals within the given time.
 struct Traffic {
     trips: u64,
     seconds: u64,

@@ -402,7 +402,7 @@ fn trained_values_are_compared_and_applied() {
     document(&roadwright(folder.path(), &run));
 }
 
-/// A training run in the forest that takes seconds. Its vehicles lean, and posts fall.
+/// A training run in the forest that takes seconds. Its vehicles lean, and posts fall over.
 const FOREST: &str = r#"{
   "format": "roadwright-experiment",
   "version": 1,
@@ -688,8 +688,8 @@ fn every_command_of_the_page_runs() {
     }
 }
 
-/// Returns the words of a command with a tenth of the seeds that it requests. In a slow test, it keeps all of
-/// them.
+/// Returns the words of a command with a tenth of the seeds that it requests. In a slow test, all seeds are
+/// kept.
 fn with_fewer_seeds(words: &[&str]) -> Vec<String> {
     let mut words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
     if let Some(option) = words.iter().position(|word| word == "--seeds") {

@@ -18,11 +18,11 @@ struct Habit {
 /// A sequence of words, where each place has a list of alternatives.
 struct Pattern {
     words: &'static [&'static [&'static str]],
-    /// Whether the first word must start the line with a capital letter. Questions and headings are excused.
+    /// Whether the first word must start the line with a capital letter. Questions and headings are exempt.
     opens: bool,
-    /// Words before the sequence that excuse it.
+    /// Words that exempt the sequence if they precede it.
     unless_after: &'static [&'static str],
-    /// Words after the sequence that excuse it.
+    /// Words that exempt the sequence if they follow it.
     unless_before: &'static [&'static str],
 }
 
@@ -275,13 +275,13 @@ fn ceilings(text: &str) -> BTreeMap<String, usize> {
         .collect()
 }
 
-/// Number by which a count may be below its ceiling before the ceiling has to be lowered.
+/// Amount by which a count may be below its ceiling before the ceiling has to be lowered.
 fn slack(ceiling: usize) -> usize {
     (ceiling / 10).max(10)
 }
 
-/// Returns the message for a group above its ceiling. Hits in recently changed files come first, because they
-/// are most likely new.
+/// Returns the message for a group above its ceiling. Hits in recently changed files are listed first,
+/// because they are most likely to be new.
 fn too_many(group: &str, ceiling: usize, hits: &[Hit]) -> String {
     let changed = |hit: &Hit| {
         std::fs::metadata(root().join(&hit.path))

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
 
-/// A run of a car on a straight road, with the plugin that misbehaves.
+/// Returns the command for a run of a car on a straight road with the plugin that misbehaves.
 fn command(folder: &Path, evil: &str, more: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_roadwright"));
     command
@@ -45,7 +45,7 @@ fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// The worker process of a run: its longest-lived child, since processes that try plugins end early.
+/// The worker process of a run. It is the longest-lived child, because processes that test plugins end early.
 fn worker_of(run: &Child) -> u32 {
     let id = run.id();
     wait_for(|| {
@@ -63,7 +63,7 @@ fn send(signal: &str, process: u32) {
     assert!(Command::new("kill").args(words).status().unwrap().success());
 }
 
-/// Waits until the worker has started to simulate: its trial of the plugin leaves a mark.
+/// Waits until the worker has started to simulate; when it tests the plugin, it leaves a mark.
 fn wait_until_it_drives(folder: &Path) {
     let marks = folder.join(".cache/roadwright/marks");
     wait_for(|| {

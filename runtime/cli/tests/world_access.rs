@@ -16,7 +16,8 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The lines of a source without its test modules, each of which ends with a brace at its own indent.
+/// The lines of a source without its test modules. A test module ends with a brace at the indent of its first
+/// line.
 pub(crate) fn without_tests(text: &str) -> Vec<&str> {
     let mut code = Vec::new();
     let mut lines = text.lines();

@@ -1,5 +1,5 @@
-//! Benchmarks of the cost of a call: a batch to a plugin compared with the same logic linked in, an isolated
-//! round trip, a script, and a reload.
+//! Benchmarks of calls: a batch to a plugin compared with the same logic linked in, a round trip to an
+//! isolated plugin, a script, and a reload.
 #![allow(
     clippy::unwrap_used,
     reason = "a bench that cannot be set up has nothing to measure"

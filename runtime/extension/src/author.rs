@@ -1,4 +1,4 @@
-//! Support for plugin authors, which creates projects, builds plugins and installs them.
+//! Support for plugin authors: creates projects, builds plugins and installs them.
 
 use crate::native::probe::probe;
 use crate::script::SCRIPT_ENDING;
@@ -54,7 +54,7 @@ const API: [(&str, &str); 2] = [
     ),
 ];
 
-/// Files of the vendored `libm`, on which the SDK depends, so that new projects need no registry.
+/// Files of the vendored `libm`. The SDK depends on it, and with these files, new projects need no registry.
 const LIBM: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/libm.rs"));
 
 /// Programming language of a new plugin.
@@ -130,7 +130,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), AuthorError> {
     roadwright_files::write(path, text.as_bytes()).map_err(file_error(path))
 }
 
-/// Words that at least one of the languages does not allow as the name of a library.
+/// Words that are not allowed as the name of a library in at least one of the languages.
 const KEYWORDS: [&str; 24] = [
     "as", "async", "auto", "break", "case", "const", "crate", "double", "else", "enum", "extern",
     "fn", "for", "if", "impl", "int", "loop", "match", "mod", "self", "struct", "test", "type",
@@ -150,8 +150,8 @@ fn check_name(name: &str) -> Result<(), AuthorError> {
     }
 }
 
-/// Creates a project that builds and passes the check without changes. Returns its folder, which is created
-/// either with all its files or not at all.
+/// Creates a project that builds and passes the check without changes. Returns the folder of the project. It
+/// is created either with all its files or not at all.
 ///
 /// # Errors
 /// If the name is invalid, the folder exists, or a file cannot be written.
@@ -271,7 +271,7 @@ fn put_c(name: &str, kind: ModuleKind, is_c: bool, put: &Put<'_>) -> Result<(), 
     )
 }
 
-/// Converts the C template to C++ whose functions catch all exceptions.
+/// Converts the C template to C++. All functions of the result catch exceptions.
 // Lines of the C template are replaced, so that there is only one template to maintain. An exception that
 // leaves a function called from C is undefined behaviour.
 fn guarded(text: &str) -> String {
@@ -308,7 +308,7 @@ pub fn new_script(folder: &Path, name: &str) -> Result<PathBuf, AuthorError> {
 }
 
 /// Tests a library in a child process and moves it into a folder under the given name. The move is atomic, so
-/// that no reader sees an incomplete file.
+/// no reader sees an incomplete file.
 ///
 /// # Errors
 /// If it cannot be loaded or the folder cannot be written.

@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
-/// Marker in a source file that precedes the packages for pkg-config, as in `roadwright: pkg-config = eigen3
-/// fftw3`.
+/// Marker in a source file, followed by packages for pkg-config, as in
+/// `roadwright: pkg-config = eigen3 fftw3`.
 const PACKAGES: &str = "roadwright: pkg-config =";
 /// Maximum depth of the search for a library.
 const DEPTH: usize = 4;
 
 /// Builds the plugin in a folder and returns the library. Uses the Cargo.toml, CMakeLists.txt or Makefile in
-/// the folder, or else the compilers in `CC` and `CXX`. These use the usual variables (`CPPFLAGS`, `CFLAGS`,
-/// `CXXFLAGS`, `LDFLAGS`, `LDLIBS`) and the packages that a source lists in a line `roadwright: pkg-config =
-/// NAMES`. `tell` receives the output of the tools as soon as it appears.
+/// the folder, or else the compilers in `CC` and `CXX`. The compilers use the usual variables (`CPPFLAGS`,
+/// `CFLAGS`, `CXXFLAGS`, `LDFLAGS`, `LDLIBS`) and the packages listed in a source by a line
+/// `roadwright: pkg-config = NAMES`. `tell` receives the output of the tools as soon as it appears.
 ///
 /// # Errors
 /// If there is nothing to build, a program cannot be started, or compilation fails.
@@ -188,7 +188,7 @@ fn words_of(variable: &str) -> Vec<String> {
 /// Maximum size of a source file that is read, in bytes.
 const LARGEST_SOURCE: u64 = 64 * MEBIBYTE;
 
-/// Returns the packages that sources list.
+/// Returns the packages listed in sources.
 fn packages_of(files: &[&PathBuf]) -> Result<Vec<String>, AuthorError> {
     let mut packages = Vec::new();
     for file in files {

@@ -55,7 +55,7 @@ impl Events {
         events.push_back(event);
     }
 
-    /// Records that a module has timed out, so that the run is not reproducible from here on.
+    /// Records that a module has timed out. From this point on, the run is not reproducible.
     pub(crate) fn note_timeout(&self, module: &str, what: &str) {
         let mut timed_out = locked(&self.timed_out);
         // Only the first one counts, because later timeouts may be its consequences.

@@ -1,4 +1,4 @@
-//! Answers that a module failed to give, counted until the world queries them.
+//! Answers that a module failed to give. They are counted until the world queries the count.
 
 use crate::lock::locked;
 use roadwright_agent::Failure;
@@ -15,7 +15,7 @@ pub(crate) struct Cause<'a> {
     pub(crate) depends_on_machine: bool,
 }
 
-/// Counts of missing answers of a module.
+/// Missing answers of a module, with the reason.
 #[derive(Default)]
 struct Counted {
     answers: u64,
@@ -31,7 +31,8 @@ struct Counted {
 pub(crate) struct Failures(Mutex<Counted>);
 
 impl Failures {
-    /// Counts answers that the built-in module gives instead. The number is 0 if it has yet to give them.
+    /// Counts answers that the built-in module gives instead. The number is 0 if the built-in module has not
+    /// given them yet.
     pub(crate) fn note(&self, answers: u64, build: &str, cause: Cause<'_>) {
         let mut counted = locked(&self.0);
         counted.answers += answers;

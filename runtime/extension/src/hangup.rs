@@ -1,9 +1,9 @@
-//! Handling of the signal of a closed terminal.
+//! Handling of SIGHUP, the signal sent when a terminal is closed.
 
 /// Lets `install` set signal handlers, but keeps SIGHUP ignored if it is ignored now.
 ///
-/// `nohup` starts a program with SIGHUP ignored, so that it survives the terminal. A handler would undo that,
-/// and child processes would inherit the default action, which terminates them.
+/// `nohup` starts a program with SIGHUP ignored, so that the program continues after the terminal is closed.
+/// A handler would undo that, and child processes would inherit the default action, which terminates them.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "asks for and restores the action of a signal")]
 pub fn with_hangup_kept<T>(install: impl FnOnce() -> T) -> T {

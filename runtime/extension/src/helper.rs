@@ -44,13 +44,13 @@ fn serve(library: &str, kind: &str, rows: &str, memory: &str) -> i32 {
     }
 }
 
-/// Prints a line for the parent process. Unlike `println!` it does not panic if the parent has ended and the
-/// pipe has no reader, because the exit code of a panic would look like a crash of the plugin.
+/// Prints a line for the parent process. Unlike `println!`, it does not panic if the parent has ended and the
+/// pipe has no reader. The exit code of a panic would look like a crash of the plugin.
 pub(crate) fn print(line: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
-/// Prints a line to standard error in the same way.
+/// Prints a line to standard error in the same way as `print`.
 pub(crate) fn complain(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
@@ -100,7 +100,7 @@ fn examine(library: &Path, nonce: &str) -> i32 {
     }
 }
 
-/// Prints a digest of all answers, which is compared with that of another process.
+/// Prints a digest of all answers. It is compared with the digest of another process.
 fn digest(library: &Path, nonce: &str) -> i32 {
     match crate::native::examine::digest(library) {
         Ok(digest) => {
@@ -114,9 +114,9 @@ fn digest(library: &Path, nonce: &str) -> i32 {
     }
 }
 
-/// Starts a child process for a library with the arguments `WHAT LIBRARY NONCE`, and returns the line that it
-/// sends by [`answer_parent`]. `helper` is as in [`crate::HostOptions::helper`]. A child that takes longer
-/// than a minute is killed.
+/// Starts a child process for a library with the arguments `WHAT LIBRARY NONCE`, and returns the line that
+/// the child sends with [`answer_parent`]. `helper` is as in [`crate::HostOptions::helper`]. A child that
+/// takes longer than a minute is killed.
 ///
 /// # Errors
 /// If the child ended without an answer, with a description of how it ended.
@@ -150,7 +150,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Line that a child prints at the end of an examination, followed by its nonce.
 const END: &str = "roadwright-examine: end ";
 
-/// Examines a plugin in a child process: whether it loads, is deterministic and survives hard inputs, and how
+/// Examines in a child process whether a plugin loads, is deterministic and survives extreme inputs, and how
 /// fast it is. `helper` is as in [`crate::HostOptions::helper`]. `tell` receives each line as it appears.
 ///
 /// If the process did not end normally, the last line describes how it ended.
@@ -182,7 +182,7 @@ pub struct Checked {
     /// Whether no problem was found.
     pub is_fine: bool,
     /// Whether the examination finished and the plugin neither leaks nor is far too slow, so that further
-    /// tests are possible.
+    /// tests of the plugin are possible.
     pub can_be_asked: bool,
 }
 

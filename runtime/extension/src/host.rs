@@ -51,7 +51,7 @@ pub struct Hang {
     pub milliseconds: u64,
 }
 
-/// Reports hanging native calls and unread events to a thread other than that of the host.
+/// Reports hanging native calls and unread events to threads other than the thread of the host.
 #[derive(Clone)]
 pub struct CallWatch(Arc<Catalogue>);
 
@@ -84,8 +84,8 @@ impl CallWatch {
     }
 
     /// Abandons all native calls that have taken at least `patience`. Their answers are not used, and
-    /// `cancelled` returns 1 in the plugin. If such a call returns later, it counts as a fault, which
-    /// [`Host::timed_out`] reports.
+    /// `cancelled` returns 1 in the plugin. If such a call returns later, it counts as a fault and is
+    /// reported by [`Host::timed_out`].
     ///
     /// Concurrent calls of the same library are abandoned as well. Isolated modules are not affected, because
     /// their processes are killed instead.
@@ -155,7 +155,7 @@ impl Host {
         lines.collect()
     }
 
-    /// Returns a message about each earlier process that ended silently while plugins ran in it. Each message
+    /// Returns a message for each earlier process that ended silently while plugins ran in it. Each message
     /// is returned only once.
     pub fn silent_ends(&self) -> Vec<String> {
         self.catalogue.quarantine.take_silent_ends()
@@ -188,7 +188,7 @@ impl Host {
         plugins.known.iter().map(row).collect()
     }
 
-    /// Whether plugin code runs in this process, or may run later because folders are watched.
+    /// Whether plugin code runs in this process, or may do so later because folders are watched.
     pub fn may_run_in_this_process(&self) -> bool {
         let runs_here = |cell: &Arc<PluginEntry>| {
             let wish = cell.wish();
@@ -214,8 +214,8 @@ impl Host {
         self.catalogue.scan(Take::AtOnce);
     }
 
-    /// Lifts the quarantine of all builds of a plugin in the folders, so that they are loaded the next time.
-    /// Returns the number of quarantined builds; `None` if no file contains this plugin.
+    /// Lifts the quarantine of all builds of a plugin in the folders, so that they are loaded at the next
+    /// start. Returns the number of quarantined builds; `None` if no file contains this plugin.
     pub fn lift_quarantine(&self, id: &str) -> Option<usize> {
         // Collected first, so that the lock on the plugins is released before the quarantine takes its own
         // lock and `reconsider` takes the lock on the plugins again.
@@ -253,7 +253,7 @@ impl Host {
         self.catalogue.scripts.set_disabled(id, disabled);
     }
 
-    /// Runs a module in a separate process, or in this one.
+    /// Runs a module in a separate process or in this process.
     pub fn set_isolated(&self, id: &str, isolated: bool) {
         self.catalogue
             .for_module(id, |cell| cell.set_isolated(isolated));
@@ -272,7 +272,7 @@ impl Host {
         CallWatch(self.catalogue.clone())
     }
 
-    /// Quarantines a module's active build from the next start on, as after a crash.
+    /// Quarantines a module's active build as after a crash. This takes effect at the next start.
     pub fn quarantine(&self, id: &str) {
         self.catalogue.for_module(id, |cell| {
             if let Some(generation) = cell.wish().generation {

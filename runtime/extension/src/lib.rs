@@ -1,4 +1,4 @@
-//! External modules, which are compiled plugins and Rhai scripts. They can be replaced while agents drive.
+//! External modules: compiled plugins and Rhai scripts. They can be replaced while agents drive.
 //!
 //! A [`Host`] watches folders and offers their modules in a registry, together with the built-in modules. If
 //! an external module does not answer, or gives an invalid answer, the built-in module answers instead.

@@ -1,4 +1,5 @@
-//! Locks that ignore poisoning, because the panic has been reported and the data are still valid.
+//! Locks that ignore poisoning. The panic that poisoned a lock has been reported, and the data are still
+//! valid.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

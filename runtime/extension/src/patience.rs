@@ -1,4 +1,4 @@
-//! Waits for a child process up to a time limit, without waiting for processes that it has left behind.
+//! Waits for a child process up to a time limit, but not for processes that the child has left behind.
 
 use crate::lock::locked;
 use crate::native_now;
@@ -11,14 +11,15 @@ use std::time::Duration;
 /// Interval at which a child is polled.
 // Polled, because the standard library cannot wait for a process with a time limit.
 const LOOK: Duration = Duration::from_millis(2);
-/// Time for which the pipes of a child are read after its end. It is limited, because other processes may
-/// keep them open.
+/// Time for which the pipes of a child are read after its end. This time is limited, because other processes
+/// may keep the pipes open.
 const LAST_WORDS: Duration = Duration::from_millis(300);
-/// Maximum number of unread bytes that are kept of a pipe; older ones are dropped.
+/// Maximum number of unread bytes kept for a pipe. Older bytes are dropped.
 // A plugin can print without end, and its last output says most about how it ended.
 const MOST: usize = 1 << 20;
 
-/// Starts the child of a command in its own process group, so that its child processes can be killed with it.
+/// Starts the child of a command in a separate process group, so that its child processes can be killed
+/// together with it.
 pub(crate) fn in_a_group(command: &mut Command) -> &mut Command {
     // This also keeps Ctrl-C from the child. The terminal sends it to the foreground group, but the run needs
     // answers until it has written its summary.
@@ -27,17 +28,17 @@ pub(crate) fn in_a_group(command: &mut Command) -> &mut Command {
     command
 }
 
-/// How a child process ended.
+/// The way in which a child process ended.
 pub(crate) struct Ending {
     pub(crate) status: ExitStatus,
     /// Whether the child was killed because it took too long.
     pub(crate) is_late: bool,
-    /// The end of its output to standard error.
+    /// The last part of its output to standard error.
     pub(crate) complaint: String,
 }
 
 /// Waits for a child and passes on each line of its standard output as it arrives. A child that takes too
-/// long is killed together with its own child processes.
+/// long is killed together with its child processes.
 ///
 /// # Errors
 /// If the state of the child is unknown.

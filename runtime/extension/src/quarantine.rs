@@ -1,5 +1,5 @@
-//! Quarantine of builds that caused harm, which are not loaded again. These are builds that faulted too
-//! often, and builds that were on trial when the program died.
+//! Quarantine of builds that caused harm and are therefore not loaded again. These are builds that faulted
+//! too often, and builds that were on trial when the program died.
 //!
 //! ```text
 //! before the first step   write PID-HASH.trial and lock it
@@ -31,7 +31,7 @@ fn held_path(folder: &Path, hash: &str) -> PathBuf {
     folder.join(format!("{hash}.{HELD}"))
 }
 
-/// Records a build for later starts. If the record cannot be written, it applies only to this start.
+/// Records a build for later starts. If writing the record fails, it applies only until the program ends.
 fn hold(folder: &Path, hash: &str, why: &str) {
     let _ = std::fs::write(held_path(folder, hash), why);
 }
@@ -48,11 +48,11 @@ struct Trial {
 struct State {
     /// Reasons by the hash of the build.
     held: BTreeMap<String, String>,
-    /// Marks of this process, which are locked as long as it lives.
+    /// Marks of this process. They are locked as long as the process lives.
     // The file stays open, because closing it would release the lock, and another Roadwright that starts
     // meanwhile would take the mark for that of a dead process.
     trials: BTreeMap<String, File>,
-    /// Builds that ended the program, on trial or later.
+    /// Builds that ended the program, during a trial or later.
     ends: Ends,
     /// Processes that ended silently while plugins ran in them.
     silent: Vec<SilentEnd>,
@@ -69,7 +69,7 @@ pub(crate) struct LateEnd {
     pub(crate) keeps_out: bool,
 }
 
-/// Maximum size of a mark, bytes. It contains a sentence.
+/// Maximum size of a mark, bytes. A mark contains one sentence.
 const LARGEST_MARK: u64 = MEBIBYTE;
 /// Command that lifts a quarantine, followed by the plugin id.
 pub(crate) const RETRY: &str = "roadwright plugin retry";
@@ -92,8 +92,8 @@ pub(crate) struct Quarantine {
 }
 
 impl Quarantine {
-    /// Opens the folders of marks. Marks of dead processes show that a process died during a trial, or which
-    /// build ended it later.
+    /// Opens the folders of marks. Marks of processes that no longer exist show that a process died during a
+    /// trial, or which build ended it later.
     pub(crate) fn open(folder: &Path, ends: &Path) -> Self {
         let past = crate::native::ends::read(ends);
         let mut state = State {

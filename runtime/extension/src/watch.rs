@@ -1,4 +1,4 @@
-//! Watched folders, whose changes are only hints to check a file.
+//! Watched folders. A change in them is only a hint to check a file.
 
 use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{Config, EventKind, PollWatcher, RecursiveMode, Watcher};
@@ -18,7 +18,7 @@ pub(crate) struct Hint {
 }
 
 /// Watches folders. Events are only hints, because they can be lost and their kinds differ between systems.
-/// The folder itself is therefore always checked.
+/// The contents of the folder are therefore always checked.
 pub(crate) struct Watch {
     hints: Receiver<Hint>,
     _watchers: Vec<Box<dyn Watcher + Send>>,

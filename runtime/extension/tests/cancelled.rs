@@ -1,4 +1,4 @@
-//! Queries that a plugin can send to the host: whether its call was abandoned, and extensions.
+//! Queries that a plugin can send to the host: whether its call was abandoned, and which extensions exist.
 #![cfg(unix)]
 
 use crate::common::{Bench, c_plugin, shipped, wait_until};
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 const PROBE: &str = "org.roadwright.probe";
-/// Definition of the call in which the plugin hangs, which is not that of its trial.
+/// Definition that sets the call in which the plugin hangs. It is a later call than that of the trial.
 const HANG_AT: &str = "HANG_AT=10";
 
 /// A world driven by a plugin that hangs until it learns that its call was abandoned.

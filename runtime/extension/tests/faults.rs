@@ -7,7 +7,7 @@ use roadwright_scenario::{Edit, Scenario, Stack};
 use roadwright_simulation::{RunOptions, World};
 use roadwright_testing::plugin_library;
 
-/// The scenario old-town, in which the chaos plugin drives all stacks in the given mode.
+/// The scenario old-town, with the chaos plugin in the given mode in all stacks.
 fn chaotic(mode: f64) -> Scenario {
     let mut scenario = shipped("old-town");
     let stacks: Vec<(String, Stack)> = scenario.stacks().clone().into_iter().collect();

@@ -124,7 +124,8 @@ fn a_table_without_the_function_is_none() {
     );
 }
 
-/// A course that simulates its own vehicle needs an acceleration, even from a controller with pedals.
+/// Checks that a course that simulates its own vehicle gets accelerations, even from a controller with
+/// pedals.
 #[test]
 fn who_has_no_vehicle_gets_the_acceleration_of_some_car() {
     let folder = tempfile::tempdir().unwrap();
@@ -156,7 +157,7 @@ fn who_has_no_vehicle_gets_the_acceleration_of_some_car() {
     assert!((outputs[0].acceleration - 1.2).abs() < 1e-9, "{outputs:?}");
 }
 
-/// Builds with pedals and builds with accelerations can replace each other.
+/// Checks that builds with pedals and builds with accelerations can replace each other.
 #[test]
 fn builds_with_and_without_pedals_take_over_from_each_other() {
     let folder = tempfile::tempdir().unwrap();

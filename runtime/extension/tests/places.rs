@@ -1,4 +1,4 @@
-//! Scripts that use names, the time and the road ahead, signal to other drivers, and park.
+//! Scripts that use names, the time and the road ahead, give signals to other drivers, and park.
 
 use crate::common::run;
 use crate::road::{Road, point};
@@ -184,10 +184,11 @@ fn signals_and_horns_are_noticed() {
     assert_eq!(road.car(2).indicator.name(), "off");
 }
 
-/// Position of bays beside the right lane, whose centre line is at y = -4.875 and whose edge is at y = -6.5.
+/// Position of bays beside the right lane. The centre line of this lane is at y = -4.875, and its edge is at
+/// y = -6.5.
 const ALONG: (f64, f64) = (200.0, -7.7);
 
-/// Adds parked cars as obstacles, which leave room for a bay of normal size.
+/// Adds parked cars as obstacles. They leave room for a bay of normal size.
 fn neighbours(at: &[(f64, f64)], heading: f64) -> Vec<Edit> {
     let parked = |(number, &(x, y)): (usize, &(f64, f64))| {
         let obstacle = Obstacle {

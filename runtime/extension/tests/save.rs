@@ -6,7 +6,7 @@ use roadwright_agent::Slot;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{RunOptions, SaveError, SavedWorld, World};
 
-/// Runs to each of the moments, saves and restores the world, and compares both after some more time.
+/// Runs to each of the moments, saves and restores the world, and compares both worlds after some more time.
 fn hold(bench: &Bench, scenario: &Scenario, options: &RunOptions, moments: &[f64]) {
     let registry = bench.host().registry();
     let mut whole = World::new(scenario, &registry, options).unwrap();
@@ -98,7 +98,7 @@ fn plugins_get_their_state_back() {
     }
 }
 
-/// Saves at a random step, and compares all later snapshots with those of the restored world.
+/// Saves at a random step, and compares all later snapshots with the snapshots of the restored world.
 fn hold_at_random(bench: &Bench, name: &str, options: &RunOptions, random: &mut Random) {
     let (scenario, registry) = (shipped(name), bench.host().registry());
     let mut whole = World::new(&scenario, &registry, options).unwrap();

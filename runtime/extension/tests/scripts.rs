@@ -607,7 +607,8 @@ fn the_bus_keeps_its_timetable_and_the_ambulance_returns() {
     assert!(said.contains("32 back at the base"), "{said}");
 }
 
-/// A truck uncouples its trailer, drives a lap, couples it again and arrives, with one thread and with two.
+/// Tests that a truck uncouples its trailer, drives a lap, couples the trailer again and arrives, with one
+/// thread and with two.
 #[test]
 fn the_shuttle_leaves_its_trailer_and_fetches_it() {
     let scenario = shipped("trailer-yard");

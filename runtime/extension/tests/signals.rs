@@ -1,4 +1,4 @@
-//! Signals and scripts, which are signal controllers, and behaviours that observe signals and request stages.
+//! Signals and scripts: signal controllers, and behaviours that observe signals and request stages.
 
 use crate::common::{Bench, compile as compile_c, root, run};
 use crate::scenarios::{draw, street};
@@ -13,7 +13,7 @@ use roadwright_simulation::{Ground, RunOptions, SavedWorld, World};
 use std::path::PathBuf;
 
 /// Two crossing streets with signals, with the given numbers of cars per hour from west to east and from
-/// south to north. Returns the scenario and the node in the middle.
+/// south to north. Returns the scenario and the node at the crossing.
 fn crossing(rates: [f64; 2]) -> (Scenario, NodeId) {
     let mut scenario = Scenario::new("signals");
     for (from, to) in [
@@ -450,7 +450,7 @@ fn signal_plugin(bench: &Bench, name: &str, definitions: &[&str]) -> PathBuf {
 
 const PLUGIN: &str = "org.roadwright.signals";
 
-/// World with heavy traffic at the crossing after 200 s under a plan.
+/// World with heavy traffic at the crossing, after 200 s under a plan.
 fn driven(bench: &Bench, plan: SignalPlan) -> World {
     let (mut scenario, node) = crossing([700.0, 500.0]);
     with_plan(&mut scenario, node, plan);

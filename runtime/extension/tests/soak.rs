@@ -1,5 +1,5 @@
-//! Hundreds of reloads with thousands of agents. A normal run has a tenth of both. The test is a separate
-//! process, because it measures memory.
+//! Hundreds of reloads with thousands of agents. A normal run has a tenth of both. The test runs in a
+//! separate process, because it measures memory.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,

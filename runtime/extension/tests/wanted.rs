@@ -1,4 +1,4 @@
-//! Checks that the code of plugins that no run needs does not run.
+//! Checks that the code of a plugin does not run unless a run needs the plugin.
 #![cfg(unix)]
 
 use crate::common::{Bench, c_plugin, run, shipped};

@@ -6,7 +6,7 @@ use roadwright_extension::script::{
 use roadwright_scenario::{Edit, PointOfInterest, PointOfInterestId, Scenario};
 use roadwright_simulation::builtin_modules;
 
-/// Warnings for a script among others, with line and column.
+/// Warnings for a script that has other scripts beside it, with line and column.
 fn told(text: &str, others: &[&str]) -> Vec<(usize, String)> {
     let compiled = compile("test.rhai", text, None).unwrap();
     let others: Vec<String> = others.iter().map(|text| (*text).to_owned()).collect();
@@ -21,7 +21,7 @@ fn told(text: &str, others: &[&str]) -> Vec<(usize, String)> {
     all.into_iter().map(|w| (w.line, w.message)).collect()
 }
 
-/// Warnings for a statement in a branch that no trial takes.
+/// Warnings for a statement in a branch that is not taken in any trial.
 fn of(statement: &str) -> Vec<String> {
     let text = format!(
         "fn behave(agent) {{ if agent.time > 1.0 {{\n{statement}\n}} }}\nfn on_message(agent, message) {{}}"

@@ -426,7 +426,7 @@ fn the_offset_of_a_car_at_the_kerb_is_that_from_its_lane() {
     assert!((-2.3..-1.7).contains(&offset), "{log}");
 }
 
-/// A script with all of the above at the same time, in which cars come and go.
+/// A script that contains all of the above uses at the same time, in a run in which cars come and go.
 const ALL: &str =
     "fn on_start(agent) { agent.join(if agent.id % 2 == 0 { \"even\" } else { \"odd\" }); }
 fn behave(agent) {

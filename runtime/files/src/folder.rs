@@ -8,7 +8,7 @@ use tempfile::TempDir;
 /// Prefix of folders that are being filled, in their parent folder.
 const PREFIX: &str = ".making-";
 
-/// A new folder that gets its files under a temporary name beside its final path.
+/// A new folder that is filled under a temporary name beside its final path.
 ///
 /// It is removed if this is dropped before [`finish`](Self::finish).
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl NewFolder {
     }
 }
 
-/// Gives a temporary folder, which is private to its owner, the usual permissions of a new folder.
+/// Gives a temporary folder, which only its owner can access, the usual permissions of a new folder.
 #[cfg(unix)]
 fn open_to_all(folder: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;

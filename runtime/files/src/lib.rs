@@ -1,5 +1,5 @@
-//! Access to untrusted files. They are checked before they are read, and written so that the previous
-//! contents are never lost.
+//! Access to untrusted files. Files are checked before they are read, and they are written in such a way that
+//! the previous contents are never lost.
 //!
 //! Reading ([`read()`], [`read_text`]) has a limit in bytes and refuses folders, pipes and devices, which may
 //! never end. Writing ([`write()`], [`Beside`]) creates a new file **beside** the old one and moves it into

@@ -1,4 +1,4 @@
-//! Results that are written beside their final paths, and moved there when all of them are complete.
+//! Results that are written beside their final paths and moved there when all of them are complete.
 
 use crate::read::name_of;
 use crate::write::{Beside, Sealed};
@@ -77,8 +77,8 @@ impl Write for Output {
     }
 }
 
-/// Replaces the kind of a broken pipe error. A result that cannot be written is an error, but a closed
-/// standard output means that the reader needs no more, so the two must differ.
+/// Replaces the kind of a broken pipe error. A result that cannot be written is an error, whereas a closed
+/// standard output only means that the reader needs no more. The two must therefore be told apart.
 fn named(error: Error) -> Error {
     match error.kind() {
         ErrorKind::BrokenPipe => Error::other("the program that reads from the pipe has ended"),
@@ -152,7 +152,7 @@ impl Left {
 pub enum Target {
     /// A file is created or replaced.
     File,
-    /// Bytes go to an existing stream, which cannot be replaced.
+    /// Bytes go to an existing stream. It cannot be replaced.
     Stream(Stream),
 }
 
@@ -244,8 +244,8 @@ impl Target {
     }
 }
 
-/// Returns the stream for a file type. Disks are excluded, because writing a result would destroy their
-/// contents.
+/// Returns the stream for a file type. Disks are excluded, because writing a result to a disk would destroy
+/// its contents.
 #[cfg(unix)]
 fn stream_of(kind: FileType) -> Option<Stream> {
     use std::os::unix::fs::FileTypeExt;

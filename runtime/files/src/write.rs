@@ -1,4 +1,4 @@
-//! Writing to a temporary file, which is then moved into place.
+//! Writes to a temporary file and then moves it into place.
 
 use crate::output::Left;
 use crate::read::name_of;
@@ -10,7 +10,7 @@ use tempfile::{NamedTempFile, TempPath};
 /// Prefix of files that are being written, in their folder.
 const PREFIX: &str = ".saving-";
 
-/// Writes a file atomically, so that afterwards the path has either the old or the new bytes. See [`Beside`].
+/// Writes a file atomically. Afterwards, the path has either the old or the new bytes. See [`Beside`].
 ///
 /// # Errors
 /// If the file cannot be written. An existing file is then unchanged.
@@ -23,9 +23,10 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 /// A file that is written beside the one it will replace.
 ///
 /// A link is followed to its target. The new file gets the permissions of the old one, and its owner and
-/// group if the system allows that. If there is no old file, it gets the usual permissions of a new file.
-/// Another name of the old file (a hard link) keeps the old bytes. Files that killed programs have left in
-/// the folder are removed. The temporary file is removed if this is dropped before [`finish`](Self::finish).
+/// group if the system allows that. If there is no old file, it gets the usual permissions of a new file. If
+/// the old file has another name (a hard link), that name keeps the old bytes. Files that killed programs
+/// have left in the folder are removed. The temporary file is removed if this is dropped before
+/// [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct Beside {
     file: NamedTempFile,
@@ -35,8 +36,7 @@ pub struct Beside {
 impl Beside {
     /// Starts a file for a path.
     ///
-    /// # Errors
-    /// If the folder does not exist or cannot be written to, or the path is not that of a file.
+    /// # Errors If the folder does not exist or cannot be written to, or the path does not name a file.
     pub fn new(path: &Path) -> Result<Self> {
         let path = target(path)?;
         check_folder(folder_of(&path))?;
@@ -96,7 +96,7 @@ impl Beside {
 /// A complete file beside its target, which is removed if this is dropped.
 #[derive(Debug)]
 pub(crate) struct Sealed {
-    /// Holds the lock that shows other programs that the file is in use.
+    /// The temporary file. Its lock shows other programs that it is in use.
     held: File,
     beside: TempPath,
     path: PathBuf,
@@ -132,7 +132,7 @@ impl Write for Beside {
     }
 }
 
-/// Returns the file that a path refers to. Links are followed, even to files that do not exist yet.
+/// Returns the file to which a path refers. Links are followed, even to files that do not exist yet.
 fn target(path: &Path) -> Result<PathBuf> {
     let mut path = path.to_owned();
     // The usual maximum length of a chain of links.
@@ -153,7 +153,7 @@ fn folder_of(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Checks that a folder exists and is usable, so that a missing folder is reported first.
+/// Checks that a folder exists and can be used. A missing folder is then reported first.
 pub(crate) fn check_folder(folder: &Path) -> Result<()> {
     let shown = folder.display();
     let (kind, what) = match std::fs::metadata(folder) {
@@ -198,7 +198,7 @@ fn create(folder: &Path) -> Result<NamedTempFile> {
     builder.tempfile_in(folder).map_err(without_path)
 }
 
-/// Removes the path that the library adds to a system error.
+/// Removes the path that the library has added to a system error.
 fn without_path(error: Error) -> Error {
     let source = error.get_ref().and_then(std::error::Error::source);
     match source {
@@ -224,7 +224,7 @@ fn keep_rights(file: &File, before: &Metadata) -> Result<()> {
     file.set_permissions(before.permissions())
 }
 
-/// Makes sure that the name of a new file survives a power failure, like its contents.
+/// Makes sure that not only the contents of a new file survive a power failure, but also its name.
 fn sync_folder(folder: &Path) {
     // On systems that cannot open folders, the system does this by itself.
     if let Ok(folder) = File::open(folder) {

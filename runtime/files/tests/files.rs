@@ -1,4 +1,4 @@
-//! Tests of which files are read or rejected, and of what remains after a file is written.
+//! Tests which files are read or rejected, and which files remain after a write.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_files::{

@@ -26,17 +26,17 @@ enum Wish {
 /// A key figure of two runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// Key of the figure in `figures.csv`, which stays the same if the name changes.
+    /// Key of the figure in `figures.csv`. It stays the same if the name changes.
     key: &'static str,
     /// Name of the figure.
     pub name: &'static str,
-    /// Unit; empty for numbers.
+    /// Unit; empty for plain numbers.
     pub unit: &'static str,
     /// Explanation of the figure.
     pub hint: &'static str,
-    /// Value in the first run; `None` if it has none.
+    /// Value in the first run; `None` if the figure has no value there.
     pub a: Option<f64>,
-    /// Value in the second run; `None` if it has none.
+    /// Value in the second run; `None` if the figure has no value there.
     pub b: Option<f64>,
     wish: Wish,
 }
@@ -47,7 +47,7 @@ impl Figure {
         Some(self.b? - self.a?)
     }
 
-    /// The better run; `None` if they are equal or one has no value.
+    /// The better run; `None` if both are equal or one of them has no value.
     pub fn better(&self) -> Option<Better> {
         let difference = self.difference().filter(|difference| *difference != 0.0)?;
         let is_larger_better = self.wish == Wish::Larger;
@@ -71,11 +71,11 @@ impl Figure {
 pub struct TripPair {
     /// The agent.
     pub agent: u64,
-    /// Number of the trip, from 1. Agents that repeat their trip have several.
+    /// Number of the trip, from 1. Agents that repeat their trip have several trips.
     pub number: usize,
-    /// The trip in the first run; `None` if it had not ended by then.
+    /// The trip in the first run; `None` if the trip had not ended by the end of the comparison.
     pub a: Option<Trip>,
-    /// The trip in the second run; `None` if it had not ended by then.
+    /// The trip in the second run; `None` if the trip had not ended by the end of the comparison.
     pub b: Option<Trip>,
 }
 
@@ -107,12 +107,12 @@ fn arrived(trip: Option<&Trip>) -> Option<&Trip> {
 /// A comparison of two runs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Comparison {
-    /// Time up to which figures and trips are compared, s, which is the length of the shorter run.
+    /// End of the period over which figures and trips are compared, s. This is the length of the shorter run.
     pub until: f64,
     /// The figures.
     pub figures: Vec<Figure>,
-    /// All trips that have ended in at least one of the runs. Those with the largest difference come first,
-    /// and those of only one run last.
+    /// All trips that have ended in at least one of the runs. Trips with the largest difference come first,
+    /// and trips that ended in only one run come last.
     pub trips: Vec<TripPair>,
     /// Differences between the scenarios of the two runs; empty if nothing that affects driving differs.
     pub changes: Vec<String>,
@@ -425,7 +425,7 @@ fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -
     ]
 }
 
-/// Mean speed of all vehicles, m/s, in which each second of each vehicle has the same weight.
+/// Mean speed of all vehicles, m/s. Each second of each vehicle has the same weight.
 fn speed_of(rows: &[TimeRow]) -> Option<f64> {
     let driving: usize = rows.iter().map(|row| row.driving).sum();
     let all: f64 = rows

@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub struct Ran<'a> {
     /// The scenario.
     pub scenario: &'a Arc<Scenario>,
-    /// Whether it was edited since the start of the run.
+    /// Whether the scenario was edited since the start of the run.
     pub is_edited: bool,
 }
 
@@ -24,13 +24,13 @@ pub struct RunResults {
     pub scenario: Arc<Scenario>,
     /// Whether the scenario was edited during the run.
     pub is_edited: bool,
-    /// Results before the last reset, or of the future that was discarded when the run continued from the
-    /// past.
+    /// Results of the run before the last reset, or of the future that was discarded when the run continued
+    /// from the past.
     pub before: Option<Arc<RunResults>>,
 }
 
 impl RunResults {
-    /// Returns the results of a finished run, without those of the run before.
+    /// Returns the results of a finished run, without the results of an earlier one.
     pub fn of(statistics: &Statistics, ran: Ran<'_>) -> Self {
         Self {
             rows: statistics.rows().to_vec(),
@@ -41,7 +41,7 @@ impl RunResults {
         }
     }
 
-    /// Returns the current results, which are the same object if nothing has been added to them.
+    /// Returns the current results. If nothing has been added to the previous ones, they are the same object.
     pub fn grown(
         self: &Arc<Self>,
         statistics: &Statistics,
@@ -73,7 +73,7 @@ impl RunResults {
         self.rows.last().map_or(0.0, |row| row.time)
     }
 
-    /// Whether there are enough rows for a comparison, because a curve needs two points.
+    /// Whether there are enough rows for a comparison. A curve needs two points.
     pub fn is_some(&self) -> bool {
         self.rows.len() > 1
     }

@@ -20,14 +20,15 @@ use roadwright_simulation::{
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Interval between two checkpoints, s of simulated time. A shorter interval takes more memory; with a longer
-/// one, it takes longer to step to a moment.
+/// Interval between two checkpoints, s of simulated time. With a shorter interval, rewinding takes more
+/// memory. With a longer one, it takes longer to step to a moment.
 const PERIOD: f64 = 2.0;
 /// Longest time that can be rewound, s of simulated time.
 const REACH: f64 = 300.0;
 /// Memory limit for rewinding, bytes. If it is exceeded, the oldest checkpoint is dropped.
 const MOST_BYTES: usize = 200_000_000;
-/// Estimated size of a lanelet, bytes. It is a generous guess for grounds that edits have replaced.
+/// Estimated size of a lanelet, bytes. The estimate is generous, and is used for grounds that were replaced
+/// by edits.
 const LANELET_BYTES: usize = 2_000;
 
 /// A change that the user makes to a run between two steps.
@@ -41,7 +42,7 @@ pub enum Intervention {
     Coupling(u64, CouplingOrder),
 }
 
-/// The time span that can be rewound, and the moment that is shown.
+/// The period that can be rewound, and the moment that is shown.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Timeline {
     /// The oldest moment, s.
@@ -67,7 +68,8 @@ pub(crate) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Size of the checkpoint in bytes. The ground counts only if the previous checkpoint has another one.
+    /// Size of the checkpoint in bytes. The ground counts only if it differs from that of the previous
+    /// checkpoint.
     fn bytes(&self, before: Option<&Self>) -> usize {
         let cell = size_of::<(HeatPlace, HeatCell)>();
         let shares = before.is_some_and(|before| Arc::ptr_eq(&before.ground, &self.ground));
@@ -86,7 +88,7 @@ pub struct Rewind {
     /// Checkpoints, oldest first, each with its size in bytes.
     checkpoints: VecDeque<(Checkpoint, usize)>,
     bytes: usize,
-    /// Interventions in order, each with the number of the step that it preceded.
+    /// Interventions in order, each with the number of the step before which it took place.
     events: VecDeque<(u64, Intervention)>,
     /// Whether a checkpoint has to be stored before the next step.
     is_due: bool,
@@ -165,22 +167,22 @@ impl Rewind {
         self.events.push_back((step, event));
     }
 
-    /// Drops the checkpoints of these steps, which are the last ones.
+    /// Drops the checkpoints of the given steps, which must be the last ones.
     fn cut(&mut self, is_cut: impl Fn(u64) -> bool) {
         while let Some((_, bytes)) = self.checkpoints.pop_back_if(|(last, _)| is_cut(last.step)) {
             self.bytes -= bytes;
         }
     }
 
-    /// Drops everything after a step, because the run continues from there.
+    /// Drops everything after a step, because the run continues from that step.
     pub fn cut_after(&mut self, step: u64) {
         self.cut(|at| at > step);
         self.events.retain(|(at, _)| *at <= step);
         self.is_due = false;
     }
 
-    /// Returns the run at one of its steps. `on_the_way` is the same run at another step. If that step is
-    /// between the checkpoint and the wanted step, this run is continued.
+    /// Returns the run at one of its steps. `on_the_way` is the same run at another step. It is continued if
+    /// this step lies between the checkpoint and the requested step.
     ///
     /// # Errors
     /// If the moment cannot be reproduced, with a message.

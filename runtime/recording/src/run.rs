@@ -1,4 +1,4 @@
-//! A world with its observers, which record statistics, a heat map, and the trace of the watched agent.
+//! A world with its observers. They record statistics, a heat map, and the trace of the watched agent.
 
 use crate::results::{Ran, RunResults};
 use crate::rewind::{Checkpoint, Intervention};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// are kept.
 const TRACE_STEP: f64 = 0.1;
 const TRACE_LENGTH: usize = 600;
-/// Maximum number of rows recorded of a drive by hand, enough for an hour.
+/// Maximum number of rows recorded during a drive by hand, enough for an hour.
 const MOST_KEPT: usize = 36_000;
 
 /// The places of a heat map and their values, in the order of places.
@@ -34,10 +34,9 @@ pub struct TracePoint {
     pub steering: f64,
     /// Commanded acceleration, m/s^2.
     pub acceleration: f64,
-    /// Offset to the left of the path that it follows, m; `None` for controllers without a model of their
-    /// vehicle.
+    /// Offset to the left of the followed path, m; `None` for controllers without a model of their vehicle.
     pub offset: Option<f64>,
-    /// Heading relative to that path, rad; `None` for the same controllers.
+    /// Heading relative to the followed path, rad; `None` for controllers without a model of their vehicle.
     pub heading_error: Option<f64>,
 }
 
@@ -104,7 +103,7 @@ impl Observer for AgentTrace {
 /// Observer that records the vehicle that the user drives.
 #[derive(Clone, Default)]
 pub struct HandDrive {
-    /// Time, s, and vehicle, at the times of the rows of `run --trace`, oldest first.
+    /// Time (s) and vehicle at the times at which `run --trace` would write a row, oldest first.
     pub kept: Arc<Vec<(f64, VehicleRecord)>>,
 }
 
@@ -229,7 +228,7 @@ impl ObservedRun {
         }
     }
 
-    /// Uses a registry from which new modules are created from now on.
+    /// Uses a registry from now on to create new modules.
     pub fn use_modules(&mut self, registry: &Registry) {
         self.session.world_mut().use_modules(registry);
     }
@@ -283,7 +282,7 @@ impl ObservedRun {
         })
     }
 
-    /// Returns this run at one of its checkpoints.
+    /// Returns this run at a checkpoint.
     pub(crate) fn at(
         &self,
         checkpoint: &Checkpoint,
@@ -327,7 +326,7 @@ mod tests {
     use super::*;
     use roadwright_simulation::{HandControls, builtin_modules};
 
-    /// Rows of a trace of one agent, as `run --trace` writes them.
+    /// Rows of a trace of one agent, as written by `run --trace`.
     struct Traced {
         agent: u64,
         rows: Vec<String>,

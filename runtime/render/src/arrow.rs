@@ -10,9 +10,10 @@ use roadwright_scenario::{Lane, LaneType, Road, RoadClass, RoadEnd, RoadId, Scen
 use std::collections::BTreeSet;
 use std::f64::consts::FRAC_PI_2;
 
-/// Scales at which arrows are invisible and at which they are fully visible, pixels per metre.
+/// Scale below which arrows are invisible, and scale above which they are fully visible, pixels per metre.
 const FADE: (f64, f64) = (1.0 / 0.35, 1.0 / 0.25);
-/// Distances from the tips of a lane's two arrows to the cut, m. They are 2 and 20 m before the stop line.
+/// Distances from the tips of a lane's two arrows to the cut, m. The tips are 2 and 20 m before the stop
+/// line.
 const BEFORE_CUT: [f64; 2] = [2.2, 20.2];
 /// Length of an arrow, m.
 const LENGTH: f64 = 5.0;

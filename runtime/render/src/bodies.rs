@@ -1,5 +1,5 @@
-//! Rigid bodies as the solver uses them, drawn as lines over the map: hulls in their current attitude, wheels
-//! and their loads, and the vehicles and obstacles around them.
+//! Rigid bodies in the form used by the solver, drawn as lines over the map: hulls in their current attitude,
+//! wheels and their loads, and the vehicles and obstacles around them.
 
 use glam::{DVec2, DVec3};
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -8,7 +8,8 @@ use roadwright_scenario::{Obstacle, Scenario};
 use roadwright_simulation::{Ground, Lying, MechanicsRecord, RigidShape, Snapshot, VehicleRecord};
 use std::f64::consts::TAU;
 
-/// Distance from all rigid vehicles beyond which objects are left out, m, because no contact is imminent.
+/// Distance from all rigid vehicles beyond which objects are left out, m. At this distance, no contact is
+/// imminent.
 const NEAR: f64 = 30.0;
 /// Largest scale at which wheels are visible, m per pixel.
 const FARTHEST_WHEEL: f64 = 0.15;
@@ -27,9 +28,9 @@ struct Body<'a> {
     middle: DVec2,
 }
 
-/// Returns lines around rigid bodies in a part of the world, which is given by its low and high corners in
-/// metres. The scale is in metres per pixel. Rings end where they begin. The result is empty if there is no
-/// rigid vehicle in that part.
+/// Returns lines around rigid bodies in a part of the world. The part is given by its low and high corners in
+/// metres, and the scale is in metres per pixel. Rings end where they begin. The result is empty if there is
+/// no rigid vehicle in the part.
 ///
 /// Convex parts of a hull are drawn as seen from above in their actual attitude, sphere wheels as circles,
 /// and ray wheels as small circles where they touch the ground. A line from a wheel to its side shows the
@@ -112,7 +113,7 @@ fn wheels(body: &Body<'_>, lines: &mut Vec<Vec<DVec2>>) {
     }
 }
 
-/// Adds objects with which rigid bodies may collide, if they are near one.
+/// Adds objects with which rigid bodies may collide if they are near such a body.
 fn company(
     scenario: &Scenario,
     snapshot: &Snapshot,
@@ -138,7 +139,7 @@ fn company(
     planar.chain(trailers).chain(loose.map(ring)).collect()
 }
 
-/// Whether an obstacle can be pushed, which is not possible if it has notches or hangs above the ground.
+/// Whether an obstacle can be pushed. This is not possible if it has notches or hangs above the ground.
 fn is_loose(obstacle: &Obstacle) -> bool {
     let turns = |outline: &[DVec2]| {
         let edges: Vec<DVec2> = polygon::edges(outline).map(|(a, b)| b - a).collect();
@@ -171,7 +172,7 @@ mod tests {
 
     const VIEW: (DVec2, DVec2) = (DVec2::splat(-50.0), DVec2::splat(50.0));
 
-    /// A box of 4 x 2 x 1 m whose middle is its centre of gravity, with a wheel on each side.
+    /// A box of 4 x 2 x 1 m whose centre of gravity is in its middle, with a wheel on each side.
     fn shape(has_spheres: bool) -> Arc<RigidShape> {
         let corners = [-1.0, 1.0].into_iter().flat_map(|z| {
             [(2.0, 1.0), (-2.0, 1.0), (-2.0, -1.0), (2.0, -1.0)]

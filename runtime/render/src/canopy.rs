@@ -15,12 +15,12 @@ use std::collections::BTreeMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use tiny_skia::Color;
 
-/// Sizes of a forest's [grain](crate::land::grain) in pixels between which its trees appear.
+/// Sizes of a forest's [grain](crate::land::grain) in pixels. Its trees appear gradually between them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sizes {
-    /// Size up to which no tree is drawn.
+    /// Size up to which no trees are drawn.
     pub none: f64,
-    /// Size from which all trees are drawn.
+    /// Size from which on all trees are drawn.
     pub all: f64,
     /// Number of trees in view that are drawn at any size.
     pub few: usize,
@@ -32,20 +32,20 @@ pub const SMALLEST: Sizes = Sizes {
     all: 3.0,
     few: 20_000,
 };
-/// Sizes for a renderer that has time for a few thousand per frame.
+/// Sizes for a renderer that can draw only a few thousand trees per frame.
 pub const SMALLEST_IN_SOFTWARE: Sizes = Sizes {
     none: 6.0,
     all: 8.0,
     few: 3_000,
 };
 
-/// Side of the sample of a forest, in cells that contain at most one tree. The number of trees in other
-/// samples of this size differs by about 1%.
+/// Side of the sample of a forest, in cells with at most one tree each. In other samples of this size, the
+/// number of trees differs by about 1%.
 const CELLS: usize = 96;
 /// Number of sampled points along each side.
 const PLACES: usize = 160;
-/// Half the side of the picture of a tree, pixels. The next constant is the same distance in crown radii,
-/// because the shadow reaches 1.42 of them.
+/// Half the side of the picture of a tree, pixels. The next constant is the same distance in crown radii; the
+/// shadow reaches up to 1.42 of them.
 const HALF_PICTURE: u32 = 48;
 const REACH: f64 = 1.5;
 
@@ -81,10 +81,10 @@ pub fn between_trees(mut color: Color, shown: f64) -> Color {
     color
 }
 
-/// Maximum number of cached colours of forests. If it is exceeded, they are dropped and computed again.
+/// Maximum number of cached colours of forests. If it is exceeded, the cache is cleared.
 const MOST_KEPT: usize = 1024;
 
-/// All properties on which the colour of a forest depends.
+/// All properties of a forest that affect its colour.
 type Key = ([u64; 4], bool);
 
 /// Mean colour of the trees of a forest, by day or by night. Its alpha is the cover of the trees. Takes about
@@ -195,11 +195,11 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// Pictures of a tree by day and by night, one for each crown colour.
+/// Pictures of a tree by day and by night, one for each colour of the crown.
 static PICTURES: LazyLock<Pictures> = LazyLock::new(Pictures::new);
 
 struct Pictures {
-    /// Pictures, each with its theme (night or day) and crown colour.
+    /// Pictures, each with its theme (night or day) and the colour of its crown.
     all: Vec<(bool, u32, Vec<[f32; 4]>)>,
 }
 
@@ -267,7 +267,7 @@ mod tests {
         }
     }
 
-    /// Mean colour of the middle of a forest in which all trees are drawn, with crowns of 12 pixels.
+    /// Mean colour in the middle of a forest in which all trees are drawn, with crowns of 12 pixels.
     fn drawn(forest: &Forest, dark: bool) -> [f32; 4] {
         let pixels = 1200.0;
         let half = 0.5 * pixels * crown(forest) / 12.0;
@@ -381,7 +381,7 @@ mod tests {
             let cover = 1.0 - (1.0 - fill) * (1.0 - 0.7 * shown as f32);
             assert!((cover - 0.7).abs() < 1e-5, "{cover} at {shown}");
         }
-        /// More trees in view than are drawn at every size.
+        /// A number of trees in view that is too large for them to be drawn at every size.
         const MANY: usize = 1_000_000;
         assert_eq!(share_of_trees(1.9, MANY, SMALLEST), 0.0);
         assert_eq!(share_of_trees(2.5, MANY, SMALLEST), 0.5);

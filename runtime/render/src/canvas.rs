@@ -65,12 +65,12 @@ impl Canvas {
             .collect()
     }
 
-    /// Fills a polygon with a colour that is already one of this picture.
+    /// Fills a polygon with a colour that has already been converted to the theme of this picture.
     pub(crate) fn plain_polygon(&mut self, points: &[DVec2], color: Color) {
         self.fill_ring(points, color);
     }
 
-    /// The visible part of the world, low and high corner, m.
+    /// The visible part of the world, given by its low and high corner, m.
     pub(crate) fn view(&self) -> (DVec2, DVec2) {
         let size = DVec2::new(f64::from(self.width()), f64::from(self.height())) / self.scale;
         let low = self.corner - DVec2::new(0.0, size.y);
@@ -145,7 +145,7 @@ impl Canvas {
         }
     }
 
-    /// Draws a figure, given its middle, the vector to its front, half its width (m), and its colour.
+    /// Draws a figure, given by its middle, the vector to its front, half its width (m), and its colour.
     pub(crate) fn figure(
         &mut self,
         parts: &[Part],
@@ -170,7 +170,7 @@ impl Canvas {
         }
     }
 
-    /// Fills a ring that fades out towards an outer one with the same number of corners.
+    /// Fills a ring that fades out towards an outer ring with the same number of corners.
     fn fading(&mut self, ring: &[DVec2], outer: &[DVec2], color: Color) {
         // There are few enough coats that rounding to bytes does not tint the ground.
         const COATS: (f64, f64) = (6.0, 10.0);
@@ -199,8 +199,8 @@ impl Canvas {
         }
     }
 
-    /// Writes a text with its middle at a world point, along a heading but never upside down, with a halo
-    /// that hides the ground.
+    /// Writes a text with its middle at a world point, along a heading but never upside down. A halo hides
+    /// the ground around it.
     pub(crate) fn text_along(&mut self, text: &str, at: Pose, size: f32, ink: u32, halo: u32) {
         let (x, y) = self.pixel(at.position);
         let forward = at.forward();

@@ -1,7 +1,7 @@
 //! Vehicles and trees as seen from above. The same figures are used in pictures and in the editor.
 //!
-//! [`crate::hint`] adds what depends on the state of a vehicle (steered wheels, a leaning roof, a sign above
-//! it).
+//! [`crate::hint`] adds the parts that depend on the state of a vehicle (steered wheels, a leaning roof, a
+//! sign above it).
 //!
 //! Coordinates of a figure are x ahead in half lengths and y to the left in half widths.
 
@@ -14,7 +14,7 @@ use roadwright_geometry::unit;
 use roadwright_simulation::Indicator;
 use tiny_skia::Color;
 
-/// A corner in the coordinates of a figure.
+/// A corner of a figure, in half lengths and half widths.
 pub type Corner = (f32, f32);
 
 /// A shape that is drawn many times.
@@ -52,9 +52,9 @@ pub enum Figure {
     IndicatorLamp,
     /// A tree.
     Tree,
-    /// The sign above a vehicle that is stuck, which is a disc with two bars.
+    /// The sign above a vehicle that is stuck: a disc with two bars.
     StuckSign,
-    /// The sign above a vehicle that has tipped over, which is a triangle with an exclamation mark.
+    /// The sign above a vehicle that has tipped over: a triangle with an exclamation mark.
     TippedSign,
 }
 
@@ -63,7 +63,7 @@ pub enum Figure {
 pub struct Part {
     /// The corners, counter-clockwise. The shape is star-shaped around the middle of the ring.
     pub ring: Vec<Corner>,
-    /// Outer ring with the same number of corners, at which the part has faded out.
+    /// Outer ring with the same number of corners. The part fades out towards it.
     pub fade: Option<Vec<Corner>>,
     /// Colour of the part; `None` for the colour of the instance.
     pub color: Option<Color>,
@@ -82,14 +82,14 @@ impl Part {
     }
 }
 
-/// Scales from which vehicles are drawn as pills and as dots, metres per pixel.
+/// Scales beyond which vehicles are drawn as pills and as dots, metres per pixel.
 const PILLS: f64 = 0.35;
 const DOTS: f64 = 0.8;
 
 /// Length above which vehicles are drawn as a bus, m.
 const LONG: f64 = 8.0;
 
-/// Half of a car's outline, from the nose to the tail.
+/// Half of a car's outline, from nose to tail.
 const BODY: [Corner; 9] = [
     (1.0, 0.0),
     (0.985, 0.45),
@@ -101,7 +101,7 @@ const BODY: [Corner; 9] = [
     (-0.97, 0.76),
     (-1.0, 0.4),
 ];
-/// Half the outline of the windows, and of the roof inside them.
+/// Half of the outline of the windows, and half of the outline of the roof inside them.
 const WINDOWS: [Corner; 7] = [
     (0.44, 0.0),
     (0.42, 0.5),
@@ -129,7 +129,7 @@ const BUS: [Corner; 6] = [
     (-1.0, 0.85),
 ];
 const BUS_SCREEN: [Corner; 4] = [(0.975, 0.0), (0.965, 0.84), (0.9, 0.9), (0.88, 0.0)];
-/// Positions of the hatches on the roof of a bus, in half lengths from its middle.
+/// Positions of the hatches on the roof of a bus, in half lengths from the middle.
 const HATCHES: [f32; 3] = [-0.55, -0.02, 0.5];
 
 impl Figure {
@@ -194,7 +194,7 @@ impl Figure {
     }
 }
 
-/// Completes a shape of which the left half is given.
+/// Completes a shape, given its left half.
 fn mirrored(half: &[Corner]) -> Vec<Corner> {
     let right = half.iter().rev().filter(|corner| corner.1 > 0.0);
     half.iter()
@@ -343,7 +343,7 @@ fn bus_roof() -> Vec<Part> {
     parts
 }
 
-/// Returns the corners of a round shape, where `radius` is evaluated at each of their angles.
+/// Returns the corners of a round shape. `radius` is evaluated at the angle of each corner.
 pub(crate) fn round(corners: u32, radius: impl Fn(f64) -> f64, (x, y): Corner) -> Vec<Corner> {
     (0..corners)
         .map(|i| {
@@ -367,7 +367,7 @@ fn lamp(hex: u32) -> Vec<Part> {
 const CHEST: f64 = 0.165;
 const SHOULDERS: f64 = 0.3;
 const HEAD: f64 = 0.12;
-/// Scale beyond which people are not drawn (m per pixel), and their minimum size in pixels.
+/// Scale beyond which people are not drawn (m per pixel), and minimum size of people (pixels).
 const FARTHEST_PERSON: f64 = 0.5;
 const LEAST_PERSON: f64 = 3.0;
 
@@ -391,8 +391,8 @@ fn person() -> Vec<Part> {
     ]
 }
 
-/// Half the depth and half the width of a person, m, at a scale in metres per pixel; `None` if it is too far
-/// away to be drawn.
+/// Half the depth and half the width of a person, m, at a scale in metres per pixel; `None` if people are too
+/// small to be drawn.
 pub fn person_size(scale: f64) -> Option<(f64, f64)> {
     let grow = (LEAST_PERSON * scale / (2.0 * SHOULDERS)).max(1.0);
     (scale <= FARTHEST_PERSON).then_some((grow * CHEST, grow * SHOULDERS))
@@ -440,8 +440,8 @@ fn tree() -> Vec<Part> {
     parts
 }
 
-/// Colour of an agent's vehicle. Dots are lighter, because a body as bright as asphalt would be invisible
-/// without its rim.
+/// Colour of an agent's vehicle. Dots are lighter, because they have no rim, and a body as bright as asphalt
+/// would be invisible.
 pub fn body_color(agent: u64, length: f64, figure: Figure) -> Color {
     let own = if figure == Figure::Tracked {
         TRACKED_BODY

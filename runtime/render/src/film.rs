@@ -1,8 +1,8 @@
 //! Animations of a run, as GIF.
 //!
 //! All frames share one palette, so that a colour looks the same in each of them and no traces of moving
-//! vehicles remain. After the first frame, only the bounding box of the changes is written, and within it
-//! only the changed pixels.
+//! vehicles remain. After the first frame, only the changed pixels are written, together with their bounding
+//! box.
 
 use crate::map::drawn;
 use crate::{Picture, RenderError};
@@ -13,12 +13,12 @@ use roadwright_simulation::Snapshot;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Number of colours of the palette. One more index stands for unchanged pixels.
+/// Number of colours of the palette. An additional index stands for unchanged pixels.
 const COLORS: usize = 255;
 const UNCHANGED: u8 = 255;
 /// Interval at which pixels are sampled for the palette.
 const SAMPLED: i32 = 3;
-/// Minimum duration of a frame in hundredths of a second, because most programs cannot show shorter ones.
+/// Minimum duration of a frame, in hundredths of a second. Most programs cannot show shorter frames.
 const SHORTEST: u16 = 2;
 
 /// An animation of a run, to which frames are added in order.
@@ -57,8 +57,8 @@ struct Change {
 }
 
 impl Film {
-    /// Creates an empty film with the given duration of each frame, s. GIF rounds it to hundredths of a
-    /// second, at least two.
+    /// Creates an empty film with the given duration of each frame, s. The duration is rounded to hundredths
+    /// of a second, and is at least two of them.
     pub fn new(seconds: f64) -> Self {
         let hundredths = (100.0 * seconds).round().clamp(0.0, f64::from(u16::MAX));
         Self {
@@ -180,10 +180,10 @@ fn changed(before: &[u8], after: &[u8], width: u32) -> Change {
     }
 }
 
-/// Colours that all frames share.
+/// Colours shared by all frames.
 struct Palette {
     quantizer: NeuQuant,
-    /// Red, green and blue of each colour, and of unchanged pixels.
+    /// Red, green and blue of each colour, followed by those for unchanged pixels.
     colors: Vec<u8>,
 }
 

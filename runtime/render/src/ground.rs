@@ -9,11 +9,11 @@ use glam::DVec2;
 use roadwright_geometry::polygon;
 use roadwright_scenario::{Land, LandUse, Scenario};
 
-/// Width of the line along a shore and of the shallow water inside it, m.
+/// Width of the line along a shore, and width of the shallow water inside it, m.
 const SHORE: (f64, f64) = (0.8, 5.0);
 /// Minimum scale for shores and for the lines of pitches, pixels per metre.
 const LEAST_EDGE_SCALE: f64 = 0.3;
-/// Number of candidate positions for the name of an area, in each direction.
+/// Number of candidate positions in each direction for the name of an area.
 const PLACES: u32 = 12;
 
 /// Colour of a land use, 0xRRGGBB.

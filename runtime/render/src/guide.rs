@@ -1,4 +1,4 @@
-//! Paint through junctions: cycle lanes from arm to arm, and guide lines for turns across oncoming traffic.
+//! Paint inside junctions: cycle lanes from arm to arm, and guide lines for turns across oncoming traffic.
 //!
 //! ```text
 //!   ------+ #   # +------      # crosswalks: paint through the junction ends before them
@@ -17,13 +17,13 @@ use roadwright_scenario::junction::{ArmEnd, Crossing, Junction, LinkKind, Turn, 
 use roadwright_scenario::{Control, DrivingSide, LaneType, RoadEnd, Scenario};
 use std::f64::consts::PI;
 
-/// Largest bend between two arms through which a cycle lane continues straight, rad.
+/// Largest bend between two arms at which a cycle lane is continued, rad.
 const MOST_BEND: f64 = 0.6;
 /// Distance between points along the paint, m.
 const STEP: f64 = 0.25;
 /// Distance between a crosswalk and the end of the paint before it, m.
 const CLEAR: f64 = 0.3;
-/// Minimum length that is painted, m.
+/// Minimum length of paint, m.
 const LEAST: f64 = 2.0;
 /// Lengths (on, off) and width of the squares beside a cycle lane where other traffic crosses it at a signal,
 /// m.
@@ -175,7 +175,7 @@ impl ArmCycleLanes {
     }
 }
 
-/// Returns the arm that continues most nearly straight from another one.
+/// Returns the arm that continues another one most nearly straight.
 fn straight_on(junction: &Junction, from: usize) -> Option<usize> {
     let bearing = |arm: &ArmEnd| {
         let middle = 0.5 * (arm.left_cut + arm.right_cut);
@@ -188,8 +188,8 @@ fn straight_on(junction: &Junction, from: usize) -> Option<usize> {
     best.filter(|to| bend(to) < MOST_BEND)
 }
 
-/// Whether there is an arm on the near side of traffic between two arms. Arms are counter-clockwise, so those
-/// after the first one are to its right.
+/// Whether there is an arm on the near side of traffic between two arms. Arms are ordered counter-clockwise,
+/// so the arms after the first one are to its right.
 fn others_come_in(junction: &Junction, from: usize, to: usize) -> bool {
     let count = junction.arms.len();
     let (first, last) = match junction.side {
@@ -200,7 +200,7 @@ fn others_come_in(junction: &Junction, from: usize, to: usize) -> bool {
 }
 
 /// Returns the guide lines for turns across oncoming traffic at signals, from lanes that lead nowhere else.
-/// In right-hand traffic they are the left edges of the paths.
+/// In right-hand traffic, these lines are the left edges of the paths.
 fn guide_lines(junction: &Junction) -> Vec<Vec<DVec2>> {
     if junction.control != Control::Signals {
         return Vec::new();
@@ -224,8 +224,8 @@ fn guide_lines(junction: &Junction) -> Vec<Vec<DVec2>> {
     lines.collect()
 }
 
-/// Returns points to the left of a curve, at distances that change from its start to its end, between the
-/// crosswalks on the curve. Empty if the result is too short.
+/// Returns points to the left of a curve, as far as it lies between crosswalks. Their distance from the curve
+/// changes from `start` to `end`. Empty if the result is too short.
 fn beside(curve: &ReferenceLine, start: f64, end: f64, crossings: &[Crossing]) -> Vec<DVec2> {
     let length = curve.length();
     let count = (length / STEP).ceil().max(1.0);

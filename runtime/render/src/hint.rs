@@ -1,5 +1,5 @@
-//! Hints about a vehicle's state that are added to its figure: steered wheels, a leaning roof, and a sign
-//! above a vehicle that is stuck. They are the same in pictures and in the editor.
+//! Hints about the state of a vehicle, added to its figure: steered wheels, a leaning roof, and a sign above
+//! a vehicle that is stuck. They are the same in pictures and in the editor.
 
 use crate::figure::{self, Corner, Figure, Part, rectangle, round};
 use crate::palette::{PAPER, RIM, SHEEN, SIGNAL_LAMPS, faded, rgb};
@@ -16,11 +16,11 @@ pub struct Hint {
     pub figure: Figure,
     /// Its middle, m.
     pub at: DVec2,
-    /// Vector to its front, which gives the direction and half the length, m.
+    /// Vector to its front, m. It gives the direction, and its length is half the length of the figure.
     pub front: DVec2,
     /// Half its width, m.
     pub half_width: f64,
-    /// Colour of parts that have no colour of their own.
+    /// Colour of parts without a separate colour.
     pub color: Color,
 }
 
@@ -32,23 +32,23 @@ const LEAST_STEERING: f64 = 0.035;
 pub const WHEEL_WIDTH: f64 = 0.33;
 /// Default wheel radius, m.
 const COMMON_RADIUS: f64 = 0.33;
-/// Default for half the track, as a share of the vehicle's width.
+/// Default of half the track, as a share of the vehicle's width.
 const COMMON_TRACK: f64 = 0.41;
-/// Distance by which wheels protrude from the sides of the body, m. Below the body they would be invisible.
+/// Distance by which wheels protrude from the sides of the body, m. Wheels below the body would be invisible.
 const STANDING_OUT: f64 = 0.06;
 
 /// Minimum lean that is shown, rad (2 degrees).
 const LEAST_LEAN: f64 = 0.035;
-/// Shift of the roof of a vehicle on its side, in vehicle widths. For smaller angles it falls with the sine
-/// of the lean.
+/// Shift of the roof of a vehicle that lies on its side, in vehicle widths. At other angles, the shift is
+/// proportional to the sine of the lean.
 const FARTHEST_ROOF: f64 = 0.2;
 
 /// Radius of a sign, and its distance from the vehicle, pixels.
 const SIGN: f64 = 10.0;
 const SIGN_GAP: f64 = 3.0;
 
-/// Returns the steered wheels at a scale in metres per pixel. There are none from far away and none for
-/// tracked vehicles.
+/// Returns the steered wheels at a scale in metres per pixel. From far away and for tracked vehicles, there
+/// are none.
 ///
 /// If a level has wheels, they are those of the snapshot. For other levels they form a steered front axle,
 /// which is as far from the front as the rear axle is from the rear.
@@ -69,7 +69,7 @@ pub fn wheels<'a>(
         .map(|wheel| wheel_of(vehicle, &wheel))
 }
 
-/// Returns the front wheels of a vehicle of which only steering and dimensions are known.
+/// Returns the front wheels of a vehicle for which only the steering angle and the dimensions are known.
 fn front_axle(vehicle: &VehicleRecord) -> [WheelRecord; 2] {
     let ahead = (vehicle.body.position - vehicle.pose.position).dot(vehicle.body.forward());
     // If the middle of the body is at the rear axle or behind it, the position of the wheels is unknown, so
@@ -98,8 +98,8 @@ fn wheel_of(vehicle: &VehicleRecord, wheel: &WheelRecord) -> Hint {
 }
 
 /// Returns the roof of a leaning vehicle, shifted in the direction of the lean, at a scale in metres per
-/// pixel, from bottom to top. There is none for a level body, for levels without an attitude, and from far
-/// away.
+/// pixel, from bottom to top. There is none if the body is level, if the level of dynamics has no attitude,
+/// or from far away.
 pub fn roof(vehicle: &VehicleRecord, scale: f64) -> impl Iterator<Item = Hint> {
     let leans = lean(vehicle).and_then(|lean| Some((lean, roof_of(vehicle, scale)?)));
     let hints = leans.map(|(lean, (still, moves))| {
@@ -150,7 +150,7 @@ fn roof_of(vehicle: &VehicleRecord, scale: f64) -> Option<(Option<Figure>, Figur
 }
 
 /// Returns the sign above a vehicle that is stuck, upright and of the same size at any scale in metres per
-/// pixel. It is a triangle if the vehicle has tipped over, otherwise a disc.
+/// pixel. The sign is a triangle if the vehicle has tipped over, otherwise a disc.
 pub fn sign(vehicle: &VehicleRecord, scale: f64) -> Option<Hint> {
     let figure = match vehicle.mishap {
         mishap if mishap.tipped_over => Figure::TippedSign,
@@ -179,7 +179,8 @@ pub(crate) fn wheel_parts() -> Vec<Part> {
     ]
 }
 
-/// Returns the parts of a red triangle with an exclamation mark, whose top points to the instance's front.
+/// Returns the parts of a red triangle with an exclamation mark. The top of the triangle points to the front
+/// of the instance.
 pub(crate) fn tipped_sign() -> Vec<Part> {
     const MIDDLE: f32 = -0.1;
     let triangle = |size: f32| {

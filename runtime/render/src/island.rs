@@ -1,7 +1,7 @@
 //! The islands of roundabouts.
 //!
-//! A ring is a closed chain of one-way roads around its inside, which is on the left in right-hand traffic.
-//! The area inside the carriageway is the island.
+//! A ring is a closed chain of one-way roads. In right-hand traffic, its inside is on their left. The area
+//! inside the carriageway is the island.
 
 use crate::painter::{Painter, Pass};
 use crate::palette::{KERB, MEDIAN, rgb};
@@ -12,7 +12,7 @@ use roadwright_scenario::junction::Layout;
 use roadwright_scenario::{DrivingSide, NodeId, Road, RoadId, Scenario};
 use std::collections::BTreeSet;
 
-/// Maximum area of an island, m^2, which is that of a ring 80 m across. Larger areas are ordinary blocks.
+/// Maximum area of an island, m^2, which is the area of a ring 80 m across. Larger areas are ordinary blocks.
 const LARGEST: f64 = 5_000.0;
 /// Maximum number of roads of a ring.
 const MOST_ROADS: usize = 64;

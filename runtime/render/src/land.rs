@@ -17,13 +17,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Minimum number of corners of a polygon.
 const LEAST_CORNERS: usize = 3;
 
-/// Minimum height (m) and area (m^2) of a fixed obstacle that is drawn as a house.
+/// Minimum height (m) and minimum area (m^2) of a fixed obstacle that is drawn as a house.
 const HOUSE_HEIGHT: f64 = 2.5;
 const HOUSE_AREA: f64 = 20.0;
 /// Width of the yard around a house, and of its soft edge, m.
 const YARD: f64 = 5.0;
 const YARD_EDGE: f64 = 2.0;
-/// Opacity (0 to 1) of objects that hang above the ground, and dashes of their edges, m.
+/// Opacity (0 to 1) of objects that hang above the ground, and lengths of the dashes of their edges, m.
 const HANGING: f32 = 0.45;
 const DASHES: (f64, f64) = (0.8, 0.6);
 /// Width of a parapet, m.
@@ -31,13 +31,13 @@ const PARAPET: f64 = 0.55;
 /// Minimum area of a roof with objects on it, m^2.
 const LARGE_ROOF: f64 = 120.0;
 
-/// Scales at which obstacles start to appear and at which they are fully visible, pixels per metre.
+/// Scale below which obstacles are invisible, and scale above which they are fully visible, pixels per metre.
 const HOUSES: (f64, f64) = (0.25, 0.4);
-/// Scales at which parapets and objects on roofs start to appear and at which they are fully visible, pixels
-/// per metre.
+/// Scale below which parapets and objects on roofs are invisible, and scale above which they are fully
+/// visible, pixels per metre.
 const PARAPETS: (f64, f64) = (1.25, 1.8);
-/// Number of corners above which, and length of an edge (m) below which, the parapet of a roof is drawn as a
-/// line, because edges that are moved inwards would cross.
+/// Maximum number of corners, and minimum length of an edge (m), of roofs whose parapets have a width. Other
+/// parapets are drawn as lines, because edges that are moved inwards would cross.
 const PLAIN: (usize, f64) = (12, 1.2);
 
 /// Visibility of the parts of houses at a scale.
@@ -60,7 +60,7 @@ impl Detail {
         })
     }
 
-    /// Opacity of a pass of obstacles.
+    /// Opacity of obstacles in a drawing pass.
     pub fn of_pass(self, pass: Pass) -> f32 {
         match pass {
             Pass::Kerb => self.parapets,
@@ -97,7 +97,7 @@ pub fn floors(painter: &mut impl Painter, scenario: &Scenario) {
     }
 }
 
-/// Draws obstacles at the positions to which a run has pushed them.
+/// Draws obstacles at the positions to which they have been pushed in a run.
 pub fn where_pushed<'a>(
     obstacles: impl Iterator<Item = (&'a ObstacleId, &'a Obstacle)>,
     pushed: &[LooseRecord],
@@ -119,7 +119,7 @@ pub fn where_pushed<'a>(
     all
 }
 
-/// Draws obstacles with their shadows, as far as they are visible at the painter's scale.
+/// Draws obstacles with their shadows, unless they are invisible at the painter's scale.
 pub fn obstacles<'a>(
     painter: &mut impl Painter,
     obstacles: impl IntoIterator<Item = (&'a ObstacleId, &'a Obstacle)> + Clone,
@@ -177,8 +177,8 @@ fn grown(ring: &[DVec2], by: f64) -> Vec<DVec2> {
     ring.iter().zip(mitres).map(|(p, n)| *p + by * n).collect()
 }
 
-/// Draws a soft shadow, with light from the north-west. The shadow of a tower is limited to that of a house
-/// of 20 m, because it would otherwise hide a street.
+/// Draws a soft shadow, with light from the north-west. The shadow of a tower is limited to the length for a
+/// house of 20 m. Otherwise, it would hide a street.
 fn shadow(painter: &mut impl Painter, obstacle: &Obstacle, strength: f32) {
     let height = obstacle.height.min(20.0);
     let outline = obstacle.shape.outline();
@@ -265,7 +265,7 @@ fn walls(ring: &[DVec2]) -> Vec<Vec<DVec2>> {
     walls
 }
 
-/// Returns windows and machines on a roof, which are boxes along its longest side where they fit.
+/// Returns windows and machines on a roof: boxes along its longest side, as far as they fit.
 fn roof_things(roof: &[DVec2], number: u64) -> Vec<[DVec2; 4]> {
     let longest = polygon::edges(roof).max_by(|a, b| {
         let length = |edge: &(DVec2, DVec2)| (edge.1 - edge.0).length_squared();
@@ -307,15 +307,15 @@ pub fn trees(forest: &Forest) -> impl Iterator<Item = (DVec2, f64, f64, u32)> {
     planted(forest).map(|tree| (tree.at, tree.crown, tree.turn, tree.color))
 }
 
-/// Mean radius of the crowns of a forest, m. Within natural limits, crowns nearly touch, so that the trees
-/// look like a forest.
+/// Mean radius of the crowns of a forest, m. As far as this is natural, crowns nearly touch, so that the
+/// trees look like a forest.
 pub fn crown(forest: &Forest) -> f64 {
     (0.45 * forest.spacing).clamp(0.8, 3.5)
 }
 
 /// Size that determines whether the trees of a forest are drawn individually, m. It is the mean radius of
-/// their crowns, or less if they overlap, so that a picture never contains more than one tree per circle of
-/// this size.
+/// their crowns, or less if the crowns overlap, so that a picture never contains more than one tree per
+/// circle of this size.
 pub fn grain(forest: &Forest) -> f64 {
     crown(forest).min(0.45 * forest.cell())
 }
@@ -331,7 +331,7 @@ pub struct Tree {
     pub turn: f64,
     /// Colour of its crown, 0xRRGGBB.
     pub color: u32,
-    /// Share of the trees of its forest that appear before this one when zooming in, 0 to 1.
+    /// Share of the trees of its forest that appear earlier than this one when the user zooms in, 0 to 1.
     pub order: f64,
 }
 

@@ -1,7 +1,7 @@
 //! Draws anti-aliased maps of scenarios and control surfaces as PNG, without a screen.
 //!
 //! [`map`] draws a scenario, with the vehicles of a snapshot if there is one; [`surface`] draws a function of
-//! two variables. [`Film`] combines pictures of a run to an animation. Roads are painted through the
+//! two variables. [`Film`] combines pictures of a run into an animation. Roads are painted through the
 //! [`Painter`] trait in [`Pass`]es, so the editor paints the same map with triangles. Colours are named in
 //! [`palette`].
 //!

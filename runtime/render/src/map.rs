@@ -24,10 +24,10 @@ use std::collections::BTreeSet;
 pub struct Picture {
     /// Width and height, pixels.
     pub size: (u32, u32),
-    /// Part of the world that is shown, as low and high corner, m; `None` for all of it, except land beyond the
-    /// roads.
+    /// Part of the world that is shown, given by its low and high corner, m; `None` for everything except
+    /// land beyond the roads.
     pub view: Option<(DVec2, DVec2)>,
-    /// Driven paths from bottom to top, which are listed in a legend.
+    /// Driven paths, from bottom to top. They are listed in a legend.
     pub trails: Vec<Trail>,
     /// Text below the title; `None` for the number of vehicles and the time.
     pub detail: Option<String>,
@@ -37,7 +37,8 @@ pub struct Picture {
     pub dark: bool,
     /// Whether the solver's rigid bodies are drawn as lines over the map.
     pub bodies: bool,
-    /// Outlines of fixed objects around the rigid bodies, drawn with them; see [`bodies::stills`].
+    /// Outlines of fixed objects around the rigid bodies. They are drawn together with the bodies; see
+    /// [`bodies::stills`].
     pub stills: Vec<Vec<DVec2>>,
     /// Lights of signals; signals that are not listed are off.
     pub signals: Vec<SignalHead>,
@@ -245,7 +246,7 @@ fn relief(canvas: &mut Canvas, field: &HeightField, dark: bool) {
     terrain::draw_contours(canvas, &terrain::contours(field));
 }
 
-/// Returns the slope from heights that are one sample apart, so that the facets of the grid are invisible.
+/// Returns the slope between heights that are one sample apart. The facets of the grid are then invisible.
 fn slope(field: &HeightField, point: DVec2) -> DVec2 {
     let step = field.spacing();
     let slope = |offset: DVec2| {
@@ -316,8 +317,8 @@ pub fn roads_and_junctions(
     }
 }
 
-/// The layer on which a junction is drawn. It is the lowest layer of its roads, because the foot of a ramp
-/// lies on the ground. `None` without roads.
+/// The layer on which a junction is drawn. It is the lowest layer of the junction's roads, because the foot
+/// of a ramp lies on the ground. `None` if the junction has no roads.
 pub fn junction_layer(scenario: &Scenario, junction: &Junction) -> Option<i8> {
     let roads = junction
         .arms
@@ -362,7 +363,7 @@ fn draw_trees(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Draws destinations outside the lanes, which would not be visible otherwise.
+/// Draws destinations outside the lanes. They would not be visible otherwise.
 fn draw_ground_goals(canvas: &mut Canvas, scenario: &Scenario) {
     for agent in scenario.agents().values() {
         if let Some(Place::Ground(goal)) = agent.destination {
@@ -414,7 +415,7 @@ fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord, snapshot: &Snapsho
     }
 }
 
-/// Draws rigid bodies as lines of equal width, over those of the fixed objects around them.
+/// Draws rigid bodies as lines of equal width, on top of the lines of the fixed objects around them.
 fn draw_bodies(canvas: &mut Canvas, scenario: &Scenario, snapshot: &Snapshot, picture: &Picture) {
     let dark = picture.dark;
     for line in &picture.stills {
@@ -448,7 +449,7 @@ fn draw_trailer(canvas: &mut Canvas, trailer: &TrailerRecord) {
     );
 }
 
-/// Draws the signals that are lit over those of the map.
+/// Draws lit signals on top of the unlit ones of the map.
 fn draw_lit_signals(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout, picture: &Picture) {
     let is_shown = |head: &&SignalHead| {
         let road = scenario.network().road(head.road);

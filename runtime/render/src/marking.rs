@@ -28,21 +28,21 @@ pub(crate) const CYCLE_LINE: f64 = 0.15;
 const BLOCKS: (f64, f64) = (6.0, 6.0);
 /// Lengths (on, off) of dashes beside parking, m.
 const PARKING_DASH: (f64, f64) = (1.0, 1.0);
-/// Distance between each line of a double line and its middle, m.
+/// Distance of each line of a double line from the middle of both, m.
 const DOUBLE: f64 = 0.12;
 /// Minimum length of a dash that is painted, m.
 const LEAST_DASH: f64 = 0.5;
-/// Length before a stop line over which lines are solid, m.
+/// Length of the solid lines before a stop line, m.
 const SOLID: f64 = 20.0;
-/// Minimum total width of the lanes for a centre line, m.
+/// Minimum total width of the lanes of a road with a centre line, m.
 const LEAST_TWO_WAY: f64 = 5.5;
 /// Lowest speed limit of roads with edge lines, m/s.
 const RURAL: f64 = 60.0 / 3.6;
 /// Distance of an edge line from the edge, m.
 const EDGE_INSET: f64 = 0.2;
-/// Width of a stop line, and the distance of its middle from the cut, m.
+/// Width of a stop line, and distance of its middle from the cut, m.
 const STOP: (f64, f64) = (0.4, 0.0);
-/// Base and height of a give-way triangle, and the gap between two, m.
+/// Base and height of a give-way triangle, and gap between two triangles, m.
 const TRIANGLE: (f64, f64, f64) = (0.6, 0.7, 0.35);
 /// Largest bend between two arms of a through road, rad.
 const MOST_BEND: f64 = 0.8;
@@ -51,8 +51,8 @@ const CLEAR_OF_STOP: f64 = 0.2;
 /// Gap between lines along the road and the triangles of a give-way line, m.
 const CLEAR_OF_YIELD: f64 = 1.2;
 
-/// Opacity of paint on a lane with the given width. Paint is invisible at four pixels and opaque from seven
-/// on.
+/// Opacity of paint on a lane with the given width. Paint is invisible on lanes up to four pixels wide, and
+/// opaque from seven pixels on.
 pub(crate) fn opacity(scale: f64, lane_width: f64) -> f32 {
     ((lane_width * scale - 4.0) / 3.0).clamp(0.0, 1.0) as f32
 }
@@ -78,9 +78,10 @@ enum Style {
     Centre,
     /// Line between the directions of an avenue, double along its whole length.
     Avenue,
-    /// Line between lanes of the same direction: increasing s if `forward`, otherwise decreasing s.
+    /// Line between lanes of the same direction, which is that of increasing s if `forward` and that of
+    /// decreasing s otherwise.
     Lanes { forward: bool },
-    /// Line between lanes of the same direction that must not be crossed. It is solid on the side from which
+    /// Line that must not be crossed between lanes of the same direction. It is solid on the side from which
     /// crossing is prohibited.
     Guarded {
         /// Whether vehicles may cross from the left side to the right one, as seen along the road.
@@ -90,7 +91,7 @@ enum Style {
     },
     /// The same style along the whole line.
     Plain { dash: Dash, width: f64 },
-    /// Line beside a median. It extends to the end of the stretch, because it continues beyond.
+    /// Line beside a median. It extends to the end of the stretch, because it continues in the next one.
     Median,
 }
 
@@ -184,8 +185,8 @@ fn style(
     }
 }
 
-/// Whether vehicles may change from the left to the right one of two lanes with the same direction, and back.
-/// Left and right are as seen along the road.
+/// Whether vehicles may change from the left lane to the right one, and back. Both lanes have the same
+/// direction. Left and right are as seen along the road.
 fn crossings(left: &Lane, right: &Lane, side: DrivingSide) -> (bool, bool) {
     let (of_left, of_right) = (left.lane_change, right.lane_change);
     match left.is_forward(side) {
@@ -365,8 +366,8 @@ impl End {
     }
 }
 
-/// The sign of an arm that determines its paint. At slip roads and motorways traffic merges, so they have
-/// lines across them only with signals.
+/// The sign of an arm that determines its paint. At slip roads and motorways, traffic merges, so there are
+/// lines across them only if there are signals.
 fn painted_sign(arm: &ArmEnd, road: &Road) -> Sign {
     match arm.sign {
         Sign::Yield | Sign::Stop if road.class >= RoadClass::Ramp && is_one_way(road) => Sign::None,
@@ -448,8 +449,8 @@ fn beside(lane: &ArmLane, share: f64) -> Pose {
     }
 }
 
-/// Returns the two arms between which lines continue. These are both arms of a bend, or the major ones if all
-/// others are on one side.
+/// Returns the two arms between which lines continue. These are both arms of a bend, or the major arms if all
+/// others are on one side of them.
 fn through_road(junction: &Junction) -> Option<(usize, usize)> {
     let arms = &junction.arms;
     let count = arms.len();
@@ -543,8 +544,8 @@ fn abreast(lanes: &[ArmLane]) -> impl Iterator<Item = &[ArmLane]> {
     })
 }
 
-/// Returns the line from the left to the right edge of a group of lanes, `ahead` of the cut and shortened by
-/// `inset` at both ends, m.
+/// Returns the line from the left to the right edge of a group of lanes. It is `ahead` metres beyond the cut
+/// and shortened by `inset` metres at both ends.
 fn across(lanes: &[ArmLane], ahead: f64, inset: f64) -> [DVec2; 2] {
     let (first, last) = (&lanes[0], &lanes[lanes.len() - 1]);
     [

@@ -1,4 +1,4 @@
-//! Medians, which are areas between lanes that are raised where they are wide enough.
+//! Medians: areas between lanes that are raised where they are wide enough.
 //!
 //! ```text
 //!     ------ lane -------------------------
@@ -20,13 +20,13 @@ use roadwright_scenario::{Lane, LaneType, RoadEnd, Scenario};
 use std::f64::consts::FRAC_PI_2;
 use std::ops::Range;
 
-/// Distance between kerbs and lines where there is room for both, m. The next constant is the width of a
-/// median up to which there is not, m.
+/// Distance between kerbs and lines where there is room for both, m. The next constant is the maximum width
+/// of a median without this room, m.
 const BESIDE_LINE: f64 = 0.35;
 const ROOM_FOR_LINES: f64 = 1.2;
 /// Minimum width between the kerbs of a raised part, m.
 const LEAST_RAISED: f64 = 0.5;
-/// Distance by which a surface extends into the adjacent one, m, so that no seam is visible.
+/// Distance by which a surface extends into the adjacent one so that no seam is visible, m.
 const OVER_SEAM: f64 = 0.3;
 /// Number of corners of a round end.
 const ROUND: usize = 8;
@@ -122,8 +122,8 @@ impl<'s, 'a> Median<'s, 'a> {
         (from < to).then_some((from, to))
     }
 
-    /// Returns a round end from the left kerb to the right one. It lies beyond the given distance, towards
-    /// larger distances if `is_far`.
+    /// Returns a round end from the left kerb to the right one. It lies beyond the distance `s` along the
+    /// road, on the side of larger distances if `is_far`.
     fn nose(&self, s: f64, is_far: bool) -> Vec<DVec2> {
         let (left, right) = self.sides(s);
         let line = &self.stretch.road.reference_line;
@@ -183,7 +183,7 @@ impl<'s, 'a> Median<'s, 'a> {
         painter.polygon(&surface, rgb(MEDIAN));
     }
 
-    /// Returns the corners slightly beyond a distance, on the left and on the right.
+    /// Returns the left and right corners at a position slightly beyond a distance.
     fn over_seam(&self, s: f64, beyond: f64) -> Vec<DVec2> {
         let (left, right) = self.sides(s);
         let at = |lateral| {
@@ -197,7 +197,7 @@ impl<'s, 'a> Median<'s, 'a> {
     }
 }
 
-/// Draws the raised parts of medians and of the splitter islands in which they continue, with refuges at
+/// Draws the raised parts of medians and of the splitter islands that continue them, with refuges at
 /// pedestrian crossings.
 pub(crate) fn raised(
     painter: &mut impl Painter,
@@ -223,7 +223,7 @@ pub(crate) fn raised(
     }
 }
 
-/// Whether a median of the same arm leads to a splitter island, so that they form a single island.
+/// Whether a median of the same arm leads to a splitter island, so that both form a single island.
 pub(crate) fn comes_to(scenario: &Scenario, junction: &Junction, island: &Splitter) -> bool {
     let mut arms = junction.arms.iter();
     let arm = arms.find(|arm| (arm.road, arm.end) == (island.road, island.end));

@@ -82,8 +82,8 @@ pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Writes street names along their roads, each on its longest stretch in the picture. Names are light on
-/// asphalt that is wide enough, otherwise dark on the colour of the ground.
+/// Writes street names along their roads, each on its longest stretch in the picture. Names are light if the
+/// asphalt is wide enough for them, otherwise dark on the colour of the ground.
 pub(crate) fn streets(
     canvas: &mut Canvas,
     scenario: &Scenario,
@@ -123,7 +123,7 @@ pub(crate) fn streets(
     }
 }
 
-/// Returns the longest stretch between junctions in the picture for each street name, with its length, the
+/// For each street name, returns the longest stretch between junctions in the picture, with its length, the
 /// middle of its carriageway, and the width there. A street consists of many roads with the same name,
 /// because it is split at every junction. Sorted by name, so that the choice between two colliding names does
 /// not depend on ids.

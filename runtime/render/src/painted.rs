@@ -1,18 +1,18 @@
-//! Painted ground: the layers of cells that vehicles off the lanes avoid, prefer or do not enter.
+//! Painted ground: layers of cells that vehicles off the lanes avoid, prefer or must not enter.
 
 use crate::painter::{Painter, Pass};
 use crate::palette::faded;
 use glam::DVec2;
 use roadwright_scenario::{CellBlock, PaintCost, PaintLayer, Scenario};
 
-/// Colours of layers that cost more, cost less, or block, 0xRRGGBB.
+/// Colours of layers that cost more, layers that cost less, and layers that block, 0xRRGGBB.
 const DEAR: u32 = 0xB4_6A_00;
 const CHEAP: u32 = 0x0B_86_8F;
 const BLOCKED: u32 = 0xC6_28_28;
 /// Opacity of painted cells.
 const OPACITY: f32 = 0.28;
 
-/// Paints all painted layers of a scenario, those with larger ids above the others.
+/// Paints all painted layers of a scenario. Layers with larger ids are on top.
 pub(crate) fn all(painter: &mut impl Painter, scenario: &Scenario) {
     painter.begin(Pass::Ground);
     for layer in scenario.paint().values() {
@@ -56,7 +56,7 @@ mod tests {
     use roadwright_scenario::{Edit, PaintCost, PaintId, PaintLayer, Scenario};
     use std::collections::BTreeSet;
 
-    /// Colours within and beyond a distance from the middle of a picture of 40 m, as RGBA.
+    /// Colours within a distance from the middle of a picture of 40 m, and colours beyond it, as RGBA.
     fn colors(cost: PaintCost) -> [BTreeSet<[u8; 4]>; 2] {
         let mut layer = PaintLayer::new("disc", cost);
         layer.paint([DVec2::ZERO, DVec2::ZERO], 10.0);

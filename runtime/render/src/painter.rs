@@ -29,7 +29,7 @@ pub trait Painter {
     fn scale(&self) -> f64;
 
     /// Largest scale at which the result will be viewed, pixels per metre. Details that fade in with the zoom
-    /// are drawn as opaque as at this scale, and a viewer at a smaller scale fades them.
+    /// are drawn with their opacity at this scale. A viewer at a smaller scale fades them.
     fn nearest_scale(&self) -> f64 {
         self.scale()
     }
@@ -39,7 +39,7 @@ pub trait Painter {
         0.15 / self.scale()
     }
 
-    /// Starts a pass to which the following shapes belong.
+    /// Starts a pass. The following shapes belong to it.
     fn begin(&mut self, _pass: Pass) {}
 
     /// Fills a polygon.
@@ -51,10 +51,10 @@ pub trait Painter {
     /// Fills a polygon that fades out within `fade` metres outside its edge.
     fn soft_polygon(&mut self, points: &[DVec2], fade: f64, color: Color);
 
-    /// Draws the edge of a polygon with a width in metres, but at least `least` pixels.
+    /// Draws the edge of a polygon with a width in metres, but at least `least` pixels wide.
     fn edge(&mut self, points: &[DVec2], width: f64, least: f32, color: Color);
 
-    /// Draws a line with a width in metres, but at least `least` pixels. Dashes are in metres (on, off).
+    /// Draws a line with a width in metres, but at least `least` pixels wide. Dashes are in metres (on, off).
     fn line(
         &mut self,
         points: &[DVec2],

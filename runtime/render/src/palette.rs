@@ -19,7 +19,7 @@ pub fn faded(hex: u32, opacity: f32) -> Color {
 pub const GROUND: u32 = 0xEEEBE3;
 /// Kerbs.
 pub const KERB: u32 = 0xF1EEE7;
-/// Rims of paved areas, and of paths seen from far away.
+/// Rims of paved areas, and paths seen from far away.
 pub const CASING: u32 = 0xA7A397;
 /// Carriageways.
 pub const ASPHALT: u32 = 0x6C727C;
@@ -124,8 +124,8 @@ pub const DESTINATION: u32 = 0xB3261E;
 /// Outlines of rigid bodies in the light and in the dark theme. Nothing else on a map has these colours.
 const BODY_LINES: [u32; 2] = [0xE0009B, 0xFF6AD0];
 
-/// Colour of the outlines of rigid bodies in a theme. It differs, because a colour that is legible on a light
-/// map is too dark on a dark one.
+/// Colour of the outlines of rigid bodies in a theme. The themes have different colours, because a colour
+/// that is legible on a light map is too dark on a dark one.
 pub fn body_line(dark: bool) -> Color {
     rgb(BODY_LINES[usize::from(dark)])
 }
@@ -213,7 +213,7 @@ const BY_NIGHT: [(u32, u32); 41] = [
     (CONTOUR, 0x8C7A5E),
 ];
 
-/// Converts a colour of the map to the dark theme. Colours in the table are replaced, those of vehicles and
+/// Converts a colour of the map to the dark theme. Colours in the table are replaced, colours of vehicles and
 /// lamps stay the same, and all others are darkened.
 pub fn by_night(color: Color) -> Color {
     let byte = |c: f32| (c * 255.0).round() as u32;
@@ -271,7 +271,7 @@ pub fn contrast(a: u32, b: u32) -> f64 {
 pub const HEAT_BY_DAY: [u32; 9] = [
     0xF8EE9F, 0xFDCA66, 0xFEA243, 0xF9783D, 0xE55455, 0xC33C6A, 0x993275, 0x6D2D72, 0x442761,
 ];
-/// Colours of heat maps in the dark theme, in which high values are bright.
+/// Colours of heat maps in the dark theme. High values are bright.
 pub const HEAT_BY_NIGHT: [u32; 9] = [
     0x4A2D66, 0x723278, 0x9E367A, 0xC8416E, 0xE85858, 0xFC7A40, 0xFFA54A, 0xFECB67, 0xF8EE9F,
 ];
@@ -289,7 +289,7 @@ pub fn heat_ramp(share: f64, is_dark: bool) -> Color {
     Color::from_rgba8(mix(1), mix(2), mix(3), 255)
 }
 
-/// Colours of roads and of their casings under a heat map.
+/// Colour of roads and colour of their casings under a heat map.
 pub fn heat_road(is_dark: bool) -> (u32, u32) {
     if is_dark {
         (0x2A333E, 0x0F151C)

@@ -18,7 +18,8 @@ pub fn bay(point: &PointOfInterest) -> Option<[DVec2; 4]> {
     Some(OrientedBox::new(pose, BAY.0, BAY.1).corners())
 }
 
-/// Extent to the east of the mark of a point of interest, m. Its name is written beyond.
+/// East end of the mark of a point of interest, as a distance from the point, m. The name is written beyond
+/// it.
 pub fn reach_of_mark(point: &PointOfInterest) -> f64 {
     let corners = bay(point).into_iter().flatten();
     corners.map(|corner| corner.x - point.x).fold(0.0, f64::max)

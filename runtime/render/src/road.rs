@@ -10,7 +10,7 @@
 //!   :::::::::::::::::   pavement
 //! ```
 //!
-//! Neighbouring surfaces share the corners of their cuts. A line across each cut in the colour of the surface
+//! Adjacent surfaces share the corners of their cuts. A line across each cut in the colour of the surface
 //! closes the hairline gap that two soft edges would leave.
 
 use crate::gore;
@@ -22,7 +22,7 @@ use roadwright_scenario::{LaneSection, LaneType, Road, RoadClass, RoadId, Scenar
 
 /// Width of a kerb, m.
 pub(crate) const KERB_WIDTH: f64 = 0.15;
-/// Minimum scale for kerbs, pixels per metre. Below it, pavements touch the carriageway.
+/// Minimum scale for kerbs, pixels per metre. At smaller scales, pavements touch the carriageway.
 pub(crate) const MIN_KERB_SCALE: f64 = 1.25;
 /// Width of the rim of a paved area, m.
 const RIM: f64 = 0.12;
@@ -52,8 +52,8 @@ impl Stretch<'_> {
         self.part(self.range(), lateral)
     }
 
-    /// Returns the part of such a line between two distances along the road; empty if there is nothing in
-    /// between.
+    /// Returns the part of such a line between two distances along the road; empty if there is nothing
+    /// between them.
     pub(crate) fn part(&self, (from, to): (f64, f64), lateral: impl Fn(f64) -> f64) -> Vec<DVec2> {
         if to - from < 1e-6 {
             return Vec::new();
@@ -115,8 +115,8 @@ impl Stretch<'_> {
 /// Lateral position as a function of the distance along a road, m.
 type Edge<'a> = Box<dyn Fn(f64) -> f64 + 'a>;
 
-/// Returns all stretches of some roads in order. Their chords deviate from the curves by at most `tolerance`
-/// metres.
+/// Returns all stretches of the given roads in order. Their chords deviate from the curves by at most
+/// `tolerance` metres.
 pub(crate) fn stretches<'a>(
     scenario: &'a Scenario,
     layout: &Layout,
@@ -266,7 +266,7 @@ fn pavements(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[
 }
 
 /// Draws kerbs between pavements and carriageways. They are drawn at twice their visible width, because
-/// carriageways cover their inner halves. From far away they have the colour of the pavement and only fill
+/// carriageways cover their inner halves. From far away, they have the colour of the pavement and only close
 /// the hairline gap.
 fn kerbs(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[&Junction]) {
     canvas.begin(Pass::Kerb);

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// Half the length and half the width of a signal head, m.
 const HALF: (f64, f64) = (1.1, 0.45);
 /// Distance between the carriageway and the middle of the first head, m. The next constant is the distance
-/// between further heads, m.
+/// between heads, m.
 const BESIDE: f64 = 0.9;
 const APART: f64 = 1.1;
 /// Distance between lamps, their radius, and the radius of their glow, m.
@@ -35,15 +35,15 @@ pub struct Heads {
     pub road: RoadId,
     /// Ids of the lanes that lead to the stop line, starting with the one nearest to the kerb.
     pub lanes: Vec<i8>,
-    /// Middle of the first head, in the driving direction.
+    /// Pose of the middle of the first head, in the driving direction.
     pub first: Pose,
-    /// Side on which further heads stand: to the left (1) or to the right (-1).
+    /// Side of the first head on which the other heads stand: left (1) or right (-1).
     outward: f64,
 }
 
 impl Heads {
-    /// Returns a head for each light that differs from the previous ones, in the order of lanes. Without
-    /// lights, returns a single dark head.
+    /// Returns a head for each light that differs from the previous lights, in the order of lanes. If there
+    /// are no lights, returns a single dark head.
     pub fn shown(&self, light: impl Fn(i8) -> Option<Light>) -> Vec<(Pose, Option<Light>)> {
         let mut lights: Vec<Option<Light>> = Vec::new();
         for light in self.lanes.iter().map(|&lane| light(lane)) {
@@ -128,7 +128,7 @@ fn enlargement(scale: f64) -> f64 {
 }
 
 /// Position and radius of the lamp of a light in a head, m, at a scale in pixels per metre. For red and amber
-/// together, it is the red lamp.
+/// together, returns the red lamp.
 pub fn lamp(head: Pose, light: Light, scale: f64) -> (DVec2, f64) {
     let grow = enlargement(scale);
     let ahead = match light {
@@ -172,7 +172,7 @@ pub(crate) fn draw(painter: &mut impl Painter, head: Pose, lit: Option<Light>) {
     }
 }
 
-/// Draws the heads of a junction without a run, with all lamps off.
+/// Draws the heads of a junction with all lamps off, for maps without a run.
 pub(crate) fn draw_off(
     painter: &mut impl Painter,
     scenario: &Scenario,

@@ -19,7 +19,7 @@ use roadwright_scenario::{DrivingSide, Scenario};
 const LANE: f64 = 3.25;
 /// Width of the line around an island, m.
 const LINE: f64 = 0.12;
-/// Width of a bar across a painted island and distance between bars, m.
+/// Width of a bar across a painted island, and distance between bars, m.
 const BAR: f64 = 0.4;
 const APART: f64 = 1.4;
 /// Minimum length of a bar, m.
@@ -36,7 +36,7 @@ fn islands<'a>(junctions: &'a [&Junction]) -> impl Iterator<Item = (&'a Splitter
     junctions.iter().flat_map(of_one)
 }
 
-/// Draws the line around each island, and bars across it if nothing is raised.
+/// Draws the line around each island, and bars across islands without a raised part.
 pub(crate) fn painted(painter: &mut impl Painter, scenario: &Scenario, junctions: &[&Junction]) {
     let alpha = opacity(painter.scale(), LANE);
     if alpha == 0.0 {
@@ -57,8 +57,8 @@ pub(crate) fn painted(painter: &mut impl Painter, scenario: &Scenario, junctions
     }
 }
 
-/// Returns bars across an area. They are at an angle to the line from its end at the cut, where its outline
-/// begins and ends, to its middle. They are mirrored in left-hand traffic.
+/// Returns bars across an area. They are at an angle to the line from the end of the area at the cut, where
+/// its outline begins and ends, to its middle. They are mirrored in left-hand traffic.
 fn bars(area: &[DVec2], side: DrivingSide) -> Vec<[DVec2; 4]> {
     let (Some((low, high)), Some(&last)) = (polygon::bounds(area), area.last()) else {
         return Vec::new();

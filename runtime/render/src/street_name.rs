@@ -1,16 +1,17 @@
-//! Positions of street names, which are on a road between its junctions, as far as it is in view.
+//! Positions of street names. A name is on a road between its junctions, in the visible part.
 
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_scenario::{DrivingSide, LaneType, Road};
 
-/// Distance between the points of a road that are tested against the view, and their maximum number.
+/// Distance between the points at which a road is tested against the view, and maximum number of these
+/// points.
 const STEP: f64 = 5.0;
 const MOST_STEPS: f64 = 200.0;
 
-/// Length before a stop line in which there are turn arrows, m.
+/// Length before a stop line that may contain turn arrows, m.
 const ARROWS: f64 = 27.0;
-/// Scale from which arrows are visible, so that names keep clear of them, pixels per metre.
+/// Scale above which arrows are visible, pixels per metre. Names then keep clear of them.
 pub const ARROW_SCALE: f64 = 3.0;
 
 /// Returns the middle of the carriageway half-way along a stretch of a road (given in m from its start), and
@@ -27,7 +28,7 @@ pub fn place(road: &Road, (from, to): (f64, f64)) -> (Pose, f64) {
 }
 
 /// Returns the part of a stretch between two junctions that is clear of turn arrows and islands, m from the
-/// start of the road; `None` if nothing is left. There are arrows where several lanes lead to a junction.
+/// start of the road; `None` if nothing is left. Arrows are assumed where several lanes lead to a junction.
 pub fn clear_of_ends(road: &Road, side: DrivingSide, (from, to): (f64, f64)) -> Option<(f64, f64)> {
     let has_choice = |s: f64, forward: bool| {
         let lanes = road.section_at(s).lanes.iter();
@@ -66,8 +67,8 @@ pub fn clear_of_ends(road: &Road, side: DrivingSide, (from, to): (f64, f64)) -> 
     (clear.0 < clear.1).then_some(clear)
 }
 
-/// Returns the longest part of a stretch that lies in a view, which is given by two corners; `None` if no
-/// part does. Exact to 5 m, or to half a percent of roads longer than a kilometre.
+/// Returns the longest part of a stretch that lies in a view; `None` if there is none. The view is given by
+/// two corners. Exact to 5 m, or to half a percent of roads longer than a kilometre.
 pub fn in_view(
     road: &Road,
     (from, to): (f64, f64),

@@ -8,13 +8,13 @@ use roadwright_geometry::{Pose, unit};
 use roadwright_scenario::{LaneType, RoadClass, Scenario};
 use std::f64::consts::TAU;
 
-/// Scales at which symbols are invisible and at which they are fully visible, pixels per metre.
+/// Scale below which symbols are invisible, and scale above which they are fully visible, pixels per metre.
 const FADE: (f64, f64) = (1.0 / 0.35, 1.0 / 0.25);
-/// Smallest length of a parking bay, m.
+/// Minimum length of a parking bay, m.
 const BAY: f64 = 5.3;
 /// Width of the lines between bays, m.
 const LINE: f64 = 0.12;
-/// Smallest width of parking lanes with bays, m.
+/// Minimum width of parking lanes with bays, m.
 const LEAST_WIDTH: f64 = 1.6;
 /// Distance from the beginning of a lane to its first bicycle, and distance between bicycles, m.
 const FIRST_BICYCLE: f64 = 10.0;
@@ -26,11 +26,11 @@ const WHEEL_BASE: f64 = 0.98;
 const STROKE: f64 = 0.08;
 
 /// Distance from the beginning of a bus lane to its first word, distance between words, and distance from the
-/// last word to the end, where arrows are, m.
+/// last word to the end of the lane, where there are arrows, m.
 const FIRST_WORD: f64 = 10.0;
 const BETWEEN_WORDS: f64 = 60.0;
 const AFTER_WORD: f64 = 30.0;
-/// Width and length of a letter on the road, and gap to the next one, m. Letters are elongated, because
+/// Width and length of a letter on the road, and gap to the next letter, m. Letters are elongated, because
 /// drivers see them at a flat angle.
 const LETTER: (f64, f64, f64) = (0.5, 2.2, 0.22);
 /// Width of the strokes of a letter, m.

@@ -9,8 +9,7 @@ use tiny_skia::Color;
 
 /// Maximum number of samples along a side for contours; heights between samples are interpolated.
 const MOST_SAMPLES: f64 = 512.0;
-/// Number of contour lines from one index contour to the next. Index contours are bolder and labelled with
-/// their height.
+/// Number of contour lines per index contour. Index contours are bolder and labelled with their height.
 const STRONG: i64 = 5;
 
 /// A contour line.
@@ -95,7 +94,8 @@ pub fn contours(field: &HeightField) -> Vec<Contour> {
     contours
 }
 
-/// Returns the pieces of a ring inside the field, because marching squares closes rings along its edge.
+/// Returns the pieces of a ring inside the field. They are needed because marching squares closes rings along
+/// the edge of the field.
 fn inner_pieces(ring: &[DVec2], low: DVec2, high: DVec2) -> Vec<Vec<DVec2>> {
     let is_inside = |p: &DVec2| p.cmpgt(low).all() && p.cmplt(high).all();
     let pieces = ring.split(|p| !is_inside(p));
@@ -152,8 +152,8 @@ fn mixed(a: Color, b: Color, share: f64) -> Color {
     color
 }
 
-/// Returns a function that converts heights to shares of the field's range. The range counts as at least one
-/// metre, so that nearly level ground has almost a single tint.
+/// Returns a function that converts heights to shares of the field's range. The range is taken as at least
+/// one metre, so that nearly level ground has almost the same tint everywhere.
 pub fn height_share(field: &HeightField) -> impl Fn(f64) -> f64 + use<> {
     let (lowest, highest) = range(field);
     move |height| (height - lowest) / (highest - lowest).max(1.0)

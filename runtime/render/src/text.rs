@@ -52,7 +52,7 @@ pub(crate) fn at(x: f32, y: f32) -> Transform {
     Transform::from_translate(x, y)
 }
 
-/// Returns the glyph of a character. If the typeface lacks it, this is the typeface's box for unknown
+/// Returns the glyph of a character. If the typeface lacks the character, returns its box for unknown
 /// characters.
 fn glyph(face: &Face<'_>, c: char) -> GlyphId {
     face.glyph_index(c).unwrap_or(GlyphId(0))

@@ -7,7 +7,7 @@ use crate::text::Align;
 use glam::DVec2;
 use roadwright_simulation::TimeRow;
 
-/// Width of the picture, and height of a curve with its title, pixels.
+/// Width of the picture, and height of the band for a curve and its title, pixels.
 const WIDTH: u32 = 900;
 const HEIGHT: u32 = 170;
 /// Height of the title of the picture, pixels.
@@ -18,7 +18,7 @@ const RIGHT: f32 = 870.0;
 /// Vertical extent of a curve, pixels from the top of its band.
 const TOP: f32 = 28.0;
 const BOTTOM: f32 = 138.0;
-/// Maximum number of points drawn, one per column of pixels.
+/// Maximum number of points drawn: one per column of pixels.
 const COLUMNS: f64 = RIGHT as f64 - LEFT as f64;
 /// Colours of the curves, as in the panels of the editor's light theme.
 const COLORS: [u32; 5] = [0x1E7B3C, 0x1769E0, 0x9A5B00, 0xC8321F, 0x59616C];

@@ -1,6 +1,6 @@
-//! Junctions from real towns whose outlines are hard to get right. None of them may have a ledge in its edge,
-//! or slivers of asphalt or ground. Each has a picture, `tests/ledges/NAME.png`, which is written again with
-//! `UPDATE_SNAPSHOTS=1`.
+//! Junctions from real towns whose outlines are hard to get right. Their edges must not have ledges, and
+//! there must be no slivers of asphalt or ground. Each has a picture, `tests/ledges/NAME.png`, which is
+//! written again with `UPDATE_SNAPSHOTS=1`.
 
 use i_overlay::core::fill_rule::FillRule;
 use i_overlay::core::overlay_rule::OverlayRule;
@@ -23,12 +23,12 @@ type Shapes = Vec<Vec<Vec<[f64; 2]>>>;
 const TOLERANCE: f64 = 1e-3;
 /// Largest permitted change of direction at a point of an edge, rad.
 const MOST_KINK: f64 = 30.0 * TAU / 360.0;
-/// Distance below which points of an edge count as one, m, because seams are not more exact.
+/// Distance below which points of an edge count as the same point, m. Seams are not more exact than this.
 const POINT: f64 = 0.03;
-/// Half the width of a sliver of ground, and of asphalt, m.
+/// Half the width of a sliver of ground, and half the width of a sliver of asphalt, m.
 const GROUND: f64 = 0.55;
 const ASPHALT: f64 = 0.9;
-/// Area below which slivers are ignored as seams and tips of noses, m^2.
+/// Area below which slivers are ignored, m^2, because they are seams or tips of noses.
 const SPECK: f64 = 0.25;
 
 /// A part of a town that a test builds.
@@ -97,8 +97,8 @@ fn style(class: RoadClass, forward: usize, backward: usize, width: f64) -> RoadS
     }
 }
 
-/// A one-way street that starts at a sharp angle where three others meet, and reaches the next street after
-/// 15 m, so that the arms of both form a single junction. College Green and Grafton Street, Dublin.
+/// A one-way street that starts at a sharp angle where three others meet and reaches the next street after 15
+/// m. The arms of both ends form a single junction. College Green and Grafton Street, Dublin.
 fn college_green() -> Place {
     let mut place = Place::new(DrivingSide::Left);
     let bus = |forward: usize, backward: usize| {
@@ -126,8 +126,8 @@ fn college_green() -> Place {
     place
 }
 
-/// A street that splits into two carriageways for 40 m, twice in a row, with a side street in between, which
-/// gives three junctions near each other. Borough, London.
+/// A street that splits into two carriageways for 40 m, twice in a row, with a side street in between. This
+/// results in three junctions near each other. Borough, London.
 fn sausage_links() -> Place {
     let mut place = Place::new(DrivingSide::Left);
     let street = style(RoadClass::Collector, 1, 1, 3.25);
@@ -244,7 +244,7 @@ fn kinks(shapes: &Shapes) -> Vec<(DVec2, f64)> {
     found
 }
 
-/// Returns the middles and areas of pieces that are large enough to count.
+/// Returns the middles and areas of pieces that are large enough to matter.
 fn pieces(shapes: &Shapes) -> Vec<(DVec2, f64)> {
     let rings = shapes.iter().filter_map(|shape| shape.first());
     let sized = rings.map(|ring| {

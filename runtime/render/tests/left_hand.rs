@@ -1,5 +1,5 @@
-//! Checks that left-hand traffic is the mirror image of right-hand traffic, in all paint and in the positions
-//! of signal heads.
+//! Checks that all paint and the positions of signal heads in left-hand traffic are the mirror image of those
+//! in right-hand traffic.
 
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment, unit};
 use roadwright_render::palette::{MEDIAN, SIDEWALK, rgb};
@@ -12,7 +12,7 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 /// Distance above which shapes are different, m.
 const SAME: f64 = 1e-6;
 
-/// A painted shape with its pass, colour, width and dashes (none for areas), and points.
+/// A painted shape: its pass, colour, width, dashes (none for areas), and points.
 #[derive(Debug, Clone)]
 struct Shape {
     pass: Pass,
@@ -89,8 +89,8 @@ impl Painter for Notes {
     }
 }
 
-/// A town for either driving side. It is drawn as given in right-hand traffic, and mirrored at the y axis in
-/// left-hand traffic.
+/// A town for either driving side. It is drawn as specified in right-hand traffic, and mirrored about the y
+/// axis in left-hand traffic.
 struct Town {
     scenario: Scenario,
     side: DrivingSide,
@@ -271,8 +271,8 @@ fn is_same(a: &Shape, b: &Shape) -> bool {
     forward || a.points.iter().zip(back).all(|(&p, &q)| is_near(p, q))
 }
 
-/// Compares all paint in left-hand traffic with the mirror image of that in right-hand traffic. Returns the
-/// numbers of areas and lines.
+/// Compares all paint in left-hand traffic with the mirror image of the paint in right-hand traffic. Returns
+/// the numbers of areas and lines.
 fn assert_mirrored(what: &str, draw: impl Fn(DrivingSide) -> Town) -> (usize, usize) {
     let [right, left] = [DrivingSide::Right, DrivingSide::Left].map(draw);
     let (wanted, mut found) = (right.painted(), left.painted());

@@ -6,7 +6,7 @@ use roadwright_scenario::junction::{Junction, Turn, Turns, layout};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 
-/// A line with its pass, points, width, dashes and colour.
+/// A line: its pass, points, width, dashes and colour.
 type Line = (Pass, Vec<DVec2>, f64, Option<(f64, f64)>, Color);
 
 /// A painter that records all shapes.

@@ -35,11 +35,12 @@ const STREETS: usize = 5;
 const EDGE: f64 = 120.0;
 /// Distance between the carriageways of the wide street, m.
 const APART: f64 = 14.0;
-/// Number of the street with two carriageways. The next constant is the crossing with the roundabout (avenue,
-/// street).
+/// Number of the street with two carriageways. The next constant is the crossing with the roundabout, as
+/// avenue and street.
 const WIDE: usize = 2;
 const ROUNDABOUT: (usize, usize) = (1, 3);
-/// Radius of the roundabout, m. The next constant is the sine of 45 degrees, for its corners.
+/// Radius of the roundabout, m. The next constant is the sine of 45 degrees, which gives the positions of its
+/// corners.
 const RADIUS: f64 = 18.0;
 const DIAGONAL: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
@@ -56,12 +57,13 @@ struct File {
     last: i64,
 }
 
-/// A crossing of an avenue with a street, with the nodes through which each of them passes.
+/// A crossing of an avenue with a street, with the nodes through which each of the two passes.
 #[derive(Debug, Clone)]
 struct Crossing {
-    /// Nodes of the avenue from south to north. There are two at the wide street and at the roundabout.
+    /// Nodes of the avenue from south to north. There are two of them at the wide street and at the
+    /// roundabout.
     along_avenue: Vec<i64>,
-    /// Nodes of the westbound and eastbound carriageway; elsewhere those from west to east.
+    /// Nodes of the westbound and of the eastbound carriageway. On other streets, nodes from west to east.
     along_street: Vec<i64>,
 }
 
@@ -151,7 +153,7 @@ fn rectangle(west: f64, south: f64, width: f64, height: f64) -> [At; 4] {
     ]
 }
 
-/// Returns the city as OSM XML, which is the same text every time.
+/// Returns the city as OSM XML. The text is the same every time.
 #[must_use]
 pub fn city() -> String {
     let mut file = File::default();
@@ -234,8 +236,8 @@ fn roundabout(file: &mut File, At(x, y): At) -> Crossing {
     }
 }
 
-/// Draws a line through crossings in stretches, each of which is a way. Stretches inside a crossing that has
-/// its own ways (the ring of a roundabout) are left out. Returns the ids of the stretches in order.
+/// Draws a line through crossings. Each stretch of the line is a separate way. Stretches inside a crossing
+/// with separate ways (the ring of a roundabout) are left out. Returns the ids of the stretches in order.
 fn line(
     file: &mut File,
     start: At,

@@ -1,8 +1,8 @@
 //! Code shared by the tests of several crates. This crate is only a dev-dependency.
 //!
-//! Soak tests and tests with random cases run at a tenth of their length with a fixed seed, so that the whole
-//! suite takes little time. `.ci/nightly` runs them at full length (`ROADWRIGHT_SLOW=1`) with a random seed
-//! that it prints (`ROADWRIGHT_SEED`).
+//! Soak tests and tests with random cases run at a tenth of their length and with a fixed seed, so that the
+//! whole suite takes little time. `.ci/nightly` runs them at full length (`ROADWRIGHT_SLOW=1`) with a random
+//! seed that it prints (`ROADWRIGHT_SEED`).
 //!
 //! ```
 //! // Both variables are unset in a usual run.
@@ -18,7 +18,7 @@ pub use city::{CITY_RESTRICTIONS, CITY_SIGNALS, city};
 
 use std::path::PathBuf;
 
-/// Variable that makes soak tests and random tests run at full length if it is set to anything but `0`.
+/// Variable that makes soak tests and random tests run at full length if it has any value except `0`.
 pub const SLOW: &str = "ROADWRIGHT_SLOW";
 /// Variable with the seed of random tests, a whole number. If it is not set, each test has a fixed seed.
 pub const SEED: &str = "ROADWRIGHT_SEED";
@@ -61,7 +61,7 @@ pub fn seed(fixed: u64) -> u64 {
     }
 }
 
-/// Path of a file of real data in the folder that the environment variable names. For tests that are marked
+/// Path of a file of real data in the folder named by the environment variable. For tests marked
 /// `#[ignore = "set ROADWRIGHT_TEST_DATA"]`.
 ///
 /// # Panics

@@ -3,7 +3,7 @@
 //!
 //! A [`Course`] creates a scenario from a seed and defines when its drives end and how they are scored.
 //! [`measure`] runs a course and returns a [`RunRow`]; the same course, setup and seed give the same row bit
-//! for bit. An [`experiment::RunSeries`] repeats that over seeds until the result is precise enough, and
+//! for bit. An [`experiment::RunSeries`] repeats this over seeds until the result is precise enough, and
 //! [`statistics`] adds error bars. [`genetic`] breeds the parameters of modules on courses.
 
 pub mod course;

@@ -59,8 +59,8 @@ pub struct RunRow {
     /// Hash of the visible state of the world each second and at the end, 16 hexadecimal digits. Empty in a
     /// failed row.
     pub hash: String,
-    /// Reason why the run is not a result; `None` if it is. An external module failed, so that the built-in
-    /// one answered in its place, as in "com.example.x failed at 0.2 s (panic)".
+    /// Reason why the run is not a result; `None` if it is one. In a failed run, an external module failed
+    /// and the built-in one answered in its place. Example: "com.example.x failed at 0.2 s (panic)".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
@@ -113,7 +113,7 @@ impl Measured {
 /// bodies collide.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Handling {
-    /// Angle by which the vehicle that leaned most could have leaned further before tipping over, rad;
+    /// Additional angle by which the vehicle that leaned most could have leaned before tipping over, rad;
     /// negative if it tipped over. Checked every 0.1 s.
     pub roll_margin: f64,
     /// Number of obstacles that lean by more than 45 degrees at the end.
@@ -135,8 +135,8 @@ pub fn measure(
     measure_while(course, setup, modules, seed, &mut |_| true)
 }
 
-/// Runs a course as [`measure`] does, but ends as soon as `goes_on` returns false. It is called several times
-/// a second, and drives that are still active end with the run.
+/// Runs a course as [`measure`] does, but ends as soon as `goes_on` returns false. `goes_on` is called
+/// several times a second. Drives that are still active end with the run.
 ///
 /// # Errors
 /// As [`measure`].
@@ -197,7 +197,8 @@ pub fn measure_while(
     })
 }
 
-/// Returns the external modules that a course uses, with their builds as runs report them, without driving.
+/// Returns the external modules that a course uses, with their builds in the form used in runs, without
+/// driving.
 ///
 /// # Errors
 /// If the setup does not fit the course, or the scenario cannot be run.
@@ -283,7 +284,7 @@ impl CourseRun<'_> {
         self.hash = mix64(self.hash ^ self.world().snapshot().hash());
     }
 
-    /// Records the drives that have ended. Returns whether no drive is active any more.
+    /// Records the drives that have ended. Returns whether all drives have ended.
     fn look(&mut self, is_last: bool) -> bool {
         self.note_gone();
         let now = self.session.world().time();

@@ -1,4 +1,4 @@
-//! Training of rules for the forest from random ones, with a budget of a few seconds.
+//! Training of rules for the forest, starting from random rules, with a budget of a few seconds.
 
 use roadwright_simulation::builtin_modules;
 use roadwright_training::genetic::{Experiment, Problem, Training, mean_score, run_all};

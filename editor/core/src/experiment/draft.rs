@@ -17,12 +17,13 @@ pub const ENDING: &str = ".experiment.json";
 /// An experiment being set up.
 #[derive(Debug, Clone)]
 pub struct Draft {
-    /// The experiment. If it uses the scenario of the document, its `scenario` is only set when it is
-    /// written: see `Draft::whole`.
+    /// The experiment. If it uses the scenario of the document, `scenario` is set only when the experiment is
+    /// written; see `Draft::whole`.
     pub experiment: Experiment,
     /// Its file.
     pub path: Option<PathBuf>,
-    /// The scenario that the experiment names, with its path; `None` if it uses the scenario of the document.
+    /// The scenario named in the experiment, with its path; `None` if the experiment uses the scenario of the
+    /// document.
     pub scenario: Option<(PathBuf, Arc<Scenario>)>,
     /// Revision number, which grows with every change.
     pub revision: u64,
@@ -45,7 +46,7 @@ pub struct DraftState {
 /// The gesture during which a change was made. All changes of one gesture form one step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Gesture {
-    /// Time at which the button that is still held was pressed, as the bits of a double.
+    /// Time at which the held button was pressed, as the bits of a double.
     pub pressed: Option<u64>,
     /// The field with keyboard focus.
     pub field: Option<u64>,
@@ -139,7 +140,7 @@ impl Draft {
         }
     }
 
-    /// The experiment including the scenario that it names, to be saved in the given folder.
+    /// The experiment with its scenario filled in, to be saved in the given folder.
     pub fn whole(
         &self,
         document: &Document,
@@ -234,7 +235,7 @@ pub struct Question {
     pub of: (u64, u64),
     /// The draft.
     pub experiment: Experiment,
-    /// The scenario that it uses, if it needs one.
+    /// The scenario of the draft, if it needs one.
     pub scenario: Option<Arc<Scenario>>,
     /// The available modules.
     pub registry: Registry,

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 /// Progress of a training run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Progress {
-    /// Runs finished in the current generation, or while the champion is chosen.
+    /// Number of runs finished in the current generation or in the choice of the champion.
     pub done: usize,
-    /// Runs planned for the current part. Fewer are driven if individuals end early.
+    /// Number of runs planned for the current part. Fewer runs are driven if individuals end early.
     pub planned: usize,
     /// Estimated remaining time of the training in seconds; `None` before the first run.
     pub seconds_left: Option<f64>,
@@ -91,7 +91,7 @@ impl Gate {
         self.done.store(0, Ordering::Relaxed);
     }
 
-    /// Stops the clock, because no runs are in progress.
+    /// Stops the clock while no runs are in progress.
     pub(super) fn rest(&self) {
         let mut state = self.state();
         (state.planned, state.later) = (0, 0);

@@ -102,7 +102,7 @@ pub enum ExperimentAction {
     ShowRuns(usize),
     /// Closes results, given by their index in the list.
     CloseResults(usize),
-    /// Asks for a path.
+    /// Asks the user for a path.
     File(ExperimentFile),
     /// Writes the champion's values into the given stack of the scenario, or into a new one if `None`.
     Apply(Option<String>),

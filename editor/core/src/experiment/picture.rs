@@ -108,7 +108,7 @@ pub struct TrainingPicture {
     pub problem: Option<Arc<Problem>>,
     /// The generations so far.
     pub generations: Arc<Vec<GenerationRow>>,
-    /// The pool, best first, followed by the others of the last generation.
+    /// The pool, best first, followed by the other individuals of the last generation.
     pub individuals: Arc<Vec<IndividualRow>>,
     /// Seeds of the courses of the last generation.
     pub courses: Vec<u64>,
@@ -159,7 +159,7 @@ impl TrainingPicture {
     }
 }
 
-/// The pool, best first, then the others of the last generation by fitness, with unrated ones last.
+/// The pool, best first, then the other individuals of the last generation by fitness, unrated ones last.
 fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> Vec<IndividualRow> {
     let members = training.pool().members();
     let rank = |birth: (u32, u32)| {

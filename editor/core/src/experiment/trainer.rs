@@ -16,7 +16,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-/// Threads of the machine except one, which is left to the window.
+/// Number of threads of the machine minus one, which is left to the window.
 pub fn spare_threads() -> usize {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     threads.saturating_sub(1).max(1)
@@ -25,7 +25,7 @@ pub fn spare_threads() -> usize {
 /// Maximum number of finalists: the last ten leaders and the initial individual.
 const MOST_FINALISTS: usize = 11;
 
-/// Orders to the thread.
+/// An order to the training thread.
 enum Order {
     Stop,
     GoOn,
@@ -43,7 +43,7 @@ enum Next {
     End,
 }
 
-/// State shared by both sides.
+/// State shared by the trainer and its thread.
 #[derive(Default)]
 struct Shared {
     picture: Mutex<Arc<TrainingPicture>>,
@@ -347,8 +347,7 @@ impl Thread {
                 .runs_of(generation, problem.drives_of_a_run())
     }
 
-    /// Number of runs that follow a generation, estimated from the share of runs that earlier generations
-    /// saved.
+    /// Estimated number of runs after a generation, based on the share of runs saved in earlier generations.
     fn later(&self, generation: u32, problem: &Problem) -> usize {
         let last = self.experiment.stop.generations;
         let planned: usize = (generation + 1..=last)

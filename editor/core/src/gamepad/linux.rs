@@ -17,7 +17,7 @@ const LINK_END: &str = "-event-joystick";
 #[derive(Default)]
 pub(super) struct DevInput {
     pads: BTreeMap<PathBuf, Pad>,
-    /// Devices that are not pads, remembered as long as they exist.
+    /// Devices that are not pads. They are remembered until they are removed.
     others: BTreeSet<PathBuf>,
     opened: PadId,
     /// Time of the last search for devices, in seconds.

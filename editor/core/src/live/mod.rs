@@ -28,8 +28,8 @@ use std::time::Duration;
 const LOOK_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Stack size of the simulation thread in bytes. The search for lanes from which all others can be reached
-/// recurses along whole routes: 14,000 lanelets fit into the default 2 MiB, and a city has more. Unused stack
-/// takes no memory.
+/// recurses along whole routes: a stack of 2 MiB, the default, is enough for 14,000 lanelets, and a city has
+/// more. Unused stack takes no memory.
 const STACK: usize = 64 << 20;
 
 /// A part of the road network that can be inspected during a run.
@@ -64,10 +64,10 @@ enum Order {
     Modules(Registry),
     Watch(Option<u64>),
     LookInto(Option<Coordinator>),
-    /// Inspects what the watched agent plans on.
+    /// Inspects the data on which the watched agent plans.
     LookAtGround(GroundQuestion),
     Look(u64, Sender<Option<BehaviourView>>),
-    /// Shows a moment of the past, in seconds.
+    /// Shows the run at an earlier time, in seconds.
     LookBack(f64),
     /// Shows the present again.
     Present,
@@ -85,11 +85,11 @@ pub struct LivePicture {
     pub snapshot: Snapshot,
     /// The ground of the run, once it has started.
     pub ground: Option<Arc<Ground>>,
-    /// The span that can be rewound. The snapshot is of the moment shown on it.
+    /// The period that can be rewound. The snapshot shows the moment selected on it.
     pub timeline: Timeline,
     /// The agent driven by hand, and its controls.
     pub driven: Option<(u64, HandControls)>,
-    /// Record of the user's drive, ten times a second: time in seconds, and vehicle.
+    /// Record of the user's drive: time in seconds and vehicle, ten times a second.
     pub drive: Arc<Vec<(f64, VehicleRecord)>>,
     /// Whether it is playing.
     pub is_playing: bool,
@@ -103,10 +103,10 @@ pub struct LivePicture {
     pub collisions: Arc<Vec<Collision>>,
     /// The watched agent.
     pub inspection: Option<Inspection>,
-    /// Outcome of its last drive, and the time of its end in seconds; `None` if it is driving now or has not
-    /// driven yet.
+    /// Outcome of the watched agent's last drive, and the time at which it ended, in seconds; `None` if it is
+    /// driving now or has not driven yet.
     pub ending: Option<(Status, f64)>,
-    /// Its recent history, oldest first.
+    /// Recent history of the watched agent, oldest first.
     pub trace: Arc<Vec<TracePoint>>,
     /// The inspected junction.
     pub junction: Option<JunctionInspection>,
@@ -114,7 +114,7 @@ pub struct LivePicture {
     pub road: Option<RoadInspection>,
     /// State of the watched agent's planning; `None` if it does not plan over open ground.
     pub planning: Option<Arc<GroundInspection>>,
-    /// Agents that have no path, or of which it is not known yet whether they have one.
+    /// Agents that have no path or are still searching for one.
     pub without_path: Vec<PathNotice>,
     /// The heat map.
     pub heat: Arc<HeatCells>,
@@ -145,7 +145,7 @@ pub struct PathNotice {
     pub agent: u64,
     /// Middle of its body, m.
     pub at: DVec2,
-    /// The reason why it has no path; `None` while it is not known whether there is one.
+    /// Reason why it has no path; `None` while it is still searching.
     pub reason: Option<String>,
 }
 
@@ -189,7 +189,7 @@ impl Live {
         let _ = self.orders.send(order);
     }
 
-    /// Plays. If the past is shown, playing continues from there.
+    /// Starts playing. If the past is shown, playing continues from there.
     pub fn play(&mut self) {
         self.give(Order::Play(true));
     }
@@ -229,7 +229,7 @@ impl Live {
         self.give(Order::Modules(registry));
     }
 
-    /// Shows a moment of the past, in seconds. The present is paused and keeps its own timeline.
+    /// Shows the run at an earlier time, in seconds. The present is paused, and its timeline is kept.
     pub fn look_back(&mut self, time: f64) {
         self.give(Order::LookBack(time));
     }
@@ -260,7 +260,7 @@ impl Live {
         self.give(Order::LookInto(coordinator));
     }
 
-    /// Inspects what the watched agent plans on over open ground.
+    /// Inspects the data on which the watched agent plans over open ground.
     pub fn look_at_ground(&mut self, question: GroundQuestion) {
         self.give(Order::LookAtGround(question));
     }

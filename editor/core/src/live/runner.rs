@@ -26,7 +26,7 @@ const PICTURE_RATE: f64 = 60.0;
 /// Maximum backlog of wall time to catch up on, in seconds; any excess is dropped. Otherwise, a run that was
 /// too slow for a minute would race for a minute once it has less to do.
 const MOST_BEHIND: f64 = 0.25;
-/// Cells and searches of the watched agent are taken with every so many snapshots of a playing run.
+/// Number of snapshots of a playing run between updates of the watched agent's cells and searches.
 const PLANNING_EVERY: u64 = 12;
 /// Number of lines shown from the log of the modules.
 const LOG_LINES: usize = 200;
@@ -120,7 +120,7 @@ impl Runner {
     }
 
     /// Carries out an order and all orders that have arrived since. Returns whether to continue. Of
-    /// consecutive edits only the last is applied, because it includes the others. The same holds for
+    /// consecutive edits, only the last one is applied, because it includes the others. The same holds for
     /// rewinding.
     fn obey_all(&mut self, first: Order) -> bool {
         let mut orders: Vec<Order> = vec![first];
@@ -409,7 +409,7 @@ impl Runner {
         (self.wake)();
     }
 
-    /// Fills in the state of a run at the moment that it has reached.
+    /// Fills a snapshot with the current state of a run.
     fn show(&self, run: &ObservedRun, before: &LivePicture, picture: &mut LivePicture) {
         let world = run.world();
         picture.trace = Arc::new(run.watch.trace.iter().copied().collect());
@@ -451,8 +451,8 @@ impl Runner {
         };
     }
 
-    /// State of the watched agent's planning. While the run plays, cells and searches are taken a few times a second only,
-    /// because they cost more than a step.
+    /// State of the watched agent's planning. While the run plays, cells and searches are updated only a few
+    /// times a second, because they cost more than a step.
     fn planning(&self, world: &World, before: &LivePicture) -> Option<Arc<GroundInspection>> {
         let watched = self.watched?;
         let is_cheap = self.ground == GroundQuestion::default();
@@ -555,7 +555,7 @@ impl Runner {
     }
 }
 
-/// Agents that have no path, or of which it is not known yet whether they have one.
+/// Agents that have no path or are still searching for one.
 fn without_path(world: &World, snapshot: &Snapshot) -> Vec<PathNotice> {
     let notice = |(agent, status): (u64, &PathStatus)| {
         Some(PathNotice {

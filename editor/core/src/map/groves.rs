@@ -29,7 +29,7 @@ pub struct Grove {
     high: DVec2,
 }
 
-/// The parts of all forests that a frame draws.
+/// The parts of all forests that are drawn in a frame.
 #[derive(Debug, Clone, Default)]
 pub struct Shown {
     /// Pieces, each with the number of its first trees that are drawn.

@@ -23,8 +23,8 @@ use std::sync::Arc;
 const TOLERANCE: f64 = 0.05;
 /// Width below which a lane has not opened yet or has already closed, m.
 const NARROWEST: f64 = 0.1;
-/// Distance from section borders at which lanes are sampled, m, because they are not unique exactly on the
-/// border.
+/// Distance from section borders at which lanes are sampled, m. Exactly on a border, the lane would be
+/// ambiguous.
 const BESIDE: f64 = 1e-6;
 /// Width of the casing of pale roads, pixels.
 const CASING: f64 = 1.0;
@@ -50,13 +50,13 @@ pub struct HeatQuestion {
 }
 
 impl HeatQuestion {
-    /// Whether both show the same roads in the same way.
+    /// Whether `other` shows the same roads in the same way.
     fn has_roads_of(&self, other: &Self) -> bool {
         let shown = |question: &Self| (question.is_dark, question.is_far);
         Arc::ptr_eq(&self.scene, &other.scene) && shown(self) == shown(other)
     }
 
-    /// Whether both give the same picture.
+    /// Whether `other` leads to the same picture.
     pub fn is_like(&self, other: &Self) -> bool {
         let is_same = Arc::ptr_eq(&self.cells, &other.cells) && self.kind == other.kind;
         is_same && self.has_roads_of(other)

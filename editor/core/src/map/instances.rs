@@ -41,8 +41,8 @@ pub fn parts(instance: &Instance) -> ([f32; 2], [f32; 2], f32, [u8; 4]) {
     ([f(0), f(1)], [f(2), f(3)], f(4), instance[5].to_ne_bytes())
 }
 
-/// A figure in the frame of an instance. Each corner is in half lengths and half widths, and has a colour
-/// (alpha 0: that of the instance) and a shift in half widths that does not rotate.
+/// A figure in the frame of an instance. Corners are given in half lengths and half widths. Each has a colour
+/// (alpha 0 stands for the colour of the instance) and a shift in half widths that does not rotate.
 pub struct UnitShape {
     /// Its corners.
     pub corners: Vec<super::mesh::Vertex>,
@@ -50,7 +50,7 @@ pub struct UnitShape {
     pub indices: Vec<u32>,
 }
 
-/// Nearly transparent, because a colour with alpha 0 stands for that of the instance.
+/// Nearly transparent. Alpha 0 is avoided because it stands for the colour of the instance.
 const FADED_OUT: [u8; 4] = [0, 0, 0, 1];
 
 impl UnitShape {

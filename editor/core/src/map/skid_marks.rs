@@ -14,14 +14,15 @@ use std::collections::{BTreeMap, VecDeque};
 const KEPT: f64 = 30.0;
 /// Maximum number of pieces; the oldest are dropped first.
 const MOST: usize = 20_000;
-/// Shortest and longest piece, m. A wheel that moved farther than this between two pictures has jumped.
+/// Lengths of the shortest and of the longest piece, m. A wheel that moved farther than the longest piece
+/// between two pictures has jumped.
 const SHORTEST: f64 = 0.1;
 const LONGEST: f64 = 10.0;
 /// Maximum time between two pictures whose wheel positions are joined by a piece, s.
 const BREAK: f64 = 1.0;
 /// Opacity of a mark.
 const OPACITY: f32 = 0.45;
-/// Largest scale at which marks are drawn, in metres per pixel: they are about 0.2 m wide.
+/// Largest scale at which marks are drawn, in metres per pixel. Marks are about 0.2 m wide.
 const FARTHEST: f64 = 0.5;
 
 /// A piece of a mark.
@@ -160,7 +161,7 @@ mod tests {
         }
     }
 
-    /// A vehicle with a wheel on each side, of which the left one slides with the given slip ratio.
+    /// A vehicle with a wheel on each side. The left wheel slides with the given slip ratio.
     fn picture(time: f64, x: f64, slip_ratio: f64) -> Snapshot {
         let wheel = |side: f64, slip_ratio: f64| WheelRecord {
             place: DVec2::new(2.0, side),

@@ -118,7 +118,7 @@ impl Tile {
     }
 }
 
-/// Maximum distance from a house that its shadow and yard reach, m.
+/// Maximum reach of a house's shadow and yard, m.
 const AROUND: f64 = 12.0;
 
 fn land_and_obstacles(tiles: &mut BTreeMap<TileId, Tile>, scene: &Scene) {

@@ -20,8 +20,8 @@ impl Corners {
         self.0.clone()
     }
 
-    /// Places a corner, unless the click is within `reach` metres of the first corner. Returns whether it is;
-    /// such a click closes the outline.
+    /// Places a corner, unless the click is within `reach` metres of the first corner and therefore closes
+    /// the outline. Returns whether the outline is closed.
     pub(super) fn click(&mut self, at: DVec2, reach: f64) -> bool {
         // With two corners, a click on the first one does not close the outline.
         let closes = self.0.len() > 2 && (self.0[0] - at).length() < reach;

@@ -20,7 +20,7 @@ pub enum HandleKind {
     ObstacleCorner(ObstacleId, usize),
     /// A corner of a forest.
     ForestCorner(ForestId, usize),
-    /// A corner of an area of land: those of its outline first, then those of its holes.
+    /// A corner of an area of land, counted along its outline first and then along its holes.
     LandCorner(LandId, usize),
     /// The start of an agent.
     Start(AgentId),
@@ -84,8 +84,8 @@ impl Handle {
     }
 }
 
-/// The handles of the selection: those of a single selected object, and one that rotates all selected objects
-/// that have a direction.
+/// The handles of the selection: the handles of a single selected object, and a handle that rotates all
+/// selected objects that have a direction.
 pub fn handles(context: &ToolContext<'_>) -> Vec<Handle> {
     let mut all = Vec::new();
     let mut add = |kind, at| all.push(Handle { kind, at });

@@ -184,7 +184,8 @@ pub enum ToolEvent {
     Release(Pointer),
     /// The left button is released where it was pressed.
     Click(Pointer),
-    /// The second of two clicks at the same place. It follows its own [`Click`](Self::Click).
+    /// The second of two clicks at the same place. It is sent after the [`Click`](Self::Click) of the second
+    /// press.
     DoubleClick(Pointer),
     /// Enter: finish.
     Enter,

@@ -230,7 +230,7 @@ impl ToolOptions {
         self.is_locked(scenario, object) || self.is_hidden(scenario, object)
     }
 
-    /// Whether a kind of objects is hidden.
+    /// Whether a part of the map is hidden.
     pub fn hides(&self, part: MapPart) -> bool {
         self.hidden.contains(&part)
     }
@@ -313,8 +313,8 @@ impl ToolOptions {
         }
     }
 
-    /// Minimum radius of freehand strokes, m. It is that of the road's class, but large enough that the inner
-    /// edge does not fold.
+    /// Minimum radius of freehand strokes, m. This is the minimum of the road's class, or more if the inner
+    /// edge would otherwise fold.
     pub fn min_radius(&self) -> f64 {
         let preset = self.chosen();
         let by_class: f64 = match preset.class {

@@ -1,4 +1,4 @@
-//! Painting ground: layers of cells that planners over open ground avoid, prefer or do not enter.
+//! Painting ground: layers of cells that planners over open ground avoid, prefer or must not enter.
 
 use super::{Effect, Mark, PaintOptions, Pointer, Tone, Tool, ToolContext, ToolEvent};
 use roadwright_geometry::DVec2;
@@ -30,7 +30,7 @@ impl PaintOptions {
     }
 }
 
-/// A new layer with the default cost, under a name that no other layer has.
+/// A new layer with the default cost and an unused name.
 pub fn new_paint_layer(scenario: &Scenario) -> PaintLayer {
     /// Three times the cost of plain ground.
     const COST: PaintCost = PaintCost::Adds(32);
@@ -56,7 +56,7 @@ impl PaintTool {
         });
     }
 
-    /// One dab from the previous to the present position of the brush.
+    /// Paints one dab from the previous to the current position of the brush.
     fn dab(&mut self, at: DVec2, context: &ToolContext<'_>) -> Vec<Effect> {
         let options = context.options.paint;
         let Some(stroke) = &mut self.stroke else {

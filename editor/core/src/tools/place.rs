@@ -16,7 +16,7 @@ pub(super) struct PlaceTool {
 }
 
 impl PlaceTool {
-    /// The place of the press. For a bay it has the heading of the drag.
+    /// The point at the position of the press. A bay has the heading of the drag.
     fn point(&self, name: String) -> Option<PointOfInterest> {
         let at = self.press?;
         let drag = self.now.unwrap_or(at) - at;

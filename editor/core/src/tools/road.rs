@@ -15,12 +15,12 @@ const BACKSPACE: usize = 12;
 
 /// A stroke in progress.
 enum Stroke {
-    /// Drawn by dragging, as the positions of the pointer.
+    /// Positions of the pointer during a drag.
     Freehand {
         points: Vec<DVec2>,
         modifiers: Modifiers,
     },
-    /// Drawn by clicks, as the points placed so far.
+    /// Points placed by clicks so far.
     Chain { points: Vec<DVec2> },
 }
 
@@ -154,7 +154,7 @@ impl RoadTool {
         Snap { at, ..caught }
     }
 
-    /// Length in metres, and angle in degrees relative to the previous leg.
+    /// Typed length in metres, and typed angle in degrees relative to the previous leg.
     fn typed_values(&self) -> (Option<f64>, Option<f64>) {
         let (length, angle) = match self.typed.split_once('<') {
             Some((length, angle)) => (length, angle),

@@ -30,7 +30,7 @@ struct Stroke {
     now: DVec2,
     /// The scenario before the drag.
     base: Arc<Scenario>,
-    /// The selection before the drag, to which the box may add.
+    /// The selection before the drag. The box may add to it.
     before: Objects,
     adds: bool,
 }
@@ -44,9 +44,9 @@ pub(super) struct Select {
     hot_turn: Option<LaneTurn>,
     press: Option<Pointer>,
     stroke: Option<Stroke>,
-    /// Position of the last click and the objects under it, for cycling through overlapping objects.
+    /// Position of the last click and the objects under it, used to cycle through overlapping objects.
     last: Option<(DVec2, Vec<ObjectId>, usize)>,
-    /// Position of the last click on connections, with the connections there and the number already
+    /// Position of the last click on connections, the connections there, and how many of them have been
     /// explained.
     last_turns: Option<(DVec2, Vec<LaneTurn>, usize)>,
 }
@@ -220,8 +220,8 @@ impl Select {
         vec![Effect::Select(selection)]
     }
 
-    /// The connection selected by a click. Repeated clicks at the same place select the connections there one
-    /// after another, and then the object below them; for that, this returns `None`.
+    /// Returns the connection selected by a click. Repeated clicks at the same place select the connections
+    /// there one after another. Then this returns `None`, so that the object below them is selected.
     fn next_turn(&mut self, at: DVec2, context: &ToolContext<'_>) -> Option<LaneTurn> {
         let near = turns_at(at, context);
         let index = match &self.last_turns {
@@ -290,7 +290,7 @@ fn without(kind: HandleKind, scenario: &Scenario) -> Option<Effect> {
     }
 }
 
-/// Returns the edit for a move. An agent on a lane is moved to the lane under the pointer.
+/// Returns the edit that moves objects. An agent on a lane is moved to the lane under the pointer.
 fn moved_on(
     base: &Scenario,
     objects: &Objects,

@@ -52,7 +52,8 @@ pub fn grid_spacing(scale: f64) -> f64 {
     }
 }
 
-/// Snaps a point only to the grid, because roads would attract objects placed beside them.
+/// Snaps a point only to the grid. Other snap targets are ignored because roads would attract objects placed
+/// beside them.
 pub(super) fn snap_to_grid(pointer: Pointer, context: &ToolContext<'_>) -> DVec2 {
     if context.options.snap.grid {
         let caught = snap(pointer.at, pointer.modifiers, context);

@@ -11,14 +11,14 @@ const DAB_DISTANCE: f64 = 0.2;
 /// Sample spacing of new terrain, and its minimum extent around the objects, m.
 const SPACING: f64 = 5.0;
 const BORDER: f64 = 200.0;
-/// Maximum number of samples of new terrain. In a larger world their spacing is wider.
+/// Maximum number of samples of new terrain. In larger worlds the samples are spaced more widely.
 const MAX_SAMPLES: f64 = 250_000.0;
 /// Height limit of the brush above and below zero, m, about as high as the highest mountain.
 const MAX_HEIGHT: f64 = 9000.0;
 
 struct Stroke {
     last: DVec2,
-    /// Distance to the next dab, m.
+    /// Remaining distance to the next dab, m.
     missing: f64,
     /// The current terrain, or flat terrain if there was none.
     field: HeightField,
@@ -151,8 +151,8 @@ impl Stroke {
     }
 }
 
-/// Weight of the brush: 1 in the middle, 0 at the edge. `softness` is the share of the radius over which it
-/// falls.
+/// Weight of the brush: 1 in the middle, 0 at the edge. `softness` is the share of the radius over which the
+/// weight falls.
 fn fall_off(distance: f64, softness: f64) -> f64 {
     let hard = 1.0 - softness;
     if distance <= hard {

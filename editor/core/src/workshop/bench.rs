@@ -12,7 +12,7 @@ const MOST_STEPS: usize = 200;
 /// A rejected number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// Label of the change to which it belonged.
+    /// Label of the rejected change.
     pub label: String,
     /// Key of the number in the file.
     pub key: String,
@@ -20,7 +20,7 @@ pub struct Refusal {
     pub message: String,
 }
 
-/// A file that contains a vehicle.
+/// A saved vehicle file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kept {
     /// Its path.

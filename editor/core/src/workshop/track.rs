@@ -18,7 +18,7 @@ pub const DRIVER: AgentId = AgentId(1);
 const KEY: &str = "test";
 /// Time step, s, small enough to show the springs at work.
 const DT: f64 = 0.01;
-/// Start of the vehicle, and a distant goal that it cannot reach, m.
+/// Start of the vehicle, and a goal too far away to be reached, m.
 const START: f64 = -20.0;
 const FAR: f64 = 5000.0;
 /// Cones of the slalom: number, spacing in metres, and mass in kg.

@@ -80,7 +80,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     list(ui, model.theme(), &others);
 }
 
-/// The rule tables of a module, and the keys of their rules ordered by table and row.
+/// Draws a box plot on the common scale.
 struct Tables {
     module: &'static str,
     tables: &'static [&'static FuzzyController],
@@ -118,7 +118,7 @@ impl Tables {
         tables.filter(|(_, rules)| !rules.is_empty()).collect()
     }
 
-    /// Table, row and column of a gene that is one of the rules.
+    /// Table, row and column of a gene; `None` if the gene is not a rule.
     fn place(&self, gene: &Gene) -> Option<(usize, usize, usize)> {
         if gene.module != self.module {
             return None;
@@ -156,7 +156,7 @@ fn legend(ui: &mut Ui, theme: Theme) {
     });
 }
 
-/// A rule table, in which a changed rule shows its old value below the new one.
+/// A rule table. The cell of a changed rule shows the old value below the new one.
 fn table(ui: &mut Ui, theme: Theme, of: &Tables, table: &FuzzyController, rules: &[&Rule<'_>]) {
     heading(ui, table.name);
     let width = ((ui.available_width() - NAMES) / 3.0 - 4.0).max(56.0);

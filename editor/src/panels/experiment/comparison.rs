@@ -219,7 +219,7 @@ fn difference(ui: &mut Ui, theme: Theme, paired: &Paired, second: &OpenResults) 
     scale(ui, theme, paired);
 }
 
-/// The interval of a difference, with zero as a line.
+/// Draws the interval of a difference, with a line at zero.
 fn scale(ui: &mut Ui, theme: Theme, paired: &Paired) {
     let (response, painter) = ui.allocate_painter(vec2(ui.available_width(), 40.0), Sense::hover());
     let said = format!(

@@ -6,7 +6,7 @@ use crate::experiment::{ExperimentAction, Fate, IndividualRow, TrainingPicture};
 use crate::model::{Action, Model};
 use egui::{Button, DragValue, RichText, ScrollArea, Ui};
 
-/// Maximum number of rows. A random start produces thousands of individuals, most of which hardly move.
+/// Maximum number of rows. A random start produces thousands of individuals, but most of them hardly move.
 const MOST: usize = 200;
 
 pub(super) fn ui(

@@ -28,7 +28,7 @@ enum View {
     Training,
     /// The individuals.
     Individuals,
-    /// Changes by training.
+    /// Changes made by training.
     Changes,
     /// Comparison of results of `bench run`.
     Compare,
@@ -160,7 +160,7 @@ fn fault(ui: &mut Ui, model: &Model, keys: &[&str]) {
     }
 }
 
-/// A button that may be disabled, with the reason.
+/// A button. If it is disabled, its hint says why.
 fn button(ui: &mut Ui, name: &str, is_on: bool, why_not: &str) -> bool {
     let button = ui.add_enabled(is_on, Button::new(name));
     button.on_disabled_hover_text(why_not).clicked()

@@ -1,5 +1,5 @@
 //! Budget of drives of a generation, and weights of the fitness. The budget determines which individuals end
-//! early, and how the number of drives grows from generation to generation.
+//! early, and by how much the number of drives grows per generation.
 
 use super::super::widgets::{Number, choice};
 use crate::model::Model;
@@ -21,10 +21,10 @@ const RACING: Racing = Racing {
 /// Initial values of significance and restarts.
 const DOUBT: f64 = 0.05;
 const RESTART: u32 = 30;
-/// Range that fields for a fitness offer, because a fitness has no limits.
+/// Range of the fields that contain a fitness. It is wide because fitness has no limits.
 const ANY: RangeInclusive<f64> = -1e6..=1e6;
 
-/// Method by which individuals are ended early.
+/// Method of ending individuals early.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Sparing {
     Nobody,
@@ -60,7 +60,7 @@ fn number(ui: &mut Ui, value: &mut f64, row: Number<'_>) {
     }
 }
 
-/// Describes a number without a unit. Its value is filled in where it is shown.
+/// Describes a number without a unit. Its value is filled in when the row is shown.
 fn row<'a>(name: &'a str, range: RangeInclusive<f64>, step: f64, hint: &'a str) -> Number<'a> {
     Number {
         name,
@@ -230,7 +230,7 @@ pub(super) fn learning(ui: &mut Ui, learning: &mut Learning) {
     }
 }
 
-/// The module that computes the fitness of drives: the selected one, or that of the course.
+/// The module that computes the fitness of drives: the selected module, or that of the course.
 fn module_of(experiment: &Experiment) -> Option<String> {
     match &experiment.fitness {
         Some(NameOr::Name(name)) => Some(name.clone()),

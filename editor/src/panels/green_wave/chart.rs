@@ -22,18 +22,19 @@ use roadwright_scenario::junction::Light;
 
 /// Step of a drag, s.
 const STEP: f64 = 1.0;
-/// Margins for names, above the last signal and below the first, for the axis, and on all sides, points.
+/// Margins, in points: for names, above the first and below the last signal, for the axis, and on all sides.
 const NAMES: f32 = 150.0;
 const MARGIN: f32 = 12.0;
 const AXIS: f32 = 18.0;
 const RIGHT: f32 = 8.0;
-/// Half the thickness of a green and of a red, and half the size of the drag area of a signal, points.
+/// Half the thickness of a green bar, half that of a red one, and half the size of the drag area of a signal,
+/// points.
 const GREEN: f32 = 6.0;
 const RED: f32 = 1.5;
 const GRIP: f32 = 9.0;
 /// Preferred distance between two signals, points.
 const GAP: f32 = 22.0;
-/// Minimum and maximum height of all signals together, points.
+/// Minimum and maximum height of the area with all signals, points.
 const HEIGHT: [f32; 2] = [120.0, 1_500.0];
 /// Minimum number of cycles shown.
 const CYCLES: f64 = 2.0;
@@ -42,7 +43,7 @@ const CYCLES: f64 = 2.0;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gesture {
     node: NodeId,
-    /// Position of the pointer at the start, points, and the offset at that time, s.
+    /// Position of the pointer at the start of the drag, points, and the offset at that time, s.
     from: f32,
     before: f64,
     /// The newest offset, s.
@@ -50,7 +51,7 @@ pub(super) struct Gesture {
 }
 
 impl Gesture {
-    /// The corridor with the dragged offset.
+    /// The corridor with the dragged offset applied.
     pub(super) fn put(&self, corridor: &Corridor) -> Corridor {
         let mut shown = corridor.clone();
         let own = shown
@@ -72,7 +73,7 @@ pub(super) fn color(theme: Theme, along: Along) -> Color32 {
     })
 }
 
-/// Draws an arrow along a direction, where forward is up.
+/// Draws an arrow that points in a direction of travel; forward is up.
 pub(super) fn arrow(painter: &Painter, at: Pos2, along: Along, color: Color32) {
     let up = match along {
         Along::Forward => -1.0,
@@ -128,7 +129,7 @@ impl Chart<'_> {
         wanted.max(available - 4.0).clamp(least, most.max(least))
     }
 
-    /// The time shown, s. It consists of whole cycles and is long enough for a band to pass from end to end.
+    /// The time shown, s. It is a whole number of cycles, long enough for a band to run from end to end.
     fn span(&self) -> f64 {
         let travel = self.corridor.length() / self.speed;
         let cycle = self.corridor.cycle;
@@ -145,7 +146,7 @@ impl Chart<'_> {
         inner.bottom() - inner.height() * share
     }
 
-    /// Start times of a periodic event within the time shown, and one before it.
+    /// Start times of a periodic event in the time shown, including earlier ones whose bands reach into it.
     fn starts(&self, first: f64) -> impl Iterator<Item = f64> + use<> {
         let cycle = self.corridor.cycle;
         let before = (self.corridor.length() / self.speed / cycle).ceil() + 1.0;
@@ -204,7 +205,7 @@ impl Chart<'_> {
         }
     }
 
-    /// Draws a signal: its name, its greens in both directions over its red, and its drag area.
+    /// Draws a signal: its name, its greens in both directions on top of its red, and its drag area.
     fn signal(
         &self,
         ui: &Ui,

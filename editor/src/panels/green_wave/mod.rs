@@ -21,7 +21,8 @@ use std::sync::Arc;
 
 /// Allowed design speeds of a wave, km/h.
 const SPEEDS: RangeInclusive<f64> = 5.0..=200.0;
-/// Offsets of a wave are rounded to tenths of a second, so the band loses at most that much.
+/// Factor for rounding the offsets of a wave to tenths of a second. The band becomes narrower by at most that
+/// much.
 const TENTHS: f64 = 10.0;
 
 /// Results for a revision of the scenario and a selection.
@@ -35,8 +36,8 @@ struct Known {
 /// State of the panel.
 #[derive(Default)]
 pub(super) struct GreenWavePanel {
-    /// The selection that defines the corridor. It is the last one with two signals, so that inspecting one
-    /// of them does not close the diagram.
+    /// The selection that defines the corridor: the last one with at least two signals. Selecting one of them
+    /// to inspect it therefore does not close the diagram.
     chosen: BTreeSet<ObjectId>,
     /// Whether forward and backward are exchanged.
     is_turned: bool,
@@ -89,7 +90,8 @@ impl GreenWavePanel {
     }
 }
 
-/// Number of junctions with signals that are selected or at the ends of selected roads, counted up to two.
+/// Number of junctions with signals that are selected or lie at the ends of selected roads; counting stops at
+/// two.
 fn signals_of(model: &Model) -> usize {
     let (network, layout) = (model.scene.scenario.network(), &model.scene.layout);
     let mut found = BTreeSet::new();
@@ -276,7 +278,7 @@ fn offsets_edit(model: &Model, offsets: impl IntoIterator<Item = (usize, f64)>) 
     with_offsets(model.document.base(), offsets)
 }
 
-/// Widths of the bands as text.
+/// Shows the widths of the bands as text.
 fn words(ui: &mut Ui, corridor: &Corridor, speed: f64) {
     let [Some(first), Some(last)] = [corridor.signals.first(), corridor.signals.last()] else {
         return;

@@ -79,8 +79,8 @@ pub(super) const APPEARANCE: [Property<Agent>; 3] = [
     },
 ];
 
-/// Heading at the start. Only a start on open ground has this property, because on a lane the lane determines
-/// it.
+/// Heading at the start. Only starts on open ground have this property, because the lane determines the
+/// heading elsewhere.
 const HEADING: Property<Agent> = Property {
     name: "Heading",
     label: "Rotate {object}",

@@ -106,7 +106,7 @@ fn take(node: &mut Node, road: RoadId) {
         .retain(|crossing| crossing.road != road);
 }
 
-/// Adds a crossing over a road; it gets the rate of the existing ones.
+/// Adds a crossing over a road, with the pedestrian rate of the existing ones.
 fn put(node: &mut Node, road: RoadId) {
     let crossings = &mut node.rules.crossings;
     let people = crossings.first().and_then(|other| other.people.get());

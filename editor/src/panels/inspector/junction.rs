@@ -203,7 +203,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
     }
 }
 
-/// All kinds of control, and the one that follows from the roads by default.
+/// All kinds of control, and the one that applies by default because of the roads.
 fn controls(junction: &Junction, node: &Node) -> Choices<Option<Control>> {
     let derived = match node.rules.control {
         None => format!("Automatic: {}", title(junction.control)),
@@ -311,7 +311,7 @@ fn majors(
 }
 
 /// The edit that makes exactly these roads major. The nodes of a merged junction share one list, so only the
-/// ruling node lists any.
+/// node whose rules apply lists any.
 fn with_majors(
     network: &RoadNetwork,
     ruling: NodeId,

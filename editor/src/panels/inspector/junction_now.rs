@@ -1,5 +1,5 @@
-//! The state of the selected junction during a run: its signals, queues and tickets, and which vehicles wait
-//! for which others.
+//! The state of the selected junction during a run: its signals, queues and tickets, and vehicles that wait
+//! for each other.
 
 use super::super::widgets::heading;
 use super::law::turn_title;
@@ -21,7 +21,7 @@ const NUMBER: f32 = 84.0;
 /// Size of the bar of a stage, points.
 const BAR: Vec2 = Vec2::new(110.0, 8.0);
 
-/// The run's report on the junction of a node, once the run has started.
+/// State of a node's junction in the run, once the run has started.
 pub(super) fn seen(model: &Model, id: NodeId) -> Option<&JunctionInspection> {
     let live = model
         .live
@@ -68,7 +68,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     waits(ui, &seen.waits, actions);
 }
 
-/// The stage, and its elapsed share.
+/// Shows the current stage and the share of it that has elapsed.
 fn stage(ui: &mut Ui, theme: Theme, programme: &ProgrammeInspection) {
     let (phase, color) = match programme.phase {
         StagePhase::Green => ("green", theme.go()),

@@ -109,7 +109,7 @@ fn row(
     });
 }
 
-/// A button that changes the rules, with its own accessible name.
+/// A button that changes the rules, with a separate accessible name.
 fn decide(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,

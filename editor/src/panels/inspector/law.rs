@@ -1,5 +1,5 @@
-//! The traffic rules of the selected junction, derived once per revision, because panels read them every
-//! frame.
+//! The traffic rules of the selected junction. They are derived once per revision, because panels read them
+//! every frame.
 
 use crate::model::Model;
 use egui::{Context, Id, Ui};
@@ -9,8 +9,8 @@ use roadwright_scenario::junction::{
 use roadwright_scenario::{Control, NodeId};
 use std::sync::Arc;
 
-/// Distance beyond which junctions do not share a programme, m. Signals within 40 m of each other share one,
-/// and no chain of such signals is this long.
+/// Distance beyond which junctions do not share a programme, m. Signals within 40 m of each other share a
+/// programme, but no chain of such signals is this long.
 const NEAR: f64 = 300.0;
 
 /// A junction with its conflicts, right of way and signals.
@@ -24,7 +24,7 @@ pub(super) struct JunctionLaw {
     pub(super) is_shared: bool,
 }
 
-/// Results of earlier frames, with their revision and junction.
+/// Cached results with their revision and junction.
 type Known = (u64, usize, Arc<JunctionLaw>);
 
 /// Rules of a node's junction; `None` until a scene contains it.

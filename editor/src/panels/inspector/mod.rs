@@ -60,7 +60,8 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// The sheet of an object. A deleted object has no sheet, but stays selected until the next scene.
+/// Shows the properties of an object. Nothing is shown for a deleted object, which stays selected until the
+/// next scene.
 fn object(ui: &mut Ui, model: &Model, object: ObjectId, actions: &mut Vec<Action>) {
     let scenario = model.document.scenario();
     match object {

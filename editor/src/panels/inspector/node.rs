@@ -115,7 +115,7 @@ fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>)
     }
 }
 
-/// Forbids the route from one road to another over a third road in between.
+/// Forbids the movement from one road to another over a third road in between.
 fn forbid_turn_over(
     ui: &mut Ui,
     model: &Model,

@@ -15,7 +15,7 @@ const NAME: TextProperty<Obstacle> = TextProperty {
     set: |obstacle, name| obstacle.name = name,
 };
 
-/// The numbers of all shapes; each shape uses some of them.
+/// The numeric properties of all shapes; each shape uses some of them.
 const SHAPE: [Property<Obstacle>; 6] = [
     Property {
         name: "x",
@@ -154,7 +154,7 @@ const BODY: [Property<Obstacle>; 3] = [
     },
 ];
 
-/// Initial mass of an obstacle that becomes loose, kg, as with the obstacle tool.
+/// Initial mass of an obstacle that becomes loose, kg; the same as in the obstacle tool.
 const FIRST_MASS: f64 = 80.0;
 
 pub(super) fn ui(ui: &mut Ui, id: ObstacleId, obstacle: &Obstacle, actions: &mut Vec<Action>) {

@@ -26,7 +26,7 @@ const CELL: Property<PaintLayer> = Property {
     set: |layer, cell| layer.cell = cell.into(),
 };
 
-/// Label of the row for vehicle types without an entry of their own.
+/// Label of the row for vehicle types without a separate entry.
 const OTHERS: &str = "all others";
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
@@ -81,7 +81,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// The row of a vehicle type: whether it has a cost of its own, and the cost.
+/// The row of a vehicle type. It shows whether the type has a separate cost, and this cost.
 fn own_cost(ui: &mut Ui, subject: &mut Subject<'_, PaintLayer>, id: PaintId, key: &str) {
     let own = subject.object.vehicles.get(key).copied();
     let mut is_own = own.is_some();
@@ -117,7 +117,7 @@ fn cost(
     cost_fields(ui, subject, name, value, set);
 }
 
-/// A number, and a tick for paint that blocks.
+/// A field for the cost, and a checkbox for paint that blocks.
 fn cost_fields(
     ui: &mut Ui,
     subject: &mut Subject<'_, PaintLayer>,

@@ -1,5 +1,5 @@
-//! Explanation of a connection through a junction: its stop line, its signals, its conflicts, and their
-//! priorities with the reasons.
+//! Explanation of a connection through a junction: its stop line, its signals, its conflicts, and the
+//! priority in each of them with its reason.
 
 use super::super::widgets::heading;
 use super::lane_turns::lane_title;
@@ -11,11 +11,11 @@ use roadwright_scenario::junction::{ConnectingPath, Crossing, LaneEnd, Meeting, 
 use roadwright_scenario::{ConnectionIndex, Control, LaneAccess, NodeId, RoadEnd, RoadLane};
 use std::sync::Arc;
 
-/// A conflict zone of a connection, m from its start.
+/// A conflict zone of a connection; positions are in metres from the start of the connection.
 pub(crate) struct Zone {
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// Whether the connection yields there.
+    /// Whether the connection yields in this zone.
     pub(crate) gives_way: bool,
 }
 
@@ -40,10 +40,10 @@ pub(crate) fn zones(context: &Context, model: &Model, id: NodeId, number: usize)
     zones
 }
 
-/// A sentence about the connection, and whether it is of minor importance.
+/// A sentence about the connection, and whether it is less important.
 type Line = (String, bool);
 
-/// Results of earlier frames, with their revision and connection.
+/// Cached results with their revision and connection.
 type Known = (u64, (LaneEnd, LaneEnd), Arc<Vec<Line>>);
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Action>) {
@@ -92,7 +92,7 @@ fn title(from: LaneEnd, to: LaneEnd) -> String {
     format!("{} to {}", lane(from), lane(to))
 }
 
-/// Describes a connection.
+/// Describes a connection in sentences.
 struct Teller<'a> {
     model: &'a Model,
     law: &'a JunctionLaw,
@@ -216,7 +216,8 @@ impl Teller<'_> {
             .then(|| format!("Accepts gaps of {seconds:.1} s or more."))
     }
 
-    /// Its conflicts, each with place and priority. Conflicts in which it yields come first.
+    /// Conflicts of the connection, each with its position and priority. Conflicts in which it yields come
+    /// first.
     fn meetings(&self) -> Vec<Line> {
         let law = self.law;
         let (number, path) = (self.number, self.path());
@@ -277,7 +278,7 @@ impl Teller<'_> {
         junction.crossings.iter().filter_map(told).collect()
     }
 
-    /// Connections that start from the same lane.
+    /// Other connections that start from the same lane.
     fn parting(&self) -> Option<String> {
         let path = self.path();
         let others = self.law.junction.paths.iter();
@@ -295,7 +296,7 @@ impl Teller<'_> {
     }
 }
 
-/// A list of stages by the numbers that the editor shows.
+/// A list of stages, numbered as in the editor.
 fn stages_title(stages: &[usize]) -> String {
     let numbers: Vec<String> = stages.iter().map(|stage| (stage + 1).to_string()).collect();
     match &numbers[..] {

@@ -37,7 +37,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: RoadId, actions: &mut Vec<Actio
     }
 }
 
-/// A stretch with room for only one vehicle: the vehicles inside, and vehicles that wait.
+/// A stretch with room for only one vehicle, with the vehicles inside and the vehicles that wait.
 fn alley(ui: &mut Ui, alley: &AlleyInspection, actions: &mut Vec<Action>) {
     let (from, to) = alley.span;
     let title = format!("Single-file, {from:.0} to {to:.0} m");

@@ -7,14 +7,14 @@ use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_scenario::{Edit, Group, ObjectId};
 
-/// The selected objects, with the function that turns a changed object into an edit.
+/// The selected objects of a kind, with the function that turns a changed object into an edit.
 struct All<'a, I, T> {
     objects: Vec<(I, &'a T)>,
     edit: fn(I, T) -> Edit,
 }
 
 impl<I: Copy, T: Clone> All<'_, I, T> {
-    /// Text shown beside the value of the first object if the values differ.
+    /// Shows a number. If the values differ, it is that of the first object, with a text beside it.
     fn number(&self, ui: &mut Ui, property: &Property<T>, actions: &mut Vec<Action>) {
         let Some((_, first)) = self.objects.first() else {
             return;
@@ -88,7 +88,7 @@ const NAME: [TextProperty<Group>; 1] = [TextProperty {
     set: |group, name| group.name = name,
 }];
 
-/// The name of the group, if the whole selection belongs to one.
+/// Shows the name of the group if the whole selection belongs to one.
 fn group(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let scenario = model.document.scenario();
     let first = model.selection.first();

@@ -141,7 +141,7 @@ pub(super) fn ui(
     });
 }
 
-/// A row for each stage; returns the one to remove.
+/// A row for each stage. Returns the stage to remove, if any.
 fn rows(
     ui: &mut Ui,
     model: &Model,

@@ -77,7 +77,8 @@ impl Table {
         Self { rows }
     }
 
-    /// The movements with a right in a stage, as in a plan: without turns if all turns of a road have it.
+    /// The movements that have the given right in a stage, in the form that plans use. Turns are left out if
+    /// all turns of a road have it.
     fn movements(&self, stage: usize, right: Right) -> Vec<Movement> {
         let mut roads: BTreeMap<RoadId, (Vec<Turn>, usize)> = BTreeMap::new();
         for (&(road, turn), rights) in &self.rows {
@@ -103,7 +104,7 @@ impl Table {
         meant.map(movement).collect()
     }
 
-    /// The same table with another right of one movement in one stage.
+    /// The same table with a different right for one movement in one stage.
     fn with(&self, row: RoadTurn, stage: usize, right: Right) -> Self {
         let mut table = self.clone();
         if let Some(rights) = table.rows.get_mut(&row) {
@@ -178,7 +179,7 @@ pub(super) fn row_title(row: RoadTurn) -> String {
     format!("{road} {}", turn_title(turn))
 }
 
-/// A movement that has green in no other stage.
+/// A movement that would never have green without this stage.
 pub(super) fn goes_nowhere_without(
     junction: &Junction,
     signals: &Signals,
@@ -229,8 +230,8 @@ fn cell(ui: &mut Ui, theme: Theme, row: RoadTurn, stage: usize, right: Right) ->
     response.on_hover_text(name).clicked()
 }
 
-/// The plan after a click on a movement in a stage, and the reasons why preferred rights were refused. `None`
-/// if no other right is possible.
+/// The plan after a click on a movement in a stage, and the reasons why rights preferred to the new one were
+/// refused. `None` if no other right is possible.
 fn switched(
     law: &JunctionLaw,
     plan: &SignalPlan,
@@ -290,7 +291,7 @@ fn refusal(
     })
 }
 
-/// Movements that would conflict with a movement in a stage without either yielding.
+/// Movements that would conflict with a movement in a stage because neither yields.
 fn meets(
     junction: &Junction,
     conflicts: &Conflicts,

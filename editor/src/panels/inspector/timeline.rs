@@ -60,7 +60,7 @@ pub(super) fn ruling_node(model: &Model, law: &JunctionLaw, id: NodeId) -> NodeI
     operation::signals::ruling_node(network, &law.junction).unwrap_or(id)
 }
 
-/// The current plan.
+/// The plan of a junction, with the mode and offset in effect.
 pub(super) fn plan_as_given(law: &JunctionLaw, signals: &Signals) -> SignalPlan {
     let mut plan = law.junction.plan.clone();
     // A plan with a module reports the mode `actuated`, but the mode stored beside it is the user's.
@@ -114,7 +114,7 @@ struct Gesture {
     cycle: f64,
     from_x: f32,
     seconds_a_point: f64,
-    /// Offset of the newest state, s.
+    /// Offset of the newest state from the initial one, s.
     by: f64,
 }
 
@@ -126,7 +126,7 @@ struct Chart<'a> {
     signals: &'a Signals,
     programme: &'a Programme,
     is_fixed: bool,
-    /// Start of each stage, and its green, amber, red, and red-amber, s.
+    /// Each stage with its start, and its green, amber, red, and red-amber, s.
     stages: Vec<(f64, [f64; 4])>,
     /// The whole cycle, s.
     cycle: f64,
@@ -140,7 +140,7 @@ struct Bar {
     from: f64,
     length: f64,
     light: Light,
-    /// Whether traffic at green yields.
+    /// Whether traffic yields during this green.
     gives_way: bool,
 }
 
@@ -175,7 +175,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// The times as text.
+    /// Shows the times as text.
     fn words(&self, ui: &mut Ui, law: &JunctionLaw) {
         let greens = self.programme.stages.iter().map(|times| {
             if self.is_fixed {
@@ -251,7 +251,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// The position of a time of the programme.
+    /// Horizontal position of a time of the programme.
     fn x(&self, bars: Rect, time: f64) -> f32 {
         let share = (time + self.shift).rem_euclid(self.cycle) / self.cycle;
         bars.left() + bars.width() * share as f32
@@ -477,7 +477,7 @@ fn moved(gesture: &Gesture, is_fixed: bool) -> SignalPlan {
     plan
 }
 
-/// Moves the end of a stage. The next stage starts later but ends at the same time; after the last stage the
+/// Moves the end of a stage. The next stage starts later but ends at the same time; if there is none, the
 /// cycle becomes longer. No green becomes shorter than its minimum or longer than two minutes.
 fn move_end(stages: &mut [SignalStage], least: &[f64], at: usize, by: f64) {
     let room = |stage: &SignalStage, least: f64| {
@@ -502,7 +502,7 @@ fn move_end(stages: &mut [SignalStage], least: &[f64], at: usize, by: f64) {
     }
 }
 
-/// The derived stages as plans contain them, by road and turn.
+/// The derived stages in the form that plans use, by road and turn.
 fn given_stages(law: &JunctionLaw, signals: &Signals) -> Vec<SignalStage> {
     let paths = &law.junction.paths;
     let stage = |(number, green): (usize, &Vec<bool>)| {
@@ -539,10 +539,12 @@ fn given_stages(law: &JunctionLaw, signals: &Signals) -> Vec<SignalStage> {
     signals.greens.iter().enumerate().map(stage).collect()
 }
 
-/// A road, and for each stage whether its movement has green and whether that green yields.
+/// A road with the lights of a movement: for each stage, whether the movement has green and whether it then
+/// yields.
 type SameLights = (RoadId, Vec<(bool, bool)>);
 
-/// Movements that always have the same lights. Each has a name and one of its connections; ordered by road.
+/// Movements that always have the same lights. Each has a name and one of its connections. They are ordered
+/// by road.
 fn rows(law: &JunctionLaw, signals: &Signals) -> Vec<(String, usize)> {
     let paths = &law.junction.paths;
     let lights = |path: usize| -> Vec<(bool, bool)> {

@@ -18,8 +18,8 @@ pub(super) fn stacks(model: &Model) -> Choices<String> {
     super::super::kinds::stacks(model.document.scenario())
 }
 
-/// Levels of dynamics, and the default that agents and flows without a level of their own get from the
-/// settings.
+/// Levels of dynamics, preceded by the default from the settings, which applies to agents and flows without a
+/// level.
 pub(super) fn levels(model: &Model) -> Choices<Option<DynamicsLevel>> {
     let settings = level_title(model.document.scenario().settings().dynamics);
     let mut all = vec![(None, format!("Default: {settings}"))];

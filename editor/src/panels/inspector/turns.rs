@@ -1,4 +1,4 @@
-//! The turns of a junction: which are free now, which traffic each yields to and why, and which are
+//! The turns of a junction: whether each is free now, to which traffic it yields and why, and whether it is
 //! forbidden.
 
 use super::law::{self, JunctionLaw, turn_title};
@@ -10,7 +10,7 @@ use roadwright_scenario::operation::{slip_lane, with_turn, without_turn};
 use roadwright_scenario::{ConnectionIndex, NodeId, RestrictionKind, RoadId};
 use std::collections::BTreeSet;
 
-/// Arms whose bearings differ by more than 135 degrees face each other; this is the cosine.
+/// Cosine of 135 degrees. Arms whose bearings differ by more than this face each other.
 const ONCOMING: f64 = -std::f64::consts::FRAC_1_SQRT_2;
 
 /// A movement from one road into another.
@@ -148,7 +148,7 @@ impl Sheet<'_> {
         actions.extend(edit.map(|edit| Action::Apply("Allow turn".into(), edit)));
     }
 
-    /// Traffic that it yields to, with the reason, and its other conflicts.
+    /// Shows the traffic to which the turn yields, with the reason, and its other conflicts.
     fn explanation(&self, ui: &mut Ui) {
         let (mut yields, mut meets) = (BTreeSet::new(), BTreeSet::new());
         for (number, path) in self.paths() {
@@ -193,7 +193,7 @@ impl Sheet<'_> {
     }
 }
 
-/// The first rule by which one connection yields to another.
+/// The first rule because of which one connection yields to another.
 pub(super) fn reason(
     junction: &Junction,
     path: &ConnectingPath,
@@ -227,7 +227,7 @@ pub(super) fn reason(
     }
 }
 
-/// A small button with its own accessible name, because many have the same text.
+/// A small button with a separate accessible name, because many buttons have the same text.
 pub(super) fn named_button(ui: &mut Ui, word: &str, name: &str) -> bool {
     let response = ui.small_button(word);
     let name = name.to_owned();

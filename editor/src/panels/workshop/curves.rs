@@ -1,4 +1,4 @@
-//! Curves of the vehicle's behaviour. Those of the compared vehicle have another colour.
+//! Curves of the vehicle's behaviour. Those of the compared vehicle have a different colour.
 
 use super::super::plots::{Curve, plot, plot_at};
 use super::part;
@@ -9,7 +9,7 @@ use egui::{RichText, Ui};
 
 /// Height of a plot, points.
 const HEIGHT: f32 = 120.0;
-/// Colour indices of the compared vehicle, of a limit, and of a second own curve.
+/// Colour indices of the compared vehicle, of a limit, and of the second curve of the vehicle itself.
 const RIVAL: usize = 2;
 const LIMIT: usize = 3;
 const SECOND: usize = 1;
@@ -80,7 +80,7 @@ impl Curves<'_> {
         plot(ui, "Engine over rpm", HEIGHT, curves);
     }
 
-    /// Both vehicles, each with the colour of its curve.
+    /// Both vehicles, each with its name in the colour of its curve.
     fn both(&self, first: usize, second: usize) -> Vec<(&Drawn, usize, usize)> {
         let rival = self.rival.map(|rival| (rival, RIVAL, RIVAL));
         // The compared vehicle is drawn below.

@@ -15,7 +15,7 @@ use std::ops::RangeInclusive;
 const NAME: f32 = 96.0;
 const VALUE: f32 = 96.0;
 const ROW: f32 = 24.0;
-/// Factor by which the original number is divided and multiplied to get the ends of its slider.
+/// Ratio of the original number to the lower end of its slider, and of the upper end to the original number.
 const SPAN: f64 = 3.0;
 
 type Number = Property<VehicleFile>;
@@ -495,7 +495,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Shows the name. For a changed number, it is a link that resets the number.
+    /// Shows the name. If the number has changed, the name is a link that resets it.
     fn name(&mut self, ui: &mut Ui, number: &Number, value: f64, before: Option<f64>, label: &str) {
         let layout = Layout::left_to_right(Align::Center);
         ui.allocate_ui_with_layout(vec2(NAME, ROW), layout, |ui| {

@@ -10,14 +10,14 @@ use egui::{Align2, FontId, Painter, Pos2, Rect, Role, Sense, Stroke, Ui, WidgetI
 use roadwright_geometry::math::sin_cos;
 use roadwright_vehicle::sheet::{Outline, TrailerOutline};
 
-/// Margin around the views, and gap between them, points.
+/// Margin around the views and gap between them, points.
 const MARGIN: f32 = 10.0;
 const GAP: f32 = 26.0;
 /// Maximum height of the picture, points.
 const HEIGHT: f32 = 190.0;
-/// Height for text below the ground, points.
+/// Height reserved for text below the ground, points.
 const WORDS: f32 = 18.0;
-/// Width of tyres as a share of their radius, because files do not specify it.
+/// Width of tyres as a share of their radius. It is assumed, because files do not specify the width.
 const TYRE: f64 = 0.45;
 /// Free length of a drawn spring, as a multiple of the wheel's radius.
 const SPRING: f64 = 1.3;
@@ -27,7 +27,7 @@ const TURNS: usize = 5;
 /// Attitude of a vehicle.
 #[derive(Debug, Clone, Default)]
 struct Stance {
-    /// Angle by which the front is raised, rad. `roll` is the angle by which the left side is raised.
+    /// Angle by which the front is raised, rad. In `roll`, it is the angle by which the left side is raised.
     pitch: f64,
     roll: f64,
     /// Compression of each spring from rest, m.
@@ -123,7 +123,7 @@ struct Views<'a> {
     is_live: bool,
     /// Scale of the views, points per metre.
     scale: f64,
-    /// Screen height of the ground.
+    /// Vertical screen position of the ground.
     ground: f32,
 }
 
@@ -134,8 +134,8 @@ impl Views<'_> {
         self.outline.centre.unwrap_or(0.5 * (low + high))
     }
 
-    /// Returns the screen position of a point given by its lateral offset and height in metres, on a vehicle
-    /// rotated by an angle that raises its right side.
+    /// Returns the screen position of a point given by its lateral offset and height in metres. The vehicle
+    /// is rotated by an angle that raises its right side.
     fn place(&self, middle: f32, angle: f64, beside: f64, height: f64) -> Pos2 {
         let (sin, cos) = sin_cos(angle);
         let above = height - self.pivot();
@@ -203,8 +203,8 @@ impl Views<'_> {
         }
     }
 
-    /// Draws a trailer in line with the vehicle. It stays level whatever the hull does, because it is
-    /// kinematic.
+    /// Draws a trailer in line with the vehicle. It stays level regardless of the hull's attitude, because it
+    /// is kinematic.
     fn trailer(&self, middle: f32, trailer: &TrailerOutline) {
         let at = |x: f64, z: f64| {
             pos2(
@@ -313,7 +313,7 @@ impl Views<'_> {
         self.painter.add(line);
     }
 
-    /// Draws the centre of mass as a disc with two dark quarters.
+    /// Draws the centre of mass as a disc with two dark quadrants.
     fn centre(&self, middle: f32, angle: f64) {
         let Some(height) = self.outline.centre else {
             return;

@@ -18,13 +18,13 @@ use std::io::Write;
 #[derive(Serialize)]
 struct Report {
     node: u32,
-    /// All nodes that it represents.
+    /// All nodes that belong to the junction.
     nodes: Vec<u32>,
     control: Control,
-    /// Whether the user or imported data have set the control.
+    /// Whether the control was set by the user or by imported data.
     decided: bool,
     arms: Vec<Arm>,
-    /// Ring of a mini roundabout, which connections follow.
+    /// Ring of a mini roundabout; connections follow it.
     #[serde(skip_serializing_if = "Option::is_none")]
     ring: Option<RingReport>,
     /// Pedestrian crossings.
@@ -35,8 +35,8 @@ struct Report {
     paths: Vec<Path>,
     #[serde(skip_serializing_if = "Option::is_none")]
     signals: Option<SignalReport>,
-    /// Maximum waiting time while the lanes beyond the junction drain, s. Included only in the report on a
-    /// single junction.
+    /// Maximum waiting time, provided that the lanes beyond the junction drain, s. Included only in the
+    /// report on a single junction.
     #[serde(skip_serializing_if = "Option::is_none")]
     bound: Option<f64>,
 }
@@ -58,7 +58,7 @@ struct Arm {
     set_back: Vec<SetBack>,
 }
 
-/// Lane with a stop line that is set back, and by how much, m.
+/// A lane whose stop line is set back, with the distance by which it is set back, m.
 #[derive(Serialize)]
 struct SetBack {
     lane: i8,
@@ -88,7 +88,7 @@ struct CrossingReport {
     width: f64,
     /// Number of refuge islands.
     islands: usize,
-    /// Stages in which pedestrians walk; only in the report on a single junction.
+    /// Stages in which pedestrians walk. Included only in the report on a single junction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     stages: Vec<u32>,
     /// Pedestrians per hour on each side, if set for this crossing.
@@ -104,7 +104,7 @@ struct Path {
     turn: Turn,
     /// Length, m.
     length: f64,
-    /// Minimum time gap that a vehicle needs before another one, s.
+    /// Minimum time gap before another vehicle that a vehicle needs to enter, s.
     critical_gap: f64,
     /// Connections that conflict with this one, by index in the list.
     meets: Vec<Met>,
@@ -148,10 +148,10 @@ struct SignalReport {
 struct StageReport {
     /// Connections with green, by index in the list.
     green: Vec<usize>,
-    /// Those of them that yield to the others, whatever the rules of the junction are.
+    /// Connections among `green` that yield to the others, regardless of the rules of the junction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     permitted: Vec<usize>,
-    /// Green of fixed-time control, s; `min` and `max` are for actuated control.
+    /// Green of fixed-time control, s. For actuated control, `min` and `max` apply.
     time: f64,
     min: f64,
     max: f64,

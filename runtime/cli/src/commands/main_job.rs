@@ -1,4 +1,5 @@
-//! Default of `roadwright` without a command and without a display: runs the shipped scenario and draws it.
+//! The default of `roadwright` without a command and without a display, which runs the shipped scenario and
+//! draws it.
 
 use super::run::{Drive, Report, table};
 use crate::Outcome;
@@ -15,7 +16,7 @@ use std::path::Path;
 const OLD_TOWN: &str = include_str!("../../../../scenarios/old-town.scenario.json");
 /// File name of the picture.
 const PICTURE: &str = "old-town.png";
-/// Simulated time of the picture, s, when most vehicles are driving.
+/// Simulated time shown in the picture, s. At that time, most vehicles are driving.
 const PICTURE_TIME: f64 = 60.0;
 
 pub(super) fn main_job() -> anyhow::Result<Outcome> {

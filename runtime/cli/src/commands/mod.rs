@@ -74,7 +74,7 @@ fn write_json(out: &mut dyn Write, value: &impl Serialize) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Reserves standard output for a document, so that from now on the output of plugins goes to standard error.
+/// Reserves standard output for a document. From then on, the output of plugins goes to standard error.
 fn keep_stdout() -> anyhow::Result<Box<dyn Write>> {
     Ok(terminal::keep_stdout()?)
 }
@@ -128,7 +128,7 @@ fn load_for(path: &Path, simulate: &Simulate) -> anyhow::Result<Scenario> {
     Ok(scenario)
 }
 
-/// Returns the module of `signal_controller=ID`. Signals belong to junctions, and therefore to no stack.
+/// Returns the module of `signal_controller=ID`. Signals belong to junctions and not to a stack.
 fn signal_controller(setting: &str) -> Option<&str> {
     let (slot, module) = setting.split_once('=')?;
     (slot == ModuleKind::SignalController.name()).then_some(module)

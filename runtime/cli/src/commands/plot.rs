@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Beginning of the table of a figure.
 const TABLE_BEGINS: &str = "line,x";
 
-/// A figure. Its files have its name.
+/// A figure. Its name is also the name of its files.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Figure {
     pub(crate) name: String,
@@ -43,7 +43,7 @@ pub(crate) struct Point {
 }
 
 impl Figure {
-    /// Writes the picture and the table into a folder, which the option `asks` names. Returns the path of the
+    /// Writes the picture and the table into the folder given by the option `asks`. Returns the path of the
     /// picture.
     pub(crate) fn write(
         &self,

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Time without changes before a build starts.
+/// Time without changes that has to pass before a build starts.
 // Editors save several files at once, and one file in several steps; a build for each would be wasted.
 const QUIET: Duration = Duration::from_millis(200);
 

@@ -65,7 +65,7 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
 /// A picture or film of a scenario or of a run.
 struct Drawn {
     bytes: Vec<u8>,
-    /// Modules that failed in the run, by id. The built-in module drove in their place.
+    /// Modules that failed in the run, by id. The built-in modules drove in their place.
     failures: BTreeMap<String, ModuleFailure>,
 }
 
@@ -153,7 +153,7 @@ fn film(
     })
 }
 
-/// Adds the obstacles that vehicles may hit to a picture that shows rigid bodies.
+/// Adds obstacles that vehicles may hit to a picture that shows rigid bodies.
 fn add_stills(picture: &mut Picture, world: &World, snapshot: &Snapshot) {
     if picture.bodies {
         picture.stills = bodies::stills(world.ground(), snapshot);

@@ -1,4 +1,4 @@
-//! Verification by sample, which runs a part of a file again and states what the rest could hide.
+//! Verification by sample: runs part of a file again, and states what could be hidden in the rest.
 
 use crate::progress;
 use anyhow::bail;
@@ -7,7 +7,7 @@ use roadwright_training::experiment::{draw, enough_rows, escape_chance, tenth};
 use serde::Serialize;
 use std::io::Write;
 
-/// Time in which a whole file is verified if possible, s.
+/// Time within which a whole file is verified if possible, s.
 const PATIENCE: f64 = 30.0;
 
 /// Options for the size of the sample.
@@ -19,8 +19,8 @@ pub(crate) struct SampleFlags {
     /// Repeat the draw of an earlier verification [default: drawn by the system, and printed]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Number to run again [default: all if possible within 30 s; otherwise as many as possible in that time,
-    /// but enough that a forged tenth is missed with a probability of at most 5 %]
+    /// Number of items to run again [default: all if possible within 30 s; otherwise as many as possible in
+    /// that time, but enough that a forged tenth is missed with a probability of at most 5 %]
     #[arg(long, value_name = "N", conflicts_with = "all", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rows: Option<u64>,
 }
@@ -38,12 +38,12 @@ pub(crate) struct Sampling {
     pub(crate) single_escapes: f64,
     /// Probability that the sample misses all forged items if a tenth are forged, 0 to 1.
     pub(crate) tenth_escapes: f64,
-    /// Time that running all items again would take, s, estimated from the first items.
+    /// Estimated time for running all items again, s, based on the first items.
     #[serde(skip)]
     estimate: f64,
 }
 
-/// The items from which a sample is drawn, and how they are run.
+/// The items from which a sample is drawn, and the way in which they are run.
 pub(crate) struct Plan {
     /// Number of items.
     pub(crate) count: usize,
@@ -115,7 +115,7 @@ impl Plan {
 }
 
 impl Sampling {
-    /// Prints how many items were run again, why not more, and what the rest could hide.
+    /// Prints how many items were run again, why not more of them, and what could be hidden in the rest.
     ///
     /// `things` is the name of the items, such as "rows".
     pub(crate) fn print(
@@ -149,7 +149,7 @@ impl Sampling {
     }
 }
 
-/// Formats a probability in percent. Small ones are written as a power of ten.
+/// Formats a probability in percent. Small probabilities are written as powers of ten.
 fn percent(chance: f64) -> String {
     let percent = 100.0 * chance;
     if chance == 0.0 || percent >= 0.1 {

@@ -150,7 +150,7 @@ fn subject(arguments: &RunOne) -> anyhow::Result<Subject> {
     })
 }
 
-/// Returns the first [`MOST_WORDS`] words as text, and the number of the remaining ones.
+/// Returns the first [`MOST_WORDS`] words as text, followed by the number of the remaining ones.
 fn shortened(words: &[String]) -> String {
     match words {
         [] => "nobody".to_owned(),
@@ -303,8 +303,8 @@ fn folder_of(file: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Returns the vehicle types, stacks and places that a script may name. They come from the given scenario, or
-/// else from all scenarios near the script.
+/// Returns the vehicle types, stacks and places to which a script may refer. They come from the given
+/// scenario, or else from all scenarios near the script.
 fn scenario_names(script: &Path, scenario: Option<&Path>) -> anyhow::Result<ScenarioNames> {
     if let Some(file) = scenario {
         return Ok(ScenarioNames::of(&load(file)?));

@@ -1,6 +1,6 @@
 //! Signatures of published files. A hash shows that a file is intact; a signature also shows its author.
 //!
-//! They are compatible with minisign, whose tools can also make keys and check signatures.
+//! Signatures are compatible with minisign, whose tools can also create keys and check signatures.
 
 use super::bench::Sign;
 use crate::outputs::{Inputs, Kind, Outputs};
@@ -73,7 +73,7 @@ pub(super) fn sign(arguments: &Sign) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Returns the path of the public key that belongs to a secret key, beside it.
+/// Returns the path of the public key that belongs to a secret key; it is beside the secret key.
 fn public_half(key: &Path) -> PathBuf {
     with_ending(key, "pub")
 }
@@ -114,7 +114,7 @@ fn check_kind(path: &Path, data: &[u8]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// While this value exists, new files can only be read by their owner, from their first byte on.
+/// As long as this value exists, new files can be read only by their owner, from the first byte on.
 struct OwnFilesOnly {
     #[cfg(unix)]
     before: rustix::fs::Mode,

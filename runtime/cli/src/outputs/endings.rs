@@ -1,4 +1,4 @@
-//! Endings of file names. They reveal mistakes, such as a picture called `town.scenario.json`.
+//! Endings of file names, which reveal mistakes such as a picture called `town.scenario.json`.
 
 use anyhow::bail;
 use std::path::Path;
@@ -85,9 +85,9 @@ impl Kind {
     }
 }
 
-/// Known endings, the kind of file that each stands for, and the results that may have it. If two endings fit
-/// a name, the longer one counts, so it must be listed first. A name without a listed ending fits all
-/// results.
+/// Known endings, each with the kind of file that it stands for and the results that may have it. If two
+/// endings match a name, the longer one counts, so it must be listed first. A name without a listed ending is
+/// accepted for all results.
 const ENDINGS: &[(&str, &str, &[Kind])] = &[
     (".scenario.json", "a scenario", &[Kind::Scenario]),
     (".vehicle.json", "a vehicle", &[]),

@@ -18,7 +18,7 @@ impl Inputs {
         Self::default()
     }
 
-    /// Adds a file. `what` describes it, for example as "the saved world".
+    /// Adds a file. `what` describes it, for example "the saved world".
     pub(crate) fn file(mut self, what: &str, path: &Path) -> Self {
         self.files.push((what.to_owned(), path.to_owned()));
         self
@@ -45,8 +45,7 @@ impl Inputs {
         })
     }
 
-    /// Adds the scripts and plugins in the folders given by the flags and in the folders beside a
-    /// scenario.
+    /// Adds the scripts and plugins in the folders given by flags and in the folders beside a scenario.
     pub(crate) fn extensions(self, flags: &ExtensionFlags, beside: Option<&Path>) -> Self {
         let options = extensions::options(flags, beside);
         let scripts = below(&options.scripts, &["rhai"]);

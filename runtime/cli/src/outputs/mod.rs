@@ -2,10 +2,10 @@
 //!
 //! A command first lists its inputs ([`Inputs`]) and claims a path for each result ([`Outputs::file`]). Only
 //! then does it open and write files ([`Outputs::open`], [`Outputs::write`]). To protect files from mistyped
-//! names, a claim is refused if the path belongs to an input or to another result, or if its ending is that
-//! of another kind of file. All files get their final names at [`Outputs::commit`]; if the program ends
-//! earlier, the results of an earlier run remain unchanged. Checkpoints, from which a command resumes, are
-//! the exception: each one replaces the previous one at once ([`Checkpoint::write`]).
+//! names, a claim is refused if the path belongs to an input or to another result, or if it has the ending of
+//! another kind of file. All files get their final names at [`Outputs::commit`]; if the program ends earlier,
+//! the results of an earlier run remain unchanged. Checkpoints, from which a command resumes, are the
+//! exception: each one replaces the previous one at once ([`Checkpoint::write`]).
 
 mod endings;
 mod inputs;
@@ -49,7 +49,7 @@ impl Place {
         &self.path
     }
 
-    /// Whether writing creates a file at this path. Otherwise the bytes go to a pipe or a device.
+    /// Whether writing creates a file at this path instead of sending the bytes to a pipe or a device.
     pub(crate) fn is_file(&self) -> bool {
         self.target == Target::File
     }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 /// Identity of a file, by its path and by its number on the disk.
 #[derive(Debug, Clone)]
 pub(super) struct Identity {
-    /// The path without links and `..`, as far as it exists.
+    /// The path without links and `..`, resolved as far as the path exists.
     path: PathBuf,
-    /// Number that the system gives to the file under all its names; `None` for a new file.
+    /// Number of the file in the system, which is the same under all its names; `None` for a new file.
     number: Option<Number>,
     standard: Option<Standard>,
 }
@@ -29,7 +29,7 @@ impl Identity {
         }
     }
 
-    /// Returns the identity of a standard stream, wherever it leads.
+    /// Returns the identity of a standard stream, regardless of where it leads.
     pub(super) fn standard(standard: Standard) -> Self {
         Self {
             path: PathBuf::new(),

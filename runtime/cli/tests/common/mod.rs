@@ -35,7 +35,7 @@ pub(crate) fn command(folder: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// Location of rustup's toolchains while `HOME` is changed.
+/// Location of rustup's toolchains, which is needed while `HOME` is changed.
 fn toolchain_home() -> Option<(&'static str, std::ffi::OsString)> {
     let name = "RUSTUP_HOME";
     let known = std::env::var_os(name);

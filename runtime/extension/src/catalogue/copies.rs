@@ -1,7 +1,7 @@
 //! Private copies of libraries, which are loaded instead of the originals.
 //!
-//! The next build overwrites the author's file. A library that is mapped into this process would change while
-//! it is used, and the loader returns the old library for a path that it knows.
+//! The next build overwrites the author's file. A library mapped into this process would then change while it
+//! is in use. In addition, the loader returns the old library for a path that it has loaded before.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +12,7 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// Creates a folder beside those of other hosts. Removes the folders of processes that have ended.
+    /// Creates a folder beside those of other hosts, and removes the folders of processes that have ended.
     pub(super) fn new(all: &Path, name: &str) -> Self {
         sweep(all);
         Self {

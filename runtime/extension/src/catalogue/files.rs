@@ -5,18 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Time at which a scan reads the new and changed files that it finds.
+/// Which of the new and changed files a scan reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Take {
     AtOnce,
-    /// After they have settled.
+    /// Files that have settled.
     WhenSettled,
 }
 
 /// Files in the watched folders.
 pub(crate) struct Files {
     folders: Vec<PathBuf>,
-    /// Maximum depth of a file below its folder, where 0 means directly in it.
+    /// Maximum depth of a file below its folder; 0 means directly in the folder.
     depth: usize,
     /// State of the files when they were last read.
     looked: BTreeMap<PathBuf, Option<Stamp>>,
@@ -62,7 +62,7 @@ impl Files {
         self.looked.get(path) != Some(&Stamp::of(path))
     }
 
-    /// Records that a file has changed, which restarts its settling.
+    /// Records that a file has changed; it then starts to settle anew.
     pub(crate) fn note_change(&mut self, path: &Path, now: Instant) {
         self.settling(path, now);
     }
@@ -95,7 +95,7 @@ impl Files {
         self.looked.remove(path);
     }
 
-    /// Returns two lists: files that have settled, and files that have disappeared.
+    /// Returns the files that have settled, and the files that have disappeared.
     pub(crate) fn take_settled(&mut self, now: Instant) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let (mut settled, mut gone) = (Vec::new(), Vec::new());
         for (path, settling) in &mut self.settling {

@@ -73,7 +73,7 @@ pub(crate) struct Catalogue {
     pub(crate) scripts: Scripts,
     pub(crate) events: Arc<Events>,
     pub(crate) quarantine: Arc<Quarantine>,
-    /// Keeps open the file to which the last words of this process are written.
+    /// The file for the last words of this process, which is kept open.
     _noted: Option<Noted>,
     helper: Arc<Vec<OsString>>,
     revision: AtomicU64,

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// Number of generations after which a restart is recommended, because libraries stay loaded until then.
+/// Number of generations after which a restart of the program is recommended, because libraries stay loaded
+/// until then.
 pub const MANY_GENERATIONS: u32 = 256;
 
 /// Whether a file has the extension of a library and is not hidden.
@@ -61,7 +62,7 @@ impl Catalogue {
         }
     }
 
-    /// Considers again the files for which `which` returns true.
+    /// Considers again all files for which `which` returns true.
     pub(crate) fn reconsider(&self, which: impl Fn(&KnownFile) -> bool) {
         let paths: Vec<PathBuf> = {
             let plugins = self.plugins();
@@ -157,7 +158,7 @@ impl Catalogue {
         FileState::Rejected(text)
     }
 
-    /// Whether a wanted module is a script that may choose modules which are not named elsewhere.
+    /// Whether a wanted module is a script that may choose modules whose names do not occur elsewhere.
     pub(super) fn scripts_want_all(&self) -> bool {
         let wanted = self.plugins().wanted.clone();
         let Wanted::Ids(ids) = wanted else {
@@ -242,7 +243,7 @@ impl Catalogue {
         is_so || self.options.isolated.contains(id)
     }
 
-    /// Returns a file that already provides the module and takes precedence.
+    /// Returns the file, if any, that already provides the module and takes precedence.
     fn shadowing(&self, path: &Path, id: &str) -> Option<PathBuf> {
         let plugins = self.plugins();
         let rank = |path: &Path| plugins.files.rank(path);

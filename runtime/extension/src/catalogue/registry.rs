@@ -60,7 +60,7 @@ impl Catalogue {
     }
 }
 
-/// Converts the common type of all kinds into the logic of a kind.
+/// Converts the logic type shared by all kinds into the logic of one kind.
 pub(crate) trait IntoLogic<L: Choosable + ?Sized> {
     fn into_logic(self) -> Box<L>;
 }

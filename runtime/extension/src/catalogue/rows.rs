@@ -21,7 +21,7 @@ pub enum FileState {
     Shadowed(PathBuf),
     /// The file cannot be used, for this reason.
     Rejected(String),
-    /// The file no longer exists; its build keeps running until it is stopped.
+    /// The file no longer exists, but its build keeps running until it is stopped.
     Orphaned,
 }
 
@@ -44,9 +44,9 @@ pub struct FileRow {
 pub enum Health {
     /// Working.
     Good,
-    /// Working with problems, such as faults, slowness, or a missing file.
+    /// Working, but with problems such as faults, slowness, or a missing file.
     Uneasy,
-    /// Faulted; the built-in module answers instead.
+    /// Faulted, so that the built-in module answers instead.
     Faulted,
     /// Disabled, or not allowed to run.
     Off,

@@ -1,7 +1,7 @@
 //! Detection of when a file that is being written has settled.
 //!
 //! Compilers write libraries in several steps, and editors write scripts through temporary files. A file that
-//! is read in between is incomplete and would be rejected.
+//! is read during this time is incomplete and would be rejected.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ const CLOSED_REST: Duration = Duration::from_millis(30);
 /// Time after which an incomplete file is an error.
 pub(crate) const INCOMPLETE: Duration = Duration::from_secs(10);
 
-/// Properties that distinguish two states of a file.
+/// Properties by which two states of a file can be told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     size: u64,

@@ -20,7 +20,7 @@ pub(crate) struct Batch<'a> {
     pub(crate) seeds: &'a [u64],
     pub(crate) inputs: &'a [u8],
     pub(crate) outputs: &'a mut [u8],
-    /// Whether the rows are those of controllers with pedals.
+    /// Whether the rows are for controllers with pedals.
     pub(crate) by_pedals: bool,
     pub(crate) status: &'a mut [u8],
     pub(crate) roads: Option<&'a FlatRoads>,
@@ -41,15 +41,15 @@ impl Batch<'_> {
 pub(crate) struct Fault {
     /// Message for users, with the location if it is known.
     pub(crate) message: String,
-    /// Whether the instance is unusable from now on.
+    /// Whether the instance can no longer be used.
     pub(crate) is_fatal: bool,
-    /// Whether the fault depends on the machine, because a process died or a time limit was exceeded. In the
-    /// same run, it may then occur at another time or not at all.
+    /// Whether the fault depends on the machine, because a process died or a time limit was exceeded. If the
+    /// run is repeated, such a fault may occur at another time or not at all.
     pub(crate) depends_on_machine: bool,
 }
 
 impl Fault {
-    /// Creates a reproducible fault after which the instance is unusable.
+    /// Creates a fault that is reproducible and makes the instance unusable.
     pub(crate) fn fatal(message: String) -> Self {
         Self {
             message,
@@ -58,7 +58,7 @@ impl Fault {
         }
     }
 
-    /// Creates a fault that depends on the machine, after which the instance is unusable.
+    /// Creates a fault that depends on the machine and makes the instance unusable.
     pub(crate) fn of_process(message: String) -> Self {
         Self {
             depends_on_machine: true,
@@ -84,9 +84,9 @@ pub(crate) trait Backend: Send + Sync {
     fn parameters(&self) -> &'static [ParameterInfo];
     /// Sets a parameter.
     fn set_parameter(&self, index: usize, value: f64) -> Result<(), Fault>;
-    /// Distance and time ahead at which the plugin wants its waypoint, if it states them.
+    /// Distance and time ahead at which the plugin wants its waypoint, if it specifies them.
     fn lookahead(&self) -> Option<Lookahead>;
-    /// Whether the plugin is a controller with pedals and receives their rows.
+    /// Whether the plugin is a controller with pedals, which receives a different kind of rows.
     fn by_pedals(&self) -> bool;
     /// Returns the state; `None` if the plugin keeps no state.
     fn save(&self) -> Option<State>;

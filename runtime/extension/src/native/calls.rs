@@ -1,20 +1,20 @@
-//! The calls of a library in progress, and whether the host has abandoned them, which the plugin learns from
+//! The calls of a library in progress, and whether the host has abandoned them. A plugin can query this with
 //! `cancelled`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bit that is set when the calls in progress have been abandoned.
+/// Bit that is set once the calls in progress have been abandoned.
 const GIVEN_UP: u64 = 1;
 /// Increment for one more call in progress.
 const ONE: u64 = 1 << 1;
 /// Bits that count calls.
 // 15 bits leave 48 for a time in ms, which is enough for 8,900 years.
 const COUNT: u64 = 0x7fff << 1;
-/// Shift of the time (ms) at which the first of the calls in progress began.
+/// Shift of the time (ms) at which the earliest call in progress began.
 const SINCE: u32 = 16;
 
-/// The calls of a library in progress. They are stored in a single number, so that a call that is just
-/// returning is either abandoned or used, never both.
+/// The calls of a library in progress. They are stored in a single number, so that the answer of a call that
+/// is just returning is either abandoned or used, but never both.
 #[derive(Default)]
 pub(crate) struct Calls(AtomicU64);
 
@@ -23,7 +23,7 @@ pub(crate) struct Call<'a>(&'a Calls);
 
 impl Calls {
     /// Begins a call at time `now`, ms. Returns `None` if abandoned calls have not returned yet, because
-    /// `cancelled` must not return 1 to a new call.
+    /// `cancelled` would also return 1 in the new call.
     pub(crate) fn begin(&self, now: u64) -> Option<Call<'_>> {
         let begun = self
             .0
@@ -46,8 +46,8 @@ impl Calls {
         self.0.load(Ordering::Acquire) & GIVEN_UP != 0
     }
 
-    /// Abandons the calls if the first of them began no later than `begun_by`, ms. Returns whether there were
-    /// any that had not been abandoned yet.
+    /// Abandons the calls if the first of them began no later than `begun_by`, ms. Returns whether any of
+    /// them had not been abandoned before.
     pub(crate) fn give_up(&self, begun_by: u64) -> bool {
         let given_up = self
             .0

@@ -1,4 +1,4 @@
-//! State of a module from a library that runs share: its active version and its health.
+//! State of a module from a library, which is shared by all runs: its active version and its health.
 
 use super::backend::intern;
 use super::inspect::PluginInfo;
@@ -25,12 +25,12 @@ pub(crate) struct Generation {
     pub(crate) number: u32,
     pub(crate) info: PluginInfo,
     pub(crate) module: ModuleInfo,
-    /// The build to name if the program ends while it runs.
+    /// The build that is named if the program ends while the build runs.
     pub(crate) who: &'static Who,
     pub(crate) hash: String,
     /// File from which the build was copied.
     pub(crate) path: PathBuf,
-    /// Private copy of the file, which is removed with the generation.
+    /// Private copy of the file. It is removed together with the generation.
     pub(crate) copy: PathBuf,
     pub(crate) library: OnceLock<Result<Arc<Library>, LoadError>>,
     pub(crate) pool: Arc<LibraryPool>,
@@ -74,8 +74,8 @@ impl LibraryPool {
         loaded.by_hash.remove(hash);
     }
 
-    /// Abandons all calls that have taken at least `patience` ms. Reports their modules before any of them
-    /// continues.
+    /// Abandons all calls that have taken at least `patience` ms. Their modules are reported before any of
+    /// the calls continues.
     pub(crate) fn give_up(&self, patience: u64, mut tell: impl FnMut(&'static str)) {
         // This is 0 in the first seconds of the program, before which no call can have begun, because times
         // begin at 1.
@@ -91,7 +91,7 @@ impl LibraryPool {
 }
 
 impl Generation {
-    /// Returns the library, which is loaded into this process when it is first used.
+    /// Returns the library. It is loaded into this process when it is first used.
     pub(crate) fn library(&self) -> Result<Arc<Library>, LoadError> {
         let load = || {
             let library = self.pool.load(self.module.id, &self.hash, &self.copy)?;
@@ -115,7 +115,7 @@ impl Drop for Generation {
     }
 }
 
-/// The build of a module that runs are to use.
+/// The build of a module that runs should use.
 #[derive(Clone, Default)]
 pub(crate) struct Wish {
     /// Build to use; `None` for the built-in module.
@@ -127,7 +127,7 @@ pub(crate) struct Wish {
 #[derive(Default)]
 pub(crate) struct PluginEntryState {
     pub(crate) wish: Wish,
-    /// Builds that were active before, the newest last.
+    /// Builds that were active before, newest last.
     pub(crate) previous: Vec<Arc<Generation>>,
     pub(crate) is_disabled: bool,
     /// Number of builds so far.
@@ -166,7 +166,7 @@ pub(crate) struct PluginEntry {
 /// Guard of a call in progress.
 pub(crate) struct Call<'a> {
     cell: &'a PluginEntry,
-    /// Module whose code the thread was running before the call.
+    /// Module whose code was running in this thread before the call.
     before: Option<&'static Who>,
 }
 
@@ -256,7 +256,7 @@ impl PluginEntry {
         locked(&self.state)
     }
 
-    /// A number that changes whenever the wish does, so that runs can compare it in each step without a lock.
+    /// A number that changes whenever the wish changes. Runs compare it in each step without a lock.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
@@ -276,7 +276,7 @@ impl PluginEntry {
         state.wish.clone()
     }
 
-    /// Publishes a newer build, which every run adopts between its next two steps.
+    /// Publishes a newer build. Every run adopts it between its next two steps.
     pub(crate) fn publish(&self, generation: Arc<Generation>) {
         let mut state = self.state();
         state.builds = state.builds.max(generation.number);
@@ -448,7 +448,7 @@ impl PluginEntry {
         self.touch();
     }
 
-    /// Records a fault in the table. Also reports it as an event, unless there are many.
+    /// Records a fault in the table, and reports it as an event unless there are too many.
     pub(crate) fn note_fault(&self, message: &str) {
         let mut state = self.state();
         state.faults += 1;
@@ -460,7 +460,8 @@ impl PluginEntry {
         }
     }
 
-    /// Writes the input that led to an invalid answer beside the marks of the quarantine. Returns the path.
+    /// Writes the input that led to an invalid answer into the folder with the marks of the quarantine.
+    /// Returns the path.
     pub(crate) fn save_input(
         &self,
         message: &str,
@@ -501,7 +502,7 @@ impl PluginEntry {
     }
 
     /// Returns the duration of the call in progress, ms, if it exceeds `patience`. Isolated modules get an
-    /// additional second, because they have their own time limit.
+    /// additional second, because they have a separate time limit.
     pub(crate) fn hangs_for(&self, patience: u64) -> Option<u64> {
         let entered = self.entered.load(Ordering::Relaxed);
         let taken = milliseconds().saturating_sub(entered);

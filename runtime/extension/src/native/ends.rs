@@ -1,5 +1,5 @@
 //! Records of plugins that ended the whole program. A signal handler writes them to a file that was opened in
-//! advance, and the next start reads them.
+//! advance, and they are read at the next start.
 
 use super::cell::wall_clock;
 use roadwright_files::{MEBIBYTE, read_text};
@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
-/// Last word of a line that only reports a loaded build.
+/// Last word of a line that only records a loaded build.
 pub(super) const LOADED: &str = "loaded";
 
-/// Extension of files that a living process keeps open for its last words.
+/// Extension of files that a running process keeps open for its last words.
 const OPEN: &str = "open";
 /// File with earlier ends, one per line.
 const KNOWN: &str = "known";
@@ -35,7 +35,7 @@ pub(crate) type Ends = BTreeMap<String, End>;
 pub(crate) struct SilentEnd {
     /// Ids of the plugins that were loaded.
     pub(crate) modules: Vec<String>,
-    /// Date and time when the last of them was loaded, UTC.
+    /// Date and time at which the last of them was loaded, UTC.
     pub(crate) loaded: String,
 }
 
@@ -78,7 +78,7 @@ impl Drop for LastWords {
     }
 }
 
-/// Maximum size of a note in bytes. A line is enough to describe how a program ended.
+/// Maximum size of a note, bytes. How a program ended fits into one line.
 const LARGEST: u64 = 16 * MEBIBYTE;
 
 /// Returns the text of a note, or an empty text if it cannot be read.
@@ -86,7 +86,7 @@ fn read_note(path: &Path) -> String {
     read_text(path, LARGEST).unwrap_or_default()
 }
 
-/// Whether a line only reports a loaded build.
+/// Whether a line only records a loaded build.
 fn is_loading(line: &str) -> bool {
     line.rsplit(' ').next() == Some(LOADED)
 }
@@ -103,7 +103,7 @@ fn silent_end(said: &str, when: String) -> Option<SilentEnd> {
     })
 }
 
-/// Reads the notes that dead processes have left in a folder, and stores them for later starts.
+/// Reads the notes that ended processes have left in a folder, and stores them for later starts.
 pub(crate) fn read(folder: &Path) -> PastEnds {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -151,7 +151,7 @@ pub(crate) fn forget(folder: &Path, hash: &str) {
     );
 }
 
-/// Writes the records of earlier ends. If that fails, they are forgotten at the next start.
+/// Writes the records of earlier ends. If writing fails, the next start no longer knows them.
 fn write(folder: &Path, lines: &str) {
     let path = folder.join(KNOWN);
     if lines.is_empty() {

@@ -1,11 +1,11 @@
-//! The floating-point mode of a thread. Plugins built with `-ffast-math` change it when they are loaded, and
-//! denormal numbers in the host would then become zero.
+//! The floating-point mode of a thread. Plugins built with `-ffast-math` change it when they are loaded.
+//! Denormal numbers in the host would then become zero.
 #![expect(
     unsafe_code,
     reason = "the control register cannot be accessed otherwise; it is read and restored"
 )]
 
-/// Bits that form the mode, without the sticky flags of past operations.
+/// Bits that form the mode, without the sticky flags set by earlier operations.
 #[cfg(target_arch = "x86_64")]
 const MODE: u32 = 0xffc0;
 
@@ -52,7 +52,7 @@ fn read() -> u64 {
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn write(_: u64) {}
 
-/// Runs `f` and restores the mode. Returns whether `f` had changed it.
+/// Runs `f` and restores the mode. Returns whether `f` changed it.
 pub(crate) fn guarded<T>(f: impl FnOnce() -> T) -> (T, bool) {
     let before = read();
     let result = f();

@@ -39,9 +39,9 @@ pub(crate) struct InProcess {
     parameters: &'static [ParameterInfo],
     /// Function that answers batches of controllers with pedals, if the plugin has it.
     press: Option<Press>,
-    /// The plugin's number of each listed parameter.
+    /// Number in the plugin of each listed parameter.
     numbers: Vec<u32>,
-    /// Whether a call was abandoned. It may be half done, so the instance must not be called any more.
+    /// Whether a call was abandoned. The call may be half done, so the instance must not be called any more.
     is_lost: AtomicBool,
 }
 
@@ -122,7 +122,7 @@ impl InProcess {
         self.parameters = intern_parameters(infos);
     }
 
-    /// Makes a call. Its answer counts only if the host has not abandoned the call meanwhile.
+    /// Makes a call. Its answer counts only if the host has not abandoned the call in the meantime.
     fn within<T>(&self, call: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
         let calls = &self.library.context.calls;
         let begun = (!self.is_lost())

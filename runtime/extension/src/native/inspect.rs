@@ -1,8 +1,8 @@
 //! Description of a plugin, read from its file without running any of it.
 //!
 //! Loading a library runs its initialisers before any query is possible. The description is therefore plain
-//! data under a known symbol, which is read from the file. So identity, target platform and interface version
-//! are available even for files that are not allowed to run.
+//! data under a known symbol, which is read from the file. Identity, target platform and interface version
+//! are therefore available even for files that are not allowed to run.
 
 use super::backend::printable;
 use super::library::kind_bit;
@@ -40,7 +40,7 @@ pub struct PluginInfo {
     pub kinds: Vec<&'static str>,
     /// `CAP_*` of the binary interface, combined by bitwise or.
     pub caps: u64,
-    /// Version of the binary interface that the plugin was built for.
+    /// Version of the binary interface for which the plugin was built.
     pub abi: (u16, u16),
 }
 
@@ -172,14 +172,14 @@ pub fn inspect_bytes(bytes: &[u8]) -> Result<Inspected, InspectError> {
     })
 }
 
-/// Address of a symbol in the export table, because exports of PE files are not symbols.
+/// Address of a symbol in the export table. It is needed because exports of PE files are not symbols.
 fn exported_by_table(file: &File<'_>, name: &str) -> Option<u64> {
     let exports = file.exports().ok()?;
     let found = exports.iter().find(|e| e.name() == name.as_bytes())?;
     Some(found.address())
 }
 
-/// Rejects an ELF file whose tables lie beyond its end, because the loader would die with SIGBUS.
+/// Rejects an ELF file whose tables lie beyond its end. Otherwise, the loader would die with SIGBUS.
 fn check_elf_extent(bytes: &[u8]) -> Result<(), InspectError> {
     if !bytes.starts_with(b"\x7fELF") {
         return Ok(());

@@ -1,5 +1,5 @@
 //! An instance of a plugin in a separate process, with rows in shared memory and calls over a socket. After a
-//! crash or an endless loop there, only the answers for its agents are missing.
+//! crash or an endless loop in that process, only the answers for its agents are missing.
 //!
 //! ```text
 //!      this process                        the child
@@ -34,9 +34,9 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// Time that a child has to notice and report an abandoned call before it is killed.
+/// Time that a child is given to notice and report an abandoned call before it is killed.
 const GRACE: Duration = Duration::from_millis(500);
-/// Time limit for starting a child. It is longer, because the library's initialisers run.
+/// Time limit for starting a child. It is longer than that of a call, because the library's initialisers run.
 const START_PATIENCE: Duration = Duration::from_secs(10);
 
 struct Link {
@@ -48,10 +48,10 @@ struct Link {
     most_memory: u64,
     socket: UnixStream,
     memory: memmap2::MmapMut,
-    /// Version of the roads that the child has.
+    /// Version of the roads that was last sent to the child.
     roads: u64,
     is_dead: bool,
-    /// Time limit that is set for answers.
+    /// Time limit that is currently set for answers.
     patience: Duration,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn ending(status: ExitStatus) -> String {
 }
 
 impl Isolated {
-    /// Starts a child that loads the copy of the build and creates an instance of a kind.
+    /// Starts a child that loads the copy of the build and creates an instance for a kind of module.
     pub(crate) fn start(
         cell: &PluginEntry,
         generation: &Generation,
@@ -171,7 +171,7 @@ impl Isolated {
     }
 }
 
-/// Converts a fault that the child has reported. The plugin failed, but the process is alive.
+/// Converts a fault reported by the child. The plugin failed, but the process is alive.
 fn said(message: String, is_fatal: bool) -> Fault {
     Fault {
         message,
@@ -290,7 +290,7 @@ impl Link {
         }
     }
 
-    /// Returns a note about memory for a crash of a child that had used much of its permitted memory.
+    /// Returns a note about memory for the crash of a child that had used much of its permitted memory.
     fn memory_hint(&self) -> String {
         let at = Layout::new().used;
         let used = u64::from_le_bytes(std::array::from_fn(|byte| self.memory[at + byte]));

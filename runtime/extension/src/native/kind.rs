@@ -12,7 +12,7 @@ use roadwright_plugin_api::{
     SignalMovement, SignalOutput, SignalStage,
 };
 
-/// Largest plausible acceleration, m/s^2. The next constant is the largest plausible steering angle, rad.
+/// Largest plausible acceleration, m/s^2. The second constant is the largest plausible steering angle, rad.
 const MOST_ACCELERATION: f64 = 50.0;
 // Slightly more than a right angle. The acceleration of 50 m/s^2 is about five times gravity.
 const MOST_STEERING: f64 = 1.6;
@@ -32,16 +32,16 @@ pub(crate) trait Kind: Send + Sync + 'static {
     /// Id of the built-in module that answers if a plugin does not.
     const FALLBACK: &'static str;
 
-    /// Whether the rows are those of controllers with pedals.
+    /// Whether the rows are for controllers with pedals.
     const BY_PEDALS: bool = false;
 
-    /// Number of slots that always exist, independent of agents.
+    /// Number of slots that always exist, regardless of agents.
     const ALWAYS: u32 = 0;
 
-    /// Time per agent up to which a call does not count as slow, us.
+    /// Maximum time per agent at which a call does not count as slow, us.
     const BUDGET_US: f64;
 
-    /// Returns what is wrong with an answer.
+    /// Returns the flaw of an answer, if there is one.
     fn flaw(output: &Self::Output) -> Option<&'static str>;
 
     /// Returns a neutral row for testing a plugin without agents.
@@ -55,7 +55,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
         outputs: &mut [Self::Output],
     );
 
-    /// Returns the route of an answer from the buffer, and resets the start of the route in the answer.
+    /// Returns the route of an answer from the buffer. Sets the start of the route in the answer to 0.
     fn take_route(_: &mut Self::Output, _: &[u32]) -> Vec<u32> {
         Vec::new()
     }
@@ -175,7 +175,7 @@ impl Kind for AsController {
 /// Kind of controllers with pedals.
 pub(crate) struct AsPedals;
 
-/// A car without an engine, for calls of controllers with pedals if no vehicle is given.
+/// A car without an engine, used in calls of controllers with pedals if no vehicle is given.
 pub(crate) const SOME_CAR: DriveInput = DriveInput {
     full_throttle: 2.0,
     coasting: 0.0,
@@ -338,7 +338,7 @@ impl Kind for AsSignals {
     type Output = SignalOutput;
     const FALLBACK: &'static str = "actuated";
     const BUDGET_US: f64 = 100.0;
-    /// One slot: each programme has its own instance and uses its first slot.
+    /// One slot, because each programme has its own instance and uses the first slot of it.
     const ALWAYS: u32 = 1;
 
     fn flaw(output: &SignalOutput) -> Option<&'static str> {

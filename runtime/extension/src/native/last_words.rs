@@ -1,5 +1,5 @@
-//! Reports which plugin has ended the whole program, by `exit` or by a crash, and makes the program end with
-//! a non-zero exit code.
+//! Reports which plugin has ended the whole program by `exit` or by a crash, and makes the program return a
+//! non-zero exit code.
 
 use super::ends::LastWords;
 use std::cell::Cell;
@@ -15,7 +15,7 @@ pub(crate) struct Who {
 }
 
 thread_local! {
-    /// The build that this thread is running. It has no destructor, so that it can be read in a signal
+    /// The build that this thread is running. It has no destructor and can therefore be read in a signal
     /// handler and while the program ends.
     static RUNNING: Cell<Option<&'static Who>> = const { Cell::new(None) };
 }
@@ -33,8 +33,8 @@ pub(super) fn enter(who: Option<&'static Who>) -> Option<&'static Who> {
     RUNNING.replace(who)
 }
 
-/// The file for last words, as long as this object exists. It is opened in advance, because a signal handler
-/// must not open files.
+/// The file for last words, which stays in use as long as this object exists. It is opened in advance,
+/// because a signal handler must not open files.
 pub(crate) struct Noted {
     #[cfg(unix)]
     words: LastWords,
@@ -85,7 +85,7 @@ mod unix {
 
     /// Descriptor that stands for no file.
     pub(super) const NOWHERE: i32 = -1;
-    /// File descriptor to which records for the next start are written.
+    /// File descriptor for records that are read at the next start.
     pub(super) static FILE: AtomicI32 = AtomicI32::new(NOWHERE);
 
     /// Signals of crashes, with their names.
@@ -99,7 +99,7 @@ mod unix {
     /// Exit code of a program that was ended by a plugin.
     const ENDED: i32 = 2;
 
-    /// Handlers that were installed before, for each signal.
+    /// For each signal, the handler that was installed before.
     static BEFORE: [OnceLock<libc::sigaction>; CRASHES.len()] =
         [const { OnceLock::new() }; CRASHES.len()];
 

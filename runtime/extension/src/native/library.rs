@@ -36,8 +36,8 @@ pub(crate) enum LoadError {
     Missing(&'static str),
 }
 
-/// Returns the bit of a kind in the binary interface, `KIND_*`; 0 for behaviours, which
-/// are scripts, and planners for open ground, which are built in.
+/// Returns the bit of a kind in the binary interface, `KIND_*`. It is 0 for behaviours, because these are
+/// scripts, and for planners for open ground, because these are built in.
 pub(crate) fn kind_bit(kind: ModuleKind) -> u32 {
     match kind {
         ModuleKind::Planner => KIND_PLANNER,
@@ -55,7 +55,7 @@ pub(crate) struct LibraryLog(Mutex<Lines>);
 #[derive(Default)]
 struct Lines {
     all: VecDeque<String>,
-    /// Number of lines at the end that have not been reported yet.
+    /// Number of last lines that have not been reported yet.
     untold: usize,
 }
 
@@ -161,7 +161,7 @@ unsafe extern "C" fn get_extension(_: *mut c_void, _: *const c_char, _: u64) -> 
 }
 
 impl Library {
-    /// Loads a library permanently, from a path that nothing else writes to.
+    /// Loads a library permanently from a path to which nothing else writes.
     ///
     /// # Errors
     /// If it cannot be loaded or a required function is missing.
@@ -218,7 +218,7 @@ impl Library {
     }
 }
 
-/// An empty table for the plugin to fill.
+/// An empty table, to be filled by the plugin.
 const EMPTY: RwApi = RwApi {
     size: size_of::<RwApi>() as u32,
     reserved: 0,

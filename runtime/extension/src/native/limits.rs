@@ -1,4 +1,4 @@
-//! Resource limits of a process that runs a plugin. A plugin that consumes memory or writes without end then
+//! Resource limits of a process that runs a plugin. A plugin that consumes memory or writes endlessly then
 //! harms only itself and not the machine.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

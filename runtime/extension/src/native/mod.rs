@@ -3,8 +3,8 @@
 //! is the module of a run, which checks every row, falls back, restarts and adopts newer builds.
 //!
 //! - Runs share a `Cell` for each module and compare a number in each step to detect a new build.
-//! - Rows are not filled with the built-in answer before a plugin is called, unless it requests that. The
-//!   built-in module replaces missing and invalid rows afterwards, which normally costs nothing.
+//! - Rows are not filled with the built-in answer before a plugin is called, unless the plugin requests this.
+//!   The built-in module replaces missing and invalid rows afterwards, which normally costs nothing.
 //! - A batch is split at fixed places (after 64 rows if steps may run in parallel, otherwise 1,024), so that
 //!   a fault affects the same rows with any number of threads.
 //! - A build is loaded once and never unloaded; a build that has faulted is loaded again.

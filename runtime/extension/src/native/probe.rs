@@ -1,4 +1,4 @@
-//! Tests a library in a child process before it is loaded into this one.
+//! Tests a library in a child process before it is loaded into this process.
 
 use super::backend::{Backend, Batch, bytes_of, bytes_of_mut};
 use super::in_process::InProcess;
@@ -27,8 +27,7 @@ const ROWS: usize = 8;
 
 /// Lets a child process load a library and call it once.
 ///
-/// # Errors
-/// If it failed, with a description for users.
+/// # Errors If the trial failed, with a description for users.
 pub(crate) fn probe(helper: &[OsString], library: &Path) -> Result<(), String> {
     // A word that the library cannot know and therefore cannot print itself.
     let nonce = nonce();
@@ -88,7 +87,7 @@ fn crash_text(status: std::process::ExitStatus) -> String {
     format!("Ended the process while loading ({status}). Not loaded.")
 }
 
-/// Returns a command for the helper program, if there is one, with a separate process group.
+/// Returns a command that runs the helper program, if there is one, in a separate process group.
 pub(crate) fn helper_program(helper: &[OsString]) -> Option<Command> {
     let (program, arguments) = helper.split_first()?;
     let mut command = Command::new(program);
@@ -114,7 +113,7 @@ pub(crate) fn helper_command(
     Some(command)
 }
 
-/// Creates a nonce for a child process, which proves that the child has reached its end by itself.
+/// Creates a nonce for a child process. It proves that the child itself has printed its last line.
 pub(crate) fn nonce() -> String {
     use std::hash::{BuildHasher, Hasher};
     let random = std::collections::hash_map::RandomState::new();

@@ -15,7 +15,7 @@ pub(crate) struct FlatRoads {
     pub(crate) lanelets: Vec<RwStrip>,
     pub(crate) successors: Vec<u32>,
     pub(crate) points: Vec<RwPoint>,
-    /// Version number, which differs if the roads do.
+    /// Version number. It differs if the roads differ.
     pub(crate) version: u64,
 }
 
@@ -73,7 +73,7 @@ impl FlatRoads {
     }
 }
 
-/// Returns the lanelets of an answer if they lead from the requested start to the goal.
+/// Returns the lanelets of an answer if they lead from the requested start to the requested goal.
 pub(crate) fn checked_route<'a>(
     roads: &FlatRoads,
     input: &PlannerInput,

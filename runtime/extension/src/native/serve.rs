@@ -41,12 +41,12 @@ pub(super) struct Layout {
     pub(super) status: usize,
     /// A [`StepHead`].
     pub(super) head: usize,
-    /// Memory used by the child, MiB, as eight bytes.
+    /// Memory used by the child, in MiB, stored as eight bytes.
     pub(super) used: usize,
     pub(super) size: usize,
 }
 
-/// Numbers of a step, stored as doubles, which are exact up to 2^53.
+/// Numbers of a step, stored as doubles. Integers are exact up to 2^53.
 // All have the same type, so that the head is a row like the others and needs no separate layout.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct StepHead {
@@ -59,7 +59,7 @@ pub(super) struct StepHead {
     pub(super) route: f64,
     pub(super) has_roads: f64,
     pub(super) by_pedals: f64,
-    /// Number of lanelets that were written (part of the answer). The next field states whether the
+    /// Number of lanelets that were written; part of the answer. The next field states whether the
     /// floating-point mode was changed.
     pub(super) route_length: f64,
     pub(super) changed_mode: f64,
@@ -239,8 +239,8 @@ pub(super) enum Reply {
     GivenUp,
 }
 
-/// Time limit of a call. The child enforces it, so that `cancelled` informs a call in progress, and an answer
-/// that is being sent is not lost.
+/// Time limit of a call. The child enforces it itself. A call in progress can therefore learn about it from
+/// `cancelled`, and an answer that is being sent is not lost.
 pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 /// Interval at which the duration of a call is checked.
 const LOOK: Duration = Duration::from_millis(20);
@@ -279,12 +279,12 @@ pub(super) fn read_message<T: DeserializeOwned>(
     Ok(Some(serde_json::from_slice(&body)?))
 }
 
-/// Number of times that a socket is polled before its reader sleeps. The polling takes about as long as
-/// waking up.
+/// Number of times that a socket is polled before its reader sleeps. Polling this often takes about as long
+/// as waking up.
 const LOOKS: u32 = 120;
 
-/// Polls briefly for a first byte without releasing the core, because an answer arrives sooner than a
-/// sleeping thread wakes up.
+/// Polls briefly for a first byte without releasing the core, because an answer usually arrives before a
+/// sleeping thread would wake up.
 fn look_before_sleeping(socket: &UnixStream) {
     use rustix::net::{RecvFlags, recv};
     for _ in 0..LOOKS {
@@ -309,7 +309,7 @@ struct Server {
 }
 
 /// Loads a library, creates an instance of a kind, and answers calls from standard input, which is a socket,
-/// until it is closed.
+/// until this socket is closed.
 ///
 /// # Errors
 /// If standard input is not a socket, or the shared memory does not exist.

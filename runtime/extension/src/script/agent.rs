@@ -17,7 +17,7 @@ const MOST_MEMORY: usize = 64;
 const LONGEST_TEXT: usize = 256;
 /// Maximum number of effects of one call.
 const MOST_EFFECTS: usize = 64;
-/// Search radius that costs an operation, m. The cost grows with the square of the radius.
+/// Search radius that costs one operation, m. The cost grows with the square of the radius.
 const LOOK_PER_OPERATION: f64 = 80.0;
 /// Maximum number of nodes whose signals an agent watches.
 const MOST_SIGNALS: usize = 16;
@@ -25,12 +25,11 @@ const MOST_SIGNALS: usize = 16;
 const MOST_NEAR: usize = 64;
 /// Cost of creating one [`Other`] for a script, in operations.
 pub(super) const OTHER: u64 = 4;
-/// Maximum length of a name, bytes, and maximum number of places, up to which suggestions are made after a
-/// typo.
+/// Maximum length of a name in bytes, and maximum number of places, for suggestions after a typo.
 const LONGEST_NAME: usize = 64;
 const MOST_COMPARED: usize = 1000;
 
-/// Lasting wishes that a script has for its agent.
+/// Lasting requests of a script for its agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Wants {
     /// Maximum speed, m/s.
@@ -45,7 +44,7 @@ pub(super) struct Wants {
     pub(super) overtakes_until: f64,
     pub(super) follows: Option<u64>,
     pub(super) flees: Option<u64>,
-    /// Lane of the road that the agent keeps to, by its OpenDRIVE id.
+    /// Lane of the road to which the agent keeps, by its OpenDRIVE id.
     pub(super) use_lane: Option<i8>,
     /// Minimum deceleration, m/s^2; 0 for none.
     pub(super) braking: f64,
@@ -54,8 +53,8 @@ pub(super) struct Wants {
     pub(super) ignores_law: bool,
     /// Offset to the left of the lane's centre line, m.
     pub(super) lane_offset: f64,
-    /// Offset to the left and distance of a pull-over, m. It starts as soon as there is no junction within
-    /// that distance.
+    /// Offset to the left and distance of a pull-over, m. The pull-over starts as soon as there is no
+    /// junction within that distance.
     pub(super) pulls_over: Option<(f64, f64)>,
 }
 
@@ -132,39 +131,39 @@ impl std::fmt::Display for Wants {
 pub(super) struct Content {
     pub(super) id: u64,
     pub(super) time: f64,
-    /// Seed of random numbers, which is combined with the number of values drawn so far.
+    /// Seed of random numbers. It is combined with the number of values drawn so far.
     pub(super) seed: u64,
     pub(super) drawn: u64,
     pub(super) input: BehaviourInput,
     pub(super) facts: Option<AgentFacts>,
     pub(super) scene: Option<Arc<Surroundings>>,
     pub(super) parameters: Vec<(&'static str, f64)>,
-    /// Memory, kept as long as the agent exists, even if the script changes.
+    /// Memory of the agent. It is kept as long as the agent exists, even if the script changes.
     pub(super) memory: BTreeMap<ImmutableString, Dynamic>,
     pub(super) wants: Wants,
     pub(super) effects: Vec<Effect>,
-    /// Whether the agent got a destination during this call.
+    /// Whether the agent has received a destination during this call.
     pub(super) has_new_goal: bool,
-    /// Whether the agent is invented for a rehearsal, in which any place exists.
+    /// Whether the agent is invented for a rehearsal. Any place name is then accepted.
     pub(super) is_made_up: bool,
     pub(super) has_started: bool,
-    /// Number of full periods of standing that have been reported to the script.
+    /// Number of full periods of standing that have already been reported to the script.
     pub(super) told_blocked: u32,
-    /// Agents that were near at the last call, sorted by id.
+    /// Agents that were near during the last call, sorted by id.
     pub(super) near: Vec<u64>,
     /// Number of consecutive calls in which the script faulted.
     pub(super) faults: u32,
     /// Number of collisions in which the agent was involved.
     pub(super) collisions: u32,
-    /// Conditions that have occurred once, and times of the last occurrence of periodic ones, s.
+    /// Conditions that have already occurred once, and times at which periodic conditions last occurred, s.
     pub(super) once: BTreeSet<String>,
     pub(super) every: BTreeMap<String, f64>,
-    /// Last reported stage of each watched signal, and of the signals ahead, by node.
+    /// Last reported stage of each watched signal and of the signals ahead, by node.
     pub(super) stages: BTreeMap<u32, u32>,
     pub(super) stage_ahead: Option<(u32, u32)>,
 }
 
-/// Handle of an agent for its script, so that changes by the script apply to the agent itself.
+/// Handle of an agent for its script. Changes by the script apply to the agent itself.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Agent(Arc<Mutex<Content>>);
 
@@ -203,7 +202,7 @@ enum Value {
     Text(String),
 }
 
-/// Everything that a script remembers about an agent between calls, in the form in which it is saved.
+/// Everything that a script remembers about an agent between calls, in the form used in saves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Remembered {
     memory: BTreeMap<String, Value>,
@@ -295,7 +294,7 @@ impl Agent {
         Memory(self.clone())
     }
 
-    /// Requests an effect. Returns whether it was accepted, because the number of effects per call is
+    /// Requests an effect. Returns whether the request was accepted; the number of effects per call is
     /// limited.
     pub(super) fn ask(&self, effect: Effect) -> bool {
         let mut content = self.content();
@@ -389,8 +388,8 @@ impl Agent {
         Ok(true)
     }
 
-    /// Returns whether the given number of seconds has passed since this last returned true. Returns true the
-    /// first time.
+    /// Returns whether the given number of seconds has passed since this function last returned true for the
+    /// name. Returns true the first time.
     pub(super) fn every(&self, name: &str, seconds: f64) -> Result<bool, String> {
         let mut content = self.content();
         let now = content.time;
@@ -450,7 +449,7 @@ impl Agent {
         new
     }
 
-    /// Returns a random position in the middle of a lane, or the agent's own position if there are no lanes.
+    /// Returns a random position in the middle of a lane, or the position of the agent if there are no lanes.
     pub(super) fn random_place(&self) -> DVec2 {
         // Drawn before the lock, which `random` takes itself. Always drawn, so that later numbers do not
         // depend on whether there are lanes.

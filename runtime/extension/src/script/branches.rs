@@ -5,7 +5,7 @@
 
 use rhai::{AST, ASTNode, Expr, Position, Stmt, StmtBlock};
 
-/// An `if` whose branch is decided, with the positions of its keyword and its body.
+/// An `if` with the chosen branch, and the positions of its keyword and its body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Choice {
     word: Position,
@@ -13,8 +13,8 @@ pub(super) struct Choice {
     takes_body: bool,
 }
 
-/// Returns the decisions that lead into each branch of each `if`. These are the decisions for the enclosing
-/// branches, and for the `if` itself in both directions.
+/// Returns, for each branch of each `if`, the decisions that lead into it: those for the enclosing branches,
+/// and that for the `if` itself.
 pub(super) fn choices(ast: &AST) -> Vec<Vec<Choice>> {
     let mut all: Vec<Vec<Choice>> = Vec::new();
     ast.walk(&mut |path| {
@@ -86,7 +86,8 @@ pub(super) fn with_choices(text: &str, plan: &[Choice]) -> Option<String> {
     Some(decided)
 }
 
-/// Returns a constant that is as long as a condition, or slightly longer, and has as many lines.
+/// Returns a constant of the same length as a condition, or slightly longer, and with the same number of
+/// lines.
 fn decided_condition(condition: &str, takes_body: bool) -> String {
     let word = if takes_body { " true " } else { " false " };
     let blank = |letter: char| if letter == '\n' { '\n' } else { ' ' };

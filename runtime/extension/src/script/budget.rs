@@ -1,6 +1,6 @@
 //! Budget of a script call. It is counted in operations and never measured in time, so that the result does
 //! not depend on the load of the machine. Calls whose work grows with the size of their arguments are charged
-//! for it.
+//! for this work.
 
 use super::agent::Other;
 use super::compile::STANDARD;
@@ -18,8 +18,9 @@ use std::sync::OnceLock;
 // This is about a millisecond for a slow call. With a time limit, a busy machine would stop other scripts
 // than an idle one, and the same run would give another result.
 pub(super) const OPERATIONS: u64 = 20_000;
-/// Cost in operations of an array element and of a map entry, and number of text bytes per operation, for
-/// calls that process all of them. An operation takes about 0.05 us, and a comparison of elements 0.2 us.
+/// Costs in operations of an array element and of a map entry, and number of text bytes per operation, in
+/// calls that process all elements, entries or bytes. An operation takes about 0.05 us, and a comparison of
+/// elements 0.2 us.
 const ELEMENT: u64 = 4;
 const ENTRY: u64 = 8;
 const BYTES: u64 = 4;
@@ -87,8 +88,8 @@ fn limit_sizes(engine: &mut Engine) {
     engine.set_max_map_size(64);
 }
 
-/// Makes an engine charge for each call of a library function whose work grows with its arguments, before the
-/// call.
+/// Makes an engine charge for calls of library functions whose work grows with their arguments. The charge is
+/// made before the call.
 fn charge_for_sizes(engine: &mut Engine) {
     let (array, map) = (TypeId::of::<Array>(), TypeId::of::<Map>());
     let text = TypeId::of::<ImmutableString>();

@@ -29,7 +29,8 @@ pub const LONGEST_SCRIPT: u64 = 256 * 1024;
 /// Fixed seed of Rhai's hashing, so that runs do not differ.
 const HASHING: [u64; 4] = [0x526f_6164, 0x7772_6967, 0x6874_2e31, 0x2e30_0000];
 
-/// Number of characters of a line that an error shows, which is a little more than a usual line in an editor.
+/// Number of characters of a line that are shown in an error. It is slightly more than the usual line length
+/// in an editor.
 const SHOWN: usize = 120;
 /// Number of those characters before the position of the error.
 const SHOWN_BEFORE: usize = 80;
@@ -69,7 +70,7 @@ impl std::fmt::Display for ScriptError {
 
 impl ScriptError {
     /// Returns the line, truncated around the column if it is long, and the number of characters before the
-    /// column in the result. A script can be a single line of 256 KiB.
+    /// column in the returned text. A script can be a single line of 256 KiB.
     fn excerpt(&self) -> (String, usize) {
         let column = self.column.saturating_sub(1);
         let length = self.line_text.chars().count();
@@ -86,7 +87,7 @@ impl ScriptError {
         (shown, column - first + before.chars().count())
     }
 
-    /// Returns the same error with its line taken from another version of the text.
+    /// Returns the same error, with its line taken from another version of the text.
     pub(super) fn in_text(self, text: &str) -> Self {
         let at = match (self.line, u16::try_from(self.column)) {
             (0, _) | (_, Err(_)) => return self,
@@ -189,7 +190,7 @@ pub struct Compiled {
     pub(super) handlers: Handlers,
     /// Kind of the script: a behaviour, or a signal controller.
     pub(super) kind: ModuleKind,
-    /// Whether the script may look up signals that are not ahead of its agents.
+    /// Whether the script may access signals that are not ahead of its agents.
     pub(super) looks_at_signals: bool,
     /// Parameters that the script declares.
     pub parameters: &'static [ParameterInfo],
@@ -202,11 +203,11 @@ pub struct Compiled {
     modules: BTreeMap<String, rhai::Shared<Module>>,
 }
 
-/// Rhai's standard functions. There are thousands, and all engines share them.
+/// Rhai's standard functions. All engines share them, because there are thousands.
 pub(super) static STANDARD: LazyLock<StandardPackage> = LazyLock::new(StandardPackage::new);
 
-/// Creates an engine with the limits and the API of scripts, and a list in which it collects their
-/// parameters.
+/// Creates an engine with the limits and the API of scripts. It adds the parameters declared by a script to
+/// `parameters`.
 pub(super) fn engine(parameters: Parameters) -> Engine {
     // Takes effect once per process; later calls change nothing.
     let _ = rhai::config::hashing::set_hashing_seed(Some(HASHING));
@@ -258,7 +259,7 @@ pub fn compile(file: &str, text: &str, folder: Option<&Path>) -> Result<Compiled
     Ok(compiled)
 }
 
-/// Compiles a script that is known to be complete, without calling its handlers.
+/// Compiles a script that is known to be complete. Its handlers are not called as a trial.
 ///
 /// # Errors
 /// Same as for [`compile`].
@@ -433,7 +434,7 @@ fn first_loop(ast: &AST) -> Position {
 }
 
 impl Compiled {
-    /// Whether the script has a function with this name and number of arguments.
+    /// Whether the script has a function with this name and number of parameters.
     pub(super) fn has(&self, name: &str, arguments: usize) -> bool {
         let mut functions = self.ast.iter_functions();
         functions.any(|f| f.name == name && f.params.len() == arguments)
@@ -496,7 +497,8 @@ enum ImportError {
 struct Imported {
     files: Vec<PathBuf>,
     modules: BTreeMap<String, rhai::Shared<Module>>,
-    /// Hash of the script's text and of all imports, because a script changes when its imports do.
+    /// Hash of the script's text and of all its imports, because a change of an import also changes the
+    /// script.
     hash: String,
 }
 

@@ -1,15 +1,14 @@
 //! Cost of copying values.
 //!
 //! Rhai counts reading a variable of any size as one operation, but reading may copy all of it. A script that
-//! repeatedly copies its latest result doubles it each time. Copies are therefore charged by size, so that no
-//! call can create more than its budget allows.
+//! repeatedly appends its latest result to itself doubles it each time. Copies are therefore charged by size,
+//! so that no call can create more data than its budget allows.
 
 use super::budget::charge;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map};
 use std::collections::BTreeMap;
 
-/// Maximum number of arguments that `curry` binds to a function pointer, which equals the limit of
-/// parameters.
+/// Maximum number of arguments that `curry` binds to a function pointer. It equals the limit of parameters.
 const MOST_BOUND: usize = 64;
 /// Maximum nesting depth of values. Copying or dropping deeper values would exhaust the stack.
 const DEEPEST: usize = 64;
@@ -17,13 +16,14 @@ const DEEPEST: usize = 64;
 const MOST_OF_CONSTANT: u64 = 32;
 
 /// Number of cost units per operation. Copying a number costs one unit and takes about 3 ns, while an
-/// operation takes 50 ns. A read does not always copy, so it is charged a quarter of the cost.
+/// operation takes 50 ns. A read does not always copy the value, so it is charged a quarter of the cost of a
+/// copy.
 const PARTS: u64 = 64;
-/// Cost units of a text or shared value, which is reference-counted.
+/// Cost units of a reference-counted value, which is a text or a shared value.
 const REFERENCE: u64 = 2;
 /// Cost units of a map entry in addition to its value.
 const ENTRY: u64 = 8;
-/// Cost units of a value with its own allocation, such as a host object, an array, or a bound argument.
+/// Cost units of a value with a separate allocation, such as a host object, an array, or a bound argument.
 const PLACE: u64 = 16;
 
 /// A value that is too complex to be copied.
@@ -63,8 +63,8 @@ pub(super) fn charge_copies(engine: &mut Engine, constants: BTreeMap<String, u64
 
 /// Returns the cost of reading a constant of a script, in operations.
 ///
-/// # Errors
-/// If the constant is too large, because every function of the script can read it in every operation.
+/// # Errors If the constant is too large, because any function of the script could read it in every
+/// operation.
 pub(super) fn cost_of_constant(name: &str, value: &Dynamic) -> Result<u64, Box<EvalAltResult>> {
     let cost = cost_of_copy(value)?;
     if cost > MOST_OF_CONSTANT {

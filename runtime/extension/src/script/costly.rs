@@ -1,4 +1,4 @@
-//! Tests with scripts that try to do more work than they are charged for. Their cost is measured in copies of
+//! Tests with scripts that try to do more work than they are charged for. The work is measured in copies of
 //! values, because time depends on the machine.
 
 use super::budget::{OPERATIONS, begin_call, charged, limit};
@@ -26,14 +26,15 @@ impl Clone for Counted {
     }
 }
 
-/// Maximum number of copies in a call that reads all values from variables. That is four values per
-/// operation, each of which is copied up to four times while it is passed into a function and returned.
+/// Maximum number of copies in a call that reads all values from variables: four values per operation, each
+/// copied up to four times while it is passed to a function and returned.
 const MOST: u64 = 16 * OPERATIONS;
 /// Maximum number of copies in a call that copies `this`, for which Rhai has no hook. Its value has at most
 /// 256 elements.
 const MOST_OF_THIS: u64 = 256 * OPERATIONS;
 
-/// Beginning of each script: a counted value, a list and a map of it, and a function that binds 60 arguments.
+/// Beginning of each script: a counted value, a list and a map that contain it, and a function that binds 60
+/// arguments.
 const BEFORE: &str = "
     fn same(x) { x }
     fn hold() { let t = this; }

@@ -3,9 +3,9 @@
 //!
 //! Handlers are called in two consistent situations, with and without other vehicles on the road. Then each
 //! branch of each `if` is taken once, regardless of its condition (`branches.rs`). A forced branch may
-//! contradict the guard in its condition, so only errors count that no value of the same type could avoid.
-//! Values that may be missing, such as a leader or an entry of the memory, are searched for in the text
-//! (`missing.rs`).
+//! contradict the guard in its condition. Therefore, an error counts only if no value of the same type could
+//! avoid it. Values that may be missing, such as a leader or an entry of the memory, are searched for in the
+//! text (`missing.rs`).
 
 use super::branches::{Choice, choices, with_choices};
 use super::compile::{Compiled, ScriptError, compile_unplayed, runtime_error};
@@ -15,10 +15,12 @@ use super::signal_logic::DECIDE;
 use rhai::{Dynamic, EvalAltResult};
 use std::path::Path;
 
-/// Maximum number of branches that are taken. A very large script could require thousands of calls.
+/// Maximum number of branches that are taken. For a very large script, all branches could require thousands
+/// of calls.
 const MOST_BRANCHES: usize = 400;
 
-/// Prefixes of messages about values of the wrong type or unknown words, which occur with any condition.
+/// Prefixes of messages about values of the wrong type or unknown words. These errors occur regardless of
+/// conditions.
 const CERTAIN: [&str; 2] = ["a number is needed here", "an agent or its id is needed"];
 /// Fragments of such messages.
 const CERTAIN_WITHIN: [&str; 3] = [
@@ -44,7 +46,8 @@ pub fn faults(compiled: &Compiled, folder: Option<&Path>) -> Vec<ScriptError> {
     found
 }
 
-/// Plays a script with the branches of a plan, and records errors that the plan cannot have caused.
+/// Calls the handlers of a script with the branches of a plan, and records errors that the plan cannot have
+/// caused.
 fn take_branch(
     compiled: &Compiled,
     plan: &[Choice],
@@ -90,7 +93,7 @@ fn play(
     }
 }
 
-/// Returns an error for a wrong answer of a signal script, at its function.
+/// Returns the error for a wrong answer of a signal script, at the position of its function.
 fn wrong_answer(compiled: &Compiled, answer: &Dynamic) -> Option<ScriptError> {
     if answer.is_unit() || answer.is_int() {
         return None;

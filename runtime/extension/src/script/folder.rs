@@ -1,4 +1,4 @@
-//! The available scripts, which are shipped with the program or found in folders.
+//! The available scripts: those that are shipped with the program, and those found in folders.
 
 use super::compile::{Compiled, LONGEST_SCRIPT, ScriptError, compile};
 use super::logic::ScriptLogic;
@@ -18,13 +18,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Extension of scripts. The id of a script is its path in its folder, including the extension.
+/// Extension of scripts. The id of a script is its path relative to its folder, including the extension.
 pub const SCRIPT_ENDING: &str = "rhai";
 /// Name of the function in which a script chooses modules.
 const CHOOSES: &str = "use_module";
 /// Maximum depth of scripts below their folder.
 const DEPTH: usize = 4;
-/// Built-in behaviour that scripts modify.
+/// Built-in behaviour whose answers are modified by scripts.
 const BASE: &str = "lane_keeper";
 
 macro_rules! shipped {
@@ -70,7 +70,7 @@ struct CellState {
     times: CallTimes,
 }
 
-/// Shared state of a script with its last valid version, which runs use.
+/// Shared state of a script. It contains the last valid version, which is used in runs.
 pub(super) struct ScriptCell {
     pub(super) id: &'static str,
     version: AtomicU64,
@@ -86,7 +86,7 @@ pub struct ScriptRow {
     pub path: Option<PathBuf>,
     /// Text of the script as last read.
     pub text: String,
-    /// Mistake in the text. If there is one, the previous version keeps running.
+    /// Mistake in the text, if any. The previous version then keeps running.
     pub error: Option<ScriptError>,
     /// Number of versions that have been active.
     pub generation: u32,
@@ -383,8 +383,8 @@ impl Scripts {
         catalog.cells.values().map(row).collect()
     }
 
-    /// Returns the path to which a script is written. This is its own file, or a file in the first folder,
-    /// which takes precedence over shipped scripts.
+    /// Returns the path to which a script is written. This is the file of the script if there is one,
+    /// otherwise a file in the first folder, which takes precedence over shipped scripts.
     pub fn place_of(&self, id: &str) -> Option<PathBuf> {
         let cell = self.catalog().cells.get(id).cloned();
         let own = cell.and_then(|cell| cell.state().path.clone());

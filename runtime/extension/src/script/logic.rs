@@ -29,7 +29,7 @@ const ROUTE_FIRST: f64 = 150.0;
 pub(super) const MOST_FAULTS: u32 = 20;
 
 /// A behaviour in a run whose answers come from a script. It is based on the built-in behaviour, which
-/// provides everything that the script does not request.
+/// decides everything that the script leaves open.
 pub(super) struct ScriptLogic {
     version: Version,
     base: Module<dyn Behaviour>,
@@ -38,7 +38,7 @@ pub(super) struct ScriptLogic {
     failures: Failures,
 }
 
-/// Reason given if a script has no version that can run, so that the built-in behaviour is used.
+/// Reason given if the built-in behaviour is used because no version of the script can run.
 pub(super) const OFF: &str = "the script is off";
 
 impl ScriptLogic {
@@ -154,7 +154,7 @@ fn run(compiled: &Compiled, agent: &Agent, letters: Vec<Mail>) -> Result<(), Scr
     call(compiled, "behave", (agent.clone(),))
 }
 
-/// Calls the handler for a message. Messages of the host have their own handlers.
+/// Calls the handler for a message. There are separate handlers for messages of the host.
 fn deliver(compiled: &Compiled, agent: &Agent, letter: Mail) -> Result<(), ScriptError> {
     let handlers = compiled.handlers;
     match letter.topic.as_str() {
@@ -207,8 +207,8 @@ fn is_newly_blocked(agent: &Agent) -> bool {
 }
 
 impl Content {
-    /// Counts consecutive calls with faults. Returns a message when there are too many, and then disables the
-    /// script and its wishes for this agent.
+    /// Counts consecutive calls with faults. If there are too many, disables the script and its requests for
+    /// this agent, and returns a message.
     fn count_faults(&mut self, has_faulted: bool) -> Option<String> {
         if self.faults >= MOST_FAULTS {
             return None;
@@ -223,13 +223,13 @@ impl Content {
         })
     }
 
-    /// Whether the agent stands because the script requests it.
+    /// Whether the agent stands because the script has requested it.
     fn is_held(&self) -> bool {
         let wants = &self.wants;
         wants.is_stopped || self.time < wants.waits_until || wants.braking > 0.0
     }
 
-    /// Applies the wishes of the script to the answer of the built-in behaviour.
+    /// Applies the requests of the script to the answer of the built-in behaviour.
     fn shape(&mut self, output: &mut BehaviourOutput) {
         let wants = &self.wants;
         output.speed_factor = (output.speed_factor * wants.speed_factor).clamp(0.0, 2.0);
@@ -277,8 +277,8 @@ impl Content {
         }
     }
 
-    /// Requests the pull-over in each call until it has begun, because the world refuses it while a junction
-    /// lies within the distance of the pull-over.
+    /// Requests the pull-over in each call until it has begun. The world refuses it while there is a junction
+    /// within its distance.
     fn pull_over(&mut self) {
         let Some((offset, within)) = self.wants.pulls_over else {
             return;
@@ -445,7 +445,7 @@ impl Behaviour for ScriptLogic {
 }
 
 /// Returns the side on which a lane lies in the driving direction. Lanes with negative ids run along the road
-/// and are counted to the right, and those with positive ids run in the opposite direction.
+/// and are counted to the right. Lanes with positive ids run in the opposite direction.
 fn side_of(own: i8, wanted: i8) -> f64 {
     // Beyond the reference line, traffic is oncoming.
     if own == 0 || own.signum() != wanted.signum() {

@@ -1,4 +1,4 @@
-//! Checks before a script runs how it uses its arguments. Detects unknown members, read-only properties,
+//! Checks how a script uses its arguments before it runs. Detects unknown members, read-only properties,
 //! handlers with wrong parameters, and unknown words.
 //!
 //! Types are propagated from the parameters of handlers through variables, loops and calls of the script's
@@ -53,7 +53,7 @@ struct Checker<'a> {
     functions: Vec<Function>,
     parameters: &'a [ParameterInfo],
     found: Vec<Mistake>,
-    /// Whether a variable that may also have an unknown value counts as unknown.
+    /// Whether a variable counts as unknown if it may have an unknown value.
     is_strict: bool,
     /// Whether mistakes are recorded in addition to types.
     is_last: bool,

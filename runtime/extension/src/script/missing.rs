@@ -4,16 +4,16 @@ use super::compile::{Compiled, ScriptError};
 use rhai::{ASTFlags, ASTNode, BinaryExpr, Expr, Position, Stmt};
 use std::collections::BTreeSet;
 
-/// Members of agents that may be `()`, each with the situation in which that is the case.
+/// Members of agents that may be `()`, each with a description of when this is the case.
 const MAYBE: [(&str, &str); 3] = [
     ("leader", "no vehicle is ahead"),
     ("follower", "no vehicle follows"),
     ("find", "no agent with this id drives"),
 ];
-/// Numbers that can also tell a script whether there is a leader.
+/// Numbers by which a script can also find out whether there is a leader.
 const OF_LEADER: [&str; 2] = ["leader_gap", "leader_speed"];
 
-/// Returns the uses of values that may be missing and that the script does not check first.
+/// Returns the uses of values that may be missing and that the script has not checked before.
 pub(super) fn missing(compiled: &Compiled) -> Vec<ScriptError> {
     let mut finder = Finder::default();
     compiled.ast.walk(&mut |path| {
@@ -58,11 +58,11 @@ fn order(at: Position) -> (Option<usize>, Option<usize>) {
 struct Finder {
     /// Uses of values that may be missing, each with the member and its position.
     used: Vec<(&'static str, Position)>,
-    /// Expressions that are compared with (), and numbers about the leader, with their positions.
+    /// Expressions that are compared with `()`, and numbers that depend on the leader, with their positions.
     asked: Vec<(String, Position)>,
-    /// Names in the memory that are set.
+    /// Names in the memory that are assigned.
     remembered: BTreeSet<String>,
-    /// Whether any name may be set, by an index.
+    /// Whether any name may be assigned, because an index is used.
     remembers_any: bool,
     /// Names in the memory that are incremented or decremented.
     counted: Vec<(String, Position)>,
@@ -102,8 +102,8 @@ impl Finder {
         }
     }
 
-    /// Checks the use of a member of a value that may be missing, such as `agent.leader.speed`. `?.` checks
-    /// by itself.
+    /// Checks the use of a member of a value that may be missing, such as `agent.leader.speed`. The operator
+    /// `?.` includes the check.
     fn look_at_member(&mut self, parts: &BinaryExpr, flags: ASTFlags, at: Position) {
         if flags.contains(ASTFlags::NEGATED) {
             return;

@@ -1,4 +1,4 @@
-//! Calls of a script's handlers without any effect. They test a script before agents depend on it, and show
+//! Calls of a script's handlers that have no effects. They test a script before agents depend on it, and show
 //! authors what a handler does.
 
 use super::agent::{Agent, Mail, Other, Remembered};
@@ -14,17 +14,17 @@ use roadwright_plugin_api::{BehaviourInput, NOTHING};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Maximum distance of the other agent that handlers receive, m.
+/// Maximum distance of the other agent that is passed to handlers, m.
 const NEAREST: f64 = 500.0;
 
 /// Result of calling a handler.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rehearsal {
-    /// Effects that were requested apart from wishes, in order.
+    /// Requested effects in order, apart from the lasting requests for the agent.
     pub effects: Vec<Effect>,
     /// Memory of the agent after the call, by name.
     pub memory: Vec<(String, String)>,
-    /// Wishes after the call, as text.
+    /// Lasting requests for the agent after the call, as text.
     pub wishes: String,
 }
 
@@ -34,8 +34,8 @@ pub enum Subject {
     /// An invented agent with the given id, which drives at 8 m/s on a free road with another agent 10 m
     /// ahead.
     MadeUp(u64),
-    /// An agent of a run in its current state. It keeps its memory if its behaviour is the script with this
-    /// id.
+    /// An agent of a run in its current state. The agent keeps its memory if its behaviour is the called
+    /// script.
     Driving {
         /// Input that its behaviour would receive.
         view: Box<BehaviourView>,
@@ -47,7 +47,7 @@ pub enum Subject {
 /// Other vehicles around an invented agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Company {
-    /// A vehicle 10 m ahead, from rear axle to rear axle, and one 10 m behind.
+    /// A vehicle 10 m ahead, measured from rear axle to rear axle, and another one 10 m behind.
     Others,
     /// An empty road.
     Nobody,
@@ -322,7 +322,7 @@ impl Compiled {
     }
 }
 
-/// Returns the handlers of a script in the order in which they are tried, starting with `on_start`.
+/// Returns the handlers of a script in the order of the trial, which starts with `on_start`.
 pub(super) fn handlers(compiled: &Compiled) -> Vec<&'static str> {
     let (first, rest): (Vec<_>, Vec<_>) = compiled
         .handlers()

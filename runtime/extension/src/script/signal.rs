@@ -6,14 +6,14 @@ use roadwright_scenario::RoadId;
 use roadwright_scenario::junction::{Light, StageTimes, Turn};
 use std::sync::Arc;
 
-/// Longest time for which a stage can be held, s. The host enforces it too.
+/// Longest time for which a stage can be held, s. The host enforces this limit as well.
 pub(super) const LONGEST_HOLD: f64 = 120.0;
 
 /// Signals as a script sees them.
 #[derive(Debug, Clone)]
 pub(super) struct Signal {
     pub(super) facts: Arc<SignalFacts>,
-    /// Node by which the agent looked up the signals.
+    /// Node that the agent used to look up the signals.
     pub(super) node: u32,
     /// The agent that looks at the signals or, for a signal controller, the object that holds its memory.
     pub(super) own: Agent,

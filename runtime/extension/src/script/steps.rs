@@ -1,5 +1,5 @@
-//! Stepping through a handler. It runs once, and each statement is recorded with the values at that moment,
-//! so that the user can step forwards and backwards.
+//! Stepping through a handler. The handler runs once, and each statement is recorded with the current values.
+//! The user can then step forwards and backwards.
 
 use super::agent::{Agent, Mail, Other};
 use super::compile::{Compiled, ScriptError, compile};
@@ -17,7 +17,7 @@ const MOST_STEPS: usize = 2_000;
 /// Maximum length of a value, in characters.
 const LONGEST_VALUE: usize = 120;
 
-/// A statement that a handler has reached and not yet executed.
+/// A statement that a handler has reached but not executed yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ScriptStep {
     /// Line, from 1.
@@ -30,7 +30,7 @@ pub struct ScriptStep {
     pub values: BTreeMap<String, String>,
     /// Memory of the agent, by name.
     pub memory: BTreeMap<String, String>,
-    /// Wishes of the agent, as text.
+    /// Lasting requests for the agent, as text.
     pub wishes: String,
 }
 
@@ -110,7 +110,7 @@ impl Recorder {
 }
 
 impl ScriptStep {
-    /// Returns the variables and the memory, as `memory.NAME`, by name.
+    /// Returns the variables by name, and the memory by names of the form `memory.NAME`.
     pub fn all_values(&self) -> BTreeMap<String, String> {
         let memory = self.memory.iter();
         let memory = memory.map(|(name, value)| (format!("memory.{name}"), value.clone()));

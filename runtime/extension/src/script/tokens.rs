@@ -58,8 +58,8 @@ fn name_of(tokens: &mut Tokens<'_>) -> Option<(String, Position)> {
     }
 }
 
-/// Returns the number of names separated by commas, and the token after them. Stops counting soon after the
-/// limit, because the rest does not matter.
+/// Returns the number of names separated by commas, and the token after them. Counting stops soon after the
+/// limit, because the exact number no longer matters.
 fn count_parameters(tokens: &mut Tokens<'_>) -> (usize, Option<(Token, Position)>) {
     let mut count = 0;
     loop {
@@ -74,7 +74,8 @@ fn count_parameters(tokens: &mut Tokens<'_>) -> (usize, Option<(Token, Position)
     }
 }
 
-/// Whether a token can be the end of a value. A closing brace usually ends a block instead.
+/// Whether a token can be the end of a value. A closing brace does not count, because it usually ends a
+/// block.
 fn is_value(token: &Token) -> bool {
     matches!(
         token,

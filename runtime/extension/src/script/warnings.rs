@@ -37,14 +37,14 @@ const SETTINGS: [(&str, f64, f64, &str); 3] = [
     ("desired_speed", 0.0, 100.0, "m/s; 100 m/s are 360 km/h"),
     ("lane_offset", -5.0, 5.0, "m; no lane is wider than 10 m"),
 ];
-/// Desired speed which means that the behaviour has no wish.
+/// Desired speed that stands for no request.
 const NO_WISH: f64 = 1_000_000.0;
 
 /// The environment in which a script is checked.
 pub struct Surroundings<'a> {
     /// Modules that a script can choose.
     pub registry: &'a Registry,
-    /// Ids of plugins that may not run yet, about which nothing else is known.
+    /// Ids of plugins that may not run yet. Nothing else is known about them.
     pub plugins: &'a [String],
     /// Texts of the other scripts in its folder, whose messages it can receive.
     pub others: &'a [String],
@@ -84,7 +84,7 @@ impl ScenarioNames {
         }
     }
 
-    /// Returns the names in either.
+    /// Returns the names that are in either of the two.
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
         self.vehicles.extend(other.vehicles);
@@ -130,12 +130,12 @@ struct Finder<'a> {
     registry: &'a Registry,
     plugins: &'a [String],
     scenario: Option<&'a ScenarioNames>,
-    /// Variables that hold the aspect of a signal.
+    /// Variables that contain the aspect of a signal.
     lights: BTreeSet<String>,
     found: Vec<(Position, String)>,
     /// Topics with which messages are compared.
     heard: Vec<(Position, String)>,
-    /// Topics that are sent; `None` if that cannot be known.
+    /// Topics that are sent; `None` if they cannot be determined.
     sent: Option<BTreeSet<String>>,
 }
 

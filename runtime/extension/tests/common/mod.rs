@@ -64,7 +64,7 @@ pub fn c_plugin(folder: &Path, name: &str, definitions: &[&str], flags: &[&str])
     library
 }
 
-/// A host with its own folders.
+/// A host with separate folders.
 pub struct Bench {
     pub folder: TempDir,
     pub host: Option<Host>,
@@ -154,7 +154,7 @@ impl Bench {
         World::new(scenario, &self.host().registry(), &options).unwrap()
     }
 
-    /// Row of a module in the table.
+    /// Returns the row of a module in the table.
     pub fn row(&self, id: &str) -> roadwright_extension::ModuleRow {
         let rows = self.host().modules();
         rows.into_iter().find(|row| row.id == id).unwrap()
@@ -179,7 +179,7 @@ pub fn run(world: &mut World, seconds: f64) {
     }
 }
 
-/// Waits until a condition holds, for at most ten seconds.
+/// Waits for at most ten seconds until a condition holds.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {

@@ -10,8 +10,8 @@ use roadwright_scenario::{
 };
 use roadwright_simulation::{RunOptions, Status, VehicleRecord, World};
 
-/// A straight road of 1,000 m to the east with two lanes in each direction. On its right lane are cars, 20 m
-/// apart and the first at 100 m, which are driven by a script with a controller.
+/// A straight road of 1,000 m to the east with two lanes in each direction. Cars driven by a script with a
+/// controller stand on the right lane, 20 m apart, the first one at 100 m.
 pub(crate) struct Road {
     pub(crate) bench: Bench,
     pub(crate) scenario: Scenario,

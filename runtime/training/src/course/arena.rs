@@ -3,8 +3,8 @@
 //! [Gerdelan 2011], section 9.4: a vehicle starts on a circle with a radius of 300 m around its goal, at a
 //! random point and with a random heading. It drives over hills and between trees and buildings of many sizes
 //! to the goal among the three largest buildings. A drive ends within 6 m of the goal or after 3 minutes. As
-//! in the source, the arena itself is the same for all seeds, which only determine the position and heading
-//! of the start. The hills are only visual and slow down no vehicle.
+//! in the source, the arena itself is the same for all seeds; they only determine the position and heading of
+//! the start. The hills are only visual and do not slow down vehicles.
 
 use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind};

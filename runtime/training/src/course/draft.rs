@@ -7,13 +7,13 @@ use roadwright_scenario::{
     About, Agent, AgentId, Edit, EditError, Obstacle, Place, Scenario, Settings, Shape, Stack,
 };
 
-/// Time step of courses on open ground, s. The controllers run at the same 30 Hz.
+/// Time step of courses on open ground, s. The controllers run at the same rate of 30 Hz.
 const TIME_STEP: f64 = 1.0 / 30.0;
 
 /// A trip of an agent whose vehicle and driver are not assigned yet.
 pub(super) struct Trip {
     pub(super) start: Place,
-    /// Whether the start is the position of the vehicle's middle instead of its rear axle.
+    /// Whether the start is given by the middle of the vehicle instead of its rear axle.
     pub(super) starts_by_middle: bool,
     pub(super) via: Vec<Place>,
     pub(super) destination: Place,
@@ -65,7 +65,7 @@ impl Draft {
         self.add_obstacle(name, shape, height, None);
     }
 
-    /// Adds an obstacle with a mass in kg that can be pushed.
+    /// Adds a loose obstacle with a mass in kg. It can be pushed.
     pub(super) fn loose_obstacle(&mut self, name: &str, shape: Shape, height: f64, mass: f64) {
         self.add_obstacle(name, shape, height, Some(mass));
     }
@@ -91,8 +91,8 @@ impl Draft {
         self.apply(Edit::Settings(Settings { seed, ..settings }));
     }
 
-    /// Applies the run settings of a setup to the scenario. Like the options of a run, they apply to all
-    /// agents.
+    /// Applies the run settings of a setup to the scenario. They apply to all agents, like the options of a
+    /// run.
     pub(super) fn set_run(&mut self, seed: u64, setup: &Setup) {
         let settings = self.scenario.settings();
         let dt = setup.dt.unwrap_or(settings.dt.get());

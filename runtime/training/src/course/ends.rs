@@ -4,7 +4,7 @@ use roadwright_scenario::DynamicsLevel;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Interval of simulated time between checks for the end of a drive, s.
+/// Interval between checks for the end of a drive in simulated time, s.
 pub(crate) const LOOK: f64 = 0.1;
 
 /// End conditions of drives on a course. Arriving at the last goal always ends a drive.
@@ -12,21 +12,21 @@ pub(crate) const LOOK: f64 = 0.1;
 pub struct Ends {
     /// Time after which a drive is over, s.
     pub time: f64,
-    /// Distance after which a drive is complete, m; `None` if it is complete only on arrival.
+    /// Distance after which a drive is complete, m; `None` if drives are complete only on arrival.
     pub mileage: Option<f64>,
     /// Distance between the middle of a vehicle and the goal below which it has arrived, m; `None` for the
     /// default rule.
     pub goal_radius: Option<f64>,
-    /// Roll of the body in either direction beyond which it has tipped over, rad.
+    /// Roll of the body to either side beyond which the vehicle has tipped over, rad.
     pub roll: Option<f64>,
-    /// When a vehicle counts as stuck.
+    /// Rule by which a vehicle counts as stuck.
     pub stuck: Option<Stuck>,
     /// Whether a vehicle that touches an obstacle or another vehicle counts as stuck. Used where bodies would
-    /// pass through each other.
+    /// otherwise pass through each other.
     pub contact: bool,
 }
 
-/// Rule for stuck vehicles: a vehicle is stuck if it is still near its position of some time ago.
+/// Rule for stuck vehicles. A vehicle is stuck if it is still near the position that it had some time ago.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stuck {
     /// Distance, m.
@@ -101,7 +101,7 @@ pub(crate) struct Moment {
     pub(crate) to_goal: f64,
     /// Roll of the body, rad.
     pub(crate) roll: f64,
-    /// Distance from where it was `stuck.time` ago, m; `None` if it has not driven for that long.
+    /// Distance from the position `stuck.time` ago, m; `None` if the vehicle has not driven for that long.
     pub(crate) moved: Option<f64>,
     /// Whether the vehicle touches an object through which its body would pass.
     pub(crate) struck: bool,
@@ -138,14 +138,14 @@ impl Ends {
         self.mileage.is_some() || self.looks_closely()
     }
 
-    /// Whether anything other than times and distances has to be checked.
+    /// Whether anything other than time and distance has to be checked.
     pub(crate) fn looks_closely(&self) -> bool {
         self.goal_radius.is_some() || self.roll.is_some() || self.stuck.is_some() || self.contact
     }
 
     /// Returns how a drive ends at this moment, if it does. Failures are checked in the order of
-    /// [Gerdelan 2011], algorithm 2, so a vehicle does not arrive if it reaches the goal at the moment when
-    /// its time runs out.
+    /// [Gerdelan 2011], algorithm 2, so a vehicle has not arrived if it reaches the goal just when its time
+    /// runs out.
     pub(crate) fn end_of(&self, moment: &Moment) -> Option<End> {
         // Reaching the mileage completes a drive, even if another condition holds at the same check.
         if self

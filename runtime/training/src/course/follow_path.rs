@@ -1,8 +1,8 @@
 //! The course `follow-path`, which measures how closely a controller keeps to its lane.
 //!
 //! Two cars drive on the road of the shipped scenario `figure-eight`, one in each direction, at 8 m/s in
-//! steps of 10 ms. They start on their lanes, and the first 10 s are not measured. One lap later the drive
-//! ends. All seeds give the same drive.
+//! steps of 10 ms. They start on their lanes, and the first 10 s are not measured. The drive ends one lap
+//! later. It is the same for all seeds.
 
 use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind};
@@ -11,10 +11,10 @@ use roadwright_scenario::{DynamicsLevel, Edit, Place, RoadId, Settings, file};
 const EIGHT: &str = include_str!("../../../../scenarios/figure-eight.scenario.json");
 /// Speed limit, m/s.
 const SPEED: f64 = 8.0;
-/// Length of a lap along the reference line, m. It has two straights and two loops. A lap on a lane is as
-/// long, because the loops turn in opposite directions.
+/// Length of a lap along the reference line, m. It has two straights and two loops. A lap on a lane has the
+/// same length, because the loops turn in opposite directions.
 const LAP: f64 = 606.55;
-/// Time before the measured lap, s, which the fitness `path_error` leaves out.
+/// Time before the measured lap, s. The fitness `path_error` leaves it out.
 const BEFORE: f64 = 10.0;
 /// Time step, s.
 const TIME_STEP: f64 = 0.01;

@@ -1,9 +1,9 @@
 //! The course `forest`: 120 m through a lattice of posts.
 //!
-//! [Gerdelan 2011], chapter 12: 21 columns and 10 rows of posts of 2 x 2 x 10 m and a tonne, 10 m apart, each
-//! moved by up to 4 m along both axes, so that there are clusters and gaps. The field is twice as wide as it
-//! is long, so that vehicles do not drive around it. The middle of the vehicle starts at the origin, 10 m
-//! before the lattice and heading along it; the goal is 120 m ahead.
+//! [Gerdelan 2011], chapter 12: 21 columns and 10 rows of posts, which measure 2 x 2 x 10 m and weigh a
+//! tonne. They are 10 m apart, but each is moved by up to 4 m along both axes, so that there are clusters and
+//! gaps. The field is twice as wide as it is long, so that vehicles do not drive around it. The middle of the
+//! vehicle starts at the origin, 10 m before the lattice and heading along it; the goal is 120 m ahead.
 
 use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind, Stuck};
@@ -13,7 +13,7 @@ use roadwright_scenario::{Place, Shape};
 /// Number of posts across and along the field.
 const COLUMNS: usize = 21;
 const ROWS: usize = 10;
-/// Distance between posts in the lattice, and the largest displacement of a post, m.
+/// Distance between posts in the lattice, and largest displacement of a post from it, m.
 const SPACING: f64 = 10.0;
 const SHIFT: f64 = 4.0;
 /// Side and height of a post, m, and its mass, kg.

@@ -24,8 +24,8 @@ use roadwright_simulation::{Ground, SimulationError};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// First seed for evaluation. No built-in value was chosen on courses from this seed on. Hand-made rules were
-/// chosen on seeds from 1 on, which experiments also use for breeding.
+/// First seed for evaluation. No built-in value was chosen on courses with this or a later seed. Hand-made
+/// rules were chosen on seeds from 1 on, which experiments also use for breeding.
 pub const UNSEEN_SEED: u64 = 300_001;
 
 /// A course, which consists of a scenario, end conditions and a fitness.
@@ -58,7 +58,7 @@ enum Kind {
     TrailerReverse,
     FollowPath,
     OpenGround(open_ground::Site),
-    /// A user's scenario, which is the same for all seeds except for random draws during its run.
+    /// A user's scenario. It is the same for all seeds except for random draws during its run.
     Own(Box<Scenario>),
 }
 
@@ -174,17 +174,17 @@ impl Course {
         })
     }
 
-    /// The fitness of courses that have no score of their own.
+    /// The fitness of courses that have no separate score.
     pub const GENERAL_FITNESS: &'static str = "crash_and_speed";
 
-    /// Whether its drivers have a destination that they can reach. If not, drives end only by mileage or
-    /// time.
+    /// Whether its drivers have a destination that they can reach. If not, drives end only after a distance
+    /// or a time.
     pub fn has_arrival(&self) -> bool {
         !matches!(self.kind, Kind::ObstacleStream)
     }
 
     /// Creates a course from a user's scenario, whose agents drive until they arrive or the time runs out.
-    /// The seed is that of the run, so it changes only random draws, such as the vehicles of flows.
+    /// The seed is used for the run and therefore changes only random draws, such as the vehicles of flows.
     pub fn own(name: &str, scenario: Scenario) -> Self {
         Self {
             name: name.into(),
@@ -251,7 +251,7 @@ impl Course {
         })
     }
 
-    /// The stacks of a setup, or the course's own stack if the setup has none.
+    /// The stacks of a setup, or the default stack of the course if the setup has none.
     fn drivers(&self, setup: &Setup) -> Result<Vec<Stack>, CourseError> {
         let default = [self.driver_stack()];
         let stacks: &[Stack] = if setup.drivers.is_empty() {
@@ -263,13 +263,13 @@ impl Course {
         dressed.collect()
     }
 
-    /// The ground of its runs, if it is the same for all seeds and setups.
+    /// The ground of its runs, if all seeds and setups have the same ground.
     pub(crate) fn shared_ground(&self) -> Option<Arc<Ground>> {
         matches!(self.kind, Kind::OldTown).then(old_town::ground)
     }
 
     /// Hash of the scenario and end conditions of the course, without its drivers, as 16 hexadecimal digits.
-    /// Results of two drivers can be compared if it is equal.
+    /// Results of two drivers can be compared if their hashes are equal.
     ///
     /// # Errors
     /// If its scenario cannot be generated.
@@ -288,15 +288,15 @@ impl Course {
         Ok(crate::experiment::digits(text.as_bytes()))
     }
 
-    /// Whether its drivers head straight for their goals unless a setup specifies otherwise. This is the case
-    /// for courses on which the source measures controllers without a planner ([Gerdelan 2011], chapters 8 to
-    /// 10 and 12).
+    /// Whether its drivers head straight for their goals unless a setup specifies otherwise. This applies to
+    /// courses on which the source measures controllers without a planner ([Gerdelan 2011], chapters 8 to 10
+    /// and 12).
     fn is_without_planner(&self) -> bool {
         matches!(self.kind, Kind::ObstacleStream | Kind::Arena | Kind::Forest)
     }
 
     /// Whether a controller can be compared with others on this course. Controllers made for a manoeuvre do
-    /// not use lanes and goals, so they drive only on their own course.
+    /// not use lanes and goals, so each of them drives only on the course with its manoeuvre.
     pub fn is_for(&self, controller: &str) -> bool {
         let special = |course: &Self| course.is_manoeuvre() && course.driver == controller;
         self.driver == controller || !Self::all().iter().any(special)

@@ -1,8 +1,8 @@
 //! The course `obstacle-stream`: an endless series of waypoints among obstacles and other vehicles.
 //!
 //! [Gerdelan 2011], section 10.6: vehicles start at random places among obstacles of many shapes and sizes,
-//! including long walls and rows, and drive to one random waypoint after another. A drive is 300 m of mileage
-//! or 60 s. Vehicles whose drive has ended continue to move, so that the density of traffic stays the same.
+//! including long walls and rows, and drive to one random waypoint after another. A drive ends after 300 m or
+//! 60 s. Vehicles whose drive has ended continue to move, so that the density of traffic stays the same.
 
 use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind};
@@ -11,18 +11,18 @@ use roadwright_geometry::{DVec2, unit};
 use roadwright_scenario::{Place, Shape};
 use std::f64::consts::TAU;
 
-/// Number of agents: as many as the source trains at once.
+/// Number of agents, which is the number that the source trains at once.
 const AGENTS: usize = 40;
 /// Half the side of the square that contains the waypoints, m.
 const HALF: f64 = 160.0;
 /// Distance and time after which a drive ends, m and s.
 const MILEAGE: f64 = 300.0;
 const TIME: f64 = 60.0;
-/// Upper bound of the vehicles' speed, m/s. No vehicle may reach its last waypoint in time.
+/// Upper bound of the vehicles' speed, m/s. It ensures that no vehicle can reach its last waypoint in time.
 const FASTEST: f64 = 50.0;
 /// Minimum distance to the next waypoint, m.
 const LEG: f64 = 60.0;
-/// Minimum distance between starts, and of starts and waypoints from obstacles, m.
+/// Minimum distance between starts, and minimum distance of starts and waypoints from obstacles, m.
 const APART: f64 = 14.0;
 const CLEAR: f64 = 8.0;
 /// Maximum number of attempts to find a random position. If all fail, the last one is used.
@@ -74,7 +74,7 @@ pub(super) fn draft(seed: u64) -> Draft {
     draft
 }
 
-/// Returns the trip of an agent, which is too long for any vehicle to complete in the time.
+/// Returns the trip of an agent, which is too long for any vehicle to complete within the time limit.
 fn trip(seed: u64, agent: u64, start: DVec2, shapes: &[Shape]) -> Trip {
     let mut stream = Stream::new(seed, "way-points", agent);
     let heading = stream.next_in(-0.5 * TAU, 0.5 * TAU);
@@ -96,7 +96,7 @@ fn trip(seed: u64, agent: u64, start: DVec2, shapes: &[Shape]) -> Trip {
     }
 }
 
-/// Returns a random position that is clear of all obstacles and that `accept` allows.
+/// Returns a random position that is clear of all obstacles and satisfies `accept`.
 fn clear_place(stream: &mut Stream, shapes: &[Shape], accept: impl Fn(DVec2) -> bool) -> DVec2 {
     let mut draw = || DVec2::new(stream.next_in(-HALF, HALF), stream.next_in(-HALF, HALF));
     let is_clear = |place: DVec2| shapes.iter().all(|shape| shape.distance(place) >= CLEAR);

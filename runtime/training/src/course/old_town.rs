@@ -110,7 +110,7 @@ fn town() -> &'static Town {
     })
 }
 
-/// Whether trips may begin and end on a lanelet, which must be long and belong to a public street.
+/// Whether trips may begin and end on a lanelet. It must be long enough and belong to a public street.
 fn is_place(scenario: &Scenario, graph: &LaneGraph, id: LaneletIndex) -> bool {
     let lanelet = graph.lanelet(id);
     let road = lanelet

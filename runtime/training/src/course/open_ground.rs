@@ -1,8 +1,9 @@
 //! Courses without lanes: `maze`, `office`, `obstacle-town` and `hill-country-drive`.
 //!
-//! Walls, houses, trees and terrain are those of the shipped scenarios of these names. The seed draws the number
-//! of drivers, their starts and goals, and a shift of loose furniture such as crates and stones. A path leads
-//! from each start to its goal, and at least one trip of a seed is half as long again as the straight line.
+//! Walls, houses, trees and terrain are those of the shipped scenarios of these names. The seed draws the
+//! number of drivers, their starts and goals, and a shift of loose furniture such as crates and stones. A
+//! path leads from each start to its goal. For every seed, at least one trip is one and a half times as long
+//! as the straight line.
 
 use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind};
@@ -21,9 +22,9 @@ use std::sync::Arc;
 
 /// Time limit, s. Trips take a minute or two.
 const TIME: f64 = 300.0;
-/// Length of a path as a multiple of the straight line, for the first trip of a seed.
+/// Minimum ratio of the path length to the straight line for the first trip of a seed.
 const DETOUR: f64 = 1.5;
-/// Maximum number of draws of one trip, and of cells that a search expands.
+/// Maximum number of draws per trip, and maximum number of cells that a search expands.
 const DRAWS: usize = 3_000;
 const MOST_CELLS: u64 = 1_000_000;
 
@@ -36,15 +37,15 @@ pub(super) enum Site {
     HillCountry,
 }
 
-/// What is drawn at a site.
+/// Parameters of the random draws at a site.
 struct Drawing {
     /// Corners of the area of starts and goals, m.
     area: [DVec2; 2],
     /// Smallest and largest number of drivers.
     drivers: [usize; 2],
-    /// Smallest straight distance between the start and the goal of the first trip and of the others, m.
+    /// Smallest straight distance between start and goal, for the first trip and for the others, m.
     least: [f64; 2],
-    /// Largest straight distance between the start and the goal of the first trip, m.
+    /// Largest straight distance between start and goal of the first trip, m.
     first: f64,
     /// Smallest distance of starts from each other, and of goals from each other, m.
     apart: f64,
@@ -156,7 +157,7 @@ impl Site {
         }
     }
 
-    /// The setting of its planner for open ground; `None` for the default.
+    /// Setting of the planner for open ground at this site; `None` for the default.
     fn planner(self) -> Option<ModuleSetting> {
         // Doors of 1.2 m are closed at the default size of cells.
         (self == Self::Office).then(|| {
@@ -410,7 +411,7 @@ impl Course {
         times.collect()
     }
 
-    /// The stack of its drivers unless a setup names others.
+    /// The stack of its drivers unless a setup names another one.
     pub(super) fn driver_stack(&self) -> Stack {
         let stack = Stack::with_controller(self.driver);
         match self.kind {
@@ -425,7 +426,7 @@ impl Course {
         }
     }
 
-    /// Planner for open ground that its drivers have unless a setup names another; `None` for the default.
+    /// Planner of its drivers for open ground unless a setup names another one; `None` for the default.
     pub(super) fn ground_planner(&self) -> Option<ModuleSetting> {
         match self.kind {
             Kind::OpenGround(site) => site.planner(),

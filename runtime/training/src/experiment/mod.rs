@@ -2,7 +2,7 @@
 //!
 //! Rows depend only on the head of an experiment, and not on the number of threads, on pauses, or on the
 //! machine. They are computed in parallel and processed in the order of seeds. The stopping rule is evaluated
-//! after each row, and rows that were computed beyond the end are discarded.
+//! after each row, and rows that were computed beyond the stopping point are discarded.
 
 mod pairs;
 mod paths;
@@ -45,7 +45,7 @@ pub struct RunSeries<'a> {
     pub first_seed: u64,
     /// The stopping rule.
     pub stop: Stop,
-    /// The results with which a rule about differences compares; other rules do not need them.
+    /// The results with which a rule about differences compares the rows. Other rules do not need them.
     pub against: Option<&'a Results>,
     /// Confidence level of intervals.
     pub level: f64,
@@ -76,7 +76,7 @@ pub enum ExperimentError {
     /// Threads cannot be started.
     #[error("cannot start {0} threads")]
     Threads(usize),
-    /// The results for comparison have no row for a seed.
+    /// The results to compare with have no row for a seed.
     #[error("seed {0}: the results to compare with have no such row; choose others, or fewer runs")]
     NoPartner(u64),
     /// A module failed in every run.
@@ -84,7 +84,7 @@ pub enum ExperimentError {
     AllFailed {
         /// Number of runs that were done.
         runs: usize,
-        /// Why the first run failed.
+        /// Reason why the first run failed.
         reason: String,
     },
     /// Rows were made with other external modules, or with other builds of them.
@@ -289,7 +289,7 @@ impl RunSeries<'_> {
         results.stopped.is_some()
     }
 
-    /// Passes the next row to the stopping rule. Returns the reason if the rule stops there.
+    /// Passes the next row to the stopping rule. Returns the reason if the experiment stops there.
     fn tell(&self, fitness: &mut Moments, row: &RunRow) -> Option<Stopped> {
         // There is a row for comparison for each seed, as checked before the first run, but it may have
         // failed.
@@ -306,7 +306,7 @@ impl RunSeries<'_> {
     }
 }
 
-/// Fails if no run can be expected to succeed any more.
+/// Returns an error if no run can be expected to succeed any more.
 fn check_some_succeed(results: &Results) -> Result<(), ExperimentError> {
     // Evaluated in the order of seeds, so that the point of giving up does not depend on the number of
     // threads.
@@ -316,7 +316,7 @@ fn check_some_succeed(results: &Results) -> Result<(), ExperimentError> {
     check_any_succeeded(results)
 }
 
-/// Fails if all rows of an experiment have failed.
+/// Returns an error if all rows of an experiment have failed.
 fn check_any_succeeded(results: &Results) -> Result<(), ExperimentError> {
     let first = results.rows.first();
     let is_failed = |row: &RunRow| row.failed.is_some();
@@ -337,8 +337,8 @@ fn same_modules(head: &Head, modules: &[String]) -> Result<(), ExperimentError> 
     }
 }
 
-/// Compares the external modules (with their builds) that a file was made with to those in use. Returns the
-/// difference in words that fit after "made", or `None` if they are the same.
+/// Compares the external modules in use, and their builds, with those used to make a file. Returns the
+/// difference as a phrase that continues "made", or `None` if they are the same.
 pub(crate) fn other_builds(made_with: &[String], modules: &[String]) -> Option<String> {
     let without = |ours: &[String], theirs: &[String]| -> Vec<String> {
         ours.iter()
@@ -369,8 +369,8 @@ fn same_direction(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
     differ("the better direction", word(theirs), word(ours))
 }
 
-/// Checks that two heads belong to the same experiment, apart from the builds of modules, which the runs
-/// report.
+/// Checks that two heads belong to the same experiment. Builds of modules are not compared, because they are
+/// reported by the runs.
 fn same(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
     // Results of earlier versions do not contain the hash.
     let unknown = String::new();
@@ -419,7 +419,7 @@ fn same(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-/// Returns a setting of a setup as it is written in files.
+/// Returns a setting of a setup in the form used in files.
 fn setting(value: &impl Serialize) -> String {
     match serde_json::to_string(value).as_deref() {
         Ok("null") => "not set".into(),

@@ -1,4 +1,4 @@
-//! Paths of the drives of results, found by driving again.
+//! Paths of the drives in results, obtained by driving again.
 
 use super::results::Results;
 use crate::course::{Course, CourseError};
@@ -34,8 +34,8 @@ pub struct RunPaths {
     pub scenario: Scenario,
     /// Number of runs that were driven.
     pub runs: usize,
-    /// Number of runs whose row differs from that in the results, because those were made by another version
-    /// or with other modules.
+    /// Number of runs whose rows differ from those in the results, which were made by another version or with
+    /// other modules.
     pub differing: usize,
     /// The paths, in the order of seeds and agents.
     pub paths: Vec<DrivePath>,

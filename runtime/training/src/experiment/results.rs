@@ -18,8 +18,8 @@ const VERSION: u32 = 2;
 pub struct Head {
     /// Name of the course, or of the file of a user's scenario.
     pub course: String,
-    /// Hash of the course without its drivers, 16 hexadecimal digits. Results are comparable if it is equal.
-    /// Empty in results of versions that did not write it.
+    /// Hash of the course without its drivers, 16 hexadecimal digits. Results are comparable if their hashes
+    /// are equal. Empty in results of versions that did not write it.
     #[serde(default)]
     pub course_hash: String,
     /// Whether the course is a user's scenario.
@@ -52,7 +52,7 @@ pub struct Results {
     version: u32,
     /// Definition of the experiment.
     pub head: Head,
-    /// The machine that computed the rows, which do not depend on it.
+    /// The machine that computed the rows. It has no effect on them.
     pub machine: String,
     /// Reason why the experiment ended; absent while it is not finished.
     pub stopped: Option<Stopped>,
@@ -83,8 +83,8 @@ impl std::fmt::Display for FailedRun {
 /// Reason why a file cannot be read as results.
 #[derive(Debug, Error)]
 pub enum ResultsError {
-    /// The syntax is not that of results. The parser's error is not a source of this error, because its
-    /// message would be repeated.
+    /// The syntax is not that of a results file. The parser's error is not a source of this error, because
+    /// its message would be repeated.
     #[error("cannot be read as results: {0}")]
     Syntax(String),
     /// The file is of another kind.
@@ -209,8 +209,8 @@ impl Results {
     /// # Errors
     /// If they cannot be read, with the problem.
     pub fn parse(text: &str) -> Result<Self, ResultsError> {
-        /// Parsed first, because a file of another format might not parse at all, and the message would not
-        /// help.
+        /// The fields that are parsed first. A file of another format might not parse at all, and the message
+        /// would then not help.
         #[derive(Deserialize)]
         struct Header {
             format: Option<String>,

@@ -41,7 +41,7 @@ pub enum Stop {
     },
     /// Stops when the fitness is significantly better or worse than that of other results on the same seeds.
     Difference {
-        /// Hash of the rows for comparison, as a number.
+        /// Hash of the rows to compare with, as a number.
         #[serde(with = "digits")]
         against: u64,
         /// Minimum number of runs.
@@ -164,8 +164,8 @@ impl Stop {
         }
     }
 
-    /// Number of runs from which the rule evaluates intermediate results, for which intervals have to stay
-    /// valid under continuous monitoring. `None` for a fixed number of runs.
+    /// Number of runs after which the rule starts to evaluate intermediate results. From then on, intervals
+    /// have to stay valid under continuous monitoring. `None` for a fixed number of runs.
     pub fn watches_from(&self) -> Option<u64> {
         match *self {
             Self::Runs { .. } => None,
@@ -181,7 +181,7 @@ impl Stop {
     }
 
     /// Ratio of the monitored quantity to its target, given the spread so far. The rule stops when it is at
-    /// most 1. `None` as long as the rule may not stop, and for a fixed number of runs.
+    /// most 1. `None` as long as the rule is not allowed to stop, and for a fixed number of runs.
     fn excess(&self, fitness: &Moments, level: f64) -> Option<f64> {
         let (is, at_most, min_runs) = match *self {
             Self::Runs { .. } => return None,
@@ -216,8 +216,8 @@ impl Stop {
         (fitness.count() >= min_runs).then_some(is / at_most)
     }
 
-    /// Whether the runs so far, in the order of seeds, are enough, and why. `done` includes failed runs. They
-    /// have no fitness and are no observations, but the experiment still ends after its last run.
+    /// The reason to stop if the runs so far, in the order of seeds, are enough. `done` includes failed runs.
+    /// They have no fitness and are not observations, but the experiment still ends after its last run.
     pub fn verdict(&self, fitness: &Moments, done: u64, level: f64) -> Option<Stopped> {
         if self
             .excess(fitness, level)

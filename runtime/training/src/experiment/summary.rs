@@ -50,7 +50,7 @@ impl Estimate {
 pub struct Summary {
     /// The course.
     pub course: String,
-    /// Number of runs with a result. Each has a seed and is an observation.
+    /// Number of runs with a result. Each run has a seed and counts as one observation.
     pub runs: u64,
     /// Number of runs without a result because a module failed. The other figures do not include them.
     pub failed: usize,
@@ -117,7 +117,7 @@ impl Summary {
     }
 }
 
-/// Interval of a mean, which remains valid under monitoring if the experiment was monitored.
+/// Interval of a mean. If the experiment was monitored, the interval remains valid under monitoring.
 fn fitness_interval(moments: &Moments, stop: Stop, level: f64) -> Option<Interval> {
     match stop.watches_from() {
         None => student_t(moments, level),

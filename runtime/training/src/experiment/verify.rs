@@ -1,4 +1,4 @@
-//! Verification of results: whether their head, end and rows match the experiment.
+//! Verification of results: checks whether their head, end and rows match the experiment.
 
 use super::{ExperimentError, Results, RunSeries, Stop, Watcher};
 use crate::measure::{RunRow, measure};
@@ -6,15 +6,16 @@ use crate::statistics::Moments;
 use rayon::prelude::*;
 use roadwright_geometry::math::Stream;
 
-/// Minimum number of rows that are run again, if there are as many.
+/// Minimum number of rows that are run again, if there are that many.
 const LEAST: usize = 5;
-/// Highest probability that a forged tenth of the rows escapes a sample sized by [`enough_rows`].
+/// Highest acceptable probability that a sample sized by [`enough_rows`] contains none of the forged rows if
+/// a tenth of all rows are forged.
 const RISK: f64 = 0.05;
 
 /// A row whose result differs when it is run again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
-    /// The row as in the file.
+    /// The row in the file.
     pub written: RunRow,
     /// The row that the new run gave.
     pub found: RunRow,
@@ -31,7 +32,7 @@ pub struct NotChecked {
 
 /// Returns a random order of `count` rows. Its first `n` rows are a sample of `n` rows without replacement.
 ///
-/// The verifier has to choose the seed, because a forger who knew it would forge rows outside the sample.
+/// The verifier has to choose the seed. Otherwise, a forger could forge only rows outside the sample.
 pub fn draw(count: usize, seed: u64) -> Vec<usize> {
     let mut stream = Stream::new(seed, "verify", 0);
     let mut rows: Vec<usize> = (0..count).collect();
@@ -59,8 +60,8 @@ pub fn tenth(count: usize) -> usize {
     count.div_ceil(10)
 }
 
-/// Returns the smallest sample of `count` rows, at least five, that misses a forged tenth with a probability
-/// of at most 5 %.
+/// Returns the size of the smallest sample of `count` rows that misses a forged tenth with a probability of
+/// at most 5 %; at least five.
 pub fn enough_rows(count: usize) -> usize {
     let is_enough = |sampled: &usize| escape_chance(count, tenth(count), *sampled) <= RISK;
     let enough = (LEAST.min(count)..count).find(is_enough);
@@ -106,8 +107,8 @@ pub fn not_checked(results: &Results) -> Vec<NotChecked> {
 }
 
 impl RunSeries<'_> {
-    /// Compares the head and the end of results with those of this experiment, without running anything.
-    /// Returns the errors as messages.
+    /// Compares the head and the end of results with this experiment, without running anything. Returns the
+    /// errors as messages.
     ///
     /// # Errors
     /// If the results belong to another experiment, or the experiment cannot be carried out.
@@ -134,7 +135,7 @@ impl RunSeries<'_> {
         Ok(wrong)
     }
 
-    /// Returns an error if the stopping rule would end the rows elsewhere or for another reason.
+    /// Returns an error if the stopping rule would end the rows at another row or for another reason.
     fn check_end(&self, results: &Results) -> Option<String> {
         let rows = &results.rows;
         if rows.is_empty() {
@@ -227,8 +228,8 @@ impl RunSeries<'_> {
     }
 }
 
-/// Whether a row equals the one in the file. A failed run has to fail again but not with the same message,
-/// because when and how a module fails may depend on the machine.
+/// Whether a row is equal to the row in the file. A failed run has to fail again, but possibly with another
+/// message, because the time and manner of a failure may depend on the machine.
 fn is_same(written: &RunRow, found: &RunRow) -> bool {
     if written.failed.is_some() {
         return found.failed.is_some();

@@ -34,8 +34,8 @@ pub enum Method {
     CrossEntropy,
     /// Uniform random individuals, as a baseline.
     Random,
-    /// The best individual with one gene changed by one level, up or down, one gene after another
-    /// ([Gerdelan 2011], section 9.3). A baseline.
+    /// Changes one gene after another of the best individual by one level, up or down ([Gerdelan 2011],
+    /// section 9.3), as a baseline.
     HillClimbing,
     /// Covariance matrix adaptation ([Hansen 2016]), as a baseline.
     CmaEs,
@@ -82,18 +82,18 @@ pub struct Plan {
 
 /// Proposes candidates and learns from their fitness.
 pub trait Breeder: Send + Sync {
-    /// Returns the candidates of the next generation. They stay the same until `tell` is called.
+    /// Returns the candidates of the next generation. Returns the same candidates until `tell` is called.
     fn ask(&mut self) -> Vec<Candidate>;
 
-    /// Takes the fitnesses of the candidates in order. Each is a mean of scores, where lower is better.
-    /// `None` marks a candidate that cannot be judged and never enters the pool.
+    /// Takes the fitnesses of the candidates in order. Each fitness is a mean of scores, and lower is better.
+    /// `None` marks a candidate that could not be judged. It never enters the pool.
     fn tell(&mut self, fitness: &[Option<f64>]);
 
     /// The best individuals so far.
     fn pool(&self) -> &Pool;
 
-    /// The individual that the breeder would choose now. This is the best of the pool, unless the method has
-    /// a more reliable choice. The champion is chosen among these individuals.
+    /// The individual that the breeder would choose now. This is the best one of the pool, unless the method
+    /// offers a more reliable choice. The champion is chosen among these individuals.
     fn leader(&self) -> Option<Chromosome> {
         self.pool().best().map(|best| best.genes.clone())
     }
@@ -107,7 +107,7 @@ pub trait Breeder: Send + Sync {
     fn generation(&self) -> u32;
 }
 
-/// The breeder of all methods that have no distribution.
+/// The breeder for all methods that do not use a distribution.
 #[derive(Debug, Clone)]
 pub struct Nursery<'a> {
     genome: &'a Genome,
@@ -188,8 +188,8 @@ impl<'a> Nursery<'a> {
     }
 }
 
-/// Returns individuals that are evaluated in addition to the new ones: those of the pool again and, in the
-/// first generation, the values before training.
+/// Returns individuals that are evaluated in addition to the new ones: the individuals of the pool and, in
+/// the first generation, the values before training.
 pub(super) fn elite(genome: &Genome, plan: &Plan, pool: &Pool, generation: u32) -> Vec<Candidate> {
     if generation == 0 {
         let start = (plan.start == Start::Stack).then(|| Candidate {

@@ -61,7 +61,8 @@ fn begin(genome: &Genome, start: Start) -> Vec<f64> {
         .collect()
 }
 
-/// Draws a generation. Each has a stream of its own, so that a resumed training draws the same.
+/// Draws a generation. Each sample has a separate random stream, so that a resumed training run draws the
+/// same samples.
 fn steps(distribution: &Covariance, plan: &Plan) -> Vec<Vec<f64>> {
     let mut stream = Stream::new(plan.seed, "cma_es", u64::from(distribution.generation()));
     let samples = 0..plan.operators.n;

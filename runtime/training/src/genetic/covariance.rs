@@ -8,17 +8,21 @@ use super::symmetric::{Eigen, Matrix};
 use roadwright_geometry::math::{Stream, cos, exp, ln, pow};
 use std::f64::consts::TAU;
 
-/// Limits of the step size. Far outside of them all samples lie at the ends of the genes, or on one value.
+/// Limits of the step size. Far outside of these limits, all samples lie at the ends of the ranges of the
+/// genes, or have the same value.
 const STEPS: [f64; 2] = [1e-12, 1e3];
 
-/// Weights of the ranks and learning rates, by the number of samples and of dimensions.
+/// Weights of the ranks, and learning rates. They depend on the number of samples and on the number of
+/// dimensions.
 #[derive(Debug, Clone, PartialEq)]
 struct Rates {
-    /// Weight of each rank, best first. Those of the better half add up to 1, those of the worse are negative.
+    /// Weight of each rank, best first. The weights of the better half add up to 1, and those of the worse
+    /// half are negative.
     weights: Vec<f64>,
     /// Number of positive weights.
     parents: usize,
-    /// Number of equally weighted samples with as much variance as the better half.
+    /// Number of equally weighted samples whose mean has the same variance as the weighted mean of the better
+    /// half.
     effective: f64,
     path: f64,
     rank_one: f64,
@@ -88,8 +92,8 @@ pub(super) struct Covariance {
 }
 
 impl Covariance {
-    /// The distribution at its start: round about `mean` with a standard deviation of `sigma`, for generations
-    /// of `samples`.
+    /// The distribution at its start: spherical around `mean`, with a standard deviation of `sigma`, for
+    /// generations of `samples` samples.
     pub(super) fn new(mean: Vec<f64>, sigma: f64, samples: usize) -> Self {
         let n = mean.len();
         let matrix = Matrix::identity(n);
@@ -105,12 +109,12 @@ impl Covariance {
         }
     }
 
-    /// Number of generations that it has learned from.
+    /// Number of generations from which it has learned.
     pub(super) fn generation(&self) -> u32 {
         self.generation
     }
 
-    /// The point that lies a step, as [`step`](Self::step) draws it, from the mean.
+    /// The point at a step, as drawn by [`step`](Self::step), from the mean.
     pub(super) fn point(&self, step: &[f64]) -> Vec<f64> {
         let along = self.mean.iter().zip(step);
         along.map(|(mean, step)| mean + self.sigma * step).collect()
@@ -219,7 +223,7 @@ mod tests {
         assert!((-1e-9..0.1).contains(&decay), "{decay}");
     }
 
-    /// Value after some generations of samples on a function with its minimum of 0 at 0.
+    /// Lowest value found after some generations on a function whose minimum of 0 is at 0.
     fn minimum(value: impl Fn(&[f64]) -> f64, generations: usize) -> f64 {
         let mut covariance = Covariance::new(vec![0.5; 6], 0.3, 12);
         let mut best = f64::INFINITY;

@@ -1,9 +1,9 @@
 //! The cross-entropy method [Rubinstein 1999]. Every gene has a distribution over its values, from which
 //! children are drawn, and the distributions move towards the values of the best individuals of a generation.
 //!
-//! On few courses a single individual may be lucky, but hardly a whole generation, which judges a value by
-//! all individuals that have it. So this method learns from many children that drive little, whereas breeding
-//! from a few parents keeps a lucky individual with all its genes.
+//! If there are few courses, a single individual may be lucky, but hardly a whole generation, in which a
+//! value is judged by all individuals that have it. This method can therefore learn from many children that
+//! drive little, whereas breeding from a few parents keeps a lucky individual with all its genes.
 //!
 //! The best individual counts most, because weights fall with the logarithm of the rank, as in [Hansen 2016].
 
@@ -15,7 +15,7 @@ use roadwright_geometry::math::{Stream, ln, mix64};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of values of a gene, because each has its own probability.
+/// Maximum number of values of a gene. Each value has a separate probability.
 const MOST_LEVELS: f64 = 1000.0;
 /// Initial probability of the stack's value, if training starts from the stack. The rest is distributed
 /// uniformly.
@@ -29,13 +29,13 @@ pub struct Learning {
     /// before.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub rate: f64,
-    /// Lower limit of the probability of a value, 0 to 0.1, before the sum is normalised to 1, so that a lost
-    /// value can be found again.
+    /// Lower limit of the probability of a value before the sum is normalised to 1, 0 to 0.1. It allows a
+    /// lost value to be found again.
     #[schemars(range(min = 0.0, max = 0.1))]
     pub least: f64,
-    /// Generations after which it restarts from the initial distribution, 2 to 100000; absent for never. The
-    /// end of a search depends partly on luck, and the champion is chosen among the last individuals of all
-    /// restarts.
+    /// Number of generations after which the search restarts from the initial distribution, 2 to 100000;
+    /// absent for no restarts. The end of a search depends partly on luck, and the champion is chosen among
+    /// the last individuals of all restarts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2, max = 100_000))]
     pub restart: Option<u32>,
@@ -87,7 +87,7 @@ impl Learning {
     }
 }
 
-/// Probabilities of the values of a gene, on its steps from the smallest value on. Their sum is 1.
+/// Probabilities of the values of a gene, which are its steps from the smallest value on. Their sum is 1.
 #[derive(Debug, Clone, PartialEq)]
 struct Distribution(Vec<f64>);
 
@@ -97,8 +97,8 @@ impl Distribution {
         Self(vec![1.0 / count as f64; count])
     }
 
-    /// Creates a distribution with half of its probability at the initial value or the nearest step, and the
-    /// rest uniform.
+    /// Creates a distribution that has half of its probability at the step nearest to the initial value. The
+    /// rest is uniform.
     fn around_start(gene: &Gene) -> Self {
         let mut distribution = Self::uniform(gene);
         distribution.0.iter_mut().for_each(|p| *p *= 1.0 - TRUST);
@@ -119,7 +119,7 @@ impl Distribution {
         last
     }
 
-    /// Returns the most probable value, and the smallest one on a tie.
+    /// Returns the most probable value. On a tie, this is the smallest one.
     fn mode(&self) -> usize {
         let mut best = 0;
         for (level, probability) in self.0.iter().enumerate() {
@@ -211,8 +211,8 @@ impl<'a> CrossEntropy<'a> {
         self.has_learned = false;
     }
 
-    /// Restarts the search if a restart is due. This happens in `ask`, so that the finished search provides
-    /// the leader until then.
+    /// Restarts the search if a restart is due. This happens in `ask`, so that the finished search still
+    /// provides the leader until the next generation.
     fn begin_if_due(&mut self) {
         let (times, number) = self.plan.learning.beginning(self.generation + 1);
         if times > 0 && number == 1 {
@@ -231,8 +231,8 @@ impl<'a> CrossEntropy<'a> {
         })
     }
 
-    /// Number of children of the next generation. It is `first` as long as fewer than `p` individuals are
-    /// fit, because distributions that follow only a few individuals would adopt all of their values.
+    /// Number of children of the next generation. It is `first` until at least `p` individuals are fit,
+    /// because distributions that follow only a few individuals would adopt all of their values.
     fn children(&self) -> usize {
         let Operators { p, n, first, .. } = self.plan.operators;
         let is_many = self.has_learned && self.pool.members().len() >= p;

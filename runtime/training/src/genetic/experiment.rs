@@ -1,5 +1,5 @@
-//! Experiment files: `NAME.experiment.json`, which define what is trained, on which courses, and when to
-//! stop.
+//! Experiment files, `NAME.experiment.json`. They define what is trained, on which courses, and when training
+//! stops.
 
 use super::breeder::{Elite, Method, Plan, Start};
 use super::cross_entropy::Learning;
@@ -26,7 +26,7 @@ pub const VERSION: u32 = 1;
 /// Number of drives or test courses below which a result is hardly meaningful ([Gerdelan 2011], table 10.4).
 const FEW: usize = 30;
 
-/// Default fitness of experiments on scenarios, and on courses that have no score of their own but on which
+/// Default fitness of experiments on scenarios, and on courses that have no separate score but on which
 /// vehicles can arrive. It counts contacts, time above the speed limit and drives that do not arrive.
 pub const DEFAULT_FITNESS: &str = "safe_arrival";
 
@@ -83,7 +83,7 @@ impl<T: JsonSchema> JsonSchema for NameOr<T> {
     }
 }
 
-/// Seeds of courses: ranges with both ends included, which may not overlap.
+/// Seeds of courses. The ranges include both ends and may not overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Seeds {
@@ -91,7 +91,7 @@ pub struct Seeds {
     pub train: [u64; 2],
     /// Courses on which the champion is chosen.
     pub validate: [u64; 2],
-    /// Courses on which the champion is judged, not used by any individual before.
+    /// Courses on which the champion is evaluated. No individual has driven them before.
     pub test: [u64; 2],
 }
 
@@ -99,10 +99,10 @@ pub struct Seeds {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Courses {
-    /// The next ones of the range for each generation, starting again after its end.
+    /// Each generation uses the next courses of the range, which starts again after its end.
     #[default]
     Fresh,
-    /// The first ones of the range for all, as in the source.
+    /// All generations use the first courses of the range, as in the source.
     Fixed,
 }
 
@@ -113,7 +113,7 @@ pub struct Stop {
     /// Number of generations, 1 to 100000.
     #[schemars(range(min = 1, max = 100_000))]
     pub generations: u32,
-    /// Fitness of the best of the pool at which training ends.
+    /// Fitness of the best individual of the pool at which training ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<f64>,
 }
@@ -144,14 +144,14 @@ pub struct Experiment {
     /// Level of dynamics of the bodies; by default that of the course.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dynamics: Option<DynamicsLevel>,
-    /// Stack whose parameters are trained: one of the scenario, or on a course one that new scenarios have,
-    /// or one in full.
+    /// Stack whose parameters are trained, by name or in full. The name is that of a stack in the scenario
+    /// or, on a course, of a stack that new scenarios have.
     pub stack: NameOr<Stack>,
     /// Parameters that are genes: `module.parameter`, `module.*` or `module.prefix*`.
     pub genes: Vec<String>,
     /// The fitness module that scores drives, with its weights if they are not 1. The module defines whether
-    /// lower or higher is better. By default that of the course if it has a score of its own or no drive can
-    /// arrive, else `safe_arrival`.
+    /// lower or higher is better. The default is the fitness of the course if the course has a separate score
+    /// or no drive can arrive, otherwise `safe_arrival`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<NameOr<ModuleSetting>>,
     /// Seeds of the courses.
@@ -174,11 +174,11 @@ pub struct Experiment {
     /// Whether the best individuals are evaluated again in each generation.
     #[serde(default)]
     pub elite: Elite,
-    /// Ends individuals as soon as they cannot win; if absent, all drive all courses.
+    /// Ends individuals as soon as they cannot win any more; if absent, all individuals drive all courses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub racing: Option<Racing>,
-    /// Lets all individuals drive a few courses, the better ones more, and only the best all of them; if
-    /// absent, all drive all courses. Cannot be combined with `racing`.
+    /// Lets all individuals drive a few courses, the better ones more, and only the best ones all courses; if
+    /// absent, all individuals drive all courses. Cannot be combined with `racing`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub halving: Option<Halving>,
     /// Seed of all draws of breeding.
@@ -192,8 +192,8 @@ pub struct Experiment {
     /// the more drives are needed to detect further progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
-    /// Factor on the time step while breeding, 1 to 8: drives become cheaper and less exact. Champions are
-    /// judged at 1.
+    /// Factor on the time step while breeding, 1 to 8. With larger factors, drives are cheaper but less
+    /// exact. Champions are evaluated with a factor of 1.
     #[serde(default = "uncompressed", skip_serializing_if = "is_uncompressed")]
     #[schemars(range(min = 1.0, max = 8.0))]
     pub time_compression: f64,
@@ -295,9 +295,9 @@ impl Experiment {
         experiment
     }
 
-    /// Sets the default fitness of an experiment without one, unless its course has a score of its own or
-    /// vehicles cannot arrive on it. In records of older versions, a missing fitness means that of the
-    /// course.
+    /// Sets the default fitness of an experiment without one, unless the course has a separate score or
+    /// vehicles cannot arrive on it. In records of older versions, a missing fitness stands for the fitness
+    /// of the course.
     fn name_fitness(&mut self) {
         let course = self.course.as_deref();
         let takes_course_fitness = course.is_some_and(|name| {
@@ -428,8 +428,8 @@ impl Experiment {
         wanted.div_ceil(drives.max(1))
     }
 
-    /// Courses of a generation, given the number of drives in a run. They are the same for all its
-    /// individuals. Generations are numbered from 1.
+    /// Courses of a generation, given the number of drives in a run. All individuals of the generation have
+    /// the same courses. Generations are numbered from 1.
     pub fn courses_of(&self, generation: u32, drives: usize) -> Vec<u64> {
         let [first, last] = self.seeds.train;
         let range = u128::from(last - first) + 1;

@@ -1,5 +1,5 @@
-//! Comparison of drivers by several objectives, and the drivers that no other one dominates (the Pareto
-//! front).
+//! Comparison of drivers by several objectives. Drivers that are not dominated by another one form the Pareto
+//! front.
 //!
 //! A fast driver passes closer to obstacles, and a careful one takes longer. Training optimises a single
 //! number, and the front shows what that costs in other objectives.
@@ -13,7 +13,7 @@ use crate::statistics::{holm, paired};
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Probability of a difference arising by chance, below which the difference counts as certain.
+/// Probability of a difference arising by chance below which the difference counts as certain.
 const DOUBT: f64 = 1.0 - LEVEL;
 
 /// An objective by which drivers are compared.
@@ -36,7 +36,7 @@ pub struct Driven {
     pub drives: usize,
     /// Number of these drives that were completed.
     pub completed: usize,
-    /// Values of each objective on each course. All drivers have the same courses in the same order.
+    /// Result of a driver in the comparison.
     pub values: Vec<Vec<f64>>,
 }
 
@@ -54,10 +54,10 @@ pub struct Standing {
     /// Mean of each objective with its interval.
     pub estimates: Vec<Estimate>,
     /// A driver that is no worse in any mean and better in at least one. If there are several, it is the
-    /// first of them; `None` if this driver is on the front.
+    /// first of them. `None` if this driver is on the front.
     pub beaten_by: Option<String>,
-    /// Whether a driver that beats this one is better by more than chance, compared course by course: p <
-    /// 0.05 in one of the objectives after Holm's correction for all of them.
+    /// Whether a driver that beats this one is better by more than chance. Results are compared course by
+    /// course, and p must be below 0.05 in one of the objectives after Holm's correction for all of them.
     pub is_sure: bool,
 }
 
@@ -66,8 +66,8 @@ pub struct Standing {
 pub struct Front {
     /// The objectives of the comparison.
     pub objectives: Vec<Objective>,
-    /// The drivers. Those on the front come first, and within each group those that are better in the first
-    /// objective.
+    /// The drivers. Those on the front come first. Within both groups, drivers that are better in the first
+    /// objective come first.
     pub drivers: Vec<Standing>,
     /// Number of courses that were left out because a module failed on them.
     pub failed: usize,
@@ -156,7 +156,7 @@ fn is_sure<'a>(others: impl Iterator<Item = &'a Vec<Vec<f64>>>, own: &[Vec<f64>]
     holm(&p).into_iter().any(|p| p < DOUBT)
 }
 
-/// Seed of the first run that failed, and the reason.
+/// Seed of the first failed run, and the reason of the failure.
 fn first_failure(runs: &[Measured]) -> Option<(u64, String)> {
     let mut rows = runs.iter().map(|run| &run.row);
     rows.find_map(|row| Some((row.seed, row.failed.clone()?)))
@@ -165,8 +165,8 @@ fn first_failure(runs: &[Measured]) -> Option<(u64, String)> {
 impl Problem {
     /// Drives courses with several sets of genes, on the threads of the current pool, and compares them. The
     /// objectives are the fitness and, for bodies that can lean and knock obstacles over, the number of
-    /// felled obstacles and how much further the vehicle could have leaned without ending the drive. `note`
-    /// is called after each driver.
+    /// felled obstacles and the additional angle by which the vehicle could have leaned without ending the
+    /// drive. `note` is called after each driver.
     ///
     /// # Errors
     /// If a course cannot be driven, if a module failed on a course that is not left out, or if modules failed on

@@ -7,8 +7,7 @@ use roadwright_scenario::{ModuleSetting, Slot, Stack};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// Number of steps in the range of a number, so that one level of mutation changes it by a twentieth of its
-/// range.
+/// Number of steps in the range of a number. One level of mutation changes it by a twentieth of its range.
 const STEPS_OF_NUMBERS: f64 = 20.0;
 
 /// The values of all genes, in the order of their [`Genome`].
@@ -82,7 +81,7 @@ impl Gene {
         }
     }
 
-    /// Draws a uniform random value in the range of the gene. Numbers are drawn from its steps.
+    /// Draws a uniform random value in the range of the gene. Numbers are drawn from the steps of the range.
     pub fn random(&self, stream: &mut Stream) -> f64 {
         // On the steps of the gene, so that values are the same as those after mutation and the numbers in
         // files are short.
@@ -134,9 +133,9 @@ pub enum GeneError {
     /// A chromosome has the wrong length.
     #[error("the chromosome has {found} genes: expected {expected}")]
     Length {
-        /// Number of genes that were found.
+        /// Number of values that were found.
         found: usize,
-        /// Number of genes that are needed.
+        /// Number of values that are needed.
         expected: usize,
     },
     /// A value cannot be read or is out of range.
@@ -165,7 +164,7 @@ impl Genome {
     /// Returns the genes that patterns select among the parameters of a stack's modules.
     ///
     /// A pattern is `module.parameter`, `module.*`, or `module.prefix*`. The genes are in the order of slots
-    /// and of the module's own list, independent of the order of the patterns, and none is repeated.
+    /// and of the lists of their modules, regardless of the order of the patterns, and no gene is repeated.
     ///
     /// # Errors
     /// If a pattern selects nothing, or a parameter's range cannot be searched.
@@ -293,7 +292,7 @@ impl Genome {
         }
     }
 
-    /// Describes the values, first as rule tables, followed by the other genes.
+    /// Describes the values: first the rules, as tables, and then the other genes.
     pub fn in_words(&self, chromosome: &[f64]) -> String {
         let mut text = String::new();
         for (table, controller) in CHROMOSOME.iter().enumerate() {
@@ -362,8 +361,8 @@ pub fn put_preset(preset: &Preset, stack: &mut Stack) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns all parameters of a stack's modules as genes, in the order of slots and of the modules' own lists.
-/// Parameters of a module that is used twice are listed only once.
+/// Returns all parameters of a stack's modules as genes, in the order of slots and of the lists of the
+/// modules. Parameters of a module that is used twice are listed only once.
 pub fn parameters(stack: &Stack, registry: &Registry) -> Vec<Gene> {
     let mut all: Vec<Gene> = Vec::new();
     for slot in Slot::ALL {

@@ -2,9 +2,9 @@
 //! ones all of them.
 //!
 //! This follows [Jamieson 2016], with a configurable share instead of a half. A single course is usually
-//! enough to recognise a bad individual, but finding the best one takes many. So most runs are spent on the
-//! best individuals. With three rounds and a share of a third, a generation costs a third of what it would
-//! cost if all individuals drove all courses.
+//! enough to recognise a bad individual, but finding the best one takes many. Most runs are therefore spent
+//! on the best individuals. With three rounds and a share of a third, a generation costs a third of what it
+//! would cost if all individuals drove all courses.
 //!
 //! The pool is evaluated together with the new individuals, in the same rounds. All decisions are made
 //! on the same courses in the same order, so the number of threads does not matter.
@@ -15,7 +15,7 @@ use super::pool::Birth;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Number of rounds, and the share of individuals left after each.
+/// Number of rounds, and share of the individuals that remains after each of them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Halving {
@@ -24,8 +24,8 @@ pub struct Halving {
     #[schemars(range(min = 2, max = 10))]
     pub rounds: u32,
     /// Share of the remaining individuals that advances to the next round, 0.05 to 0.95. At least as many
-    /// individuals advance as there are parents. The courses of a round are this share of those of the next
-    /// one.
+    /// individuals advance as there are parents. The number of courses in a round is this share of the number
+    /// in the next round.
     #[serde(default = "default_share")]
     #[schemars(range(min = 0.05, max = 0.95))]
     pub share: f64,
@@ -68,8 +68,8 @@ impl Halving {
         Ok(())
     }
 
-    /// Number of courses driven by the end of each round, ascending. Rounds without an additional course are
-    /// left out.
+    /// Number of courses driven by the end of each round, in ascending order. Rounds without additional
+    /// courses are left out.
     fn courses_driven(&self, all: usize) -> Vec<usize> {
         let mut driven = vec![all];
         let mut left = all as f64;
@@ -89,8 +89,8 @@ impl Halving {
     }
 }
 
-/// Evaluates candidates on courses as [`judge`](super::judge()) does, but only the better ones advance from
-/// round to round. At least the best `places` candidates advance.
+/// Evaluates candidates on courses as [`judge`](super::judge()) does, but only the better ones advance to the
+/// next round. At least the best `places` candidates advance.
 pub fn halve(
     evaluate: &dyn Evaluate,
     candidates: &[Candidate],
@@ -140,8 +140,8 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// An evaluator whose score is the gene, and another value on course 1. The gene 13 fails on course 2,
-    /// and 16 stands still.
+    /// An evaluator whose score is the gene, except on course 1. The gene 13 fails on course 2, and 16 stands
+    /// still.
     #[derive(Default)]
     struct Counts(AtomicUsize);
 

@@ -22,8 +22,8 @@ pub struct CandidateRun {
     pub ended_early: bool,
     /// The run as `bench` reports it; `None` if there is no course.
     pub row: Option<RunRow>,
-    /// Behaviour of the vehicles in its drives, independent of the fitness. Only for runs that evaluate a
-    /// champion.
+    /// Behaviour of the vehicles in its drives, independent of the fitness. Only available for runs that
+    /// evaluate a champion.
     pub manners: Option<Manners>,
 }
 
@@ -37,12 +37,13 @@ pub struct Manners {
     pub arrived: usize,
     /// Total number of contacts with obstacles and other vehicles.
     pub contacts: f64,
-    /// Mean fraction of their time spent more than 5 % above the speed limit, 0 to 1.
+    /// Mean fraction of the driving time spent more than 5 % above the speed limit, 0 to 1.
     pub above_limit: f64,
 }
 
 impl Manners {
-    /// Ids of the fitnesses that measure this behaviour. They run beside the fitness of the experiment.
+    /// Ids of the fitnesses that measure this behaviour. They are computed beside the fitness of the
+    /// experiment.
     pub(super) const TOLD_BY: [&'static str; 2] = ["contacts", "time_above_limit"];
 
     /// Adds up the scores of these fitnesses; `None` if a drive lacks any of them.
@@ -66,7 +67,7 @@ impl Manners {
         (all.drives > 0).then_some(all)
     }
 
-    /// Combines the drives of both.
+    /// Combines the drives of both values.
     pub fn with(self, other: Self) -> Self {
         let drives = self.drives + other.drives;
         let share = |of: &Self| of.above_limit * of.drives as f64;
@@ -114,7 +115,7 @@ pub trait Evaluate: Sync {
         1
     }
 
-    /// Whether a lower fitness is better. If not, scores have the opposite sign.
+    /// Whether a lower fitness is better. If not, scores are fitnesses with the opposite sign.
     fn lower_is_better(&self) -> bool {
         true
     }
@@ -183,8 +184,8 @@ impl Judgement {
     }
 }
 
-/// Evaluates candidates, all on the same courses. All of them drive the first course first, and candidates
-/// that are unfit there skip the others. Runs are distributed among the threads of the current pool and
+/// Evaluates candidates, all on the same courses. All candidates drive the first course first, and those that
+/// are unfit there skip the other courses. Runs are distributed among the threads of the current pool and
 /// combined in the order of candidates and courses, so the result does not depend on the number of threads.
 pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64]) -> Vec<Judgement> {
     let (first, others) = courses.split_at(courses.len().min(1));
@@ -243,7 +244,7 @@ pub fn run_all(
     run_each(evaluate, genes, courses).into_iter().collect()
 }
 
-/// Like [`run_all`], but includes failed runs.
+/// Like [`run_all`], but returns failed runs as well.
 pub fn run_each(evaluate: &dyn Evaluate, genes: &[f64], courses: &[u64]) -> Vec<RunOrFailure> {
     let runs = courses
         .par_iter()

@@ -1,4 +1,4 @@
-//! The genetic fuzzy system: breeds parameters that describe themselves.
+//! The genetic fuzzy system, which breeds self-describing parameters.
 //!
 //! | part | contents |
 //! | --- | --- |

@@ -6,7 +6,7 @@ use roadwright_geometry::math::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Treatment of a gene that a mutation moves out of its range.
+/// Treatment of a gene that a mutation has moved out of its range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bounds {
@@ -45,22 +45,22 @@ impl Bounds {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Operators {
-    /// Number of parents, 1 to 1000: the best individuals, which are kept and bred from.
+    /// Number of parents, 1 to 1000. They are the best individuals, which are kept and used for breeding.
     #[schemars(range(min = 1, max = 1000))]
     pub p: usize,
-    /// Children in each generation, 1 to 10000.
+    /// Number of children in each generation, 1 to 10000.
     #[schemars(range(min = 1, max = 10000))]
     pub n: usize,
-    /// Children in generations without parents, if that is more than `n`, up to 100000, so that a random
-    /// start finds individuals that move at all. With the method `cross_entropy` it is the total until `p`
-    /// are fit.
+    /// Number of children in generations without parents if it is more than `n`, up to 100000. A large number
+    /// helps a random start to find individuals that move at all. With the method `cross_entropy`, it applies
+    /// until `p` individuals are fit.
     #[serde(skip_serializing_if = "is_zero")]
     #[schemars(range(min = 0, max = 100_000))]
     pub first: usize,
     /// Probability that a gene mutates, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub r: f64,
-    /// Maximum number of levels that a mutation moves a gene, 0 to 1000.
+    /// Maximum number of levels by which a mutation moves a gene, 0 to 1000.
     #[schemars(range(min = 0, max = 1000))]
     pub m: u32,
     /// Treatment of values beyond the ends of a range.
@@ -119,8 +119,8 @@ impl Operators {
         Ok(())
     }
 
-    /// Returns a child. Each gene is that of a random parent, and with probability `r` a uniform whole number
-    /// of levels in -m..=m is added. Without parents, all genes are random.
+    /// Returns a child. Each gene is taken from a random parent, and with probability `r` a uniform whole
+    /// number of levels in -m..=m is added to it. Without parents, all genes are random.
     pub fn breed(&self, genome: &Genome, parents: &[&[f64]], stream: &mut Stream) -> Chromosome {
         let mut child = if parents.is_empty() {
             genome.random(stream)
@@ -139,7 +139,7 @@ impl Operators {
         child
     }
 
-    /// Probability that a child of one parent equals it, 0 to 1; 1 if no gene can change.
+    /// Probability that a child of one parent is equal to it, 0 to 1; 1 if no gene can change.
     pub fn clones(&self, genome: &Genome) -> f64 {
         // A mutation draws one of 2 m + 1 changes, one of which is 0.
         let levels = 2.0 * f64::from(self.m);
@@ -158,13 +158,13 @@ impl Operators {
 }
 
 /// Whether outputs grow with the distance, and whether they grow with the angle, for each table of the
-/// chromosome. Turns towards a waypoint grow with both, and speeds fall with the angle to it. Turns away from
-/// an obstacle fall with both, and speeds grow.
+/// chromosome. Turns towards a waypoint grow with its distance and angle, and speeds fall with the angle.
+/// Turns away from an obstacle fall with its distance and angle, and speeds grow with them.
 const GROWS: [(bool, bool); 4] = [(true, true), (true, false), (false, false), (true, true)];
 
 /// Sorts the rules of tables along distance and angle, so that no rule contradicts its neighbours. For
-/// example, a nearer obstacle never gives a gentler turn ([Gerdelan 2011], section 9.3). Tables that are only
-/// partly trained stay unchanged.
+/// example, a nearer obstacle never leads to a gentler turn ([Gerdelan 2011], section 9.3). Tables that are
+/// only partly trained stay unchanged.
 pub fn repair(genome: &Genome, chromosome: &mut [f64]) {
     for (table, (by_distance, by_angle)) in GROWS.into_iter().enumerate() {
         let Some(places) = places(genome, table) else {
@@ -180,7 +180,7 @@ pub fn repair(genome: &Genome, chromosome: &mut [f64]) {
     }
 }
 
-/// Indices of the genes of a table; `None` if one is missing.
+/// Indices of the genes of a table; `None` if a rule of the table is not among the genes.
 fn places(genome: &Genome, table: usize) -> Option<[[usize; 3]; 3]> {
     let mut places = [[usize::MAX; 3]; 3];
     for (index, gene) in genome.genes().iter().enumerate() {

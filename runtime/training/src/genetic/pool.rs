@@ -18,13 +18,13 @@ pub struct Birth {
 pub struct Individual {
     /// Its genes.
     pub genes: Chromosome,
-    /// Mean of its scores, where lower is better.
+    /// Mean of its scores; lower is better.
     pub fitness: f64,
-    /// The generation and number with which it was bred.
+    /// Generation and number in which it was bred.
     pub birth: Birth,
 }
 
-/// The best individuals, best first. On a tie, the older one comes first.
+/// The best individuals, best first. On a tie, the older individual comes first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pool {
     capacity: usize,
@@ -64,7 +64,7 @@ impl Pool {
         self.members.truncate(self.capacity);
     }
 
-    /// Empties the pool if its members are evaluated again together with the others.
+    /// Empties the pool if its members are to be evaluated again together with the new individuals.
     pub fn begin_generation(&mut self, elite: Elite) {
         if elite == Elite::Rerun {
             self.members.clear();

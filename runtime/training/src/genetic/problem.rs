@@ -17,14 +17,15 @@ use std::hash::Hasher;
 use thiserror::Error;
 
 /// Time within which an individual has to move, s. [Gerdelan 2011], section 10.6, ends individuals that stand
-/// or only tremble, and section 12.3 counts half a metre in 12 s as standing.
+/// or only tremble, and section 12.3 counts less than half a metre in 12 s as standing.
 const PATIENCE: f64 = 12.0;
 /// Distance that counts as moving, m.
 const SOMEWHERE: f64 = 0.5;
-/// Fraction of moving vehicles below which an individual is unfit. Even in a jam, some vehicles move.
+/// Fraction of moving vehicles below which an individual is unfit. It is small, because only some vehicles
+/// move in a jam.
 const FEW: f64 = 0.1;
 
-/// Fraction of children equal to their parent above which a warning is given.
+/// Fraction of children identical to their parent above which a warning is given.
 const MANY_CLONES: f64 = 0.5;
 
 /// Level of confidence intervals.
@@ -71,7 +72,7 @@ pub struct Problem {
     breeding_dt: Option<f64>,
 }
 
-/// The end of the course of an individual.
+/// The end of a course driven by an individual.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CourseEnd {
     /// Number of steps of the world until all drives have ended.
@@ -94,8 +95,8 @@ impl From<SimulationError> for ProblemError {
 }
 
 impl Problem {
-    /// Prepares an experiment. `scenario` is the scenario that it names, if any. All agents of the scenario
-    /// use the trained stack.
+    /// Prepares an experiment. `scenario` is the scenario named in the experiment, if any. All agents of the
+    /// scenario use the trained stack.
     ///
     /// # Errors
     /// If the course, vehicle, stack, modules or genes do not exist.
@@ -153,8 +154,8 @@ impl Problem {
         &self.genome
     }
 
-    /// Runs a set of genes on consecutive courses from a seed on, and returns results like those of `bench`.
-    /// `None` if one of the runs has neither a row nor failed.
+    /// Runs a set of genes on consecutive courses, starting with a seed, and returns results like those of
+    /// `bench`. `None` if one of the runs has neither a row nor a failure.
     ///
     /// # Errors
     /// If the course cannot be driven with these genes.
@@ -191,8 +192,8 @@ impl Problem {
         Ok(rows.map(|rows| Results::of_rows(head, rows)))
     }
 
-    /// Returns a scenario in which a set of genes drives a course. If it is run unchanged, every step equals
-    /// that of the run by which champions are evaluated. It continues after the end of that run, see
+    /// Returns a scenario in which a set of genes drives a course. If it is run unchanged, every step is the
+    /// same as in the evaluation of champions. The scenario continues after the end of that run, see
     /// [`end_of`](Self::end_of).
     ///
     /// # Errors
@@ -202,7 +203,8 @@ impl Problem {
     }
 
     /// Returns the end of the course for a set of genes, driven in the same way as for the evaluation of
-    /// champions. The world of [`scenario_of`](Self::scenario_of) equals that run up to this step.
+    /// champions. Up to this step, the world of [`scenario_of`](Self::scenario_of) is the same as in that
+    /// run.
     ///
     /// # Errors
     /// If the course cannot be driven with these genes.
@@ -239,7 +241,7 @@ impl Problem {
         self.lower_is_better
     }
 
-    /// Returns the setup in which a set of genes drives.
+    /// Returns the setup for driving with a set of genes.
     fn setup_of(&self, genes: &[f64]) -> Setup {
         Setup {
             drivers: vec![self.stack(genes)],
@@ -319,7 +321,7 @@ pub fn stack_of(
 }
 
 impl Problem {
-    /// Drives a course. If any module failed, the run gives no information about the genes.
+    /// Drives a course. If any module failed, the run says nothing about the genes.
     fn drive(&self, setup: &Setup, course: u64) -> Result<CandidateRun, String> {
         let mut watch = Watch::default();
         let goes_on = &mut |world: &World| watch.goes_on(world);
@@ -378,7 +380,7 @@ impl Evaluate for Problem {
     }
 }
 
-/// Detects that hardly any vehicle moves. Vehicles that get stuck later have moved, and are scored.
+/// Detects that hardly any vehicle moves. Vehicles that get stuck later have moved before and are scored.
 #[derive(Default)]
 struct Watch {
     /// Positions of vehicles at the first check, by agent.

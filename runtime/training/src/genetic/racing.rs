@@ -3,8 +3,8 @@
 //! The individuals from earlier generations, which have to be beaten, drive all courses first. The new ones
 //! follow on the same courses in the same order, a block at a time. A new individual skips the remaining
 //! courses if even the best possible score on each of them would not get it into the pool. Nothing else
-//! changes. The pool is bit for bit that of a training run without racing, and it does not depend on the
-//! number of threads.
+//! changes. The pool is bit for bit the same as without racing, and it does not depend on the number of
+//! threads.
 //!
 //! With `doubt`, individuals also skip the rest if they were significantly worse, course by course, than the
 //! individual they have to beat. This may drop an individual that would have won. The decision is made on the
@@ -21,16 +21,17 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Racing {
     /// Lower bound of the score of a run, such as the time of the straight route at the speed limit. The
-    /// closer to what is possible, the sooner a race is decided; a bound that is too high decides wrongly.
+    /// closer it is to the best possible score, the sooner a race is decided. A bound that is too high leads
+    /// to wrong decisions.
     #[serde(default)]
     pub least: f64,
     /// Number of courses between two decisions, 1 to 1000.
     #[serde(default = "default_block")]
     #[schemars(range(min = 1, max = 1000))]
     pub block: usize,
-    /// Probability below which the worse scores of an individual on the courses so far, compared with the
-    /// last of the pool, are no longer taken for chance, so that it is dropped; above 0 and below 0.5. If
-    /// absent, only individuals that cannot win are dropped.
+    /// Significance level, above 0 and below 0.5. An individual is dropped if its worse scores on the courses
+    /// so far, compared with those of the last individual in the pool, would arise by chance with a lower
+    /// probability. If absent, only individuals that cannot win are dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 0.5))]
     pub doubt: Option<f64>,
@@ -64,8 +65,9 @@ impl Racing {
     }
 }
 
-/// Evaluates candidates on courses as [`judge`] does, but ends those that cannot get into the pool of
-/// `places`. If there are fewer earlier individuals than that, all candidates drive to the end.
+/// Evaluates candidates on courses as [`judge`] does, but ends candidates that cannot get into the pool,
+/// which has `places` places. If there are fewer earlier individuals than places, all candidates drive to the
+/// end.
 pub fn race(
     evaluate: &dyn Evaluate,
     candidates: &[Candidate],
@@ -123,7 +125,7 @@ struct Race<'a> {
     evaluate: &'a dyn Evaluate,
     courses: &'a [u64],
     racing: Racing,
-    /// Fitness of the worst individual that would be replaced, and its scores by course.
+    /// Fitness of the worst individual that would be replaced. The next field contains its scores by course.
     to_beat: f64,
     scores: &'a [f64],
 }
@@ -148,7 +150,7 @@ impl Race<'_> {
         judged.collect()
     }
 
-    /// Whether an individual could still get below the fitness to beat.
+    /// Whether the fitness of an individual could still get below the fitness to beat.
     fn can_win(&self, runs: &Runs) -> bool {
         let mut sum = 0.0;
         for run in runs {

@@ -1,8 +1,8 @@
 //! A training record as a file, with the candidates of each generation and their scores.
 //!
 //! The record serves as a checkpoint. Breeders use counter-based random streams, and their state depends only
-//! on the results that they have received. So a training run is resumed by giving a new breeder the results
-//! of all generations. Nothing is driven twice, and a record that does not match is detected.
+//! on the results that they have received. A training run is therefore resumed by giving a new breeder the
+//! results of all generations. Nothing is driven twice, and a record that does not match is detected.
 
 use super::breeder::{Breeder, Candidate};
 use super::experiment::Experiment;
@@ -20,7 +20,7 @@ pub const FORMAT: &str = "roadwright-training";
 /// Version of the format that is written. The hash of records of version 1 covers only their generations.
 pub const VERSION: u32 = 2;
 
-/// Maximum size of a record, bytes, enough for thousands of generations.
+/// Maximum size of a record, bytes. This is enough for thousands of generations.
 pub const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
 
 /// A candidate of a generation with its results.
@@ -55,8 +55,8 @@ pub struct RecordedChampion {
 }
 
 impl RecordedChampion {
-    /// Creates the champion with a set of genes, with its own scores on the test courses and those of the
-    /// values before training.
+    /// Creates the champion from a set of genes, its scores on the test courses, and the scores of the values
+    /// before training.
     pub fn new(
         genome: &Genome,
         champion: &[f64],
@@ -77,7 +77,7 @@ impl RecordedChampion {
         }
     }
 
-    /// Number of test courses on which the champion failed or the values before training failed.
+    /// Number of test courses on which the champion or the values before training failed.
     pub fn failures(&self) -> usize {
         let scores = self.held_out.iter().chain(&self.start);
         scores.filter(|score| score.is_none()).count()
@@ -108,8 +108,8 @@ pub struct Record {
     /// write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modules: Option<Vec<String>>,
-    /// Hash of everything in the record, 64 hexadecimal digits. A damaged record is neither resumed nor
-    /// compared nor applied. In records of version 1 the hash covers only the generations and has 16 digits.
+    /// Hash of everything in the record, 64 hexadecimal digits. A damaged record cannot be resumed, compared
+    /// or applied. In records of version 1, the hash covers only the generations and has 16 digits.
     pub hash: String,
     /// The generations in order.
     pub generations: Vec<Generation>,
@@ -191,9 +191,9 @@ impl Record {
         self.generations.push(generation.collect());
     }
 
-    /// Strikes out an individual of the last generation, identified by its birth. From now on it counts as
-    /// unfit, so it is neither kept nor bred from. The training no longer follows from its experiment alone,
-    /// so it has to be resumed with this record. Returns whether there was such an individual.
+    /// Strikes out an individual of the last generation, identified by its birth. From now on, it counts as
+    /// unfit, so it is neither kept nor used for breeding. The training no longer follows from its experiment
+    /// alone and can only be resumed from this record. Returns whether there was such an individual.
     pub fn strike_out(&mut self, birth: (u32, u32)) -> bool {
         let last = self.generations.last_mut().into_iter().flatten();
         let mut own = last.filter(|judged| judged.birth == birth && !judged.judgement.struck_out);
@@ -299,7 +299,7 @@ impl Record {
     }
 
     /// Checks that a training run that has just started can continue this record. The builds of modules must
-    /// be the same, and only the stopping condition may differ.
+    /// be the same. Only the stopping condition may differ.
     ///
     /// # Errors
     /// If the training differs, with the difference.
@@ -340,7 +340,7 @@ impl Record {
 }
 
 /// Gives a breeder the results of a generation. Returns the candidates that it proposed, or `None` if they
-/// differ from those in the record.
+/// differ from the candidates in the record.
 pub(super) fn tell_again(
     genome: &Genome,
     breeder: &mut dyn Breeder,

@@ -3,7 +3,7 @@
 //!
 //! The source drove vehicles for its figures 10.9 to 10.11. Here all curves are bred on the sum of the genes,
 //! so that only breeding has an effect. The source does not print its data, so only the statements in its
-//! text are compared. If our results differ, the report says so, and nothing is tuned to make them agree.
+//! text are compared. If our results differ, the report says so; nothing is tuned to make them agree.
 
 use super::breeder::{Breeder, Elite, Method, Nursery, Plan, Start};
 use super::cma::CmaEs;
@@ -15,12 +15,12 @@ use rayon::prelude::*;
 use roadwright_simulation::Statistic;
 use serde::Serialize;
 
-/// A study, which breeds the lines of a figure until a number of individuals have been evaluated.
+/// A study. For each line of a figure, individuals are bred until a given number of them have been evaluated.
 #[derive(Debug, Clone)]
 pub struct Study {
     /// Its name on the command line.
     pub name: &'static str,
-    /// Figure or table of the source; empty if the study is ours.
+    /// Figure or table of the source; empty if the study is not from the source.
     pub of: &'static str,
     /// Description in one sentence.
     pub doc: &'static str,
@@ -50,7 +50,7 @@ pub struct LineResult {
     last: Statistic,
 }
 
-/// A point of a learning curve, with the best fitness so far over the seeds.
+/// A point of a learning curve: the best fitness so far, over the seeds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
     /// Maximum number of individuals evaluated so far.
@@ -59,11 +59,11 @@ pub struct Point {
     pub generation: usize,
     /// Best fitness of the pool, with its spread over the seeds.
     pub fitness: Statistic,
-    /// Best fitness of the last generation alone, which table 10.3 prints.
+    /// Best fitness of the last generation alone, as printed in table 10.3.
     pub best_of_generation: Statistic,
 }
 
-/// A statement in the source, and whether our result agrees.
+/// A statement in the source, and whether our result agrees with it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Statement {
     /// The statement.
@@ -330,7 +330,7 @@ pub fn chromosomes(seed: u64) -> Vec<GenerationRow> {
     rows
 }
 
-/// Difference between the second and the first, with its standard error.
+/// Difference between the second and the first value, with its standard error.
 fn difference(first: &Statistic, second: &Statistic) -> (f64, f64) {
     let square = |statistic: &Statistic| statistic.standard_error * statistic.standard_error;
     (
@@ -339,21 +339,20 @@ fn difference(first: &Statistic, second: &Statistic) -> (f64, f64) {
     )
 }
 
-/// Whether the first line ends lower by more than two standard errors.
+/// Whether the end of the first line is lower by more than two standard errors.
 fn ends_lower(first: &LineResult, second: &LineResult) -> bool {
     let (difference, error) = difference(&first.last, &second.last);
     // Two standard errors of the difference, so that about 1 of 40 such claims is false.
     difference > 2.0 * error
 }
 
-/// Whether the first line learns faster, which means that its curve is lower on average by more than two
-/// standard errors.
+/// Whether the first line learns faster: on average, its curve is lower by more than two standard errors.
 fn is_faster(first: &LineResult, second: &LineResult) -> bool {
     let (difference, error) = difference(&first.average, &second.average);
     difference > 2.0 * error
 }
 
-/// Formats a mean of each line with its standard error.
+/// Formats a mean of each line, with its standard error.
 fn means(lines: &[LineResult], of: fn(&LineResult) -> &Statistic) -> String {
     let mean = |line: &LineResult| {
         let Statistic {

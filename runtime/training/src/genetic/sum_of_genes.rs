@@ -1,4 +1,4 @@
-//! The controlled benchmark, whose fitness is the sum of the genes, so that all zeros are the best
+//! The controlled benchmark. Its fitness is the sum of the genes, so the best individual consists of zeros
 //! ([Gerdelan 2011], section 10.5).
 
 use super::genes::{Gene, Genome};
@@ -7,7 +7,7 @@ use roadwright_scenario::Slot;
 
 /// Number of genes of the benchmark; the fuzzy driver has the same number.
 const COUNT: usize = 36;
-/// Largest value of a gene, as there are five output terms.
+/// Largest value of a gene, because there are five output terms.
 const LARGEST: f64 = 4.0;
 
 /// Returns 36 genes of 0 to 4, which start in the middle.

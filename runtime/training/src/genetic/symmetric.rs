@@ -1,8 +1,8 @@
 //! Symmetric matrices and their eigenvalues.
 
-/// Smallest eigenvalue as a share of the largest. Rounding would make smaller ones negative.
+/// Smallest eigenvalue relative to the largest one. Rounding would make smaller eigenvalues negative.
 const LEAST: f64 = 1e-14;
-/// Maximum number of sweeps; ten are enough for hundreds of dimensions.
+/// Maximum number of sweeps. Ten are enough for hundreds of dimensions.
 const SWEEPS: usize = 60;
 
 /// A square matrix, row by row.
@@ -12,7 +12,7 @@ pub(super) struct Matrix {
     values: Vec<f64>,
 }
 
-/// Eigenvalues of a symmetric matrix, all positive, and its eigenvectors as the columns of a matrix.
+/// Eigenvalues of a symmetric matrix, all of them positive, and its eigenvectors as the columns of a matrix.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Eigen {
     pub(super) values: Vec<f64>,
@@ -62,8 +62,8 @@ impl Matrix {
         (0..self.size).map(column).collect()
     }
 
-    /// Eigenvalues and eigenvectors by Jacobi's method. Values that are not clearly positive are raised to a
-    /// small share of the largest. O(size^3).
+    /// Eigenvalues and eigenvectors by Jacobi's method. Eigenvalues that are not clearly positive are raised
+    /// to a small share of the largest one. O(size^3).
     pub(super) fn eigen(&self) -> Eigen {
         let n = self.size;
         let mut rotated = self.clone();
@@ -92,7 +92,7 @@ impl Matrix {
         }
     }
 
-    /// Turns the axes `p` and `q` such that the value between them vanishes.
+    /// Rotates the axes `p` and `q` such that the matrix element between them vanishes.
     fn rotate(&mut self, p: usize, q: usize, vectors: &mut Self) {
         let between = self.at(p, q);
         if between == 0.0 {

@@ -57,9 +57,9 @@ fn is_zero(number: &usize) -> bool {
 pub struct Champion {
     /// Its genes.
     pub genes: Chromosome,
-    /// Mean score on the validation courses on which it was chosen, where lower is better.
+    /// Mean score on the validation courses on which it was chosen; lower is better.
     pub validation: f64,
-    /// Number of finalists that drove on these courses.
+    /// Number of finalists that drove the validation courses.
     pub finalists: usize,
     /// Reasons why finalists were ruled out: each names a validation course on which a module failed.
     pub failed_finalists: Vec<String>,
@@ -91,7 +91,7 @@ pub enum TrainingError {
     /// The record cannot be resumed.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// No candidate could be judged.
+    /// No candidate was fit to be the champion.
     #[error(
         "no individual was fit to be champion in {0} generations: {1}; train for longer, or start from a stack \
          that drives"
@@ -103,7 +103,7 @@ pub enum TrainingError {
     /// The champion failed on all test courses.
     #[error("the champion fails on all test courses: {0}")]
     Champion(String),
-    /// The values before training, with which the champion is compared, cannot be run.
+    /// The values before training cannot be run, but the champion has to be compared with them.
     #[error("the values before training cannot be run: {0}")]
     Start(String),
 }
@@ -143,9 +143,8 @@ impl<'a> Training<'a> {
 
     /// Creates a training run that continues a record.
     ///
-    /// # Errors
-    /// If the record belongs to another experiment, was made with other builds of modules, or contains other
-    /// candidates than the breeder proposes.
+    /// # Errors If the record belongs to another experiment, was made with other builds of modules, or
+    /// contains candidates other than those proposed by the breeder.
     pub fn resume(
         experiment: &'a Experiment,
         genome: &'a Genome,
@@ -227,7 +226,7 @@ impl<'a> Training<'a> {
         }
     }
 
-    /// Converts a score, where lower is better, back to the fitness.
+    /// Converts a score back to the fitness. Of scores, the lower one is always better.
     pub fn as_fitness(&self, score: f64) -> f64 {
         if self.evaluate.lower_is_better() {
             score
@@ -279,7 +278,7 @@ impl<'a> Training<'a> {
     }
 
     /// Chooses the champion on the validation courses and evaluates it on the test courses. The values before
-    /// training are a finalist as well, so that training never makes things worse except by chance.
+    /// training are also a finalist, so that training makes nothing worse except by chance.
     ///
     /// # Errors
     /// If no individual could be judged, or if the champion or the values before training fail on all test
@@ -360,7 +359,7 @@ impl<'a> Training<'a> {
         failed.collect()
     }
 
-    /// Reason for the first failure, if the training has only one generation and all its individuals failed.
+    /// Reason for the first failure if the training has only one generation and all its individuals failed.
     pub fn failed_from_the_start(&self) -> Option<String> {
         let [first] = &self.record.generations[..] else {
             return None;
@@ -370,8 +369,8 @@ impl<'a> Training<'a> {
         failures.and_then(|failures| failures.into_iter().next())
     }
 
-    /// Returns the error of a training run without a champion: why all finalists failed, or why all
-    /// individuals failed if there were no finalists.
+    /// Returns the error of a training run without a champion: it says why all finalists failed or, if there
+    /// were no finalists, why all individuals failed.
     fn nobody(&self, failed_finalists: &[String], finalists: usize) -> TrainingError {
         let mut all = self.record.generations.iter().flatten();
         let why = match failed_finalists.first() {

@@ -17,8 +17,8 @@ pub struct Verdict {
     pub held_out: Summary,
     /// The runs of the values before training on the same courses.
     pub start: Summary,
-    /// Fitness of the champion minus that of the values before training, course by course, for courses on
-    /// which neither failed.
+    /// Fitness of the champion minus that of the values before training, course by course. Courses on which
+    /// either failed are left out.
     pub difference: Estimate,
     /// Behaviour of the champion's vehicles on the test courses, independent of the fitness; `None` if it
     /// could not be observed.
@@ -36,7 +36,7 @@ pub enum NoRows {
     Empty,
 }
 
-/// Behaviour of vehicles in runs, leaving out those in which a module failed.
+/// Behaviour of vehicles in runs. Runs in which a module failed are left out.
 pub(super) fn manners(runs: &[RunOrFailure]) -> Option<Manners> {
     let runs = runs.iter().flatten();
     let all: Option<Vec<Manners>> = runs.map(|run| run.manners).collect();
@@ -44,7 +44,7 @@ pub(super) fn manners(runs: &[RunOrFailure]) -> Option<Manners> {
 }
 
 impl Verdict {
-    /// Creates the verdict on a champion whose test courses begin with the given seed.
+    /// Creates the verdict on a champion. Its test courses begin with the given seed.
     ///
     /// # Errors
     /// If the course cannot be driven with the values, or the runs produced no rows.

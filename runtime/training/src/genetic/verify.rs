@@ -1,4 +1,5 @@
-//! Verification of a training record: whether its generations, its end and its champion match the experiment.
+//! Verification of a training record: checks whether its generations, its end and its champion match the
+//! experiment.
 
 use super::breeder::Candidate;
 use super::experiment::{Experiment, Seeds};
@@ -169,8 +170,8 @@ impl<'a> Verification<'a> {
 }
 
 /// Whether the results of a candidate equal those in a record. Striking out is not compared, because it is
-/// the user's choice. Messages of failures are not compared, because when and how a module fails may depend
-/// on the machine.
+/// the user's choice. Messages of failures are not compared, because the time and manner of a failure may
+/// depend on the machine.
 fn is_same(recorded: &Judgement, found: &Judgement) -> bool {
     if recorded.failure.is_some() {
         return found.failure.is_some();

@@ -11,16 +11,16 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub(super) struct Watch {
     /// Whether anything is observed.
     looks: bool,
-    /// Number of checks within the time after which a vehicle counts as stuck.
+    /// Number of checks in the time after which a vehicle counts as stuck.
     memory: usize,
     /// Last goals of vehicles, by agent.
     goals: BTreeMap<u64, DVec2>,
     seen: BTreeMap<u64, VecDeque<DVec2>>,
-    /// Current roll of vehicles, rad; only at levels at which bodies can roll.
+    /// Current roll of vehicles, rad. Only available at levels at which bodies can roll.
     rolls: BTreeMap<u64, f64>,
     /// Largest roll of any vehicle so far in either direction, rad.
     most_roll: f64,
-    /// Roll at which a vehicle has tipped over, rad; `None` if it is not limited.
+    /// Roll at which a vehicle has tipped over, rad; `None` if the roll is not limited.
     roll_limit: Option<f64>,
     /// Whether bodies pass through objects that they touch.
     passes_through: bool,

@@ -12,7 +12,7 @@ pub struct Accumulated {
     pub mean: f64,
     /// Standard deviation of the values; 0 for a single value.
     pub standard_deviation: f64,
-    /// Standard error of the mean. It is 0 for a single observation, which is not an estimate.
+    /// Standard error of the mean. For a single observation it is 0, which is not an estimate.
     pub standard_error: f64,
 }
 
@@ -31,8 +31,8 @@ pub fn accumulate(values: &[f64]) -> Vec<Accumulated> {
     values.iter().enumerate().map(add).collect()
 }
 
-/// Number of runs at and above which the error bars of two means (one standard error to each side) do not
-/// overlap. `None` if they overlap at the end, or if either has fewer than two runs.
+/// Number of runs from which on the error bars of two means (one standard error to each side) do not overlap.
+/// `None` if the bars overlap at the end, or if either mean has fewer than two runs.
 ///
 /// Two means that separate and overlap again later have not separated.
 pub fn separation(first: &[Accumulated], second: &[Accumulated]) -> Option<usize> {

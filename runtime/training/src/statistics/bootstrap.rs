@@ -1,4 +1,4 @@
-//! The bootstrap, which estimates the spread of a statistic by resampling the values.
+//! The bootstrap method, which estimates the spread of a statistic by resampling the values.
 
 use super::distributions::{normal_cdf, normal_quantile};
 use super::intervals::{Interval, Method};
@@ -10,7 +10,7 @@ pub struct Bootstrap {
     estimate: f64,
     /// The statistic for each resample, ascending.
     replicates: Vec<f64>,
-    /// Change of the spread with the size of the statistic, estimated by leaving out each value once.
+    /// Change of the spread with the size of the statistic, estimated by leaving out one value at a time.
     acceleration: f64,
 }
 
@@ -42,7 +42,7 @@ impl Bootstrap {
         })
     }
 
-    /// The statistic of the values themselves.
+    /// The statistic of the original values.
     pub fn estimate(&self) -> f64 {
         self.estimate
     }
@@ -98,7 +98,7 @@ impl Bootstrap {
     }
 }
 
-/// Returns the statistic without one of the values, for each value.
+/// Returns the statistic of all values except one, for each value that can be left out.
 fn without_each(values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     // The omitted value moves to the end, so that no list has to be copied.
     let mut rest = values.to_vec();

@@ -9,8 +9,8 @@ use roadwright_geometry::math::Stream;
 /// Number of bootstrap replicates in a comparison.
 const RESAMPLES: usize = 2000;
 
-/// Difference between two lists of values measured in pairs, such as on the same courses, so that luck with a
-/// course cancels out.
+/// Difference between two lists of values measured in pairs, for example on the same courses. Luck with a
+/// course then cancels out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Paired {
     /// Number of pairs.
@@ -19,17 +19,17 @@ pub struct Paired {
     pub mean: f64,
     /// Standard deviation of the differences.
     pub standard_deviation: f64,
-    /// Standard error of their mean.
+    /// Standard error of the mean.
     pub standard_error: f64,
     /// The interval by Student's t.
     pub t: Interval,
     /// The interval by the bootstrap.
     pub bootstrap: Interval,
-    /// Probability of a mean at least as far from 0 if there is no difference, two-sided, by Student's t.
+    /// Two-sided probability of a mean at least as far from 0 if there is no difference, by Student's t.
     pub p: f64,
 }
 
-/// Compares pairs, of which there must be at least two.
+/// Compares pairs. There must be at least two.
 pub fn paired(pairs: &[(f64, f64)], level: f64) -> Option<Paired> {
     let differences: Vec<f64> = pairs.iter().map(|(first, second)| second - first).collect();
     let moments = Moments::of(&differences);

@@ -22,7 +22,7 @@ fn exponential(stream: &mut Stream) -> f64 {
     -ln(uniform(stream))
 }
 
-/// A somewhat skewed distribution: the exponential of a normal value with a standard deviation of a half.
+/// A moderately skewed distribution: the exponential of a normal value with a standard deviation of a half.
 fn lognormal(stream: &mut Stream) -> f64 {
     exp(0.5 * normal(stream))
 }
@@ -40,7 +40,7 @@ fn draw(stream: &mut Stream, count: usize, law: fn(&mut Stream) -> f64) -> Vec<f
     (0..count).map(|_| law(stream)).collect()
 }
 
-/// Whether an interval at 95 % covers the mean as often as it should.
+/// Whether an interval at 95 % covers the mean as often as claimed.
 fn keeps_its_word(share: f64) -> bool {
     (0.935..=0.96).contains(&share)
 }

@@ -8,8 +8,8 @@ pub fn normal_cdf(x: f64) -> f64 {
     0.5 * erfc(-x * FRAC_1_SQRT_2)
 }
 
-/// Quantile of the standard normal distribution at probability `p`. It is infinite at 0 and 1, and NaN
-/// outside.
+/// Quantile of the standard normal distribution at probability `p`: infinite at 0 and 1, and NaN outside this
+/// range.
 pub fn normal_quantile(p: f64) -> f64 {
     // Computed from the smaller tail, because probabilities close to 1 have few significant digits.
     if p > 0.5 {

@@ -77,8 +77,8 @@ pub fn student_t(moments: &Moments, level: f64) -> Option<Interval> {
     })
 }
 
-/// Returns the interval of a fraction by the score method [Wilson 1927]. It has a width even at 0 and 1.
-/// `None` without trials.
+/// Returns the interval of a fraction by the score method [Wilson 1927]. Its width is not zero even for
+/// fractions of 0 and 1. `None` without trials.
 pub fn wilson(successes: u64, trials: u64, level: f64) -> Option<Interval> {
     if trials == 0 {
         return None;

@@ -56,8 +56,8 @@ impl Moments {
     }
 }
 
-/// Mean of the middle half of the values, where a quarter of them (rounded down) is left out at either end
-/// [Agarwal 2021]. `None` without values.
+/// Mean of the middle half of the values [Agarwal 2021]. At each end, a quarter of the values (rounded down)
+/// is left out. `None` without values.
 pub fn interquartile_mean(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

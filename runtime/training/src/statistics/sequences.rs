@@ -8,9 +8,10 @@ use super::intervals::{Interval, Method};
 use super::moments::Moments;
 use roadwright_geometry::math::ln;
 
-/// Intervals of a mean of many values [Waudby-Smith 2024], theorem 2.2. They are asymptotic, as Student's t
-/// is for values that are not normal. Monitored from 30 values on, they miss normal means in 3 % of all
-/// experiments, and the mean of an exponential distribution in 6.5 %; from 100 values on in 3.6 %.
+/// Intervals of a mean of many values [Waudby-Smith 2024], theorem 2.2. Like Student's t for values that are
+/// not normal, they are asymptotic. Monitored from 30 values on, they miss the mean of a normal distribution
+/// in 3 % of all experiments, and that of an exponential distribution in 6.5 % (3.6 % if monitored from 100
+/// values on).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AsymptoticSequence {
     level: f64,
@@ -29,7 +30,7 @@ impl AsymptoticSequence {
         }
     }
 
-    /// Returns the interval for the values so far; `None` for fewer than two.
+    /// Returns the interval for the values so far; `None` for fewer than two values.
     pub fn interval(&self, moments: &Moments) -> Option<Interval> {
         if moments.count() < 2 {
             return None;
@@ -50,8 +51,8 @@ impl AsymptoticSequence {
 }
 
 /// Converts a number of standard errors from the normal distribution to Student's distribution with the same
-/// tail ([Abramowitz 1964], 26.7.5). This matters for few values, because their deviation is an estimate as
-/// well.
+/// tail ([Abramowitz 1964], 26.7.5). This matters for few values, because their standard deviation is an
+/// estimate as well.
 fn for_few(z: f64, freedom: f64) -> f64 {
     let squared = z * z;
     let first = (squared + 1.0) / (4.0 * freedom);
@@ -65,7 +66,8 @@ const PLACES: usize = 1000;
 const RISK: f64 = 0.5;
 
 /// Intervals of the mean of values between 0 and 1, by betting against every possible mean [Waudby-Smith
-/// 2023], section 4. If a bettor against a mean gets rich, that mean is not the true one.
+/// 2023], section 4. If a bettor against a possible mean gets rich, the true mean is probably a different
+/// one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BettingSequence {
     level: f64,
@@ -140,8 +142,8 @@ impl BettingSequence {
         (2.0 * ln(2.0 / (1.0 - self.level)) / (variance * next * ln(next + 1.0))).sqrt()
     }
 
-    /// Removes the means against which a bettor got rich. The last ones stay, so that an interval is never
-    /// empty.
+    /// Removes the possible means against which a bettor got rich. The last ones are never removed, so that
+    /// an interval is never empty.
     fn drop_losers(&mut self) {
         // Fair bets reach this with a probability of at most 1 - level, for any duration of monitoring.
         let rich = 1.0 / (1.0 - self.level);

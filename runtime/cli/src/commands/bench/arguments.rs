@@ -23,17 +23,19 @@ pub(crate) enum BenchVerb {
     Reproduce(Reproduce),
     /// Saturate junctions of every kind with traffic and check their guarantees
     Junctions(Junctions),
-    /// Compare the saturation flow at a green light with that of the driver's law alone
+    /// Compare the saturation flow at a green light with the flow that the driver's control law alone would
+    /// give
     Saturation(Saturation),
     /// Compare the delay at signals with Webster's formula
     Delay(Delay),
     /// Compare the capacity of a yielding leg and of a roundabout entry with the formulae of the HCM
     Gaps(Gaps),
-    /// Measure path planning on maps of boxes and on changing maps, compared with figures of 1998
+    /// Measure path planning on maps of boxes and on changing maps, and compare with figures of 1998
     Planners(Planners),
-    /// Drive the experiments with move trees of [Adam 2007] from many starts, beside the figures of the source
+    /// Drive the experiments with move trees of [Adam 2007] from many starts, and compare with the figures of
+    /// the source
     MoveTrees(MoveTrees),
-    /// Drive on open ground from many seeds: who arrives, untouched and in time
+    /// Drive on open ground from many seeds, and list which vehicles arrive without contact and in time
     OpenGround(OpenGround),
 }
 
@@ -135,8 +137,7 @@ pub(crate) struct Junctions {
     /// Fraction of buses
     #[arg(long, default_value_t = 0.1, value_parser = share)]
     pub(crate) buses: f64,
-    /// Close all exits for a twelfth of the time in the middle of the run, by a crawling vehicle on each of
-    /// them
+    /// Block every exit with a crawling vehicle for a twelfth of the time, in the middle of the run
     #[arg(long)]
     pub(crate) close_exits: bool,
     #[command(flatten)]
@@ -182,7 +183,7 @@ pub(crate) struct Gaps {
 The maps are generated from the seed; problems without a path are counted, and their times are included."
 )]
 pub(crate) struct Planners {
-    /// Number of problems of each row, and of map changes for D* Lite (at most 1,000)
+    /// Number of problems in each row, and number of map changes for D* Lite (at most 1,000)
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000), value_name = "N")]
     pub(crate) problems: u32,
     /// Seed of maps, starts, goals and moves
@@ -256,10 +257,11 @@ pub(crate) struct MoveTrees {
     /// Drive each row from this many starts
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) starts: u32,
-    /// Test collisions at the frames that the source tests: the lines of both sides of the car
+    /// Test collisions in the same way as the source: only at its frames, with the lines of both sides of the
+    /// car
     #[arg(long)]
     pub(crate) source_sweep: bool,
-    /// End each search with the first free leaf, which gives the same plans with fewer nodes
+    /// End each search with the first free leaf, which gives the same plans but expands fewer nodes
     #[arg(long)]
     pub(crate) first_leaf: bool,
     /// Number of threads; does not affect the result [default: one for each processor]

@@ -19,7 +19,7 @@ struct Comparison {
     results: String,
     /// Number of pairs with the same seed.
     pairs: u64,
-    /// Number of failed runs of the other results, which are in no pair.
+    /// Number of failed runs of the other results. These runs are not in any pair.
     failed: usize,
     /// Mean fitness of the other results minus that of the first results.
     difference: f64,
@@ -45,7 +45,7 @@ struct Document {
     first: String,
     fitness_module: String,
     lower_is_better: bool,
-    /// Number of failed runs of the first results, which are in no pair.
+    /// Number of failed runs of the first results. These runs are not in any pair.
     failed: usize,
     comparisons: Vec<Comparison>,
 }
@@ -93,7 +93,7 @@ pub(crate) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Warns that an experiment was interrupted, because no stopping rule determined its end.
+/// Warns that an experiment was interrupted, so that its end was not determined by a stopping rule.
 fn tell_unfinished(results: &Results, path: &Path) {
     if results.stopped.is_none() {
         let runs = results.rows.len();
@@ -113,7 +113,8 @@ fn pair(first: &Results, other: &Results, level: f64) -> anyhow::Result<Paired> 
     })
 }
 
-/// Returns the fitness of the other results minus that of the first results, for the seeds that both have.
+/// Returns the fitness of the other results minus that of the first results, for the seeds that occur in
+/// both.
 pub(super) fn differences(first: &Results, other: &Results) -> anyhow::Result<Vec<f64>> {
     let pairs = pairs(first, other)?;
     Ok(pairs.iter().map(|(first, other)| other - first).collect())

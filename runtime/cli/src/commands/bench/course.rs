@@ -142,7 +142,7 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Returns a figure of the mean fitness over the number of runs.
+/// Returns a figure that shows the mean fitness over the number of runs.
 fn plot(course: &Course, results: &Results, summary: &Summary) -> Figure {
     // A user scenario has a path as its name.
     let name = Path::new(&course.name).file_name().unwrap_or_default();
@@ -188,7 +188,7 @@ fn setup_of(arguments: &Run) -> anyhow::Result<Setup> {
     })
 }
 
-/// Modules that all drivers use, by the name of the slot, and fitnesses, if any are given.
+/// Modules that all drivers use, by the name of their slot, and fitness modules, if any are given.
 type Modules = (
     BTreeMap<String, Vec<ModuleSetting>>,
     Option<Vec<ModuleSetting>>,
@@ -275,8 +275,8 @@ impl Against {
     }
 }
 
-/// Returns the rule that stops at a significant difference. It needs other results of the same course and
-/// fitness, and stops at the last of their rows.
+/// Returns the rule that stops at a significant difference. The other results must be of the same course and
+/// fitness. The rule stops at the latest at their last row.
 fn difference_rule(arguments: &Run, other: &Results) -> anyhow::Result<Stop> {
     let first = other.head.first_seed;
     let after = first.saturating_add(other.rows.len() as u64);
@@ -380,7 +380,7 @@ struct Looker<'a> {
     bar: ProgressBar,
     files: &'a Files,
     log: Option<MileageLog>,
-    /// Number of rows at which the results are written again.
+    /// Number of rows after which the results are written next.
     next: AtomicUsize,
     /// Whether writing has failed.
     failed: AtomicBool,
@@ -400,7 +400,7 @@ impl<'a> Looker<'a> {
         }
     }
 
-    /// Clears the bar. Returns the log.
+    /// Clears the progress bar. Returns the log.
     fn finish(self) -> Option<MileageLog> {
         self.bar.finish_and_clear();
         self.log

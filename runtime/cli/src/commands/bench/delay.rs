@@ -1,6 +1,6 @@
 //! `roadwright bench delay`: delay at a signal with random arrivals, compared with Webster's formula.
 //!
-//! The delay is the travel time of a trip minus that of the same trip without stops.
+//! The delay is the travel time of a trip minus the travel time of the same trip without stops.
 
 use super::arguments::{Delay as Arguments, Hand, Kind};
 use super::saturation::{headways, signals};
@@ -28,8 +28,8 @@ const DEGREES: [f64; 2] = [0.5, 0.8];
 /// Duration of a run, s, and number of runs.
 const SECONDS: f64 = 4200.0;
 const RUNS: u64 = 32;
-/// Time from which trips are counted, s, and fraction of the run up to which they may start, so that all of
-/// them are completed.
+/// Start time of the first counted trip, s, and fraction of the run after which trips are no longer counted,
+/// because they might not be completed.
 const WARM_UP: f64 = 300.0;
 const COUNTED: f64 = 0.9;
 /// Permitted relative difference to the formula, and maximum standard error relative to the delay.
@@ -173,7 +173,7 @@ fn capacity(dt: f64, seconds: f64) -> anyhow::Result<(f64, f64)> {
     Ok((0.5 * passed * 3600.0 / time, time / f64::from(greens)))
 }
 
-/// Runs until a green begins for a road. Returns the time of its beginning, s.
+/// Runs until a green begins for a road. Returns the time at which it begins, s.
 fn next_green(run: &mut Run, road: RoadId, dt: f64) -> anyhow::Result<f64> {
     // A green that is already shown began at an unknown time, so this waits for the next one.
     let mut was_green = true;

@@ -11,18 +11,18 @@ use std::path::Path;
 /// Results of an experiment with their paths.
 pub(super) struct Files {
     outputs: Outputs,
-    /// Results, from which the same command can resume.
+    /// The results. The same command can resume from them.
     out: Option<Checkpoint>,
-    /// Table of the rows, which is written at the end.
+    /// Table of the rows. It is written at the end.
     table: Option<Place>,
     log: Option<Log>,
 }
 
 /// Destination of the mileage log.
 enum Log {
-    /// The log is written together with the results, because it resumes with them.
+    /// The log is written together with the results, because it is continued when they are resumed.
     Checkpoint(Checkpoint),
-    /// The log is written at the end, because it cannot be resumed.
+    /// The log is written at the end, because it cannot be continued.
     AtEnd(Place),
 }
 
@@ -121,5 +121,5 @@ impl Files {
     }
 }
 
-/// Beginning of the table of results.
+/// Beginning of the header of the table of results.
 const TABLE_BEGINS: &str = "course,scenario_hash";

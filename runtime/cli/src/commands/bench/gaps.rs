@@ -1,4 +1,5 @@
-//! `roadwright bench gaps`: capacity of yielding movements, compared with the formulae of the handbook.
+//! `roadwright bench gaps`: capacity of yielding movements, compared with the formulae of the Highway
+//! Capacity Manual.
 //!
 //! One leg gives way and always has a queue, while random traffic passes on the others. The number of queued
 //! vehicles that enter per hour follows [HCM 2000] equation 17-3:
@@ -25,7 +26,7 @@ const SPEED_LIMIT: f64 = 13.9;
 const ENTRY: usize = 3;
 /// Demand on the yielding leg, vehicles/h.
 const QUEUE: f64 = 2000.0;
-/// Total passing flow, vehicles/h.
+/// Total flow of the passing traffic, vehicles/h.
 const PASSING: [f64; 4] = [200.0, 400.0, 600.0, 800.0];
 const SECONDS: f64 = 3600.0;
 const WARM_UP: f64 = 120.0;

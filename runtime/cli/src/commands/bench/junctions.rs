@@ -14,19 +14,19 @@ use std::io::Write;
 /// Length of a leg, m, and its speed limit, m/s.
 const LEG: f64 = 300.0;
 const SPEED_LIMIT: f64 = 13.9;
-/// Demand per leg, vehicles/h; more than any junction can serve.
+/// Demand per leg, vehicles/h. It exceeds what any junction can serve.
 const RATE: f64 = 2000.0;
 /// Default duration, s.
 const SECONDS: f64 = 3600.0;
 /// Time when counting starts, after the legs have filled, s.
 const WARM_UP: f64 = 60.0;
-/// Minimum duration of a run for its halves to be compared, s.
+/// Minimum duration of a run whose halves are compared, s.
 const HALVES_FROM: f64 = 1800.0;
 /// Minimum throughput of the second half relative to the first.
 const LEAST_SHARE: f64 = 0.95;
 /// Fraction of the time for which exits are closed.
 const CLOSED_SHARE: f64 = 1.0 / 12.0;
-/// Time after the exits have opened again that is not counted, s, because the queues on them dissolve.
+/// Time that is not counted after the exits have opened again, s, because their queues are still dissolving.
 const DRAINING: f64 = 60.0;
 /// Key of the vehicle that closes an exit, its position beyond the junction, m, and its crawling speed, m/s.
 const BREAKDOWN: &str = "breakdown";
@@ -48,7 +48,7 @@ struct Row {
     second_half: f64,
     /// Longest wait, s.
     longest_wait: f64,
-    /// Longest wait that the junction guarantees, s, and time for which its exits were closed.
+    /// Longest wait that the junction guarantees, s, and time during which its exits were closed, s.
     bound: f64,
     closed: f64,
     overlaps: usize,
@@ -57,7 +57,8 @@ struct Row {
     red_passed: u64,
     /// Vehicles that entered without a grant.
     breaches: u64,
-    /// Vehicles that had waited so long that no conflicting vehicle could enter before them.
+    /// Vehicles that had waited so long that conflicting vehicles were no longer allowed to enter before
+    /// them.
     locked: u64,
     /// CPU time of all runs, s.
     cpu_seconds: f64,
@@ -135,7 +136,8 @@ fn plans(arguments: &Arguments) -> Vec<Plan> {
     plans
 }
 
-/// Returns the times when exits are closed and opened again, s. They are equal if exits are not closed.
+/// Returns the times when exits are closed and opened again, s. Both times are the same if the exits are not
+/// closed.
 fn closed(arguments: &Arguments, seconds: f64) -> (f64, f64) {
     let half = 0.5 * CLOSED_SHARE * seconds;
     let middle = 0.5 * seconds;
@@ -180,7 +182,7 @@ fn measure(plan: Plan, arguments: &Arguments, seconds: f64, seeds: u64) -> anyho
     Ok(row)
 }
 
-/// Creates a junction with more traffic than it can serve, from all legs to all others. The first vehicles of
+/// Creates a junction with more traffic than it can serve, from each leg to all others. The first vehicles of
 /// all legs arrive in the same step. Between two times, s, a vehicle closes each exit.
 fn saturated(plan: Plan, buses: f64, close: f64, open: f64) -> anyhow::Result<Star> {
     let mut star = Star::new(plan)?;

@@ -1,4 +1,4 @@
-//! `roadwright bench league`: drives courses with controllers. The built-in ones drive all courses.
+//! `roadwright bench league`: drives courses with controllers. The built-in controllers drive all courses.
 
 use super::course_arguments::League;
 use super::results_of;

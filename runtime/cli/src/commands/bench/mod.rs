@@ -70,7 +70,7 @@ fn tell_failures<'a>(failed: impl IntoIterator<Item = &'a FailedRun>) {
     }
 }
 
-/// Runs a course with seeds that were not used to select rules or parameters.
+/// Runs a course with seeds that were not used for the selection of rules or parameters.
 fn results_of(
     course: &Course,
     setup: &Setup,
@@ -97,7 +97,7 @@ fn results_of(
     Ok(results)
 }
 
-/// A run of a scenario at level `lane`, with its junctions watched.
+/// A run of a scenario at level `lane` with its junctions inspected.
 struct Run {
     session: Session,
     watch: JunctionWatch,
@@ -136,7 +136,7 @@ impl Run {
         self.session.world()
     }
 
-    /// Returns the number of vehicles that have entered a junction from some roads so far.
+    /// Returns the number of vehicles that have entered a junction from the given roads so far.
     fn passed(&self, roads: &[RoadId]) -> u64 {
         let figures = self.watch.figures(self.world());
         let approaches = figures.iter().flat_map(|junction| &junction.approaches);

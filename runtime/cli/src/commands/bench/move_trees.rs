@@ -14,11 +14,11 @@ use roadwright_moves::{
 use serde::Serialize;
 use std::io::Write;
 
-/// Shares of starts that decide a statement: most crash, most arrive.
+/// Minimum shares of starts for the statements that most drives crash, and that most drives arrive.
 const MOST_CRASH: f64 = 0.75;
 const MOST_ARRIVE: f64 = 0.8;
 
-/// A row of a table, with what the source printed.
+/// A row of a table, with the values printed in the source.
 #[derive(Debug, Serialize)]
 struct Row {
     table: &'static str,
@@ -28,12 +28,12 @@ struct Row {
     frames: u32,
     /// Number of moves of 25 frames.
     depth: u32,
-    /// Limit of nodes; `null` where the source prints none.
+    /// Limit of nodes; `null` if the source prints none.
     limit: Option<u32>,
     starts: u32,
     crashed: u32,
     arrived: u32,
-    /// Drives that lasted as long as the course allows.
+    /// Number of drives that lasted until the time limit of the course.
     survived: u32,
     /// Median time at the end of all drives, s.
     median_s: f64,
@@ -46,9 +46,9 @@ struct Row {
     plans: u32,
     nodes_per_plan: f64,
     most_nodes: u32,
-    /// Nodes of a plan when its first free leaf was taken.
+    /// Number of nodes per plan when its first free leaf was reached.
     nodes_to_leaf_per_plan: f64,
-    /// Plans without a free move.
+    /// Number of plans without a free move.
     without_path: u32,
     ms_per_plan: f64,
     /// Wall time of a drive on one thread, s.
@@ -143,7 +143,7 @@ struct Drive {
     /// Time at its end, s.
     time: f64,
     figures: DriveFigures,
-    /// CPU time of its plans, and of the whole drive, s.
+    /// CPU time of its plans, and CPU time of the whole drive, s.
     planning: f64,
     cpu: f64,
 }
@@ -267,7 +267,7 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// The value below which a share of sorted values lies: the mean of both neighbours of the place.
+/// The quantile of sorted values for a share. Between two values, it is their mean.
 fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let place = share * last as f64;
@@ -348,7 +348,7 @@ fn print_row(row: &Row) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the source found, as statements about our rows.
+/// The findings of the source, as statements about our rows.
 fn statements(rows: &[Row]) -> Vec<Statement> {
     let of = |table: Table| -> Vec<&Row> {
         rows.iter()

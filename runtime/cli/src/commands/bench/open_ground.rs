@@ -14,7 +14,7 @@ use std::io::Write;
 
 /// Longest time of a drive, as a multiple of its free travel time.
 const LONGEST: f64 = 2.5;
-/// Number of failed seeds that are listed for each course.
+/// Maximum number of failed seeds that are listed for each course.
 const LISTED: usize = 10;
 
 /// Result of a seed.
@@ -22,12 +22,12 @@ const LISTED: usize = 10;
 struct SeedRow {
     seed: u64,
     passed: bool,
-    /// Why it did not pass.
+    /// Reasons why it did not pass.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reasons: Vec<String>,
     drives: usize,
     arrived: usize,
-    /// Largest ratio of the time of a drive to its free travel time; `None` if no drive arrived.
+    /// Largest ratio of a drive's duration to its free travel time; `None` if no drive arrived.
     slowest: Option<f64>,
 }
 
@@ -41,7 +41,7 @@ struct Report {
     drives: usize,
     arrived: usize,
     struck: usize,
-    /// Mean ratio of the times of drives that arrived to their free travel times.
+    /// Mean ratio of duration to free travel time over the drives that arrived.
     mean_ratio: Option<f64>,
     rows: Vec<SeedRow>,
 }
@@ -107,7 +107,7 @@ fn courses_of(arguments: &Arguments) -> anyhow::Result<Vec<Course>> {
 struct Run {
     row: SeedRow,
     struck: usize,
-    /// Ratios of the times of drives that arrived to their free travel times.
+    /// Ratios of duration to free travel time of the drives that arrived.
     ratios: Vec<f64>,
 }
 
@@ -150,7 +150,7 @@ fn run(course: &Course, setup: &Setup, seed: u64) -> anyhow::Result<Run> {
     })
 }
 
-/// Why a drive does not pass; `None` if it does.
+/// Reason why a drive does not pass; `None` if it passes.
 fn reason(drive: &DriveRow, ratio: Option<f64>) -> Option<String> {
     let agent = drive.agent;
     match (drive.end, ratio) {

@@ -17,16 +17,16 @@ use roadwright_planning::open_ground::{
 use serde::Serialize;
 use std::io::Write;
 
-/// Number of all obstacles divided by the number that each problem moves.
+/// Ratio of all obstacles to those that are moved for each problem.
 const MOVED: usize = 10;
 /// Maximum displacement along each axis, m.
 const FARTHEST: f64 = 0.3;
-/// Number of map changes for D* Lite, and number of cells that each of them changes.
+/// Number of map changes for D* Lite, and number of cells changed by each of them.
 const CHANGES: u32 = 1000;
 const CHANGED_CELLS: u32 = 20;
 /// Largest permitted ratio of the cells that D* Lite expands to those that A* expands.
 const LARGEST_RATIO: f64 = 0.05;
-/// Target for the median time of projection and search together, ms.
+/// Target for the median time of projection plus search, ms.
 const AIM: f64 = 1.5;
 
 /// A scene of [Kuffner 1998].
@@ -97,7 +97,7 @@ impl Scene {
     }
 }
 
-/// A measured row, with the published one.
+/// A measured row beside the published one.
 #[derive(Debug, Serialize)]
 struct Row {
     scene: &'static str,
@@ -113,7 +113,7 @@ struct Row {
     source_project_ms: f64,
     source_search_ms: f64,
     source_total_ms: f64,
-    /// Speed relative to the published figure.
+    /// Speed as a multiple of the published figure.
     faster: f64,
 }
 
@@ -126,7 +126,7 @@ struct Report {
     incremental: edits::Report,
 }
 
-/// A figure and its target.
+/// A measured figure and its target.
 #[derive(Debug, Serialize)]
 struct Aim {
     what: &'static str,

@@ -21,7 +21,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-/// Studies that correspond to a figure or table in the source, and the names of their files.
+/// Studies that correspond to a figure or table in the source, with the names of their files.
 const STUDIES: [(&str, &str); 6] = [
     ("learning-curve", "figure-10-7"),
     ("mutation-probability", "figure-10-9"),
@@ -36,7 +36,7 @@ const STUDIES: [(&str, &str); 6] = [
 struct Part {
     /// Its number in the source.
     of: String,
-    /// How the part was made, and how the source was interpreted.
+    /// How the part was created, and how the source was interpreted.
     reading: String,
     figure: Option<Figure>,
     /// Results in lines of text.

@@ -20,15 +20,15 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 const LEG: f64 = 400.0;
-/// Leg with the queue, which leads to the east. The next constant is the opposite leg.
+/// Leg with the queue, which leads to the east. The second constant is the opposite leg.
 const FROM: usize = 2;
 const TO: usize = 0;
 /// Speed limits, km/h.
 const SPEEDS: [f64; 3] = [30.0, 50.0, 70.0];
 /// Demand, vehicles/h.
 const RATE: f64 = 2000.0;
-/// Green of the leg with the queue and of the others, s. Twenty vehicles pass in it, and as many arrive in a
-/// cycle.
+/// Green of the leg with the queue, and green of the others, s. Twenty vehicles pass in the first green, and
+/// as many arrive per cycle.
 const GREEN: f64 = 70.0;
 const OTHERS: f64 = 30.0;
 /// Indices of the first and last vehicle whose headways count. Headways of earlier vehicles include the
@@ -37,11 +37,11 @@ const FIRST: usize = 4;
 const LAST: usize = 20;
 /// Time without passing vehicles that marks the end of a green, s.
 const RED: f64 = 15.0;
-/// Time until the length of the queue is stable, s.
+/// Time until the length of the queue has become stable, s.
 const FILLING: f64 = 250.0;
-/// Permitted relative difference from the law alone.
+/// Permitted relative difference from the result of the law alone.
 const TOLERANCE: f64 = 0.05;
-/// Gap before a stop line and between standing vehicles according to the law, m.
+/// Gap before a stop line, and gap between standing vehicles, according to the law, m.
 const BEFORE_LINE: f64 = 0.5;
 const STANDSTILL_GAP: f64 = 2.0;
 
@@ -170,9 +170,10 @@ fn stop_line(star: &Star) -> Option<f64> {
 #[derive(Default)]
 struct Passing {
     line: f64,
-    /// Position of each front at the last observation, m to the east, and the time of that observation, s.
+    /// Position of each front at the last observation, m to the east of the middle, and time of that
+    /// observation, s.
     before: BTreeMap<u64, (f64, f64)>,
-    /// Times of passing in the current green, s.
+    /// Times at which vehicles passed in the current green, s.
     times: Vec<f64>,
 }
 
@@ -209,8 +210,8 @@ impl Passing {
     }
 }
 
-/// Returns the mean headway according to the law alone, applied to points on a line that start one after
-/// another.
+/// Returns the mean headway according to the law alone, applied to points that start one after another on a
+/// line.
 fn alone(speed_limit: f64, dt: f64) -> f64 {
     let car = VehicleType::car();
     let spacing = car.length + STANDSTILL_GAP;

@@ -20,11 +20,11 @@ use roadwright_scenario::{
 };
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Distance between the ends of flows and the outer end of a leg, m, which leaves room for the rear of a bus.
+/// Distance between the ends of flows and the outer end of a leg, m. It leaves room for the rear of a bus.
 const GATE: f64 = 12.0;
 /// Width of a lane, m.
 const LANE_WIDTH: f64 = 3.5;
-/// Radius of a ring per leg, and minimum radius, m. Rings are about as large as the single-lane roundabout of
+/// Radius of a ring per leg, and its minimum, m. Rings are about as large as the single-lane roundabout of
 /// the capacity formula.
 const RADIUS_PER_LEG: f64 = 4.5;
 const LEAST_RADIUS: f64 = 18.0;
@@ -56,7 +56,7 @@ pub(super) struct Star {
 pub(super) struct StarPlace {
     pub(super) leg: usize,
     pub(super) s: f64,
-    /// Whether it is on a lane that leads to the junction.
+    /// Whether it is on a lane that leads towards the junction.
     pub(super) inward: bool,
 }
 
@@ -175,7 +175,7 @@ impl Star {
         Ok(())
     }
 
-    /// Returns the rules for the kind of junction, in which the first and the opposite leg have priority.
+    /// Returns the rules for this kind of junction. The first leg and the leg opposite to it have priority.
     fn rules(&self) -> JunctionRules {
         let kind = self.plan.kind;
         let has_majors = matches!(kind, Kind::Priority | Kind::Stop);
@@ -210,7 +210,8 @@ impl Star {
         Some((id, node.clone()))
     }
 
-    /// Returns a position on a leg, m from its outer end, on the inbound or outbound lane.
+    /// Returns a position on the inbound or outbound lane of a leg; `s` is the distance from the outer end,
+    /// m.
     pub(super) fn place(&self, leg: usize, s: f64, inward: bool) -> Place {
         // Lanes in the direction of the road are on the driving side, so their ids are negative in right-hand
         // traffic.
@@ -271,14 +272,14 @@ impl Star {
         self.apply(Edit::Agent(id, Some(Box::new(agent))))
     }
 
-    /// Returns whether vehicles arrive on a leg, and whether they may leave by it.
+    /// Returns whether vehicles arrive on a leg, and whether vehicles may leave by it.
     pub(super) fn leads(&self, leg: usize) -> (bool, bool) {
         let is_zipper = self.plan.kind == Kind::Zipper;
         (!is_zipper || leg < 2, !is_zipper || leg == 2)
     }
 
     /// Returns the fraction of vehicles from one leg that go to another. Six tenths go to the opposite leg if
-    /// there is one, and the rest are evenly distributed.
+    /// there is one, and the rest are distributed evenly.
     pub(super) fn share(&self, from: usize, to: usize) -> f64 {
         let legs = self.plan.legs;
         if from == to || !self.leads(from).0 || !self.leads(to).1 {
@@ -299,7 +300,8 @@ impl Star {
         }
     }
 
-    /// Returns the leg that is `steps` legs after `leg` around the middle, in the driving direction.
+    /// Returns the leg that is reached from `leg` after `steps` legs in the driving direction around the
+    /// middle.
     pub(super) fn round(&self, leg: usize, steps: usize) -> usize {
         let legs = self.plan.legs;
         match self.plan.hand {

@@ -27,9 +27,9 @@ struct Verified {
     seeds: Vec<u64>,
     #[serde(flatten)]
     sampling: Sampling,
-    /// Errors in the head, in the hashes and at the end of the rows.
+    /// Errors in the header, in the hashes, and at the end of the rows.
     wrong: Vec<String>,
-    /// Rows whose result differs when they are run again.
+    /// Rows that have another result when they are run again.
     different: Vec<Different>,
     /// Fields that were not checked.
     not_checked: Vec<Unchecked>,
@@ -131,7 +131,7 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Describes a row: its fitness and hash, or why it failed.
+/// Describes a row: its fitness and hash, or the reason why it failed.
 fn in_words(row: &RunRow) -> String {
     match (row.fitness, &row.failed) {
         (Some(fitness), None) => format!("fitness {fitness} and hash {}", row.hash),

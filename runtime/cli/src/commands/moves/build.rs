@@ -10,7 +10,7 @@ use serde_json::json;
 use std::io::Write;
 use std::path::Path;
 
-/// Ending of files of graphs.
+/// File name ending of graphs.
 const MOVES: &str = ".moves.json";
 
 pub(super) fn build(arguments: &Build) -> anyhow::Result<Outcome> {

@@ -1,4 +1,4 @@
-//! `roadwright moves check`: whether a graph can be used, and by which vehicle and time step.
+//! `roadwright moves check`: whether a graph can be used, and with which vehicle and time step.
 
 use super::{Check, Opened, open};
 use crate::commands::{print_json, vehicle};
@@ -8,7 +8,7 @@ use roadwright_moves::{BodyOutline, MoveFileError};
 use serde_json::json;
 use std::io::Write;
 
-/// Difference of dimensions that is named, m.
+/// Minimum difference of dimensions that is reported, m.
 const DIFFERS: f64 = 1e-3;
 
 pub(super) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
@@ -63,7 +63,7 @@ pub(super) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Differences between the recorded vehicle and the vehicle that is to use the clips.
+/// Differences between the recorded vehicle and the vehicle for which the clips are intended.
 fn vehicle_findings(arguments: &Check, opened: &Opened) -> anyhow::Result<Vec<String>> {
     let recorded = &opened.clips.vehicle;
     let asked = arguments.vehicle.as_deref();
@@ -105,7 +105,7 @@ fn vehicle_findings(arguments: &Check, opened: &Opened) -> anyhow::Result<Vec<St
     )])
 }
 
-/// Whether the period of frames is a whole multiple of a time step.
+/// Reports if the period of frames is not a whole multiple of a time step.
 fn step_finding(rate: f64, dt: f64) -> Option<String> {
     let steps = 1.0 / (rate * dt);
     if steps >= 0.999 && (steps - steps.round()).abs() < 1e-6 {

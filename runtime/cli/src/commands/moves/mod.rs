@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub(crate) enum MovesVerb {
     /// Make clips from a table of `run --trace`
     Record(Record),
-    /// Build a graph of moves: from clips, or one of the trees of [Adam 2007]
+    /// Build a graph of moves from clips, or one of the trees of [Adam 2007]
     Build(Build),
     /// Check a graph of moves and its clips; exit code 1 if something is wrong
     Check(Check),
@@ -35,7 +35,7 @@ pub(crate) struct Record {
     /// The clips to write, NAME.clips.json
     #[arg(long)]
     pub(crate) out: PathBuf,
-    /// Name of a shipped vehicle, or a file NAME.vehicle.json: the vehicle that was recorded
+    /// Vehicle that was recorded: a shipped vehicle, or a file NAME.vehicle.json
     #[arg(long)]
     pub(crate) vehicle: String,
     /// Id of the agent; needed if the table has several
@@ -104,7 +104,7 @@ pub(crate) struct Build {
         conflicts_with = "preset"
     )]
     pub(crate) kc: u32,
-    /// Frames of the other clip that are skipped after a similar one
+    /// Frames of the other clip that are skipped after a similar frame
     #[arg(
         long,
         default_value_t = 9,
@@ -129,7 +129,7 @@ pub(crate) struct Build {
         conflicts_with = "preset"
     )]
     pub(crate) prune: f64,
-    /// And within this angle, in radians
+    /// Leave out only moves that also stay within this angle, in radians
     #[arg(
         long,
         default_value_t = 0.05,
@@ -151,7 +151,7 @@ pub(crate) enum PresetArgument {
     Seven,
     /// Seven states from standing to fast, with turns and skids
     Large,
-    /// The large tree with skids that leave at several angles
+    /// The large tree with skids from which the car departs at several angles
     LargeAngles,
 }
 
@@ -170,10 +170,11 @@ impl PresetArgument {
 pub(crate) struct Check {
     /// The graph, NAME.moves.json
     pub(crate) moves: PathBuf,
-    /// Vehicle that is to use it: a shipped vehicle, or a file NAME.vehicle.json [default: the recorded vehicle, if it ships]
+    /// Vehicle that will use the graph: a shipped vehicle, or a file NAME.vehicle.json [default: the recorded
+    /// vehicle, if it is shipped]
     #[arg(long)]
     pub(crate) vehicle: Option<String>,
-    /// Time step of the world that is to use it, s
+    /// Time step of the world that will use the graph, s
     #[arg(long, value_name = "S")]
     pub(crate) dt: Option<f64>,
     /// Print one JSON document and nothing else
@@ -228,7 +229,7 @@ fn open(path: &Path) -> anyhow::Result<Opened> {
     Ok(Opened { graph, clips })
 }
 
-/// The name of a file, which another file beside it refers to.
+/// The name of a file. Another file beside it refers to it by this name.
 fn file_name(path: &Path) -> anyhow::Result<String> {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
         bail!("{} has no file name in UTF-8", path.display());

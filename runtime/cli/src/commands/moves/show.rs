@@ -7,7 +7,7 @@ use roadwright_moves::{Move, Sweep, SweepKind, turned};
 use serde::Serialize;
 use std::io::Write;
 
-/// A move, for users.
+/// A move as shown to users.
 #[derive(Debug, Serialize)]
 struct Row {
     name: String,
@@ -18,12 +18,12 @@ struct Row {
     begin_mps: f64,
     end_mps: f64,
     turn_deg: f64,
-    /// Largest angle between heading and direction of motion of the centre of gravity.
+    /// Largest angle between the heading and the direction in which the centre of gravity moves.
     slip_deg: f64,
     /// Final position of the rear axle, ahead of and to the left of its initial position.
     ahead_m: f64,
     left_m: f64,
-    /// Number of pieces of its sweep.
+    /// Number of pieces of its swept area.
     pieces: usize,
 }
 
@@ -95,7 +95,7 @@ pub(super) fn show(arguments: &Show) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Figures of a move, without its states and sweep.
+/// Figures of a move, without its states and its swept area.
 fn measured(one: &Move, rate: f64) -> Row {
     let slip = |frame: &roadwright_moves::Frame| {
         roadwright_geometry::math::atan2(frame.sideways, frame.forward.abs()).abs()

@@ -21,7 +21,7 @@ const LARGEST: u32 = 40;
 /// Cost factor of a cell that was freed.
 const FREE: u32 = 16;
 
-/// Planning after one change of the map.
+/// Results of planning after one change of the map.
 #[derive(Debug, Serialize)]
 struct Row {
     /// Cost of the path; `None` if there is none.
@@ -42,15 +42,15 @@ pub(crate) struct Report {
     /// Number of cells that each change affects.
     cells: u32,
     changes: usize,
-    /// Number of changes after which there was no path.
+    /// Number of changes that left no path.
     without_path: usize,
-    /// Number of changes after which the two planners found paths of different cost.
+    /// Number of changes after which the two planners found paths with different costs.
     pub(crate) differing: usize,
     incremental_mean: f64,
     incremental_p99: u64,
     incremental_max: u64,
     a_star_mean: f64,
-    /// Mean number of cells that D* Lite expanded, divided by that of A*.
+    /// Mean number of cells expanded by D* Lite, divided by that of A*.
     pub(crate) ratio: f64,
     incremental_median_ms: f64,
     incremental_p99_ms: f64,
@@ -158,7 +158,7 @@ pub(crate) fn measure(map: GridMap, cells: u32, times: u32, seed: u64) -> anyhow
 }
 
 impl Report {
-    /// The report without a row for each change.
+    /// The report without the rows for the changes.
     pub(crate) fn without_rows(self) -> Self {
         Self {
             edits: Vec::new(),
@@ -173,7 +173,7 @@ fn next_cell(answer: &GridAnswer, start: Cell) -> Cell {
     next.copied().unwrap_or(start)
 }
 
-/// Chooses random cells except start and goal. Free cells become blocked, and blocked cells become free.
+/// Chooses random cells other than start and goal. Free ones become blocked, and blocked ones become free.
 fn draw(map: &GridMap, cells: u32, kept: [Cell; 2], stream: &mut Stream) -> Vec<FactorChange> {
     let drawn = (0..cells).map(|_| samples::any_cell(map, stream));
     let drawn = drawn.filter(|cell| !kept.contains(cell));

@@ -16,12 +16,13 @@ pub(super) enum GridPlanner {
     Hybrid(Box<Hybrid>),
 }
 
-/// Planner state of `hybrid_fuzzy_path`: the map as tiles, and the maximum number of expansions per search.
+/// Planner state of `hybrid_fuzzy_path`: the map divided into tiles, and the maximum number of expansions per
+/// search.
 pub(super) struct Hybrid {
     ground: OpenGround,
     profile: ProfileId,
     budget: u64,
-    /// Number of cells of the map; used to detect endless drives.
+    /// Number of cells of the map, which is used to detect endless drives.
     area: u64,
 }
 

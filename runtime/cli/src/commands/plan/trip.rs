@@ -19,7 +19,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Margin around a trip in its picture: fraction of the size of the trip, and minimum in metres.
+/// Margin around a trip in its picture: share of the size of the trip, and minimum in metres.
 const FRAME: f64 = 0.15;
 const LEAST_FRAME: f64 = 15.0;
 
@@ -347,7 +347,7 @@ fn goal_of(
 }
 
 impl Report {
-    /// Returns the report on an answer, without the names of planner and vehicle.
+    /// Returns the report on an answer, without the names of the planner and the vehicle.
     fn of(answer: &TripAnswer, expanded: u64) -> Self {
         let reason = match answer {
             TripAnswer::Found(_) => None,

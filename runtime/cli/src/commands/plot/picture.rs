@@ -14,11 +14,10 @@ type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64
 const SIZE: (u32, u32) = (900, 560);
 /// Height of a row of the legend, pixels.
 const ROW: u32 = 22;
-/// Distance of a legend column from the edge, and of its text from there, pixels.
+/// Distance of a legend column from the edge, and distance of the text from the start of the column, pixels.
 const LEGEND_MARGIN: i32 = 70;
 const SAMPLE: i32 = 34;
-/// Line colours. These are the colours of Okabe and Ito, which colour-blind people can distinguish, without
-/// yellow.
+/// Line colours: those of Okabe and Ito without yellow, which colour-blind people can tell apart.
 const COLORS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -39,10 +38,10 @@ const MARK_COLORS: [RGBColor; 4] = [
 /// Colour of curves that are computed from formulas. They are dashed, because they overlap the measured
 /// lines.
 const CLOSED: RGBColor = RGBColor(20, 20, 20);
-/// Distance between a mark and the lines, in spans of the lines, beyond which the mark appears only in the
-/// legend. Including it in the picture would flatten the lines.
+/// Maximum distance between a mark and the lines, as a multiple of the span of the lines. Marks farther away
+/// appear only in the legend. Including it in the picture would flatten the lines.
 const FAR: f64 = 1.5;
-/// Maximum number of error bars of a line; more could not be told apart.
+/// Maximum number of error bars of a line. More could not be told apart.
 const BARS: usize = 30;
 
 /// Legend entry of lines or a mark.
@@ -50,7 +49,7 @@ struct Entry<'a> {
     label: String,
     look: Look,
     color: RGBColor,
-    /// The mark, if the entry is a mark that lies within the picture.
+    /// The mark, if the entry belongs to a mark within the picture.
     mark: Option<&'a Mark>,
 }
 
@@ -137,7 +136,7 @@ impl Figure {
     }
 
     /// Width of a line, pixels. A line is wider than those drawn over it, so that it remains visible where
-    /// they coincide, unless there are too many lines.
+    /// they coincide. If there are too many lines, all have the same width.
     fn width(&self, number: usize) -> u32 {
         let is_plain = |line: &&Line| line.look == Look::Line && !line.has_errors();
         if self.lines.iter().filter(is_plain).count() > 3 {
@@ -154,7 +153,7 @@ impl Figure {
         3 + 2 * over.count() as u32
     }
 
-    /// Returns the legend entries. The lines come first, in order and with each label once, and then the
+    /// Returns the legend entries. The lines come first, in order and with each label once, followed by the
     /// marks.
     fn entries(&self, x: &Range<f64>, y: &Range<f64>) -> Vec<Entry<'_>> {
         let mut entries: Vec<Entry<'_>> = Vec::new();

@@ -24,7 +24,7 @@ pub(super) const STANDER: AgentId = AgentId(2);
 pub(super) const LANE: f64 = 3.5;
 /// Module of the standing agent.
 const STANDING: &str = "standing";
-/// The controller for comparison. It also drives when another kind of module is tested.
+/// The controller for comparison. It also drives when a module of another kind is tested.
 pub(super) const BUILT_IN: &str = "idm";
 
 /// Position of the standing car.
@@ -36,8 +36,8 @@ pub(super) enum Standing {
     Aside,
 }
 
-/// Creates the roads, with a route of at most 400 m, and two cars. The first drives with the modules of a stack,
-/// and the second stands.
+/// Creates the roads, with a route of at most 400 m, and two cars. The first car drives with the modules of a
+/// stack, and the second one stands.
 ///
 /// # Errors
 /// If the scenario cannot be created.

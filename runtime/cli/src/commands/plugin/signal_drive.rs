@@ -1,5 +1,5 @@
-//! Test of a signal controller by `roadwright plugin check` at a crossing with traffic on both streets, in
-//! comparison with actuated control.
+//! Test of a signal controller by `roadwright plugin check` at a crossing with traffic on both streets,
+//! compared with actuated control.
 
 use super::course::{BUILT_IN, style};
 use anyhow::Context;
@@ -13,15 +13,15 @@ use roadwright_scenario::{
 use roadwright_simulation::{Ending, RunOptions, Session, Status, World};
 use serde::{Deserialize, Serialize};
 
-/// Mode of actuated control.
+/// Name of the mode of actuated control.
 const BY_DEMAND: &str = "actuated";
 /// Simulated time, s, and demand of each street, vehicles/h.
 const SECONDS: f64 = 600.0;
 const RATES: [f64; 2] = [500.0, 250.0];
 /// Distance from the ends of the streets to the crossing, m.
 const ARM: f64 = 300.0;
-/// Minimum number of arrivals relative to actuated control. With fewer, the controller delays traffic too
-/// much.
+/// Minimum number of arrivals relative to actuated control. With fewer arrivals, the controller delays
+/// traffic too much.
 const LEAST_SHARE: f64 = 0.8;
 
 /// Result of a signal controller.
@@ -35,7 +35,7 @@ pub(super) struct SignalDrive {
     mean_time: f64,
     /// Longest wait at the crossing, s.
     longest_wait: f64,
-    /// Faults of the module.
+    /// Faults of the module, if any.
     trouble: Option<String>,
 }
 
@@ -107,13 +107,13 @@ fn drive(modules: &Registry, module: &str) -> anyhow::Result<SignalDrive> {
     })
 }
 
-/// Tests a module, and actuated control for comparison.
+/// Tests a module, and tests actuated control for comparison.
 pub(super) fn beside_demand(modules: &Registry, module: &str) -> anyhow::Result<[SignalDrive; 2]> {
     Ok([drive(modules, module)?, drive(modules, BY_DEMAND)?])
 }
 
 impl SignalDrive {
-    /// Returns the reason why the signal controller is not acceptable.
+    /// Returns the reason why the signal controller is not acceptable, if there is one.
     pub(super) fn problem(&self, by_demand: &Self) -> Option<String> {
         let mut problems = Vec::new();
         problems.extend(self.trouble.clone());
@@ -126,7 +126,7 @@ impl SignalDrive {
         (!problems.is_empty()).then(|| problems.join("; "))
     }
 
-    /// Returns all figures, followed by those of actuated control in brackets.
+    /// Returns all figures, each followed by that of actuated control in brackets.
     pub(super) fn numbers(&self, by_demand: &Self) -> String {
         format!(
             "{} vehicles arrive in {SECONDS} s ({} {}), after {:.1} s each ({:.1}); the longest wait is \

@@ -1,5 +1,5 @@
-//! Smoke drive of `roadwright plugin check`, which shows whether a plugin can drive, in figures and as a
-//! picture, compared with the built-in module. The plugin runs in a child process.
+//! Smoke drive of `roadwright plugin check`, which shows in figures and as a picture whether a plugin can
+//! drive, compared with the built-in module. The plugin runs in a child process.
 
 use super::course::{BUILT_IN, DRIVER, LANE, STANDER, Standing, course, register, stack_with};
 use super::signal_drive::{SignalDrive, beside_demand};
@@ -27,19 +27,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Argument that tells a child process to drive.
 const DRIVE: &str = "drive";
-/// Time limit of a driver, as a multiple of the built-in driver's time.
+/// Time limit of a driver, as a multiple of the time taken by the built-in driver.
 const MOST_TIMES: f64 = 3.0;
-/// Maximum simulated time of the built-in drivers, s. They need less.
+/// Maximum simulated time of the built-in drivers, s. They need less time than this.
 const LONGEST: f64 = 300.0;
-/// Distance from the lane at which a car has left the course, m.
+/// Distance from the lane beyond which a car counts as having left the course, m.
 const LOST: f64 = 20.0;
-/// Speed below which a car counts as standing, m/s, and distance within which it counts as behind the other
-/// car, m.
+/// Speed below which a car counts as standing, m/s, and distance within which it counts as standing behind
+/// the other car, m.
 const STANDS: f64 = 0.3;
 const BEHIND: f64 = 40.0;
-/// Time that the driver stands behind the other car before that car starts to drive, s.
+/// Time for which the driver has to stand behind the other car before that car drives away, s.
 const WAIT: f64 = 1.5;
-/// Steps between two points of a trail.
+/// Number of steps between two points of a trail.
 const TRAIL_STEPS: u64 = 10;
 
 /// Result of a drive.
@@ -59,7 +59,7 @@ pub(super) struct Drive {
     collisions: u64,
     /// Gap to the standing car while the driver stands behind it, m; `None` if it never stood there.
     gap: Option<f64>,
-    /// Faults of the module.
+    /// Faults of the module, if any.
     trouble: Option<String>,
 }
 
@@ -269,7 +269,7 @@ pub(crate) fn plugin_host(arguments: &[OsString]) -> i32 {
 }
 
 /// Drives with each kind of module in a library. Runs in the child process. The library is in a separate
-/// folder, in which the cache may be created.
+/// folder, where the cache may be created.
 fn drive_with(library: &Path) -> anyhow::Result<Found> {
     let folder = library.parent().context("the library is not in a folder")?;
     let (inspected, _) = inspect(library)?;
@@ -441,8 +441,8 @@ impl Drives {
 }
 
 impl Drive {
-    /// Returns the reason why the drive is not acceptable. The distance from the lane counts only for
-    /// controllers.
+    /// Returns the reason why the drive is not acceptable, if there is one. The distance from the lane
+    /// matters only for controllers.
     fn problem(&self, built_in: &Self, steers: bool) -> Option<String> {
         let mut problems = Vec::new();
         problems.extend(self.trouble.clone());
@@ -462,7 +462,7 @@ impl Drive {
         (!problems.is_empty()).then(|| problems.join("; "))
     }
 
-    /// Returns all figures, followed by those of the built-in module in brackets.
+    /// Returns all figures, each followed by that of the built-in module in brackets.
     fn numbers(&self, built_in: &Self) -> String {
         let arrives = if self.arrived {
             "arrives after"
@@ -489,8 +489,8 @@ impl Drive {
 }
 
 impl Scores {
-    /// Describes whether the fitness distinguishes the two drivers. Lower is better, unless the module says
-    /// otherwise.
+    /// Describes whether the fitness distinguishes the two drivers. A lower fitness is better, unless the
+    /// module says otherwise.
     fn note(&self) -> String {
         let order = if self.drives < self.stands {
             "the driving car scores lower"
@@ -514,7 +514,7 @@ mod tests {
     };
     use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 
-    /// A controller whose answer is computed by a function.
+    /// A controller whose output is computed by a function.
     struct Law(fn(&ControllerInput) -> ControllerOutput);
 
     impl Logic for Law {}

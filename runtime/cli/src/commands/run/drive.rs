@@ -110,7 +110,8 @@ struct Teller<'a> {
 /// Number of steps between two checks.
 // A check locks the host and the log, which would be noticeable in every step.
 const TELL_PERIOD: u64 = 64;
-/// Maximum time without output. The next constant is the duration of a call, us, above which it is reported.
+/// Maximum time without output. The second constant is the call duration above which a module is reported as
+/// slow, us.
 const SILENCE: Duration = Duration::from_secs(5);
 const SLOW_CALL_US: f64 = 50_000.0;
 
@@ -133,7 +134,7 @@ impl Observer for Teller<'_> {
 }
 
 impl Teller<'_> {
-    /// Reports the modules for which the run is waiting, each of them once.
+    /// Reports the modules for which the run is waiting, each module once.
     fn tell_slow(&mut self) {
         let rows = self.host.map_or(Vec::new(), Host::modules);
         for row in rows.iter().filter(|row| row.call_us > SLOW_CALL_US) {

@@ -119,7 +119,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Rejects requested times before the beginning of a restored world.
+/// Rejects requests for times before the beginning of a restored world.
 fn check_times(arguments: &Run, world: &World) -> anyhow::Result<()> {
     let begin = world.time();
     let orders = arguments.uncouple.iter().map(|order| order.1);
@@ -192,7 +192,7 @@ fn open(
 struct Reported<'a> {
     report: &'a Report,
     junctions: &'a [JunctionFigures],
-    /// `None` unless the CPU time of stages is requested.
+    /// CPU times of the stages; `None` unless requested.
     stages: Option<&'a StageTimes>,
 }
 
@@ -269,7 +269,7 @@ fn restore(
     Ok(world)
 }
 
-/// Writes a world to a temporary path, from which it is moved together with the other results. Returns the
+/// Writes a world to a temporary path. It is moved from there together with the other results. Returns the
 /// modules whose state could not be saved.
 fn save(world: &World, to: &mut SaveTo<'_>, quiet: bool) -> anyhow::Result<Vec<String>> {
     let saved = world.save(to.allow_inexact)?;

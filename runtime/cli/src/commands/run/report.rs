@@ -27,20 +27,20 @@ pub(in crate::commands) struct Report {
     /// Module that timed out.
     #[serde(skip)]
     pub(super) timed_out: Option<String>,
-    /// Modules whose state is not in the save of this run.
+    /// Modules whose state is missing from the save of this run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) starts_fresh_when_restored: Vec<String>,
     /// Scripts with faults. Each has an id, the number of faults, and the last one.
     pub(super) script_faults: Vec<ScriptFaults>,
-    /// For each external module that failed, the number of answers given by the built-in module instead, and the
-    /// number of effects that could not be applied.
+    /// Number of faults of each external module that failed: answers given by the built-in module instead,
+    /// and effects that could not be applied.
     faults: BTreeMap<String, u64>,
     /// Fault messages of modules and of the world, with their counts.
     fault_messages: BTreeMap<String, u64>,
     /// Failures of external modules, by module id.
     #[serde(skip)]
     pub(super) failures: BTreeMap<String, ModuleFailure>,
-    /// Agent updates and simulated time, s, of a restored world before this run.
+    /// Number of agent updates, and simulated time in seconds, of a restored world before this run.
     #[serde(skip)]
     before: (u64, f64),
     /// Reason why the world could not be saved at the end.
@@ -53,7 +53,7 @@ pub(in crate::commands) struct Report {
 pub(super) struct Document<'a> {
     #[serde(flatten)]
     report: &'a Report,
-    /// Whether the same run gives the same result when it starts again.
+    /// Whether the same run gives the same result when it is repeated.
     reproducible: bool,
     junctions: &'a [JunctionFigures],
     drives: &'a [AgentDrive<'a>],
@@ -83,7 +83,7 @@ impl<'a> Document<'a> {
 pub(super) struct Costs {
     pub(super) wall_seconds: f64,
     pub(super) cpu_seconds: f64,
-    /// Agent updates and simulated time, s, of a restored world before this run.
+    /// Number of agent updates, and simulated time in seconds, of a restored world before this run.
     pub(super) before: (u64, f64),
 }
 
@@ -222,7 +222,8 @@ fn count_by_module(failures: &BTreeMap<String, ModuleFailure>) -> BTreeMap<Strin
         .collect()
 }
 
-/// Returns the module whose failure depends on the machine, with the reason; `None` if there is none.
+/// Returns the module whose failure depends on the machine, with the reason; `None` if there is no such
+/// module.
 fn ended_by_machine(failures: &BTreeMap<String, ModuleFailure>) -> Option<String> {
     let mut failures = failures.iter();
     let (module, failure) = failures.find(|(_, failure)| failure.depends_on_machine)?;
@@ -234,7 +235,7 @@ fn ended_by_machine(failures: &BTreeMap<String, ModuleFailure>) -> Option<String
     ))
 }
 
-/// Describes why a restored run differs, which is because modules did not continue from their saved state.
+/// Describes why a restored run differs: modules did not continue from their saved state.
 fn branch(started_fresh: &[FreshStart]) -> Option<String> {
     let each = started_fresh.iter().map(|one| {
         let FreshStart {
@@ -429,8 +430,8 @@ fn fault_lines(report: &Report) -> String {
     text
 }
 
-/// Counts each message. They are the messages of the world, and for each failed module its first problem with
-/// the number of all its failures.
+/// Counts each message. Messages are those of the world and, for each failed module, its first problem with
+/// the total number of its failures.
 fn count_messages(
     world: &BTreeMap<String, u64>,
     failures: &BTreeMap<String, ModuleFailure>,
@@ -475,8 +476,8 @@ pub(in crate::commands) fn failure_text(module: &str, failure: &ModuleFailure) -
     text
 }
 
-/// Returns the figures of each stack, one stack per line, with the mean over its drives and their spread. The
-/// drives of a run interact, so their number does not determine the error of the mean.
+/// Returns the figures of each stack in a separate line: the mean over its drives, and their spread. The
+/// drives of a run interact, so the error of the mean cannot be derived from their number.
 fn stack_table(stacks: &[StackSummary]) -> String {
     let mut text = String::new();
     for stack in stacks {

@@ -73,7 +73,7 @@ impl Results {
         all.try_for_each(|place| self.outputs.try_out(place))
     }
 
-    /// Opens the tables that grow during the run, with the trace at a rate.
+    /// Opens the tables that grow during the run. Rows of the trace are written at the given rate.
     pub(super) fn open(&self, title: &str, rate: TraceRate) -> anyhow::Result<Tables> {
         let open = |place: &Option<Place>| {
             let output = place.as_ref().map(|place| self.outputs.open(place));

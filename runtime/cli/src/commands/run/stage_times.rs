@@ -19,7 +19,7 @@ pub(super) struct StageTimes {
 pub(super) struct StageShares {
     /// CPU time of each stage, s.
     cpu_seconds: BTreeMap<&'static str, f64>,
-    /// Fraction of the total time that planning takes, 0 to 1.
+    /// Share of planning in the total time, 0 to 1.
     planning_share: f64,
 }
 

@@ -75,7 +75,7 @@ fn compare_genes(
 struct Row {
     record: PathBuf,
     courses: u64,
-    /// Mean fitness of the first champion minus that of the other.
+    /// Mean fitness of the first champion minus that of the other champion.
     difference: f64,
     standard_error: f64,
     interval: [f64; 2],

@@ -1,5 +1,5 @@
-//! `roadwright train study time-compression`: trains with longer time steps, and evaluates with the course's
-//! own.
+//! `roadwright train study time-compression`: trains with longer time steps, and evaluates with the time step
+//! of the course.
 
 use super::arguments::Study;
 use crate::commands::print_json;
@@ -18,7 +18,7 @@ pub(super) const DOC: &str = "Rules trained at 1, 2 and 4 times the time step, e
 
 /// Experiment of the study.
 const EXPERIMENT: &str = include_str!("../../../../../experiments/obstacle-stream.experiment.json");
-/// Factors on the time step during training ([Gerdelan 2011], section 9.3, goes up to 2 and suggests more).
+/// Factors on the time step during training. [Gerdelan 2011], section 9.3, goes up to 2 and suggests more.
 const FACTORS: [f64; 3] = [1.0, 2.0, 4.0];
 /// Number of generations of each training run.
 const GENERATIONS: u32 = 20;
@@ -30,9 +30,9 @@ const COURSES: u64 = 10;
 #[derive(Serialize)]
 struct Line {
     factor: f64,
-    /// Number of steps of a drive relative to factor 1.
+    /// Number of steps of a drive relative to that with factor 1.
     cost: f64,
-    /// Mean fitness of the champions on test courses, at the course's own time step, over the training seeds.
+    /// Mean fitness of the champions on test courses over the training seeds, at the time step of the course.
     fitness: Estimate,
 }
 

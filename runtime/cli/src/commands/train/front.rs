@@ -65,7 +65,7 @@ pub(super) fn front(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Loads a record, whose experiment is then driven at the requested level of dynamics.
+/// Loads a record. Its experiment is then driven at the requested level of dynamics.
 fn load(path: &Path, arguments: &Arguments) -> anyhow::Result<Record> {
     let mut record = load_record(path)?;
     record.experiment.dynamics = arguments.dynamics.or(record.experiment.dynamics);
@@ -202,7 +202,7 @@ fn place(driver: &Standing) -> String {
     }
 }
 
-/// Returns figures that show the other objectives over the first one.
+/// Returns figures that show each of the other objectives over the first one.
 fn figures(front: &Front) -> Vec<Figure> {
     let first = &front.objectives[0];
     let others = front.objectives.iter().enumerate().skip(1);

@@ -13,9 +13,10 @@ pub(super) struct Report {
     experiment: String,
     generations: Vec<GenerationReport>,
     champion: ChampionReport,
-    /// Champion on courses that were not used for training or selection, as printed by `bench run --json`.
+    /// Results of the champion on courses that were not used for training or selection, as printed by
+    /// `bench run --json`.
     held_out: Summary,
-    /// Initial values on the same courses.
+    /// Results of the initial values on the same courses.
     start: Summary,
     /// Fitness of the champion minus that of the initial values, course by course.
     difference: Estimate,

@@ -1,4 +1,4 @@
-//! Training, which runs generations until a stopping rule applies and writes a record after each of them.
+//! Training: runs generations until a stopping rule applies, and writes a record after each generation.
 
 use super::arguments::TrainRun;
 use super::report::{self, Report};
@@ -102,7 +102,8 @@ fn tell_failures(training: &Training<'_>, champion: &Champion) -> usize {
     all.len()
 }
 
-/// Returns the arguments with a path of the record. The default for resuming is a path beside the experiment.
+/// Returns the arguments with the path of the record filled in. If training is resumed, the default is a path
+/// beside the experiment.
 fn with_record(arguments: &TrainRun, experiment: &Path) -> TrainRun {
     let beside = || experiment.with_file_name(format!("{}.training.json", name_of(experiment)));
     let out = arguments.out.clone();
@@ -112,8 +113,8 @@ fn with_record(arguments: &TrainRun, experiment: &Path) -> TrainRun {
     }
 }
 
-/// A problem with the host of its modules, which must outlive it, because isolated plugins end with their
-/// host.
+/// A problem together with the host of its modules. The host must live longer than the problem, because
+/// isolated plugins end with it.
 pub(super) struct Prepared {
     problem: Problem,
     _watchdog: Watchdog,
@@ -192,7 +193,7 @@ fn wanted(experiment: &Experiment, scenario: Option<&Scenario>) -> Wanted {
 /// Whether a training run is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// There is more to do, or the training has not started.
+    /// Generations or the final evaluation are still to be done, or the training has not started.
     UnderWay,
     /// The record has a champion, and the stopping rule requires nothing more.
     Finished,

@@ -25,15 +25,16 @@ struct Verified {
     wrong: Vec<String>,
     /// Differences found by driving again.
     different: Vec<String>,
-    /// Number of individuals that the user struck out, which cannot be derived from the experiment.
+    /// Number of individuals that the user struck out. These interventions cannot be derived from the
+    /// experiment.
     struck_out: usize,
     /// Names of fields that were not checked.
     not_checked: Vec<&'static str>,
 }
 
-/// Field with the description of the experiment, which has no effect.
+/// Field with the description of the experiment. It has no effect on the training.
 const ABOUT: &str = "experiment.about";
-/// Field with the builds of modules, which older versions of the program did not write.
+/// Field with the builds of modules. Older versions of the program did not write it.
 const MODULES: &str = "modules";
 
 /// Returns the fields of a record that are not checked by repeating the training.

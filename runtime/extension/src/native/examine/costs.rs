@@ -1,15 +1,16 @@
-//! Costs of a library, which are time and resources that it does not release.
+//! Costs of a library: time, and resources that it does not release.
 
 use super::examiner::Examiner;
 use super::inputs::{Examined, usual_rows};
 use super::{Looked, ROWS};
 
-/// Multiple of the budget above which the time per agent is a failure.
+/// Time per agent above which a plugin fails, as a multiple of the budget.
 const MOST_OVER_BUDGET: f64 = 20.0;
-/// Multiple of the budget per agent above which a call for a single agent is a failure. The overhead of a
-/// call matters less, because there are few calls.
+/// Time of a call for a single agent above which a plugin fails, as a multiple of the budget per agent. The
+/// overhead of a call matters less, because there are few calls.
 const MOST_OF_A_CALL: f64 = 1000.0;
-/// Number of calls, of which the fastest counts, and number of additional calls if all of them were too slow.
+/// Number of calls; only the fastest one counts. The second constant is the number of additional calls if all
+/// of them were too slow.
 const CALLS: u64 = 20;
 const CALLS_AGAIN: u64 = 100;
 /// Number of steps between two measurements of a process. The next constant is the permitted growth of memory
@@ -18,7 +19,7 @@ const CALLS_AGAIN: u64 = 100;
 // hour of a run at 30 Hz.
 const LEAK_STEPS: u64 = 150;
 const LEAK: u64 = 16 * 1024;
-/// Memory use at which the leak check ends immediately, bytes.
+/// Memory use at which the check for leaks ends immediately, bytes.
 const MUCH_MEMORY: u64 = 256 << 20;
 
 pub(super) fn speed<K: Examined>(examiner: &Examiner) -> Looked {

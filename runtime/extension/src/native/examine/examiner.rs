@@ -1,4 +1,4 @@
-//! Calls fresh instances of a library with rows, and records side effects apart from the answers.
+//! Calls fresh instances of a library with rows, and records side effects beside the answers.
 
 use super::ROWS;
 use super::inputs::{Examined, usual_rows};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// Number of steps for each instance.
 pub(super) const STEPS: u64 = 20;
-/// Additional later steps, because some problems appear late.
+/// Later steps in addition to the first ones, because some problems appear late.
 // Overflowing counters, full buffers and times that lose precision appear only then.
 const LATE: [u64; 4] = [1_000, 1_001, 100_000, 10_000_000];
 /// Value of guard bytes, which a plugin must not overwrite.

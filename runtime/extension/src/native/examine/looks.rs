@@ -8,7 +8,7 @@ use crate::native::in_process::InProcess;
 use roadwright_geometry::math::Stream;
 use roadwright_plugin_api::abi::{CAP_PARALLEL_SLICES, CAP_STATE, ROW_OK};
 
-/// Number of rows in a slice, and number of rounds, for calls from two threads.
+/// Number of rows in a slice, and number of rounds, for the test with calls from two threads.
 const SLICE: usize = 64;
 const ROUNDS: u64 = 60;
 
@@ -176,7 +176,7 @@ pub(super) fn agents_come_and_go<K: Examined>(examiner: &Examiner) -> Looked {
     Ok("survived".into())
 }
 
-/// Calls slices from two threads at the same time, as a run with several threads does.
+/// Calls slices from two threads at the same time, like a run with several threads.
 pub(super) fn two_threads<K: Examined>(examiner: &Examiner) -> Looked {
     if !examiner.info.has(CAP_PARALLEL_SLICES) {
         return Ok("called from one thread at a time".into());

@@ -17,7 +17,7 @@ use roadwright_agent::ModuleKind;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Names of checks that end the examination if they fail, because the plugin is not called any more.
+/// Names of checks that end the examination if they fail, because the plugin is not called again afterwards.
 const SPEED: &str = "speed";
 const LEAKS: &str = "leaks";
 pub(crate) const ENDING: [&str; 2] = [SPEED, LEAKS];

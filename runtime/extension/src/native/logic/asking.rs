@@ -14,8 +14,8 @@ use roadwright_plugin_api::{
 };
 use std::sync::atomic::Ordering;
 
-/// Number of rows per call to a plugin whose steps may run in parallel. These are the rows of a thread's
-/// slice, so the same rows share a call with any number of threads.
+/// Number of rows per call to a plugin whose steps may run in parallel. It is the size of a thread's slice,
+/// so the same rows share a call with any number of threads.
 const PARALLEL_ROWS: usize = 64;
 
 /// Reason given for rows that were skipped after a fault.
@@ -26,16 +26,16 @@ const FAILED_BEFORE: &str = "it was skipped after a fault in the same step";
 struct Mended {
     /// Number of replaced answers.
     replaced: u64,
-    /// Number of invalid answers that were replaced, apart from rows that the plugin left to the built-in
-    /// module.
+    /// Number of invalid answers that were replaced. Rows that the plugin left to the built-in module do not
+    /// count.
     bad: u64,
-    /// Description of what was wrong with the first bad answer.
+    /// Description of the flaw of the first invalid answer.
     flaw: String,
 }
 
 impl<K: Kind> Native<K> {
     /// Calls the library with rows, and the built-in module for rows that the library does not answer.
-    /// Controllers have two kinds of rows: with accelerations, and with pedals.
+    /// Controllers have two kinds of rows, with accelerations and with pedals.
     fn ask<Q: Kind<Logic = K::Logic>>(
         &self,
         step: &Step<'_>,

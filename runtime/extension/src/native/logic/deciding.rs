@@ -126,7 +126,7 @@ impl Native<AsSignals> {
     }
 }
 
-/// Returns what is wrong with an answer.
+/// Returns the flaw of an answer, if there is one.
 fn flaw(output: &SignalOutput, status: u8, input: &SignalInput) -> Option<String> {
     match status {
         ROW_OK => AsSignals::flaw(output).map(str::to_owned).or_else(|| {

@@ -47,7 +47,7 @@ struct Active {
     sent: Vec<f64>,
 }
 
-/// Results of the last steps, counted since the last boundary.
+/// Results of the steps since the last boundary.
 #[derive(Default)]
 struct Health {
     /// Fault that prevents the instance from continuing.
@@ -58,7 +58,7 @@ struct Health {
     answered: u32,
     /// Number of consecutive steps with too many invalid rows.
     bad_steps: u32,
-    /// Description of what was wrong with the last invalid row.
+    /// Description of the flaw of the last invalid row.
     flaw: String,
     /// Status of the last row that the plugin itself marked as failed.
     marked: Option<u8>,
@@ -66,7 +66,7 @@ struct Health {
 }
 
 impl Health {
-    /// Returns why rows were invalid, for messages.
+    /// Returns the reason why rows were invalid, for messages.
     fn flaw(&self) -> String {
         match self.marked {
             Some(status) if self.flaw.is_empty() => {
@@ -89,8 +89,9 @@ pub(crate) struct Native<K: Kind> {
     health: Mutex<Health>,
     /// Locked during calls of a plugin whose steps must not run in parallel.
     one_at_a_time: Mutex<()>,
-    /// Answers of the previous step by agent index, stored once the plugin has asked to keep one. They are
-    /// bytes, because one build of a controller may give pedals and the next one accelerations.
+    /// Answers of the previous step by agent index. They are stored as soon as the plugin has asked once to
+    /// keep an answer. They are bytes, because one build of a controller may return pedals and the next one
+    /// accelerations.
     previous: Mutex<Vec<u8>>,
     by_pedals: bool,
     keeps: AtomicBool,
@@ -100,14 +101,14 @@ pub(crate) struct Native<K: Kind> {
     trial: u32,
     roads: Mutex<Option<Arc<FlatRoads>>>,
     failures: Failures,
-    /// The last build that was in use, as it is named in records.
+    /// Name of the last build that was in use, as in records.
     last_build: String,
-    /// Reason why that build is no longer in use.
+    /// Reason why the last build is no longer in use.
     out_because: String,
 }
 
 impl<K: Kind> Native<K> {
-    /// Creates a module that uses the build that its cell wishes for, with the built-in module `fallback`.
+    /// Creates a module that uses the build wanted by its cell, with the built-in module `fallback`.
     pub(crate) fn new(cell: Arc<PluginEntry>, fallback: Module<K::Logic>) -> Self {
         let mut native = Self {
             seen: 0,
@@ -161,8 +162,8 @@ impl<K: Kind> Native<K> {
         );
     }
 
-    /// Counts answers that the library failed to give, so that the built-in module gave them instead. `agent`
-    /// is the first of the agents.
+    /// Counts answers that the built-in module gave because the library failed to give them. `agent` is the
+    /// first of the affected agents.
     fn note_missing(&self, answers: u64, agent: Option<&u64>, reason: &str, fault: Option<&Fault>) {
         if answers == 0 {
             return;

@@ -1,5 +1,5 @@
 //! Asks a library for routes and checks every route. The built-in planner answers if there is no route, if
-//! the route cannot be driven, or if a turn restriction via a road forbids it.
+//! the route cannot be driven, or if it violates a turn restriction via a road.
 
 use super::{Active, Native};
 use crate::lock::locked;
@@ -73,7 +73,7 @@ impl Native<AsPlanner> {
         }
     }
 
-    /// Asks the library for routes. If it has failed since the last boundary, no row is answered.
+    /// Asks the library for routes. If the library has failed since the last boundary, no row is answered.
     fn ask_for_routes(&self, active: &Active, batch: &mut Batch<'_>) -> Result<bool, Fault> {
         if let Some(fault) = &locked(&self.health).fault {
             return Err(fault.clone());

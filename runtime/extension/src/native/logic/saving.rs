@@ -9,7 +9,7 @@ use roadwright_plugin_api::abi::CAP_STATELESS;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-/// Saved state of a module, which consists of the plugin's state and the host's own.
+/// Saved state of a module: the state of the plugin and that of the host.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Kept {
     own: Option<(u32, Vec<u8>)>,
@@ -21,7 +21,7 @@ struct Kept {
     trial: u32,
     bad_steps: u32,
     flaw: String,
-    /// Counts of the last step, which is evaluated at the next boundary.
+    /// Counts of the last step. They are evaluated at the next boundary.
     rows: u64,
     bad_rows: u64,
     mode_changed: bool,

@@ -12,8 +12,8 @@ const MOST_RESTARTS: usize = 3;
 const RESTART_TIME: f64 = 60.0;
 
 impl<K: Kind> Native<K> {
-    /// Recovers from a fault. Starts a fresh instance with the last saved state (its parameters are sent as
-    /// for any other instance), or withdraws the build after too many restarts.
+    /// Recovers from a fault. Starts a fresh instance with the last saved state, or withdraws the build after
+    /// too many restarts. A fresh instance is sent its parameters like any other instance.
     pub(super) fn recover(&mut self, fault: &Fault, moment: &StepBoundary<'_>) -> Option<Swap> {
         let active = self.active.take()?;
         let agents = self.present.iter().filter(|present| **present).count();
@@ -64,8 +64,8 @@ impl<K: Kind> Native<K> {
         Some(self.swap(&generation.hash, note))
     }
 
-    /// Replaces parameters by those of the active instance. Returns the keys that exist in only one of the
-    /// two sets.
+    /// Replaces parameters by those of the active instance. Returns the keys that only one of the two sets
+    /// contains.
     fn take_parameters(&mut self, parameters: &mut ParameterSet) -> Vec<String> {
         let Some(active) = &self.active else {
             return Vec::new();
@@ -93,7 +93,7 @@ impl<K: Kind> Native<K> {
         strange
     }
 
-    /// Switches to the build that the cell wishes for.
+    /// Switches to the build wanted by the cell.
     pub(super) fn follow_wish(
         &mut self,
         parameters: &mut ParameterSet,

@@ -117,8 +117,8 @@ impl Registrar {
     }
 }
 
-/// Defines read-only properties by a table. Its rows are `"name" -> "type", "doc" => value;`, where the
-/// object has the same name as in scripts, both in the signature and in the value.
+/// Defines read-only properties by a table with rows of the form `"name" -> "type", "doc" => value;`. In the
+/// signature and in the value, the object has the same name as in scripts.
 macro_rules! properties {
     ($api:ident, $object:ident: $type:ty;
      $($name:literal -> $result:literal, $doc:literal => $value:expr;)*) => {$(
@@ -174,8 +174,8 @@ pub(super) use wants::HORN;
 /// Cost of a route in operations. The search takes place after the call, outside the budget.
 const ROUTE: u64 = 500;
 
-/// The whole API, as a module for engines and as a list. It is created once per process, because it is the
-/// same for all scripts, and creating it would dominate the compilation of a short script.
+/// The whole API, as a module for engines and as a list. It is the same for all scripts and is created once
+/// per process, because its creation would dominate the compilation of a short script.
 static INTERFACE: LazyLock<(Shared<Module>, Vec<ApiItem>)> = LazyLock::new(register);
 
 fn register() -> (Shared<Module>, Vec<ApiItem>) {

@@ -7,10 +7,11 @@ use crate::script::budget::charge;
 use rhai::Dynamic;
 use roadwright_agent::{Effect, Slot};
 
-/// Cost of giving an agent its own module, in operations.
+/// Cost of replacing the module of a single agent, in operations.
 const MODULE: u64 = 300;
 
-/// Registers the functions that read the script's parameters, set those of other slots, and exchange modules.
+/// Registers the functions that read the parameters of the script, set parameters of modules in other slots,
+/// and replace modules.
 pub(super) fn modules(api: &mut Registrar) {
     call!(
         api,

@@ -7,7 +7,7 @@ use rhai::{Dynamic, ImmutableString};
 use roadwright_agent::{AgentFacts, Surroundings};
 
 /// Registers the state of an agent. Before the agent has first seen the scene, numbers are 0 and names are
-/// empty, so that a script that only compares them continues.
+/// empty, so that scripts that only compare them do not fail.
 pub(super) fn properties(api: &mut Registrar) {
     properties! { api, agent: Agent;
         "id" -> "int", "Its id."

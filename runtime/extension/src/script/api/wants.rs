@@ -1,4 +1,4 @@
-//! Wishes of a script for its agent: speed, standing, signals to other drivers, lanes.
+//! Requests of a script for its agent: speed, standing, signals to other drivers, lanes.
 
 use super::Registrar;
 use super::messages::{broadcast, letter};
@@ -9,7 +9,7 @@ use rhai::{Dynamic, ImmutableString};
 use roadwright_agent::{Effect, Indicator};
 use roadwright_plugin_api::NOTHING;
 
-/// Topic of the horn. The next constant is the distance at which it is heard, m.
+/// Topic of the message sent by the horn. The second constant is the distance at which the horn is heard, m.
 pub(in crate::script) const HORN: &str = "horn";
 const HORN_REACH: f64 = 50.0;
 /// Maximum lateral offset, m. No lane is wider.

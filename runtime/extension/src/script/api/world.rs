@@ -9,7 +9,7 @@ use roadwright_agent::Effect;
 use roadwright_geometry::DVec2;
 
 /// Cost of an unknown place name in operations. It is high because the name is compared with all known names
-/// for the message.
+/// to make a suggestion.
 const MISSED_PLACE: u64 = 2000;
 
 /// Registers spawning vehicles.

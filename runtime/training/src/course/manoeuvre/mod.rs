@@ -1,9 +1,9 @@
 //! Manoeuvres, which are courses that simulate their vehicle themselves.
 //!
 //! The simulation's level `one_track` has neither a pole on a roof nor a trailer behind a car, and the inputs
-//! of controllers have no fields for their state. So these courses move their vehicle by the kinematic
-//! one-track model of `car.rs`, call the controller of the stack once per time step, and pass the state of
-//! the manoeuvre in input fields that describe lanes elsewhere:
+//! of controllers have no fields for their state. These courses therefore move their vehicle with the
+//! kinematic one-track model of `car.rs`, call the controller of the stack once per time step, and pass the
+//! state of the manoeuvre in input fields that otherwise describe lanes:
 //!
 //! | course | `lane_offset` | `heading_error` | `stop_distance` | `path_curvature` |
 //! | --- | --- | --- | --- | --- |
@@ -34,12 +34,12 @@ use roadwright_scenario::{Agent, ModuleSetting, Place, Scenario, Shape, Stack, V
 use roadwright_simulation::World;
 use std::f64::consts::FRAC_PI_2;
 
-/// Number of substeps per time step. The driver's command stays constant during a time step, while a pole
-/// falls or a trailer swings.
+/// Number of substeps per time step. The driver's command stays constant during a time step, but a pole falls
+/// or a trailer swings in the meantime.
 const PARTS: u32 = 4;
-/// Interval at which observers are asked whether to continue, and at which the visible state is hashed, s.
+/// Interval at which observers are asked whether to continue and at which the visible state is hashed, s.
 const GLANCE: f64 = 1.0;
-/// Speed limit of a manoeuvre, m/s, as reported to controllers for roads.
+/// Speed limit of a manoeuvre, m/s, as reported to controllers that expect a road.
 const ALLOWED: f64 = 3.0;
 
 /// A manoeuvre in progress.
@@ -126,12 +126,12 @@ impl Beginning<'_> {
     }
 }
 
-/// Whether a body touches one of several others.
+/// Whether a body touches any of the other bodies.
 fn touches(body: &OrientedBox, others: &[OrientedBox]) -> bool {
     others.iter().any(|other| body.penetration(other) > 0.0)
 }
 
-/// Sets the distance and angle of the nearest point of the obstacles ahead, measured from the middle of the
+/// Sets the distance and angle of the nearest point of the obstacles ahead, as seen from the middle of the
 /// front.
 fn see(car: &car::Car, boxes: &[OrientedBox], row: &mut ControllerInput) {
     let front = car.pose.point(car.kind.front(), 0.0);
@@ -147,7 +147,7 @@ fn see(car: &car::Car, boxes: &[OrientedBox], row: &mut ControllerInput) {
     }
 }
 
-/// Sets the distance and angle of a point from the rear axle, as for a waypoint.
+/// Sets the distance and angle of a point as seen from the rear axle, as for a waypoint.
 fn point_at(place: DVec2, car: &car::Car, row: &mut ControllerInput) {
     let offset = place - car.pose.position;
     row.waypoint_distance = offset.length();
@@ -179,8 +179,8 @@ impl Course {
     }
 }
 
-/// Drives a manoeuvre to its end, or until `goes_on` returns false. `world`, which was created from the
-/// scenario and has accepted the stack, determines the time step but does not advance.
+/// Drives a manoeuvre to its end, or until `goes_on` returns false. `world` determines the time step but does
+/// not advance. It was created from the scenario and has accepted the stack.
 pub(crate) fn drive(
     (course, seed): (&Course, u64),
     scenario: &Scenario,
@@ -339,7 +339,7 @@ impl ManoeuvreRun {
         self.sum_up(before);
     }
 
-    /// Tells external modules which agent they drive at this step.
+    /// Informs external modules which agent they drive at this step.
     fn tell_boundary(&mut self, index: u64) {
         if !self.driver.logic.has_step_boundary() {
             return;

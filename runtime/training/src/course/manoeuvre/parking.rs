@@ -10,8 +10,8 @@
 //! ```
 //!
 //! The middle of the bay is the origin, its mouth lies in the direction of +x, and the aisle runs along y.
-//! The side from which the car comes, its start in the aisle and the positions of the two other cars in their
-//! bays are random. The car has to stop in the middle of the bay, facing the aisle, without touching
+//! The side from which the car arrives, its start in the aisle, and the positions of the two other cars in
+//! their bays are random. The car has to stop in the middle of the bay, facing the aisle, without touching
 //! anything.
 
 use super::super::draft::{Draft, Trip};
@@ -32,7 +32,8 @@ const WIDTH: f64 = 2.5;
 const AISLE: f64 = 6.5;
 /// Length and width of the parked cars, m.
 const OTHER: (f64, f64) = (4.5, 1.8);
-/// Largest deviation of the parked cars from the middles of their bays, m, and of their heading, rad.
+/// Largest deviation of parked cars from the middles of their bays, m, and largest deviation of their
+/// headings, rad.
 const OTHERS_OFF: f64 = 0.15;
 const OTHERS_ASKEW: f64 = 0.03;
 /// Tolerance of the final position along and across the bay, m, and of the heading, rad.

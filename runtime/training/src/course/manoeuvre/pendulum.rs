@@ -1,9 +1,9 @@
 //! The course `pendulum`: a car on a straight line carries an upright pole.
 //!
-//! [Gerdelan 2011], section 12.6, mentions it as the usual test of fuzzy controllers without specifying it.
-//! The pole is a thin rod of 2 m, hinged on the roof so that it falls forwards or backwards. It is pushed
-//! once at the start, with a random strength and direction. A drive ends when it leans by 30 degrees, or
-//! after a minute.
+//! [Gerdelan 2011], section 12.6, mentions this task as the usual test of fuzzy controllers but does not
+//! specify it. The pole is a thin rod of 2 m, hinged on the roof so that it falls forwards or backwards. It
+//! is pushed once at the start, with a random strength and direction. A drive ends when it leans by 30
+//! degrees, or after a minute.
 //!
 //! With the lean f from the vertical (positive forwards) and the acceleration a of the car, the pole moves by
 //!
@@ -27,8 +27,8 @@ const GRAVITY: f64 = 9.81;
 const FALLEN: f64 = 30.0 * std::f64::consts::PI / 180.0;
 /// Time limit, s.
 const TIME: f64 = 60.0;
-/// Range of the angular velocity after the push, rad/s. The upper end is about the limit for an engine with
-/// 2.6 m/s^2.
+/// Range of the angular velocity after the push, rad/s. The upper end is about the most that a car with an
+/// acceleration of 2.6 m/s^2 can balance.
 const KICK: (f64, f64) = (0.2, 0.6);
 
 pub(in crate::course) fn course() -> Course {

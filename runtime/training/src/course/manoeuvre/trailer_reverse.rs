@@ -1,11 +1,11 @@
 //! The course `trailer-reverse`: a car reverses a trailer of 5 m into a bay of 3 x 8 m.
 //!
-//! [Gerdelan 2011], section 12.6, mentions it as a test of controllers without specifying it. The middle of
-//! the bay is the origin and its mouth lies in the direction of +x. The tail of the trailer starts 20 m
-//! before the mouth; the offset of car and trailer from the middle line, their heading and the hitch angle
-//! are random. The drive is complete when the trailer stands with its middle within 0.3 m of the middle of
-//! the bay, along and across, and within 5 degrees of its direction. It ends when the hitch angle reaches 60
-//! degrees, when car or trailer touch a wall, and after 90 s.
+//! [Gerdelan 2011], section 12.6, mentions this task as a test of controllers but does not specify it. The
+//! middle of the bay is the origin and its mouth lies in the direction of +x. The tail of the trailer starts
+//! 20 m before the mouth; the offset of car and trailer from the middle line, their heading and the hitch
+//! angle are random. The drive is complete when the trailer stands with its middle within 0.3 m of the middle
+//! of the bay, along and across, and within 5 degrees of its direction. It ends when the hitch angle reaches
+//! 60 degrees, when car or trailer touch a wall, and after 90 s.
 //!
 //! The trailer follows the coupling without slip, so its axle moves in the direction of its heading. Let v be
 //! the speed and w the turn rate of the car, h the distance of the coupling behind its rear axle, d the
@@ -32,14 +32,14 @@ const DEPTH: f64 = 8.0;
 const WIDTH: f64 = 3.0;
 /// Thickness of its walls, m.
 const WALL: f64 = 0.3;
-/// Length of the trailer from coupling to tail, length of its part without a body, and its width, m.
+/// Length of the trailer from coupling to tail, length of the part without a body, and width, m.
 const LENGTH: f64 = 5.0;
 const BAR: f64 = 1.0;
 const BREADTH: f64 = 2.0;
 /// Distance from the coupling to the axle, m.
 const DRAWBAR: f64 = 3.5;
-/// Distance from the middle of the bay to the start of the car's rear axle, m. The tail of the trailer is
-/// then 20 m before the mouth.
+/// Distance from the middle of the bay to the start of the car's rear axle, m. With this distance, the tail
+/// of the trailer is 20 m before the mouth.
 const START: f64 = 30.0;
 /// Largest random offsets at the start: along and across, m; heading and hitch angle, rad.
 const ALONG: f64 = 0.5;
