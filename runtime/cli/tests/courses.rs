@@ -74,6 +74,10 @@ fn courses_are_listed_and_driven_with_error_bars() {
         "pendulum",
         "trailer-reverse",
         "follow-path",
+        "maze",
+        "office",
+        "obstacle-town",
+        "hill-country-drive",
     ];
     assert_eq!(names, expected);
     let run = "run arena --use controller=pursuit --runs 6 --threads";

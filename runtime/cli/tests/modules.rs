@@ -41,6 +41,7 @@ const SCENARIO: Layered = Layered {
             "land",
             "list_order",
             "objects",
+            "off_road",
             "paint",
             "restriction",
             "stack",

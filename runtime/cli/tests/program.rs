@@ -118,7 +118,7 @@ fn run_reports_what_came_of_it() {
     );
     let text = stdout(&call(&["run", &file, "--seconds", "5"]));
     assert!(
-        text.contains("state hash") && text.contains("spread"),
+        text.contains("state hash") && text.contains("standard deviation"),
         "{text}"
     );
     // One run is one observation, whose drives interact, so it has no standard error.

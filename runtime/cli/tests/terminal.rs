@@ -202,7 +202,7 @@ fn ends_in_good_order(folder: &Path, child: std::process::Child, number: i32) {
     );
     let trace = std::fs::read_to_string(folder.join("t.csv")).unwrap();
     assert!(trace.ends_with('\n') && trace.lines().count() > 1);
-    assert!(trace.lines().all(|row| row.split(',').count() == 12));
+    assert!(trace.lines().all(|row| row.split(',').count() == 18));
 }
 
 /// Gives child processes the default action for SIGHUP, even if `nohup` started the tests. This is needed

@@ -70,6 +70,7 @@ mod map_part;
 mod named;
 mod network;
 mod objects;
+mod off_road;
 pub mod operation;
 mod paint;
 pub mod quantity;
@@ -112,6 +113,7 @@ pub use list_order::ListOrder;
 pub use map_part::{MapPart, NoSuchPart, hides_layer, layers};
 pub use network::{Node, RoadNetwork};
 pub use objects::{Forest, Obstacle, PointOfInterest, Shape};
+pub use off_road::OffRoad;
 pub use paint::{CellBlock, CellRun, MAX_PAINT_RUNS, PaintCost, PaintLayer, PaintedCells};
 pub use restriction::{Restriction, RestrictionKind, TimedRestriction, ViaRestriction};
 pub use road::{
@@ -121,7 +123,7 @@ pub use road::{
 pub use scenario::{About, GeoOrigin, Scenario, Settings};
 pub use stack::{HowMany, ModuleKind, ModuleSetting, ModuleSettings, Slot, Stack};
 pub use unique_map::UniqueMap;
-pub use vehicle_type::{OffRoad, VehicleType};
+pub use vehicle_type::VehicleType;
 pub use vertical_span::VerticalSpan;
 pub use via_rules::{Followed, ViaRules};
 pub use week_times::{Moment, WeekTimes, Weekday};

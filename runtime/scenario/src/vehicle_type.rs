@@ -1,6 +1,7 @@
 //! Vehicle types.
 
 use crate::access::VehicleClass;
+use crate::off_road::OffRoad;
 use crate::quantity::{
     Acceleration, Mass, Quantity, Size, Speed, SteeringLock, Validate, check_keys,
 };
@@ -43,51 +44,6 @@ pub struct VehicleType {
     /// The file from which these values come, if there is one.
     #[serde(skip)]
     pub file: Option<Arc<FileReference>>,
-}
-
-/// When a vehicle type drives beside the lanes.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Default,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum OffRoad {
-    /// Only from a start or to a goal that lies beside the lanes.
-    #[default]
-    WhenNeeded,
-    /// Also where open ground is a short cut, and between road networks that no lane connects.
-    Free,
-    /// Never: a start or a goal beside the lanes cannot be reached.
-    Never,
-}
-
-impl OffRoad {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::WhenNeeded, Self::Free, Self::Never];
-
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::WhenNeeded => "when_needed",
-            Self::Free => "free",
-            Self::Never => "never",
-        }
-    }
-
-    /// Whether it is the default, which files leave out.
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 impl VehicleType {

@@ -143,7 +143,7 @@ pub(super) fn read(
     lanes
 }
 
-/// Returns the bus lanes of a direction with the given number of lanes, except those that `busway` describes.
+/// Returns the bus lanes of a direction with the given number of lanes, without lanes that `busway` describes.
 fn reserved(
     tags: &Tags,
     suffixes: &[&str],
@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     fn every_spelling_gives_the_same_bus_lane() {
-        // On the right of two lanes: -2 for drivers who keep right, 1 for those who keep left.
+        // On the right of two lanes: -2 in right-hand traffic, 1 in left-hand traffic.
         let spellings: [&[(&str, &str)]; 10] = [
             &[("bus:lanes", "|designated"), ("vehicle:lanes", "|no")],
             &[("access:lanes", "yes|no"), ("bus:lanes", "yes|designated")],

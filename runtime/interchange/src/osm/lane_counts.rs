@@ -129,7 +129,7 @@ fn two_way(tags: &Tags, middle: usize, notes: &mut Vec<&'static str>) -> LaneCou
     }
 }
 
-/// What tags say about the number of lanes in a direction.
+/// Numbers of lanes in a direction, as given by different tags.
 struct Witnesses {
     /// The number in `lanes` or its variant for the direction.
     number: Option<usize>,

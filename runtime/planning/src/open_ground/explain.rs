@@ -136,7 +136,7 @@ impl OpenGround {
         let mut alone = OpenGround::new();
         let id = alone.add_profile(profile.clone());
         for item in self.live_items_near(area) {
-            // `None` as owner of a reader would hide all items that belong to nobody.
+            // `None` as owner of a reader would hide all items without an owner.
             let owner = item.owner.or(Some(Owner(u64::MAX)));
             if is_wanted(owner, item.layer) && item.shape.bounds().meets(&area) {
                 // It has been on a map before.
@@ -291,14 +291,14 @@ mod tests {
             let of = |layer| costs.layers.iter().find(|share| share.layer == layer);
             assert!(of(Layer::Slope).unwrap().cost > 0);
             assert!(of(Layer::Obstacles).unwrap().cost > 0);
-            // The path avoids the water, and its own vehicle is not in its way.
+            // The path avoids the water, and its own vehicle does not block it.
             assert_eq!(of(Layer::Water), None);
         }
         // A straight line leads through the wall.
         let line = CellSize::WAY_POINTS.cells_along(&[trip.from.position, trip.to.position]);
         let costs = ground.path_costs(trip.profile, trip.owner, &line, Rules::default());
         assert!(costs.blocked >= 2, "{costs:?}");
-        // Without an owner the standing vehicle is in the way as well.
+        // Without an owner the standing vehicle blocks cells as well.
         let others = ground.path_costs(trip.profile, None, &line, Rules::default());
         assert!(others.blocked > costs.blocked);
         assert_eq!(

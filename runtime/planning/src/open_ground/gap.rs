@@ -30,7 +30,7 @@ pub struct Gap {
 struct Open {
     /// Clearance at the narrowest place so far, in levels.
     room: u32,
-    /// Distance to the goal, so that among cells with equal clearance the nearest one comes first.
+    /// Distance to the goal. Of cells with equal clearance, the nearest to the goal comes first.
     closeness: i64,
     cell: Cell,
 }

@@ -164,7 +164,7 @@ pub(super) struct Tile {
     /// Sums of moving bodies; `None` for tiles without moving bodies.
     pub(super) moving: Option<Box<Sums>>,
     /// Whether moving bodies have changed since `moving` was computed. It is computed when the tile is read,
-    /// so that a body that moves in every step is drawn only where and when an agent plans.
+    /// so a moving body is only drawn where and when an agent plans.
     is_stale: bool,
     last_read: u64,
 }

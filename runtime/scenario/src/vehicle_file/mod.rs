@@ -21,7 +21,7 @@ pub use trailer::{Trailer, TrailerJoint, TrailerWheels};
 
 use crate::dynamics::DynamicsLevel;
 use crate::json_text::{FileError, TextError};
-use crate::vehicle_type::OffRoad;
+use crate::off_road::OffRoad;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

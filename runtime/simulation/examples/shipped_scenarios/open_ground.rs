@@ -204,8 +204,8 @@ pub(crate) fn hill_country_drive() -> Scenario {
     settings(&mut b, 14, 180.0);
     b.apply(Edit::Terrain(Some(Box::new(hills()))));
     for (name, middle, radius) in [
-        ("Mill Pond", (-60.0, 30.0), 28.0),
-        ("Long Pond", (70.0, -55.0), 34.0),
+        ("Mill Pond", DVec2::new(-60.0, 30.0), 28.0),
+        ("Long Pond", DVec2::new(70.0, -55.0), 34.0),
     ] {
         b.land(LandUse::Water, name, &ring(middle, radius));
         // The bank that keeps vehicles out of the water.
@@ -277,10 +277,10 @@ fn field(b: &mut Builder, middle: DVec2, heading: f64) {
 }
 
 /// Corners of a round outline.
-fn ring(middle: (f64, f64), radius: f64) -> Vec<(f64, f64)> {
+fn ring(middle: DVec2, radius: f64) -> Vec<(f64, f64)> {
     let corner = |number: u32| {
         let along = roadwright_geometry::unit(f64::from(number) * PI / 12.0) * radius;
-        let at = (DVec2::from(middle) + along) * 10.0;
+        let at = (middle + along) * 10.0;
         (at.x.round() / 10.0, at.y.round() / 10.0)
     };
     (0..24).map(corner).collect()

@@ -7,7 +7,7 @@ use crate::{Outcome, progress, terminal};
 use anyhow::{Context, bail};
 use rayon::prelude::*;
 use roadwright_simulation::builtin_modules;
-use roadwright_training::{Course, DriveRow, End, Setup, measure_while};
+use roadwright_training::{Course, CourseError, DriveRow, End, Setup, measure_while};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -111,6 +111,24 @@ struct Run {
     ratios: Vec<f64>,
 }
 
+impl Run {
+    /// The run of a seed in which no vehicle has moved.
+    fn without_drives(seed: u64) -> Self {
+        Self {
+            row: SeedRow {
+                seed,
+                passed: false,
+                reasons: vec!["no vehicle has moved".into()],
+                drives: 0,
+                arrived: 0,
+                slowest: None,
+            },
+            struck: 0,
+            ratios: Vec::new(),
+        }
+    }
+}
+
 fn run(course: &Course, setup: &Setup, seed: u64) -> anyhow::Result<Run> {
     let scenario = course.scenario(seed, setup)?;
     let free: BTreeMap<u64, f64> = course
@@ -120,7 +138,11 @@ fn run(course: &Course, setup: &Setup, seed: u64) -> anyhow::Result<Run> {
         .collect();
     let modules = builtin_modules();
     let goes_on = &mut |_: &_| !progress::interrupted();
-    let measured = measure_while(course, setup, &modules, seed, goes_on)?;
+    let measured = match measure_while(course, setup, &modules, seed, goes_on) {
+        Ok(measured) => measured,
+        Err(CourseError::NobodyDrove { .. }) => return Ok(Run::without_drives(seed)),
+        Err(error) => return Err(error.into()),
+    };
     let mut reasons = Vec::new();
     let mut ratios = Vec::new();
     for drive in &measured.drives {
