@@ -51,7 +51,10 @@ fn numbers_far_from_what_they_are_for_are_told() {
             "agent.park(1.0, 2.0, 90.0);",
             "park: 90 is outside the range -7 to 7 (radians",
         ),
-        ("agent.every(\"x\", -1.0);", "every: -1 is not in"),
+        (
+            "agent.every(\"x\", -1.0);",
+            "every: -1 is outside the range",
+        ),
     ] {
         let told = of(statement);
         assert!(
@@ -84,7 +87,7 @@ fn modules_and_their_parameters_are_looked_up() {
         ),
         (
             "agent.set_parameter(\"controller\", \"headway\", 1000);",
-            "headway = 1000 is not in",
+            "headway = 1000 is outside the range",
         ),
     ] {
         let told = of(statement);

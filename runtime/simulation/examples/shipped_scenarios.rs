@@ -13,8 +13,6 @@ mod junctions;
 mod karts;
 #[path = "shipped_scenarios/old_town.rs"]
 mod old_town;
-#[path = "shipped_scenarios/open_ground.rs"]
-mod open_ground;
 #[path = "shipped_scenarios/proving.rs"]
 mod proving;
 #[path = "shipped_scenarios/scripted.rs"]
@@ -49,11 +47,7 @@ pub(crate) fn all() -> Vec<(&'static str, Scenario)> {
         ("linden-street", streets::linden_street()),
         ("motorway-m4", streets::motorway_m4()),
         ("hill-country", hills::hill_country()),
-        ("hill-country-drive", open_ground::hill_country_drive()),
-        ("maze", open_ground::maze()),
         ("obstacle-field", small::obstacle_field()),
-        ("obstacle-town", open_ground::obstacle_town()),
-        ("office", open_ground::office()),
         ("old-town", old_town::old_town()),
         ("proving-ground", proving::proving_ground()),
         ("roundabouts", junctions::roundabouts()),

@@ -1,9 +1,10 @@
 //! Courses without lanes: `maze`, `office`, `obstacle-town` and `hill-country-drive`.
 //!
-//! Walls, houses, trees and terrain are those of the shipped scenarios of these names. The seed draws the
-//! number of drivers, their starts and goals, and a shift of loose furniture such as crates and stones. A
-//! path leads from each start to its goal. For every seed, at least one trip is one and a half times as long
-//! as the straight line.
+//! Walls, houses, trees and terrain are the same for all seeds. The seed draws the number of drivers, their
+//! starts and goals, and a shift of loose furniture such as crates and stones. A path leads from each start to
+//! its goal. For every seed, at least one trip is one and a half times as long as the straight line.
+
+mod sites;
 
 use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind};
@@ -12,7 +13,7 @@ use roadwright_geometry::math::Stream;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::{
-    AgentId, Edit, ModuleSetting, Obstacle, Place, Scenario, Shape, Slot, Stack, VehicleType, file,
+    AgentId, Edit, ModuleSetting, Obstacle, Place, Scenario, Shape, Slot, Stack, VehicleType,
 };
 use roadwright_simulation::{
     TripAnswer, TripEnd, TripFinder, TripPlan, TripQuestion, builtin_modules,
@@ -98,16 +99,12 @@ impl Site {
         }
     }
 
-    fn text(self) -> &'static str {
+    fn world(self, seed: u64) -> Draft {
         match self {
-            Self::Maze => include_str!("../../../../scenarios/maze.scenario.json"),
-            Self::Office => include_str!("../../../../scenarios/office.scenario.json"),
-            Self::ObstacleTown => {
-                include_str!("../../../../scenarios/obstacle-town.scenario.json")
-            }
-            Self::HillCountry => {
-                include_str!("../../../../scenarios/hill-country-drive.scenario.json")
-            }
+            Self::Maze => sites::maze(seed, TIME),
+            Self::Office => sites::office(seed, TIME),
+            Self::ObstacleTown => sites::obstacle_town(seed, TIME),
+            Self::HillCountry => sites::hill_country(seed, TIME),
         }
     }
 
@@ -186,8 +183,7 @@ pub(super) fn course(site: Site) -> Course {
 }
 
 pub(super) fn draft(site: Site, seed: u64) -> Draft {
-    let mut draft = Draft::of(base(site));
-    draft.set_seed(seed);
+    let mut draft = site.world(seed);
     let drawing = site.drawing();
     shift_furniture(&mut draft, drawing.shift, seed);
     let vehicle = draft.scenario.vehicle_types()[site.vehicle()].clone();
@@ -211,17 +207,6 @@ pub(super) fn draft(site: Site, seed: u64) -> Draft {
         });
     }
     draft
-}
-
-/// The shipped scenario without its agents.
-fn base(site: Site) -> Scenario {
-    let mut scenario = file::from_text(site.text()).expect("the shipped scenario is sound");
-    let agents: Vec<AgentId> = scenario.agents().keys().copied().collect();
-    for id in agents {
-        let gone = scenario.apply(Edit::Agent(id, None));
-        gone.expect("no object needs an agent");
-    }
-    scenario
 }
 
 fn planning_of(setting: Option<ModuleSetting>) -> GroundPlanning {

@@ -1,0 +1,49 @@
+//! When vehicles drive off the lanes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// When a vehicle type drives beside the lanes.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum OffRoad {
+    /// Only from a start or to a goal that lies beside the lanes.
+    #[default]
+    WhenNeeded,
+    /// Also where open ground is a short cut, and between road networks that no lane connects.
+    Free,
+    /// Never: a start or a goal beside the lanes cannot be reached.
+    Never,
+}
+
+impl OffRoad {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::WhenNeeded, Self::Free, Self::Never];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::WhenNeeded => "when_needed",
+            Self::Free => "free",
+            Self::Never => "never",
+        }
+    }
+
+    /// Whether it is the default, which files leave out.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
