@@ -78,6 +78,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "plugin-api",
             "agent",
             "control",
+            "planning",
             "simulation",
         ],
         "roadwright-render" => &["geometry", "scenario", "simulation"],
