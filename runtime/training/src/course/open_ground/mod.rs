@@ -332,10 +332,31 @@ impl Trips {
     }
 
     fn plan(&mut self, drawn: &Drawn) -> Option<TripPlan> {
-        let question = TripQuestion {
+        let of = Traveller {
             vehicle: &self.vehicle,
             vehicle_type: self.vehicle_type,
             stack: "",
+            planning: self.planning,
+        };
+        of.plan(&mut self.finder, drawn)
+    }
+}
+
+/// The vehicle and planners of a trip.
+struct Traveller<'a> {
+    vehicle: &'a VehicleType,
+    vehicle_type: &'a str,
+    stack: &'a str,
+    planning: GroundPlanning,
+}
+
+impl Traveller<'_> {
+    /// Plans a trip with any heading at its goal; `None` if no path is found.
+    fn plan(&self, finder: &mut TripFinder, drawn: &Drawn) -> Option<TripPlan> {
+        let question = TripQuestion {
+            vehicle: self.vehicle,
+            vehicle_type: self.vehicle_type,
+            stack: self.stack,
             from: TripEnd {
                 position: drawn.start.position,
                 heading: Some(drawn.start.heading),
@@ -347,7 +368,7 @@ impl Trips {
             planning: self.planning,
             most: MOST_CELLS,
         };
-        match self.finder.answer(&question, || true) {
+        match finder.answer(&question, || true) {
             TripAnswer::Found(plan) => Some(plan),
             TripAnswer::NoPath(_) | TripAnswer::Undecided => None,
         }
@@ -371,27 +392,18 @@ impl Course {
         let agents = scenario.agents().iter();
         let times = agents.filter_map(|(&id, agent)| {
             let vehicle = scenario.vehicle_types().get(&agent.vehicle)?;
-            let from = scenario.pose_of(&agent.start)?;
-            let to = scenario.pose_of(agent.destination.as_ref()?)?;
-            let question = TripQuestion {
+            let trip = Drawn {
+                start: scenario.pose_of(&agent.start)?,
+                goal: scenario.pose_of(agent.destination.as_ref()?)?.position,
+            };
+            let of = Traveller {
                 vehicle,
                 vehicle_type: &agent.vehicle,
                 stack: &agent.stack,
-                from: TripEnd {
-                    position: from.position,
-                    heading: Some(from.heading),
-                },
-                to: TripEnd {
-                    position: to.position,
-                    heading: None,
-                },
                 planning,
-                most: MOST_CELLS,
             };
-            match finder.answer(&question, || true) {
-                TripAnswer::Found(plan) => Some((id, plan.time())),
-                TripAnswer::NoPath(_) | TripAnswer::Undecided => None,
-            }
+            let plan = of.plan(&mut finder, &trip)?;
+            Some((id, plan.time()))
         });
         times.collect()
     }
