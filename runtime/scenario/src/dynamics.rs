@@ -1,28 +1,12 @@
 //! Levels of dynamics: the models that move the bodies of agents.
 
-use crate::named::named;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::named::file_value;
 use std::fmt;
 use std::str::FromStr;
 
-named! {
+file_value! {
     /// A level of dynamics.
-    #[derive(
-        Debug,
-        Clone,
-        Copy,
-        PartialEq,
-        Eq,
-        PartialOrd,
-        Ord,
-        Hash,
-        Default,
-        Serialize,
-        Deserialize,
-        JsonSchema,
-    )]
-    #[serde(rename_all = "snake_case")]
+    #[derive(Default)]
     #[repr(u8)]
     pub enum DynamicsLevel {
         /// The kinematic one-track model: it steers, on lanes and off them.

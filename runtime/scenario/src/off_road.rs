@@ -1,47 +1,22 @@
 //! When vehicles drive off the lanes.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::named::file_value;
 
-/// When a vehicle type drives beside the lanes.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Default,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum OffRoad {
-    /// Only from a start or to a goal that lies beside the lanes.
-    #[default]
-    WhenNeeded,
-    /// Also where open ground is a short cut, and between road networks that no lane connects.
-    Free,
-    /// Never: a start or a goal beside the lanes cannot be reached.
-    Never,
+file_value! {
+    /// When a vehicle type drives beside the lanes.
+    #[derive(Default)]
+    pub enum OffRoad {
+        /// Only from a start or to a goal that lies beside the lanes.
+        #[default]
+        WhenNeeded = "when_needed",
+        /// Also where open ground is a short cut, and between road networks that no lane connects.
+        Free = "free",
+        /// Never: a start or a goal beside the lanes cannot be reached.
+        Never = "never",
+    }
 }
 
 impl OffRoad {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::WhenNeeded, Self::Free, Self::Never];
-
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::WhenNeeded => "when_needed",
-            Self::Free => "free",
-            Self::Never => "never",
-        }
-    }
-
     /// Whether it is the default, which files leave out.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
