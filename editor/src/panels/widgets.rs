@@ -145,21 +145,27 @@ pub(super) fn level_title(level: DynamicsLevel) -> &'static str {
 
 /// Shows the main button of a dialog. A dialog has at most one.
 pub(super) fn primary(ui: &mut Ui, text: &str) -> Response {
-    primary_if(ui, true, text)
+    let button = accented(ui, text);
+    ui.add(button)
 }
 
 /// Shows the main button of a dialog, enabled only on a condition.
 pub(super) fn primary_if(ui: &mut Ui, is_enabled: bool, text: &str) -> Response {
+    let button = if is_enabled {
+        accented(ui, text)
+    } else {
+        egui::Button::new(text)
+    };
+    ui.add_enabled(is_enabled, button)
+}
+
+/// A button in the accent colour.
+fn accented<'a>(ui: &Ui, text: &str) -> egui::Button<'a> {
     let theme = Theme {
         dark: ui.visuals().dark_mode,
     };
-    let mut button = egui::Button::new(RichText::new(text).color(theme.handle()).strong());
-    if is_enabled {
-        button = button.fill(theme.tone(Tone::Accent));
-    } else {
-        button = egui::Button::new(text);
-    }
-    ui.add_enabled(is_enabled, button)
+    egui::Button::new(RichText::new(text).color(theme.handle()).strong())
+        .fill(theme.tone(Tone::Accent))
 }
 
 /// Shows a dialog with a margin around its contents.

@@ -3,6 +3,7 @@
 use super::{check_experiment, is_experiment, load, print_json};
 use crate::Outcome;
 use crate::arguments::{Check, ExtensionFlags};
+use crate::extensions::Notes;
 use crate::{extensions, terminal};
 use anyhow::Context;
 use roadwright_scenario::check::{Finding, Severity, check as find, sort};
@@ -78,7 +79,7 @@ fn refusals(
     flags: &ExtensionFlags,
 ) -> anyhow::Result<Vec<String>> {
     let wanted = extensions::wanted(scenario, &[]);
-    let host = extensions::open(flags, Some(path), wanted, true)?;
+    let host = extensions::open(flags, Some(path), wanted, Notes::Omit)?;
     let unmet = unmet(scenario, &host.registry()).into_iter();
     let texts = unmet.map(|error| error.to_string());
     Ok(texts

@@ -8,6 +8,7 @@ pub(crate) use smoke_drive::plugin_host;
 
 use super::print_json;
 use crate::arguments::{ExtensionFlags, PluginKind, PluginLanguage, PluginVerb};
+use crate::extensions::Notes;
 use crate::outputs::{Inputs, Kind, Outputs};
 use crate::terminal::{self, say};
 use crate::{Outcome, extensions, progress};
@@ -93,7 +94,7 @@ fn list(flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
 /// Lifts a plugin's quarantine without loading anything.
 fn retry(id: &str, flags: &ExtensionFlags) -> anyhow::Result<Outcome> {
     let nothing = roadwright_extension::Wanted::Ids(std::collections::BTreeSet::new());
-    let host = extensions::open(flags, None, nothing, true)?;
+    let host = extensions::open(flags, None, nothing, Notes::Omit)?;
     let Some(lifted) = host.lift_quarantine(id) else {
         anyhow::bail!(
             "{id}: no plugin in the folders has this id. `roadwright plugin list` shows the \

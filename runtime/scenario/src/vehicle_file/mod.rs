@@ -185,16 +185,14 @@ impl VehicleFile {
     /// Mean positions of the axles along the vehicle, m ahead of the centre of the body: first of the steered
     /// wheels, then of the others.
     pub fn axles(&self) -> (f64, f64) {
-        let mean = |steers: bool| {
-            let places = (0u8..)
-                .zip(&self.wheels.positions)
-                .filter(|(number, _)| self.steering.wheels.contains(number) == steers);
-            let (sum, count) = places.fold((0.0, 0.0), |(sum, count), (_, place)| {
-                (sum + place[0], count + 1.0)
-            });
-            sum / count
+        let wheels = (0u8..).zip(&self.wheels.positions);
+        let (steered, others): (Vec<_>, Vec<_>) =
+            wheels.partition(|(number, _)| self.steering.wheels.contains(number));
+        let mean = |wheels: Vec<(u8, &[f64; 3])>| {
+            let sum: f64 = wheels.iter().fold(0.0, |sum, (_, place)| sum + place[0]);
+            sum / wheels.len() as f64
         };
-        (mean(true), mean(false))
+        (mean(steered), mean(others))
     }
 
     /// The keys that a level needs but this vehicle lacks. If there are none, the vehicle can be driven at

@@ -369,11 +369,11 @@ impl Drives {
             });
         }
         if let Some(drive) = &self.controller {
-            let problem = drive.problem(built_in, true);
+            let problem = drive.problem(built_in, Task::Steer);
             lines.push(line("drive", problem, drive.numbers(built_in)));
         }
         if let Some(drive) = &self.planner {
-            let problem = drive.problem(built_in, false);
+            let problem = drive.problem(built_in, Task::Route);
             lines.push(line(
                 "drive on its routes",
                 problem,
@@ -440,16 +440,24 @@ impl Drives {
     }
 }
 
+/// What a module under test does in a drive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Task {
+    /// It steers, so it has to stay on its lane.
+    Steer,
+    /// It plans the route that the built-in controller drives.
+    Route,
+}
+
 impl Drive {
-    /// Returns the reason why the drive is not acceptable, if there is one. The distance from the lane
-    /// matters only for controllers.
-    fn problem(&self, built_in: &Self, steers: bool) -> Option<String> {
+    /// Returns the reason why the drive is not acceptable, if there is one.
+    fn problem(&self, built_in: &Self, task: Task) -> Option<String> {
         let mut problems = Vec::new();
         problems.extend(self.trouble.clone());
         if self.collisions > 0 {
             problems.push(format!("it collides {} times", self.collisions));
         }
-        if steers && self.furthest_off > LANE {
+        if task == Task::Steer && self.furthest_off > LANE {
             problems.push(format!("it leaves its lane by {:.1} m", self.furthest_off));
         }
         if !self.arrived && self.furthest_off < LOST {
