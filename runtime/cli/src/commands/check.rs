@@ -60,16 +60,9 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
         for refused in &refused {
             writeln!(out, "error[refused] cannot run the scenario: {refused}")?;
         }
-        match (errors, warnings) {
-            (0, 0) => writeln!(out, "no problems found")?,
-            _ => writeln!(out, "{errors} errors, {warnings} warnings")?,
-        }
+        writeln!(out, "{}", super::counts(errors, warnings))?;
     }
-    Ok(if errors > 0 {
-        Outcome::Findings
-    } else {
-        Outcome::Fine
-    })
+    Ok(Outcome::of(errors == 0))
 }
 
 /// Returns the reasons why a run of a scenario would not start, such as unknown modules or parameters.

@@ -75,6 +75,14 @@ fn write_json(out: &mut dyn Write, value: &impl Serialize) -> anyhow::Result<()>
     Ok(())
 }
 
+/// Says how many problems a check found.
+fn counts(errors: usize, warnings: usize) -> String {
+    match (errors, warnings) {
+        (0, 0) => "no problems found".to_owned(),
+        _ => format!("{errors} errors, {warnings} warnings"),
+    }
+}
+
 /// Reserves standard output for a document. From then on, the output of plugins goes to standard error.
 fn keep_stdout() -> anyhow::Result<Box<dyn Write>> {
     Ok(terminal::keep_stdout()?)

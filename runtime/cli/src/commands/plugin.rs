@@ -185,11 +185,7 @@ fn check(file: &Path, picture: Option<&Path>, as_json: bool) -> anyhow::Result<O
         let verdict = if is_good { "fine" } else { "not fit for use" };
         writeln!(terminal::out(), "{verdict}")?;
     }
-    Ok(if is_good {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    })
+    Ok(Outcome::of(is_good))
 }
 
 fn new(name: &str, kind: PluginKind, lang: PluginLanguage, at: &Path) -> anyhow::Result<Outcome> {

@@ -136,11 +136,7 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     }
     // An interrupted run, or one with failures, has fewer results than requested.
     let is_whole = summary.stopped.is_some() && summary.failed == 0;
-    Ok(if is_whole {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    })
+    Ok(Outcome::of(is_whole))
 }
 
 /// Returns a figure that shows the mean fitness over the number of runs.

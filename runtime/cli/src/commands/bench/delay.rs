@@ -2,10 +2,10 @@
 //!
 //! The delay is the travel time of a trip minus the travel time of the same trip without stops.
 
+use super::Run;
 use super::arguments::{Delay as Arguments, Hand, Kind};
 use super::saturation::{headways, signals};
 use super::star::{Plan, Star};
-use super::{Run, outcome};
 use crate::Outcome;
 use crate::commands::print_json;
 use crate::terminal;
@@ -124,7 +124,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let is_kept = |row: &Row| {
         row.difference.abs() <= TOLERANCE && row.standard_error <= STANDARD_ERROR * row.delay
     };
-    Ok(outcome(rows.iter().all(is_kept)))
+    Ok(Outcome::of(rows.iter().all(is_kept)))
 }
 
 /// Creates a street that crosses another one, with signals or with priority.

@@ -75,11 +75,7 @@ pub(super) fn league(arguments: &League) -> anyhow::Result<Outcome> {
         None => print(&table, arguments.markdown)?,
     }
     let has_failed = table.iter().any(|entry| entry.summary.failed > 0);
-    Ok(if has_failed {
-        Outcome::Findings
-    } else {
-        Outcome::Fine
-    })
+    Ok(Outcome::of(!has_failed))
 }
 
 /// Returns the built-in controllers and the requested external ones.

@@ -68,11 +68,7 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     } else if !arguments.quiet {
         report.print(&mut terminal::out(), problem.genome(), &verdict)?;
     }
-    Ok(if failed > 0 {
-        Outcome::Findings
-    } else {
-        Outcome::Fine
-    })
+    Ok(Outcome::of(failed == 0))
 }
 
 /// Reports failed drives on standard error, because they are not results. Returns the number of failed
