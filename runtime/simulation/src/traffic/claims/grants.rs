@@ -404,12 +404,10 @@ impl Grants {
     pub(crate) fn are_in_conflict(
         &self,
         agent: AgentIndex,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
+        connection: Connection,
         ground: &Ground,
     ) -> bool {
+        let (junction, path) = (connection.junction, connection.number);
         let mut others = self.granted[junction.index()].iter();
         others.any(|grant| grant.agent != agent && ground.in_conflict(junction, path, grant.path))
     }

@@ -290,12 +290,10 @@ impl Room<'_> {
         &self,
         agent: AgentIndex,
         at: u32,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
+        connection: Connection,
         situation: &Situation<'_>,
     ) -> bool {
+        let (junction, path) = (connection.junction, connection.number);
         let mut held = self.grants.of(junction).iter();
         let held = held.find(|grant| (grant.agent, grant.at) == (agent, at));
         held.is_some_and(|grant| {
@@ -366,14 +364,8 @@ impl Situation<'_> {
 
     /// Whether the holder of a grant that has not entered yet is sure to enter. It is if it can no longer
     /// stop, or if no pedestrian can cross its connection and no signal can end its green before it enters.
-    fn is_bound_to_enter(
-        &self,
-        grant: &Grant,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
-    ) -> bool {
+    fn is_bound_to_enter(&self, grant: &Grant, connection: Connection) -> bool {
+        let (junction, path) = (connection.junction, connection.number);
         let distance = self.before_line(junction, grant).max(0.0);
         if !self.can_stop(grant.agent, distance)
             && !self.light(Connection::new(junction, path)).is_red()
@@ -388,14 +380,8 @@ impl Situation<'_> {
     }
 
     /// Whether pedestrians may cross a connection of a junction while the signals show their current stage.
-    fn may_be_walked_over(
-        &self,
-        agent: AgentIndex,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
-    ) -> bool {
+    fn may_be_walked_over(&self, agent: AgentIndex, connection: Connection) -> bool {
+        let (junction, path) = (connection.junction, connection.number);
         let crossings = self.ground.crossings();
         let mut sites = crossings.of_junction(junction);
         let is_long = self.is_long(agent);
