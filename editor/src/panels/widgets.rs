@@ -4,7 +4,7 @@ use crate::model::Action;
 use crate::theme::Theme;
 use crate::tools::Tone;
 use egui::{DragValue, Response, RichText, Role, Ui, WidgetInfo};
-use roadwright_scenario::{DynamicsLevel, Edit};
+use roadwright_scenario::Edit;
 
 /// A number that can be dragged or typed.
 pub(super) struct Number<'a> {
@@ -130,17 +130,6 @@ pub(super) fn choice<T: PartialEq + Clone>(
         .response
         .widget_info(move || WidgetInfo::labeled(Role::ComboBox, true, &label));
     chosen.filter(|new| new != value)
-}
-
-/// Name of a level of dynamics on the screen.
-pub(super) fn level_title(level: DynamicsLevel) -> &'static str {
-    match level {
-        DynamicsLevel::OneTrack => "One-track",
-        DynamicsLevel::Lane => "Lane",
-        DynamicsLevel::DynamicOneTrack => "Dynamic one-track",
-        DynamicsLevel::Rigid => "Rigid body",
-        DynamicsLevel::Sliding => "Sliding",
-    }
 }
 
 /// Shows the main button of a dialog. A dialog has at most one.
