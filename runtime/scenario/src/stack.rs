@@ -119,7 +119,7 @@ impl ModuleSetting {
         }
     }
 
-    /// Returns the module with one parameter set.
+    /// Sets one parameter and returns the setting.
     pub fn with(mut self, key: &str, value: f64) -> Self {
         self.parameters.insert(key.into(), value);
         self

@@ -1,4 +1,4 @@
-//! Channels: what can be recorded of a vehicle.
+//! Channels: quantities of a vehicle that can be recorded.
 //!
 //! One table feeds every recording of vehicles: `run --trace`, drives kept in the editor, and the clips of
 //! move trees. A row of such a recording has one cell for each channel, in the order of [`CHANNELS`].

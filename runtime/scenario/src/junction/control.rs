@@ -51,7 +51,7 @@ struct Approach {
     leaves: bool,
 }
 
-/// Decisions of the user about the control.
+/// Control settings made by the user.
 pub(super) struct Decided<'a> {
     pub(super) control: Option<Control>,
     /// The major roads; if empty, they are derived from the ranks of the roads.

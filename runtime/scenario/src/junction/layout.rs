@@ -446,7 +446,8 @@ impl<'a> Planner<'a> {
     /// junctions are known.
     fn finish(mut self, kept: Option<Kept<'_>>) -> Layout {
         let roots: Vec<NodeId> = self.clusters.open().collect();
-        // Each junction follows from the network and the clusters alone, so threads change nothing.
+        // Each junction depends only on the network and the clusters, so the number of threads does not
+        // matter.
         let build = |&root: &NodeId| self.build(root);
         let mut junctions = map_on_all_threads(&roots, FEW_JUNCTIONS, build);
         for arm in junctions.iter().flat_map(|junction| &junction.arms) {

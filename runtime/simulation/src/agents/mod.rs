@@ -127,8 +127,8 @@ columns! {
     statistics: Statistics => Vec<Statistics>,
 }
 
-// There are many agents and each pays for every byte. A new field has to fit, or to be worth a higher limit.
-// 40 of the bytes are wishes and lateral offsets, which take no memory for agents without any.
+// There are many agents, so every byte counts. A new field has to fit, or has to be worth a higher limit. 40
+// of the bytes are wishes and lateral offsets, which take no memory for agents without any.
 const _: () = assert!(Agents::BYTES <= 336);
 
 impl Agents {
