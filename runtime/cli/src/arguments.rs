@@ -482,7 +482,7 @@ pub(crate) enum ControllerVerb {
         /// Print one JSON document and nothing else
         #[arg(long, conflicts_with = "markdown")]
         json: bool,
-        /// Print a documentation page with formulas and parameters
+        /// Print a Markdown page with formulas and parameters
         #[arg(long)]
         markdown: bool,
     },
@@ -651,7 +651,7 @@ pub(crate) enum ScriptVerb {
         /// Print one JSON document and nothing else
         #[arg(long, conflicts_with = "markdown")]
         json: bool,
-        /// Print a documentation page
+        /// Print a Markdown page
         #[arg(long)]
         markdown: bool,
     },

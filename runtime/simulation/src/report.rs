@@ -106,7 +106,7 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     if !world.traffic.people.is_untouched() {
         hasher.add(&world.traffic.people);
     }
-    // A run whose fitnesses need no accounts has the same hash as before these existed.
+    // A run whose fitnesses use no per-agent statistics has the same hash as before these existed.
     if !world.agents.accounts.is_empty() {
         hasher.add(&world.agents.accounts);
     }

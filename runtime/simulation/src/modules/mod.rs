@@ -318,7 +318,7 @@ impl Modules {
         modules.any(|module| module.logic.wants_post_encroachment())
     }
 
-    /// Whether any fitness uses the accounts of agents.
+    /// Whether any fitness uses the per-agent statistics of `agents/accounts.rs`.
     pub(crate) fn want_accounts(&self) -> bool {
         let instances = self.pools.fitness.instances.iter();
         let mut modules = instances.flat_map(|instance| &instance.modules);

@@ -22,7 +22,7 @@ const NEARER: f64 = 1.0;
 /// Largest distance of a waypoint on a planned path, m. The cost of the search for it grows with its square,
 /// and vehicle speeds are not limited.
 const FARTHEST: f64 = 100.0;
-/// Deviation from a planned path that is always allowed for the straight line to the waypoint, m.
+/// Minimum tolerance, m, by which the straight line to the waypoint may deviate from the planned path.
 const LEAST_ROOM: f64 = 0.1;
 
 /// The largest distance along a path, up to `most` and [`FARTHEST`], at which a straight line from a place to

@@ -201,7 +201,8 @@ impl Progress {
         }
     }
 
-    /// Enters the next lanelet of the route, if the current one, whose length is given, leads directly to it.
+    /// Moves to the next lanelet of the route if the current one leads directly to it, and returns whether it
+    /// did. `length` is the length of the current lanelet, m.
     #[inline]
     fn enter_next(
         &mut self,

@@ -180,7 +180,7 @@ fn take_answer(
     let progress = &mut agents.progress[index];
     progress.planned_at = clock.step;
     let route = routes.get(progress.route);
-    // If it is the same run or none, the agent asks less often while it stands.
+    // If the answer is the same sequence or none, the agent asks less often while it stands.
     let is_new =
         |lanelets: &Vec<LaneletIndex>| route.lanelets[from as usize..=to as usize] != lanelets[..];
     let Some(lanelets) = answer.filter(is_new) else {
@@ -259,7 +259,7 @@ impl PlanInputs<'_> {
         self.types.get(identity.vehicle_type).class
     }
 
-    /// Reason why an agent needs another route, if it does.
+    /// Reason why an agent needs another route; `None` if it does not.
     #[inline]
     fn trigger(&self, agent: AgentIndex) -> Option<Trigger> {
         let index = agent.index();

@@ -199,7 +199,7 @@ impl People {
 /// A vehicle that pedestrians may have to wait for.
 struct Sweep<'a> {
     pose: Pose,
-    /// m/s.
+    /// Speed, m/s.
     speed: f64,
     vehicle_type: &'a VehicleType,
 }
