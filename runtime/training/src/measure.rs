@@ -120,7 +120,7 @@ pub struct Handling {
     pub felled: usize,
 }
 
-/// Runs a course once, in a single thread. The same arguments give the same bits.
+/// Runs a course once, in a single thread. The same arguments give bit-identical results.
 ///
 /// If an external module fails, the row has the reason in `failed` and the run has no drives.
 ///

@@ -4,7 +4,7 @@ use roadwright_scenario::DynamicsLevel;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Interval between checks for the end of a drive in simulated time, s.
+/// Interval between checks for the end of a drive, s of simulated time.
 pub(crate) const LOOK: f64 = 0.1;
 
 /// End conditions of drives on a course. Arriving at the last goal always ends a drive.

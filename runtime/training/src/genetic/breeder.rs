@@ -189,7 +189,7 @@ impl<'a> Nursery<'a> {
 }
 
 /// Returns individuals that are evaluated in addition to the new ones: the individuals of the pool and, in
-/// the first generation, the values before training.
+/// the first generation, the baseline (the values before training).
 pub(super) fn elite(genome: &Genome, plan: &Plan, pool: &Pool, generation: u32) -> Vec<Candidate> {
     if generation == 0 {
         let start = (plan.start == Start::Stack).then(|| Candidate {

@@ -174,7 +174,7 @@ pub struct Experiment {
     /// Whether the best individuals are evaluated again in each generation.
     #[serde(default)]
     pub elite: Elite,
-    /// Ends individuals as soon as they cannot win any more; if absent, all individuals drive all courses.
+    /// Stops evaluating individuals as soon as they cannot win; if absent, all individuals drive all courses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub racing: Option<Racing>,
     /// Lets all individuals drive a few courses, the better ones more, and only the best ones all courses; if

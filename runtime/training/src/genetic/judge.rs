@@ -101,8 +101,8 @@ pub trait Evaluate: Sync {
     /// If a module failed, with a message. Only the candidate is lost, and training continues.
     fn run(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String>;
 
-    /// Drives a course like `run`, but without the shortcuts that make breeding cheaper and less exact. Used
-    /// to evaluate champions.
+    /// Drives a course like `run`, but without the approximations that make breeding cheaper and less exact.
+    /// Used to evaluate champions.
     ///
     /// # Errors
     /// As [`Evaluate::run`].
@@ -139,10 +139,11 @@ pub struct Judgement {
     pub scores: Vec<f64>,
     /// Number of drives in all runs.
     pub drives: usize,
-    /// Whether the candidate was ended early as unfit ([Gerdelan 2011], section 10.6).
+    /// Whether the evaluation was stopped early because the candidate was unfit ([Gerdelan 2011], section
+    /// 10.6).
     #[serde(default)]
     pub ended_early: bool,
-    /// Whether the candidate was ended because it could not win any more.
+    /// Whether the evaluation was stopped because the candidate could not win.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raced_out: bool,
     /// Whether the user has struck the candidate out.
@@ -232,10 +233,11 @@ pub(super) fn drive_on(
     }
 }
 
-/// Drives courses with the given genes in parallel, without shortcuts. Results are in the order of the courses.
+/// Drives all courses with the given genes, in parallel and without racing or halving. Results are in the
+/// order of the courses.
 ///
 /// # Errors
-/// If a run failed, with the first failure in that order.
+/// If a run fails; the error of the first failed course is returned.
 pub fn run_all(
     evaluate: &dyn Evaluate,
     genes: &[f64],

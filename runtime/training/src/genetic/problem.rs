@@ -16,8 +16,9 @@ use std::collections::BTreeMap;
 use std::hash::Hasher;
 use thiserror::Error;
 
-/// Time within which an individual has to move, s. [Gerdelan 2011], section 10.6, ends individuals that stand
-/// or only tremble, and section 12.3 counts less than half a metre in 12 s as standing.
+/// Time within which an individual has to move, s. [Gerdelan 2011], section 10.6, stops the evaluation of
+/// individuals that stand or only tremble, and section 12.3 counts less than half a metre in 12 s as
+/// standing.
 const PATIENCE: f64 = 12.0;
 /// Distance that counts as moving, m.
 const SOMEWHERE: f64 = 0.5;

@@ -339,7 +339,7 @@ fn difference(first: &Statistic, second: &Statistic) -> (f64, f64) {
     )
 }
 
-/// Whether the end of the first line is lower by more than two standard errors.
+/// Whether the last point of the first line is lower by more than two standard errors.
 fn ends_lower(first: &LineResult, second: &LineResult) -> bool {
     let (difference, error) = difference(&first.last, &second.last);
     // Two standard errors of the difference, so that about 1 of 40 such claims is false.
