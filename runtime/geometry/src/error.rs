@@ -19,7 +19,7 @@ pub enum GeometryError {
     /// A heading is not a plausible angle.
     #[error("heading {0} is not an angle in radians")]
     Heading(f64),
-    /// A segment has a number that is not finite or out of range.
+    /// A segment has a number that is out of range or not finite.
     #[error("segment {index} has a value that is not finite or out of range")]
     Segment {
         /// Position in the list, from 0.
