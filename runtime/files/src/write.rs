@@ -226,7 +226,7 @@ fn keep_rights(file: &File, before: &Metadata) -> Result<()> {
 
 /// Makes sure that not only the contents of a new file survive a power failure, but also its name.
 fn sync_folder(folder: &Path) {
-    // On systems that cannot open folders, the system does this by itself.
+    // On systems that cannot open folders, the system does this automatically.
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
