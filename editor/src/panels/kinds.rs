@@ -209,7 +209,7 @@ const LIMITS: [Property<VehicleType>; 5] = [
     ),
 ];
 
-/// The row that determines when a vehicle type drives beside the lanes.
+/// The row for the conditions under which a vehicle type leaves the lanes.
 fn off_road(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Action>) {
     let all = OffRoad::ALL.map(|off_road| {
         let words = match off_road {
