@@ -72,7 +72,7 @@ fn exit_code(outcome: anyhow::Result<Outcome>) -> u8 {
         Err(error) if is_closed_pipe(&error) => 0,
         Err(error) => {
             terminal::say!("error: {error:#}");
-            // 1 is reserved for work that was done and found a problem.
+            // 1 is reserved for commands that finished and found a problem.
             2
         }
     }

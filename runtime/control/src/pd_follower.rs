@@ -62,7 +62,7 @@ static PARAMETERS: [ParameterInfo; 13] = [
         "s",
         (0.0, 5.0),
         0.7,
-        "Lookahead time; 0 as in the source, where it moves characters.",
+        "Lookahead time; 0 as in the source, which steers animated characters.",
     ),
     ParameterInfo::number(
         "cruising_speed",

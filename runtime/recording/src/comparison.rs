@@ -198,7 +198,7 @@ impl Comparison {
                 of(&pair.a, |trip| trip.standing),
                 of(&pair.b, |trip| trip.standing),
             );
-            written.expect("a text takes any text");
+            written.expect("writing to a String cannot fail");
         }
         text
     }

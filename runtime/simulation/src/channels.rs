@@ -90,7 +90,7 @@ pub const CHANNELS: [Channel; 18] = [
         unit: "m",
         point: Point::RearAxle,
         levels: ALL,
-        meaning: "Position to the east.",
+        meaning: "x coordinate (easting).",
         cell: |vehicle, _| format!("{:.4}", vehicle.pose.position.x),
     },
     Channel {
@@ -98,7 +98,7 @@ pub const CHANNELS: [Channel; 18] = [
         unit: "m",
         point: Point::RearAxle,
         levels: ALL,
-        meaning: "Position to the north.",
+        meaning: "y coordinate (northing).",
         cell: |vehicle, _| format!("{:.4}", vehicle.pose.position.y),
     },
     Channel {

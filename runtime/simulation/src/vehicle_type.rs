@@ -328,7 +328,7 @@ impl VehicleTypes {
         }
     }
 
-    /// Drive train of a type.
+    /// Drive train of a vehicle type.
     #[inline]
     pub(crate) fn drive_train(&self, number: u16) -> Option<&DriveTrain> {
         self.drive_trains[number as usize].as_ref()
@@ -345,12 +345,12 @@ impl VehicleTypes {
         &self.rigid[number as usize]
     }
 
-    /// Shape of a type in the rigid-body solver.
+    /// Shape of a vehicle type in the rigid-body solver.
     pub(crate) fn rigid_shape(&self, number: u16) -> &Arc<RigidShape> {
         &self.rigid_shapes[number as usize]
     }
 
-    /// Outline and heights of a type on maps of open ground.
+    /// Outline and heights of a vehicle type on maps of open ground.
     pub(crate) fn ground_body(&self, number: u16) -> GroundBody {
         self.ground_bodies[number as usize]
     }
@@ -365,7 +365,7 @@ impl VehicleTypes {
         self.off_road[number as usize]
     }
 
-    /// Trailers of a type.
+    /// Trailers of a vehicle type.
     #[inline]
     pub(crate) fn train(&self, number: u16) -> &Train {
         &self.trains[number as usize]

@@ -728,7 +728,7 @@ impl World {
         }
     }
 
-    /// Sets the registry for modules created from now on. Running modules pick up new builds on their own.
+    /// Sets the registry from which new modules are created. Running modules pick up new builds on their own.
     pub fn use_modules(&mut self, modules: &Registry) {
         self.modules.registry = modules.clone();
     }

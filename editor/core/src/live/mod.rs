@@ -173,7 +173,7 @@ impl Live {
         let thread = std::thread::Builder::new()
             .stack_size(STACK)
             .spawn(runner)
-            .expect("the system has room for a thread");
+            .expect("the system can start a thread");
         Self {
             orders,
             picture,

@@ -92,8 +92,9 @@ fn has<T>(ui: &mut Ui, name: &str, hint: &str, value: &mut Option<T>, words: [&s
 
 /// All rows, for a grid of two columns.
 pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
-    ui.label("Ends early")
-        .on_hover_text("Which individuals stop early. Individuals that never start always do.");
+    ui.label("Ends early").on_hover_text(
+        "Which individuals are stopped early. Individuals that do not start moving always are.",
+    );
     let all = [
         (Sparing::Nobody, "none"),
         (Sparing::Racing, "cannot win (racing)"),

@@ -15,8 +15,8 @@ pub(super) const OTHER: &str =
 /// Warning about holidays that are combined with days and times.
 pub(super) const HOLIDAYS: &str = "holidays (PH, SH) in the times of turn restrictions (left out)";
 /// Warning about times at which a restriction does not apply.
-pub(super) const EXCEPTIONS: &str =
-    "exceptions at times to turn restrictions (left out; the restriction applies at all times)";
+pub(super) const EXCEPTIONS: &str = "exceptions to turn restrictions at certain times (left out; the \
+     restriction applies at all times)";
 
 /// A restriction with its times.
 #[derive(Debug, PartialEq)]

@@ -212,7 +212,7 @@ pub(crate) trait Level {
     }
 
     /// Moves a body by a step, within the limits of its vehicle. Returns the distance along its lane, m, if
-    /// the level follows lanes by itself; `None` if the body is to be projected onto its lane.
+    /// the level follows lanes on its own; `None` if the body is to be projected onto its lane.
     fn advance(state: &mut Self::State, body: Body<'_>, step: LevelStep<'_>) -> Option<f64>;
 }
 

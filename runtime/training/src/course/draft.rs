@@ -154,7 +154,7 @@ impl Draft {
         self.sound(course)
     }
 
-    /// Gives vehicles of a type to all agents and flows.
+    /// Sets the vehicle type of all agents and flows.
     pub(super) fn give_vehicle(
         &mut self,
         course: &Course,

@@ -45,7 +45,7 @@ pub struct RunPaths {
 #[derive(Debug, Error)]
 pub enum PathsError {
     /// The course is a user's scenario, which results do not contain.
-    #[error("the results do not contain their scenario {0}, so they cannot be driven again")]
+    #[error("the results do not include the scenario {0}, so their runs cannot be repeated")]
     Own(String),
     /// The course cannot be driven.
     #[error(transparent)]

@@ -348,7 +348,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("numbers, texts and lists can be written")
+    serde_json::to_string(value).expect("numbers, strings and lists can be serialized")
 }
 
 /// Returns the hash of rows, 16 hexadecimal digits.

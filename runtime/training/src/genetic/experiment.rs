@@ -344,7 +344,7 @@ impl Experiment {
             return Some(("halving", message));
         }
         if self.racing.is_some() && self.halving.is_some() {
-            let message = "expected either racing or halving, because both end individuals early";
+            let message = "expected either racing or halving, because both stop individuals early";
             return Some(("halving", message.into()));
         }
         if !(1..=100_000).contains(&self.runs) {

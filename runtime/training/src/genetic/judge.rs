@@ -93,7 +93,7 @@ impl std::fmt::Display for Manners {
     }
 }
 
-/// Runs candidates. The same genes and course give the same run bit for bit in any thread.
+/// Runs candidates. The same genes and course give a bit-identical run in any thread.
 pub trait Evaluate: Sync {
     /// Drives the course of a seed with the given genes.
     ///

@@ -23,7 +23,7 @@
 //! | `study.rs` | parameter studies |
 //! | `sum_of_genes.rs` | the controlled benchmark |
 //!
-//! The same experiment and seed give the same pool bit for bit, with any number of threads, even if training
+//! The same experiment and seed give a bit-identical pool, with any number of threads, even if training
 //! is stopped and resumed at any moment. Random numbers come from counter-based streams, runs are combined in
 //! the order of candidates and courses, and the clock is never read.
 

@@ -3,7 +3,7 @@
 //! The individuals from earlier generations, which have to be beaten, drive all courses first. The new ones
 //! follow on the same courses in the same order, a block at a time. A new individual skips the remaining
 //! courses if even the best possible score on each of them would not get it into the pool. Nothing else
-//! changes. The pool is bit for bit the same as without racing, and it does not depend on the number of
+//! changes. The pool is bit-identical to the pool without racing, and it does not depend on the number of
 //! threads.
 //!
 //! With `doubt`, individuals also skip the rest if they were significantly worse, course by course, than the

@@ -104,7 +104,7 @@ pub enum TrainingError {
     #[error("the champion fails on all test courses: {0}")]
     Champion(String),
     /// The baseline (the values before training) cannot be run, but the champion has to be compared with it.
-    #[error("the values before training cannot be run: {0}")]
+    #[error("the baseline (values before training) cannot be run: {0}")]
     Start(String),
 }
 
@@ -379,7 +379,7 @@ impl<'a> Training<'a> {
             ),
             None => all
                 .find_map(|judged| judged.judgement.failure.clone())
-                .unwrap_or_else(|| "all were ended early because they did not move".into()),
+                .unwrap_or_else(|| "all were stopped early because they did not move".into()),
         };
         TrainingError::Nobody(self.reports.len(), why)
     }
