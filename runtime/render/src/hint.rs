@@ -150,7 +150,8 @@ fn roof_of(vehicle: &VehicleRecord, scale: f64) -> Option<(Option<Figure>, Figur
 }
 
 /// Returns the sign above a vehicle that is stuck: a triangle if the vehicle has tipped over, otherwise a
-/// disc. It is always upright and has the same size in pixels at any `scale` (metres per pixel).
+/// disc; `None` for other vehicles. It is always upright and has the same size in pixels at any `scale`
+/// (metres per pixel).
 pub fn sign(vehicle: &VehicleRecord, scale: f64) -> Option<Hint> {
     let figure = match vehicle.mishap {
         mishap if mishap.tipped_over => Figure::TippedSign,

@@ -516,7 +516,7 @@ fn check_values(edit: &Edit) -> Result<(), EditError> {
     }
 }
 
-/// Returns the object that an edit deletes, if that object can be in a group.
+/// Returns the object that an edit deletes; `None` if it deletes none that can be in a group.
 fn deleted_object(edit: &Edit) -> Option<ObjectId> {
     match edit {
         Edit::Road(id, None) => Some(ObjectId::Road(*id)),

@@ -219,7 +219,7 @@ impl Scenario {
         &self.network
     }
 
-    /// The terrain, unless it is level.
+    /// The terrain; `None` if it is level.
     pub fn terrain(&self) -> Option<&HeightField> {
         self.terrain.as_deref()
     }

@@ -188,7 +188,7 @@ impl JsonSchema for ModuleSettings {
 
 /// The modules of a slot, however many it takes.
 trait SlotSettings: Sized {
-    /// Converts a list of modules, if its length fits the slot.
+    /// Converts a list of modules; `None` if its length does not fit the slot.
     fn from_list(list: Vec<ModuleSetting>) -> Option<Self>;
     fn as_slice(&self) -> &[ModuleSetting];
     fn as_slice_mut(&mut self) -> &mut [ModuleSetting];

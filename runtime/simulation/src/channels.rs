@@ -13,9 +13,9 @@ pub struct Channel {
     pub name: &'static str,
     /// Unit; empty for numbers and names without one.
     pub unit: &'static str,
-    /// Part of the vehicle that it belongs to.
+    /// Reference point on the vehicle.
     pub point: Point,
-    /// Levels of dynamics that have it; the cell is empty on others.
+    /// Dynamics levels that model the quantity; on others the cell is empty.
     pub levels: &'static [DynamicsLevel],
     /// Meaning, in one sentence.
     pub meaning: &'static str,
@@ -23,7 +23,7 @@ pub struct Channel {
     cell: fn(&VehicleRecord, f64) -> String,
 }
 
-/// Part of a vehicle that a channel belongs to.
+/// Reference point of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Point {
     /// The vehicle as a whole.

@@ -1,12 +1,12 @@
-//! Built-in fitnesses. Each states whether lower scores are better. They have different units and are never
-//! combined.
+//! Built-in fitness functions. Each states whether lower scores are better. They have different units and are
+//! never combined.
 
 use roadwright_agent::{
     Conduct, Fitness, Logic, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Registry, Step,
 };
 use roadwright_plugin_api::{FitnessInput, FitnessOutput};
 
-/// Adds the built-in fitnesses.
+/// Adds the built-in fitness functions.
 pub(crate) fn register(registry: &mut Registry) {
     for formula in &FORMULAS {
         let make = || Box::new(Formula(formula)) as Box<dyn Fitness>;

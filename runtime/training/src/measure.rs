@@ -28,7 +28,7 @@ pub struct DriveRow {
     pub time: f64,
     /// Distance driven, m.
     pub distance: f64,
-    /// Final values of the fitnesses with their ids, in the order of the stack.
+    /// Final values of the fitness functions with their ids, in the order of the stack.
     pub scores: Vec<(String, f64)>,
 }
 

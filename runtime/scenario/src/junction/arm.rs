@@ -84,7 +84,8 @@ pub struct Arm<'a> {
     pub road: &'a Road,
     /// The reference line from the node outward.
     pub outward: ReferenceLine,
-    /// The half-widths, if they are constant along the road; cached because corners query them often.
+    /// The half-widths if they are constant along the road, otherwise `None`; cached because corners query
+    /// them often.
     constant: Option<(f64, f64)>,
     far_end: FarEnd,
 }

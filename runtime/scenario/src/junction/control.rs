@@ -183,7 +183,7 @@ fn majors(approaches: &[Approach]) -> Vec<bool> {
         .collect()
 }
 
-/// Finds the two arms that continue each other best, if there are any.
+/// Finds the two arms that continue each other best; `None` if there are none.
 fn best_pair(approaches: &[Approach]) -> Option<(usize, usize)> {
     let n = approaches.len();
     let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));

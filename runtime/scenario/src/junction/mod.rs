@@ -365,7 +365,8 @@ fn build_around(site: &Site<'_>, arms: &[Arm<'_>], corners: Vec<Corner>) -> Junc
     }
 }
 
-/// Returns the lane pairs of a direct junction, unless the scenario makes vehicles stop there.
+/// Returns the lane pairs of a direct junction; `None` for other junctions, or if the scenario makes vehicles
+/// stop there.
 fn direct_pairs(
     arms: &[Arm<'_>],
     side: DrivingSide,

@@ -131,7 +131,7 @@ fn innermost(
         .copied()
 }
 
-/// The chain that starts with a road, if it closes at that road.
+/// The chain that starts with a road; `None` if it does not close at that road.
 fn ring_from(first: usize, next: &[Option<usize>]) -> Option<Vec<usize>> {
     let mut ring = vec![first];
     // A chain that runs into a ring from outside never returns to its own first road, so the limit on the

@@ -1,5 +1,6 @@
-//! Statistics of drives that only some fitnesses need: collisions, energy, remaining distance and route
-//! segments. They are kept only while a fitness uses them. `traffic/accounts.rs` updates them in each step.
+//! Optional statistics of drives for fitness functions: collisions, energy, remaining distance and route
+//! segments. They are kept only while a fitness function uses them. `traffic/accounts.rs` updates them in
+//! each step.
 
 use crate::records::{Statistics, are_short_counts};
 use roadwright_agent::Conduct;
@@ -126,8 +127,8 @@ impl Accounts {
         self.of.is_empty() && self.counted == 0
     }
 
-    /// Copies the statistics of an agent into the inputs of its fitnesses. With `has_arrived`, the current
-    /// segment counts as completed.
+    /// Copies the statistics of an agent into the inputs of its fitness functions. With `has_arrived`, the
+    /// current segment counts as completed.
     pub(crate) fn tell(
         &self,
         id: u64,

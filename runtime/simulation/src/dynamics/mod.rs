@@ -59,7 +59,7 @@ pub(crate) struct Body<'a> {
     pub(crate) motion: &'a mut Motion,
     pub(crate) position: &'a mut LanePosition,
     pub(crate) command: &'a Command,
-    /// Pedals, if the vehicle is driven by them. The command is then an estimate of their effect.
+    /// Pedals, if the vehicle is controlled by pedals. The command is then an estimate of their effect.
     pub(crate) pedals: Option<PedalCommand>,
     pub(crate) vehicle_type: &'a VehicleType,
     /// Drive train, if its vehicle file has one.

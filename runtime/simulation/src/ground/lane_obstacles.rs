@@ -214,7 +214,7 @@ impl Surroundings<'_> {
         self.graph.indices()
     }
 
-    /// Old results for a lanelet, if neither it nor any body near it has changed.
+    /// Old results for a lanelet; `None` if it or any body near it has changed.
     fn known(&self, id: LaneletIndex) -> Option<(Known<'_>, LaneletIndex)> {
         let known = self.known?;
         let copy = known.copied(id)?;

@@ -305,7 +305,7 @@ impl Modules {
         self.pools.controller.instances[instance].module()
     }
 
-    /// Fitnesses of an agent.
+    /// Fitness functions of an agent.
     pub(crate) fn fitnesses(&self, modules: Instances) -> &[Module<dyn Fitness>] {
         let instance = modules.of(Slot::Fitness) as usize;
         &self.pools.fitness.instances[instance].modules

@@ -191,7 +191,7 @@ impl View<'_> {
             false => (strip.low - half, strip.high + half),
         };
         let horizon = HORIZON * graph.lanelet(lanelet).free_speed;
-        // Each lanelet with the distance from its start to the start of the one of the strip, m.
+        // Lanelets, each with the distance from its start to the start of the strip's lanelet, m.
         let mut open = vec![(lanelet, 0.0)];
         let mut seen = vec![lanelet];
         while let Some((id, before)) = open.pop() {

@@ -41,7 +41,7 @@ fn straight_reach(line: CentreLine<'_>, s: f64, place: DVec2, most: f64, room: f
         let steps = next.floor() as u32;
         let is_near = (1..steps).all(|step| {
             let offset = line.position(s + f64::from(step)) - place;
-            // A vehicle beside its path comes back to it.
+            // A vehicle beside its path is expected to return to it.
             let share = 1.0 - f64::from(step) / next;
             let own = chord.perp_dot(line.position(s) - place).abs() * share;
             chord.perp_dot(offset).abs() <= room + own

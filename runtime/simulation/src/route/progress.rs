@@ -246,7 +246,7 @@ impl Progress {
                     Some(path) => position.s >= path.line().length() - PATH_END,
                     None => (place - goal).length() < GROUND_GOAL_RADIUS,
                 },
-                // The agent takes the lane in a stage of its own.
+                // The agent joins the lane in a separate stage.
                 Goal::Join { .. } => false,
                 Goal::Lane { s, .. } | Goal::Leave { s, .. } => {
                     let at = route.goal_at(self.reached).unwrap_or(0);

@@ -47,7 +47,7 @@ parts! {
     /// Columns of agents. 2: levels of dynamics. 10: vehicles that follow another at a sign check for
     /// themselves. 18: lateral wishes of behaviours.
     AGENTS "agents" 18;
-    /// Per-agent statistics for fitnesses.
+    /// Per-agent statistics for fitness functions.
     ACCOUNTS "accounts" 17;
     /// Deviations of agents from their paths, kept with these statistics.
     DEVIATIONS "deviations" 1;

@@ -229,7 +229,7 @@ impl PlanInputs<'_> {
         changed
     }
 
-    /// Route of an agent without the lane change that it has missed, if no planner is needed: the agent
+    /// Route of an agent without the lane change that it has missed; `None` if a planner is needed. The agent
     /// changes lanes one road later, or ends beside its goal if no vehicle could change in time.
     fn without_change(&self, agent: AgentIndex) -> Option<Route> {
         let progress = &self.agents.progress[agent.index()];

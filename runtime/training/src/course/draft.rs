@@ -209,7 +209,7 @@ impl Draft {
         self.check(course)
     }
 
-    /// Puts the modules and fitnesses of a setup into all existing stacks.
+    /// Puts the modules and fitness functions of a setup into all existing stacks.
     pub(super) fn dress_stacks(
         &mut self,
         course: &Course,

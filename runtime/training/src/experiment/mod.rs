@@ -37,7 +37,7 @@ const GIVE_UP: usize = 30;
 pub struct RunSeries<'a> {
     /// The course.
     pub course: &'a Course,
-    /// Vehicles, drivers and fitnesses.
+    /// Vehicles, drivers and fitness functions.
     pub setup: &'a Setup,
     /// The available modules.
     pub modules: &'a Registry,

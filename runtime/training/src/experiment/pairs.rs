@@ -56,8 +56,8 @@ pub fn check_comparable(first: &Head, other: &Head) -> Result<(), Incomparable> 
     Ok(())
 }
 
-/// Returns pairs of fitnesses for the seeds on which both results have a fitness, in the order of the rows of
-/// `other`. Failed rows are left out.
+/// Returns pairs of fitness values for the seeds on which both results have a fitness, in the order of the
+/// rows of `other`. Failed rows are left out.
 ///
 /// # Errors
 /// If the results cannot be compared.

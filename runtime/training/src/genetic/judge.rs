@@ -42,11 +42,11 @@ pub struct Manners {
 }
 
 impl Manners {
-    /// Ids of the fitnesses that measure this behaviour. They are computed beside the fitness of the
+    /// Ids of the fitness functions that measure this behaviour. They are computed beside the fitness of the
     /// experiment.
     pub(super) const TOLD_BY: [&'static str; 2] = ["contacts", "time_above_limit"];
 
-    /// Adds up the scores of these fitnesses; `None` if a drive lacks any of them.
+    /// Adds up the scores of these fitness functions; `None` if a drive lacks any of them.
     pub(super) fn of(drives: &[DriveRow]) -> Option<Self> {
         let mut all = Self::default();
         for drive in drives {
@@ -115,7 +115,7 @@ pub trait Evaluate: Sync {
         1
     }
 
-    /// Whether a lower fitness is better. If not, scores are fitnesses with the opposite sign.
+    /// Whether a lower fitness is better. If not, scores are fitness values with the opposite sign.
     fn lower_is_better(&self) -> bool {
         true
     }

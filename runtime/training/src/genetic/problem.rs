@@ -250,8 +250,8 @@ impl Problem {
         }
     }
 
-    /// Returns a setup with additional fitnesses that measure the behaviour of vehicles. They do not affect
-    /// the drive.
+    /// Returns a setup with additional fitness functions that measure the behaviour of vehicles. They do not
+    /// affect the drive.
     fn watched_setup_of(&self, genes: &[f64]) -> Setup {
         let mut setup = self.setup_of(genes);
         let asked: Vec<String> = setup

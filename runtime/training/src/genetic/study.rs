@@ -92,7 +92,7 @@ pub struct StudyResult {
 /// A row of table 10.3: the fittest chromosome of a generation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GenerationRow {
-    /// The generation.
+    /// Number of the generation.
     pub generation: u32,
     /// Its fittest chromosome.
     pub chromosome: String,

@@ -358,7 +358,8 @@ impl<'a> Training<'a> {
         failed.collect()
     }
 
-    /// Reason for the first failure if the training has only one generation and all its individuals failed.
+    /// Reason for the first failure; `None` unless the training has only one generation and all its
+    /// individuals failed.
     pub fn failed_from_the_start(&self) -> Option<String> {
         let [first] = &self.record.generations[..] else {
             return None;

@@ -245,8 +245,8 @@ impl Signals {
         (signals.greens.len() <= MAX_STAGES).then_some(signals)
     }
 
-    /// Returns the number of stages that the signals of a junction would need, if that exceeds
-    /// [`MAX_STAGES`]; in that case, the junction has no signals. O(paths^2).
+    /// Returns the number of stages that the signals of a junction would need; `None` if it does not exceed
+    /// [`MAX_STAGES`]. A junction with too many stages has no signals. O(paths^2).
     pub fn too_many_stages(junction: &Junction, conflicts: &Conflicts) -> Option<usize> {
         let stages = Self::wanted(junction, conflicts)?.greens.len();
         (stages > MAX_STAGES).then_some(stages)

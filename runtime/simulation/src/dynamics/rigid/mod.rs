@@ -95,7 +95,7 @@ impl RigidBodies {
         }
     }
 
-    /// Body of an agent, if it has taken at least one step.
+    /// Body of an agent; `None` before its first step.
     pub(crate) fn car(&self, agent: AgentIndex) -> Option<&CarState> {
         self.cars.get(agent.index())?.as_ref()
     }

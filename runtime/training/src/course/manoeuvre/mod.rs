@@ -50,7 +50,7 @@ trait Manoeuvre {
     /// Advances by one substep, s.
     fn advance(&mut self, command: ControllerOutput, dt: f64);
 
-    /// Returns how the manoeuvre ends, if it does. `is_last` is set after the last step.
+    /// Returns how the manoeuvre ends; `None` if it continues. `is_last` is set after the last step.
     fn end(&self, is_last: bool) -> Option<End>;
 
     /// The vehicle.
@@ -388,7 +388,7 @@ impl ManoeuvreRun {
         }
     }
 
-    /// Report on the drive, scored by the fitnesses of its stack.
+    /// Report on the drive, scored by the fitness functions of its stack.
     fn drive_row(&mut self, id: u64, end: End, stack: &Stack, modules: &Registry) -> DriveRow {
         let (car, sums) = (self.manoeuvre.car(), &self.sums);
         let distance = car.distance;
