@@ -89,12 +89,12 @@ impl RoadNetwork {
         nodes().find(has_signals).or_else(|| nodes().find(decides))
     }
 
-    /// A node by id.
+    /// Returns the node with the given id; `None` if there is none.
     pub fn node(&self, id: NodeId) -> Option<&Node> {
         self.node_index.get(&id).map(|&index| &self.graph[index].1)
     }
 
-    /// A road by id.
+    /// Returns the road with the given id; `None` if there is none.
     pub fn road(&self, id: RoadId) -> Option<&Road> {
         self.road_index.get(&id).map(|&index| &*self.graph[index].1)
     }

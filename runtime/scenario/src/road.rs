@@ -393,7 +393,7 @@ impl Road {
         Some(self.lane_bands(section, s)[index])
     }
 
-    /// The lane with the given id at distance `s`.
+    /// The lane with the given id at distance `s`; `None` if there is none.
     pub fn lane(&self, lane: i8, s: f64) -> Option<&Lane> {
         self.section_at(s).lanes.iter().find(|l| l.id == lane)
     }

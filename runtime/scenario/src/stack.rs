@@ -51,7 +51,7 @@ named! {
 }
 
 impl ModuleKind {
-    /// Returns the kind with the given name.
+    /// Returns the kind with the given name; `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -357,7 +357,7 @@ impl Slot {
         }
     }
 
-    /// Returns the slot with the given name.
+    /// Returns the slot with the given name; `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|slot| slot.name() == name)
     }

@@ -33,7 +33,7 @@ pub struct DriveRow {
 }
 
 impl DriveRow {
-    /// Value of the first fitness.
+    /// Score of the first fitness function; `None` if there is none.
     pub fn fitness(&self) -> Option<f64> {
         self.scores.first().map(|(_, score)| *score)
     }

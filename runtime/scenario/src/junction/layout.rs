@@ -102,7 +102,7 @@ impl Layout {
         Some((trim.start, road.length() - trim.end))
     }
 
-    /// Returns the junction that a node is part of.
+    /// Returns the junction that a node is part of; `None` if there is no such node.
     pub fn junction_at(&self, node: NodeId) -> Option<&Arc<Junction>> {
         self.junctions.get(*self.junction_of.get(&node)?)
     }
