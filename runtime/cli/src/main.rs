@@ -26,7 +26,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 enum Outcome {
     /// Success.
     Fine,
-    /// The work was done and a problem was found.
+    /// The command finished and found a problem.
     Findings,
 }
 

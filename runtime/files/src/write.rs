@@ -36,7 +36,8 @@ pub struct Beside {
 impl Beside {
     /// Starts a file for a path.
     ///
-    /// # Errors If the folder does not exist or cannot be written to, or the path does not name a file.
+    /// # Errors
+    /// If the folder does not exist or cannot be written to, or the path does not name a file.
     pub fn new(path: &Path) -> Result<Self> {
         let path = target(path)?;
         check_folder(folder_of(&path))?;

@@ -18,7 +18,7 @@ pub struct CandidateRun {
     pub completed: usize,
     /// Hash of the visible state during the run; 0 if nothing is visible.
     pub hash: u64,
-    /// Whether the run was ended early because hardly any vehicle moved.
+    /// Whether the run was stopped early because hardly any vehicle moved.
     pub ended_early: bool,
     /// The run as `bench` reports it; `None` if there is no course.
     pub row: Option<RunRow>,

@@ -143,8 +143,9 @@ impl<'a> Training<'a> {
 
     /// Creates a training run that continues a record.
     ///
-    /// # Errors If the record belongs to another experiment, was made with other builds of modules, or
-    /// contains candidates other than those proposed by the breeder.
+    /// # Errors
+    /// If the record belongs to another experiment, was made with other builds of modules, or contains
+    /// candidates other than those proposed by the breeder.
     pub fn resume(
         experiment: &'a Experiment,
         genome: &'a Genome,

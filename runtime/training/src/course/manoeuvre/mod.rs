@@ -9,7 +9,7 @@
 //! | --- | --- | --- | --- | --- |
 //! | `pendulum` | distance from the mark, m | lean of the pole, rad | - | rate of its fall, rad/s |
 //! | `parking` | left of the bay's line, m | relative to the bay, rad | along the line, m | - |
-//! | `trailer-reverse` | the same of the trailer | of the trailer | of the trailer | hitch angle, rad |
+//! | `trailer-reverse` | as for `parking`, of the trailer | of the trailer | of the trailer | hitch angle, rad |
 //!
 //! Stack, fitness and time step are those of a scenario that contains all objects. A world is created from it
 //! as for any other course, so that errors are reported in the same words.
