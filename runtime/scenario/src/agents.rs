@@ -11,7 +11,7 @@ use glam::DVec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A place for an agent.
+/// A start, waypoint or destination: a place on a lane or on open ground.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
