@@ -1,9 +1,9 @@
-//! When vehicles drive off the lanes.
+//! Conditions under which vehicles leave the lanes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// When a vehicle type drives beside the lanes.
+/// Conditions under which a vehicle type leaves the lanes.
 #[derive(
     Debug,
     Clone,
@@ -20,17 +20,17 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum OffRoad {
-    /// Only from a start or to a goal that lies beside the lanes.
+    /// Only from a start or to a goal off the lanes.
     #[default]
     WhenNeeded,
     /// Also where open ground is a short cut, and between road networks that no lane connects.
     Free,
-    /// Never: a start or a goal beside the lanes cannot be reached.
+    /// Never: a start or goal off the lanes has no connection to the road network.
     Never,
 }
 
 impl OffRoad {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 3] = [Self::WhenNeeded, Self::Free, Self::Never];
 
     /// Its name in files.

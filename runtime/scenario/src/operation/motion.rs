@@ -174,7 +174,7 @@ pub fn moved(
         } else {
             with_end_at(&road.reference_line, from, |p| motion.point(p))?
         };
-        // A bent road changes its length, and places on it keep their share of it.
+        // A bent road changes its length, and places on it keep their relative position.
         lengths.insert(id, (road.length(), line.length()));
         edits.push(Edit::Road(id, Some(Box::new(fitted(road, line)))));
     }
