@@ -101,7 +101,7 @@ fn spread(boxes: &[(DVec2, DVec2)], axis: usize, to: impl Fn(usize, f64) -> DVec
     shifts
 }
 
-/// Axis of a mirror.
+/// Direction in which a selection is mirrored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MirrorAxis {
     /// Exchanges left and right.

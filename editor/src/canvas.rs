@@ -300,7 +300,7 @@ impl Canvas {
         self.hand.typed(c, &mut reach);
     }
 
-    /// Draws everything on the map, from bottom to top.
+    /// Draws everything on the map, bottom layer first.
     fn draw(&mut self, board: &Board<'_>, model: &Model) {
         let spacing = grid_spacing(board.camera.scale);
         self.ground(board, model, spacing);

@@ -11,7 +11,7 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::{CellBlock, PaintCost, PaintLayer, Scenario};
 use roadwright_simulation::{CellFactors, GroundInspection, PLAIN_FACTOR, SearchOrder};
 
-/// Maximum number of runs of painted cells that are drawn. More could not be told apart.
+/// Maximum number of runs of painted cells that are drawn. More would be indistinguishable.
 const MOST_RUNS: usize = 30_000;
 /// Opacity of painted cells, 0 to 1.
 const PAINT_OPACITY: f32 = 0.28;

@@ -75,7 +75,7 @@ impl KeptRuns {
         &self.list
     }
 
-    /// Returns the run with the given number.
+    /// Returns the run with the given number; `None` if it was removed.
     pub fn get(&self, id: u64) -> Option<&KeptRun> {
         self.list.iter().find(|run| run.id == id)
     }

@@ -467,9 +467,9 @@ pub enum ViewAction {
 /// Actions on plugins and scripts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModuleAction {
-    /// Allows the build with this hash to run from now on.
+    /// Allows the build with this hash to run.
     Allow(String),
-    /// Allows all builds in this folder to run from now on.
+    /// Allows all builds in this folder to run, including later ones.
     AllowFolder(PathBuf),
     /// Revokes the permission of a folder.
     ForgetFolder(PathBuf),

@@ -7,7 +7,7 @@ use roadwright_scenario::{ObjectId, Scenario};
 use roadwright_simulation::{PlannedRoute, RouteFinder};
 use std::sync::Arc;
 
-/// Maximum number of routes that are found and drawn. More could not be told apart.
+/// Maximum number of routes that are found and drawn. More would be indistinguishable.
 const MOST: usize = 20;
 
 /// A request for the routes of selected trips, in a revision of the scenario.

@@ -66,7 +66,7 @@ fn a_kept_run_stands_beside_the_next_one() {
         1,
         "not twice"
     );
-    // Control: the same scenario gives the same result again, bit for bit.
+    // Control: the same scenario gives a bit-identical result.
     run(&mut bench, 60.0);
     let same = comparison(&bench);
     assert!(same.until >= 60.0 && same.changes.is_empty());

@@ -190,7 +190,7 @@ fn edits_and_hands_on_the_way_are_done_again() {
     let backwards: Vec<u64> = backwards.into_iter().rev().collect();
     assert_eq!(forwards, backwards);
     assert_ne!(look(&mut live, before.snapshot.time - 0.2), before.hash);
-    // From before all of that it reaches the same end.
+    // From a moment before all of these, it reaches the same end.
     live.look_back(10.5);
     let seen = settled(&live);
     assert_eq!(

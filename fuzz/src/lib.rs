@@ -90,7 +90,7 @@ pub fn save(bytes: &[u8]) {
         let ground = world.ground().clone();
         (scenario, ground, saved.to_bytes())
     });
-    let changed = made_up::changed(saved, bytes).expect("the save is one");
+    let changed = made_up::changed(saved, bytes).expect("the input is a saved world");
     let Ok(changed) = SavedWorld::from_bytes(&changed) else {
         return;
     };
@@ -131,7 +131,7 @@ fn around_manifest(manifest: &[u8]) -> Vec<u8> {
         ("scripts/still.rhai", b"fn behave(agent) {}\n"),
     ] {
         let begun = archive.start_file(name, options);
-        begun.expect("a name of an archive");
+        begun.expect("the name is valid in an archive");
         archive.write_all(contents).expect("memory can be written");
     }
     let finished = archive.finish().expect("memory can be written");

@@ -269,7 +269,7 @@ impl KeyMap {
         self.changed.get(&command).map_or(standard, String::as_str)
     }
 
-    /// The key of a command.
+    /// The key of a command; `None` if it has none.
     pub fn chord(&self, command: Command) -> Option<KeyChord> {
         parse(self.text(command))
     }
@@ -291,7 +291,7 @@ impl KeyMap {
         self.changed.clear();
     }
 
-    /// The command bound to a key.
+    /// The command bound to a key; `None` if there is none.
     pub fn command(&self, pressed: KeyChord) -> Option<Command> {
         let KeyChord { key, modifiers } = pressed;
         Command::all().iter().copied().find(|command| {

@@ -53,7 +53,10 @@ impl ImportReport {
                 "turn restrictions via other roads",
                 summary.via_restrictions,
             ),
-            ("turn restrictions at times", summary.timed_restrictions),
+            (
+                "turn restrictions at certain times",
+                summary.timed_restrictions,
+            ),
             ("lanes with arrows", summary.turn_lanes),
             ("lanes with lane change restrictions", summary.lane_changes),
             ("buildings", summary.buildings),

@@ -41,7 +41,7 @@ impl Lookout {
         }
     }
 
-    /// Watches a file and a host from now on.
+    /// Sets the file and the host to watch.
     pub fn watch(&mut self, file: Option<&Path>, modules: &CallWatch) {
         let is_known = self.sight.as_ref().is_some_and(|sight| {
             sight.file.as_deref() == file && sight.modules.is_of_same_host(modules)

@@ -291,7 +291,7 @@ impl Scene {
             .map(|(_, id, s, on)| (id, s, on))
     }
 
-    /// The nearest node within `reach`.
+    /// The nearest node within `reach`; `None` if there is none.
     pub fn nearest_node(&self, point: DVec2, reach: f64) -> Option<(NodeId, DVec2)> {
         self.scenario
             .network()

@@ -138,7 +138,7 @@ impl Shipped {
     /// Reads the scenario.
     pub fn scenario(&self) -> Scenario {
         let vehicles: Vec<_> = SHIPPED.iter().map(|v| (v.path, v.text)).collect();
-        file::from_text_with(self.text, &vehicles).expect("a shipped scenario is a scenario")
+        file::from_text_with(self.text, &vehicles).expect("shipped scenarios are valid")
     }
 }
 

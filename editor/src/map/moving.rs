@@ -76,7 +76,7 @@ pub(super) fn instances(
         }
     }
     for vehicle in moving.vehicles.iter().filter(is_seen) {
-        // From far away, vehicles are enlarged; otherwise a town would look empty.
+        // At small scales, vehicles are enlarged; otherwise a town would look empty.
         let grow = if vehicle.is_trailer {
             1.0
         } else {

@@ -247,7 +247,7 @@ impl MapPainter {
         self.waiting || !self.asked.is_empty() || heat_waits
     }
 
-    /// Sets the heat map to draw over the roads of the scene, at a scale in metres per point.
+    /// Sets the heat map to draw over the roads of the scene. `scale` is in metres per point.
     pub(crate) fn set_heat(&mut self, heat: Option<(&Arc<HeatCells>, Heat)>, scale: f64) {
         let Some((cells, kind)) = heat else {
             (self.heat_asked, self.heat) = (None, None);
@@ -506,7 +506,7 @@ pub(super) enum List {
 }
 
 impl Frame {
-    /// The meshes from bottom to top. The meshes of an element are drawn together, by layer and pass.
+    /// The meshes in drawing order. The meshes of an element are drawn together, by layer and pass.
     pub(super) fn lists(&self) -> Vec<(List, &[Arc<Mesh>])> {
         let one = std::slice::from_ref;
         let mut lists: Vec<(List, &[Arc<Mesh>])> = vec![(List::Land, self.land.as_slice())];

@@ -209,7 +209,7 @@ const LIMITS: [Property<VehicleType>; 5] = [
     ),
 ];
 
-/// The row that determines when a vehicle type drives beside the lanes.
+/// The row for the conditions under which a vehicle type leaves the lanes.
 fn off_road(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Action>) {
     let all = OffRoad::ALL.map(|off_road| {
         let words = match off_road {
@@ -220,7 +220,7 @@ fn off_road(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Action
         (off_road, words.to_owned())
     });
     ui.label("Off road").on_hover_text(
-        "Whether it drives beside the lanes where its trip begins or ends there, also as a short cut, or never.",
+        "Whether it leaves the lanes only where its trip starts or ends off them, also for short cuts, or never.",
     );
     let label = format!("Off road of {key}");
     if let Some(off_road) = choice(ui, &label, &kind.off_road, &all) {

@@ -261,12 +261,12 @@ fn open_ground(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         (
             &mut view.plan,
             "Plans",
-            "Show which vehicles have no path, and where the watched one disagrees with its plan.",
+            "Show which vehicles have no path, and where the watched vehicle deviates from its plan.",
         ),
         (
             &mut view.costs,
             "Costs",
-            "Show what cells cost the watched vehicle, around it.",
+            "Show the costs of cells around the watched vehicle.",
         ),
         (
             &mut view.forecasts,

@@ -51,15 +51,15 @@ pub struct AgentFacts {
     pub signal_ahead: (u32, u32),
     /// State of the direction indicators.
     pub indicator: Indicator,
-    /// Next goal, in metres.
+    /// Position of the next goal, in metres; `None` without a goal.
     pub goal: Option<DVec2>,
     /// Whether the agent has arrived at its last goal and is waiting for instructions.
     pub has_arrived: bool,
     /// Whether more goals follow the current one.
     pub has_more_goals: bool,
-    /// Id of the vehicle ahead on its route.
+    /// Id of the vehicle ahead on its route; `None` if there is none.
     pub leader: Option<u64>,
-    /// Id of the nearest vehicle that has it as its leader.
+    /// Id of the nearest vehicle that has it as its leader; `None` if there is none.
     pub follower: Option<u64>,
 }
 
@@ -92,7 +92,7 @@ impl Indicator {
         }
     }
 
-    /// Returns the state with the given name.
+    /// Returns the state with the given name; `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
@@ -143,7 +143,7 @@ impl Message {
 pub struct NamedPlace {
     /// Position, in metres.
     pub position: DVec2,
-    /// Heading in which a vehicle stands there, in radians, if one is given.
+    /// Heading of a vehicle parked at the place, in radians; `None` if the place does not specify one.
     pub heading: Option<f64>,
 }
 
@@ -221,7 +221,7 @@ impl Surroundings {
         }
     }
 
-    /// Returns the agent with the given index.
+    /// Returns the driving agent with the given index; `None` if there is none.
     pub fn with_index(&self, index: u32) -> Option<&AgentFacts> {
         let place = self
             .agents
@@ -229,7 +229,7 @@ impl Surroundings {
         Some(&self.agents[place.ok()?])
     }
 
-    /// Returns the agent with the given id.
+    /// Returns the driving agent with the given id; `None` if there is none.
     pub fn with_id(&self, id: u64) -> Option<&AgentFacts> {
         // A hash map is safe here because it is never iterated, so its order cannot affect results.
         let by_id = self.by_id.get_or_init(|| {

@@ -368,8 +368,9 @@ pub struct Conduct {
     pub overlap: f64,
     /// Whether the agent has arrived at its last goal.
     pub has_arrived: bool,
-    /// Straight-line distance from the centre of the body to the last goal, in metres. Like all fields below,
-    /// it is 0 unless a fitness of the run needs the account ([`Fitness::wants_account`]).
+    /// Straight-line distance from the centre of the body to the last goal, in metres. This field and those
+    /// below up to `segment_time_lost` are computed only if a fitness function of the run uses them
+    /// ([`Fitness::wants_account`]); otherwise they are 0.
     pub goal_distance: f64,
     /// Number of collisions. A body that is touched again after contact was lost counts twice.
     pub collisions: f64,
@@ -379,15 +380,17 @@ pub struct Conduct {
     pub segment_crash: f64,
     /// Shortfall from the allowed speed as a fraction, averaged over the same sections.
     pub segment_time_lost: f64,
-    /// Number of changes between driving forwards and backwards. This field and those below are counted on
-    /// manoeuvring courses, and 0 elsewhere.
+    /// Number of changes between driving forwards and backwards. This field and the next are counted only on
+    /// manoeuvring courses, and are 0 elsewhere.
     pub shunts: f64,
     /// Mean angle of a balanced load from the vertical, in radians.
     pub mean_lean: f64,
-    /// Root mean square of the lateral offset of the rear axle from the centre line of its lane or path, from
-    /// 10 s after the agent's departure, in metres. 0 unless a fitness of the run needs the account.
+    /// Root mean square of the lateral offset of the rear axle from the centre line of its lane or path,
+    /// starting 10 s after departure, in metres. Computed only if a fitness function of the run uses it;
+    /// otherwise 0.
     pub path_error: f64,
-    /// Mean speed over the same time, in m/s; 0 unless a fitness of the run needs the account.
+    /// Mean speed over the same time, in m/s. Computed only if a fitness function of the run uses it;
+    /// otherwise 0.
     pub settled_speed: f64,
 }
 
@@ -429,13 +432,13 @@ pub trait Fitness: Logic {
         outputs: &mut [FitnessOutput],
     );
 
-    /// Whether it uses post-encroachment times, which are only recorded if a fitness uses them.
+    /// Whether it uses post-encroachment times, which are only recorded if a fitness function uses them.
     fn wants_post_encroachment(&self) -> bool {
         false
     }
 
-    /// Whether it uses the account, the last fields of [`Conduct`], which are only recorded if a fitness uses
-    /// them.
+    /// Whether it uses the optional statistics, the last fields of [`Conduct`], which are only recorded if a
+    /// fitness function uses them.
     fn wants_account(&self) -> bool {
         false
     }

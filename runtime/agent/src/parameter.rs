@@ -132,7 +132,7 @@ impl ParameterSet {
         self.get(key).expect("a module knows its own parameters")
     }
 
-    /// Returns the value of a parameter.
+    /// Returns the value of a parameter; `None` if the module has no such parameter.
     pub fn get(&self, key: &str) -> Option<f64> {
         let index = self.infos.iter().position(|info| info.key == key)?;
         Some(self.values[index])

@@ -174,7 +174,7 @@ impl SignalView<'_> {
             .is_some_and(|waited| waited + ROUNDING >= longest)
     }
 
-    /// Returns the next stage, after the current one, that has been called.
+    /// Returns the next stage, after the current one, that has been called; `None` if there is none.
     pub fn next_called(&self) -> Option<u32> {
         let count = self.times.len() as u32;
         // Searched in programme order, starting after the current stage, so that no stage is skipped for

@@ -33,7 +33,7 @@ Examples:
   roadwright script check scripts/commuter.rhai
   roadwright controller eval fuzzy_driver.route.speed --input distance=10 --input angle=0.3
 
-Exit codes: 0 success; 1 the work was done and found a problem; 2 the call or its input was invalid; \
+Exit codes: 0 success; 1 the command finished and found a problem; 2 the arguments or the input were invalid; \
 128 + N stopped by signal N (Ctrl-C 130, SIGTERM 143, SIGHUP 129).";
 
 /// Commands.
@@ -230,7 +230,7 @@ pub(crate) struct ExtensionFlags {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --seconds the run lasts as long as the scenario says, or until all agents have arrived.\nCtrl-C, \
+    after_help = "Without --seconds the run lasts as long as the scenario specifies, or until all agents have arrived.\nCtrl-C, \
 SIGTERM and SIGHUP stop it with the summary and the results so far, and with exit code 130, 143 or 129.\nResult files \
 are replaced when the run ends; a killed run leaves those of an earlier run. --save, --trace and --signals \
 may be pipes or devices (/dev/null, or /dev/stdout with --quiet)."
@@ -482,7 +482,7 @@ pub(crate) enum ControllerVerb {
         /// Print one JSON document and nothing else
         #[arg(long, conflicts_with = "markdown")]
         json: bool,
-        /// Print a documentation page with formulas and parameters
+        /// Print a Markdown page with formulas and parameters
         #[arg(long)]
         markdown: bool,
     },
@@ -651,7 +651,7 @@ pub(crate) enum ScriptVerb {
         /// Print one JSON document and nothing else
         #[arg(long, conflicts_with = "markdown")]
         json: bool,
-        /// Print a documentation page
+        /// Print a Markdown page
         #[arg(long)]
         markdown: bool,
     },

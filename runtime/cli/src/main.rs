@@ -26,7 +26,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 enum Outcome {
     /// Success.
     Fine,
-    /// The work was done and a problem was found.
+    /// The command finished and found a problem.
     Findings,
 }
 
@@ -79,7 +79,7 @@ fn exit_code(outcome: anyhow::Result<Outcome>) -> u8 {
         Err(error) if is_closed_pipe(&error) => 0,
         Err(error) => {
             terminal::say!("error: {error:#}");
-            // 1 is reserved for work that was done and found a problem.
+            // 1 is reserved for commands that finished and found a problem.
             2
         }
     }

@@ -143,7 +143,7 @@ mod signals {
             Ok(Self(signals.context("cannot catch signals")?))
         }
 
-        /// Passes signals on to a child from now on. A terminal sends signals to both processes, but the
+        /// Starts passing signals on to a child. A terminal sends signals to both processes, but the
         /// child counts two signals within half a second as one.
         pub(super) fn pass_on_to(self, child: &Child) -> Forwarding {
             let mut signals = self.0;

@@ -1,9 +1,9 @@
-//! Writes everything that the program prints, for two reasons.
+//! All output of the program goes through this module, for two reasons.
 //!
 //! Names and texts come from untrusted files: scenarios, scripts, plugins, maps. A terminal obeys the control
 //! characters in them: `ESC ] 0 ;` sets its title, and other sequences overwrite text on the screen. Control
-//! characters are therefore written as escapes of JSON, such as `\u001b`. Documents remain valid, because
-//! JSON allows these escapes in any string and has no control characters outside of strings.
+//! characters are therefore written as JSON escapes, such as `\u001b`. Documents remain valid, because JSON
+//! allows these escapes in any string and has no control characters outside of strings.
 //!
 //! A device can be full and a terminal can be closed. `eprintln!` would panic, but a message that cannot be
 //! written must not end a run.

@@ -39,7 +39,7 @@ fn the_commands_of_the_page_lead_from_a_drive_to_a_graph() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{words:?}: {said}");
     }
-    // What goes wrong is said.
+    // Problems are reported.
     let at = folder.path();
     refused(
         at,

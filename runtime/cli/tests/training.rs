@@ -236,7 +236,7 @@ fn held_out_runs_are_those_of_bench_and_a_fitness_says_which_way_is_better() {
     let run = "bench run arena --use controller=fuzzy_driver --runs 3 --seed 201 --json";
     let words: Vec<&str> = run.split(' ').collect();
     let bench = document(&roadwright(folder.path(), &words));
-    // The values before training are the controller's own.
+    // The baseline consists of the controller's own values.
     assert_eq!(trained["start"], bench);
     let keys = |value: &Value| {
         value

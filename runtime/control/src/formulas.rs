@@ -44,7 +44,7 @@ x = stop_distance, y = lane_offset, h = heading_error, seen from the bay; v = sp
     forwards while room < margin, backwards while room >= -tolerance
 forwards, straight on, along the road or out of the bay
     curvature = heading_gain (0 or +-90 degrees - h),  wanted = speed
-backwards, along an arc that ends in the middle line of the bay
+backwards, along an arc that ends on the centre line of the bay
     heading   = min(acos(1 - |y| / radius), |y|) to the side of y
     curvature = 1 / radius to that side, where 0.3 m < |y| < radius, + heading_gain (h - heading)
     wanted    = -min(speed, sqrt(2 braking x))
@@ -58,8 +58,8 @@ backwards
     hitch     = drawbar heading_gain (h - heading), at most sharpest
     curvature = sin(c) / drawbar + hitch_gain (c - hitch)
     wanted    = -min(speed, sqrt(2 braking x))
-forwards, from |c| > straighten, or x < 2.5 m and the trailer beside the line or askew, until it is
-straight or 9 m out
+forwards, if |c| > straighten, or if x < 2.5 m and the trailer is beside the line or askew, until
+it is straight or the car is 9 m out
     curvature = -line_gain y - (h + c),  wanted = speed
 acceleration = 3 (wanted - v), at most 2 m/s^2; steering = atan(wheelbase curvature)";
 
@@ -67,12 +67,12 @@ fn idm() -> String {
     format!(
         "\
 acceleration, m/s^2: a = acceleration, b = braking, T = headway, v = speed; a wanted speed
-of 0 is one to stand at
+of 0 means to stand still
     wanted_gap(g0, v_front) = g0 + max(0, v T + v (v - v_front) / (2 sqrt(a b)))
     leader   = (wanted_gap(standstill_gap, leader_speed) / leader_gap)^2
     stop     = (wanted_gap(0.5, 0) / stop_distance)^2
-    obstacle = (wanted_gap(standstill_gap, 0) / obstacle_distance)^2, if that is less than
-               1.5 m beside the straight way, else 0
+    obstacle = (wanted_gap(standstill_gap, 0) / obstacle_distance)^2 if the obstacle is
+               within 1.5 m of the straight line ahead, else 0
     free     = max(1 - (v / road_speed)^4, -b / a)
     acceleration = a max(free - max(leader, stop, obstacle), -20)
 {PURSUIT_STEERING}"
@@ -98,7 +98,8 @@ fn stanley() -> String {
 {SPEED_LAW}
 steering, rad: offset and heading error of the front axle, against the path beside it
     steering = -heading - atan(gain offset / (softening_speed + v))
-within the lock and lateral_acceleration; in reverse of an axle as far behind the rear axle"
+within the lock and lateral_acceleration; in reverse, of an imaginary axle as far behind the rear
+axle as the front axle is ahead of it"
     )
 }
 
@@ -172,9 +173,9 @@ acceleration, m/s^2, -50 to 50: v = speed
 steering, rad: the turn belongs to the commanded speed; below it the same curve is driven,
 above it the same turn rate is kept
     steering = atan(wheelbase * turn * commanded / max(v, commanded, 0.1))
-where the waypoint lies on a lane: with aim = 0 on the way, which is cut in bends; with aim = 1
-on the circle that the way follows just ahead, as for idm and pursuit. In streets with turns of
-5 m of radius cars keep to their lanes with aim = 1, route_steering_gain 20 to 26,
+on a lane, the waypoint lies on the path with aim = 0, so that bends are cut, and with aim = 1 on
+the circle that the path follows just ahead, as for idm and pursuit. In streets with turns of 5 m
+radius, cars keep to their lanes with aim = 1, route_steering_gain 20 to 26,
 lookahead_distance 6 to 7 and lookahead_time 0.5"
     )
 }
@@ -183,7 +184,7 @@ fn fuzzy_mechanic() -> String {
     format!(
         "\
 {HALTING}
-Six rule tables give shares of the whole brake, throttle and steering lock; v = speed
+Six rule tables give fractions of full brake, full throttle and steering lock; v = speed
     brake    = max(arrive_brake(distance, v), turn_brake(|angle|, v))              S2
     throttle = seek_throttle(|angle|, distance), but 0 if brake > throttle_cut     S1
     steer    = seek_steer(|angle|, v) to the side of the waypoint
@@ -195,8 +196,9 @@ and, with time = obstacle_distance / max(v, 0.1) to the nearest obstacle,       
 acceleration, m/s^2: b = full_brake
     acceleration = min(throttle * full_throttle - brake * b,
                        (min(road_speed, v_halt) - v) / speed_time), at least -b
-with pedals: throttle and brake as they are, at every level of dynamics; where the vehicle would
-accelerate more by them than (min(road_speed, v_halt) - v) / speed_time, those that give that much
+with pedals: throttle and brake are passed on at every level of dynamics; if they would accelerate
+the vehicle more than (min(road_speed, v_halt) - v) / speed_time, the pedals for that acceleration
+are used instead
 steering, rad
     steering = steer * full_lock"
     )

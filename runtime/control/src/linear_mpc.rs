@@ -293,7 +293,7 @@ impl Horizon {
         })
     }
 
-    /// Linear term of the steering rates for a state of the model.
+    /// Linear term of the QP objective (in the steering rates) for a model state.
     fn steering_pull(&self, mut state: Vec<f64>, curvature: &[f64]) -> Matrix {
         if self.sees_beyond {
             let last = curvature.get(self.lateral.steps() - 1);
@@ -302,7 +302,7 @@ impl Horizon {
         self.lateral.linear(&state, curvature)
     }
 
-    /// Linear term of the accelerations for a shortfall in speed, m/s.
+    /// Linear term of the QP objective (in the accelerations) for a speed deficit, m/s.
     fn speed_pull(&self, missing: f64) -> Matrix {
         // The state is the speed above the wanted one.
         self.speed.linear(&[-missing], &[])

@@ -62,7 +62,7 @@ static PARAMETERS: [ParameterInfo; 13] = [
         "s",
         (0.0, 5.0),
         0.7,
-        "Lookahead time; 0 as in the source, where it moves characters.",
+        "Lookahead time; 0 as in the source, which steers animated characters.",
     ),
     ParameterInfo::number(
         "cruising_speed",
@@ -183,7 +183,7 @@ impl PdLaw {
         }
     }
 
-    /// Speed that it wants, m/s.
+    /// Commanded speed, m/s.
     fn speed(&self, input: &ControllerInput) -> f64 {
         let allowed = input.road_speed.min(self.cruising_speed);
         let allowed = allowed.min(halting_speed(input, self.braking, self.reaction));
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn near_the_goal_its_speed_is_proportional_to_the_distance() {
         let near = ask(|i| (i.stop_distance, i.speed) = (0.7, 0.0));
-        // Never more than it can still stop from.
+        // Never above the speed from which it can still stop.
         assert!(near.acceleration > 0.0 && near.acceleration <= 5.0 * 0.7 + 1e-12);
         assert!(ask(|i| i.stop_distance = 0.0).acceleration < 0.0);
     }

@@ -95,8 +95,8 @@ const FORWARD_GAIN: f64 = 1.0;
 /// beside the line -> heading of the trailer -> hitch angle -> angle of the front wheels
 /// ```
 ///
-/// In reverse, the trailer turns to the side to which the hitch opens, and the hitch angle grows by itself,
-/// so the combination would jackknife without the innermost law.
+/// In reverse, the trailer turns to the side to which the hitch opens and the hitch angle diverges, so the
+/// combination would jackknife without the innermost law.
 pub struct TrailerBacking;
 
 /// Parameters of a batch.

@@ -36,7 +36,8 @@ pub struct Beside {
 impl Beside {
     /// Starts a file for a path.
     ///
-    /// # Errors If the folder does not exist or cannot be written to, or the path does not name a file.
+    /// # Errors
+    /// If the folder does not exist or cannot be written to, or the path does not name a file.
     pub fn new(path: &Path) -> Result<Self> {
         let path = target(path)?;
         check_folder(folder_of(&path))?;
@@ -226,7 +227,7 @@ fn keep_rights(file: &File, before: &Metadata) -> Result<()> {
 
 /// Makes sure that not only the contents of a new file survive a power failure, but also its name.
 fn sync_folder(folder: &Path) {
-    // On systems that cannot open folders, the system does this by itself.
+    // On systems that cannot open folders, the system does this automatically.
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }

@@ -19,8 +19,8 @@ pub enum GeometryError {
     /// A heading is not a plausible angle.
     #[error("heading {0} is not an angle in radians")]
     Heading(f64),
-    /// A segment has a number that is not finite or out of range.
-    #[error("segment {index} has a value that is not finite or out of range")]
+    /// A segment has a number that is out of range or not finite.
+    #[error("segment {index}: a value is out of range or not finite")]
     Segment {
         /// Position in the list, from 0.
         index: usize,
@@ -48,7 +48,7 @@ pub enum GeometryError {
         given: usize,
     },
     /// The size of a grid does not match its data, or the grid is too large.
-    #[error("a grid of {columns} x {rows} does not fit: {why}")]
+    #[error("a grid of {columns} x {rows} cannot be created: {why}")]
     Grid {
         /// Columns.
         columns: usize,

@@ -101,10 +101,10 @@ impl HeightField {
         // The same limit as for all coordinates.
         let fits = |v: f64| v.is_finite() && v.abs() <= crate::MAX_COORDINATE;
         if !(spacing > 0.0 && fits(spacing) && fits(origin.x) && fits(origin.y)) {
-            return Err(wrong("origin or spacing is not a usable number of metres"));
+            return Err(wrong("origin or spacing is out of range or not finite"));
         }
         if !heights.iter().all(|&h| fits(h)) {
-            return Err(wrong("a height is not a usable number of metres"));
+            return Err(wrong("a height is out of range or not finite"));
         }
         Ok(Self {
             origin,

@@ -16,7 +16,7 @@
 //! | points of a line | [`projection`] finds s and t; [`centre_line`] serves millions of queries per second |
 //! | areas | [`polygon`], [`polyline`], [`oriented_box`] |
 //! | grids | [`grid_index`] (points near a position), [`HeightField`], [`occupancy`] |
-//! | numbers | [`math`]: functions with the same bits on every processor, and streams of random numbers |
+//! | numbers | [`math`]: functions with bit-identical results on every processor, and streams of random numbers |
 //!
 //! ```
 //! use roadwright_geometry::projection::Projector;

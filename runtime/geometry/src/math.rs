@@ -1,4 +1,4 @@
-//! Transcendental functions that give the same bits on every processor.
+//! Transcendental functions with bit-identical results on every processor.
 //!
 //! The standard library calls the platform's math library, which selects instructions for the current
 //! processor, so the last bit of its results may differ between machines. Everything that can affect a

@@ -35,9 +35,7 @@ impl OccupancyGrid {
             return Err(wrong("more than 64 million cells"));
         }
         if !(cell > 0.0 && cell.is_finite() && origin.is_finite()) {
-            return Err(wrong(
-                "origin or cell size is not a usable number of metres",
-            ));
+            return Err(wrong("origin or cell size is out of range or not finite"));
         }
         Ok(Self {
             origin,

@@ -95,7 +95,7 @@ impl Pose {
     }
 }
 
-/// The frame of a [`Pose`] with its direction computed. Its results have the same bits as those of the pose's
+/// The frame of a [`Pose`] with its direction computed. Its results are bit-identical to those of the pose's
 /// methods, which compute a sine and a cosine each time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OwnFrame {

@@ -333,7 +333,7 @@ fn clothoid_offset(heading: f64, curvature: f64, sharpness: f64, u: f64) -> glam
 /// reversed.
 fn sub_cubic(cubic: &Cubic, from: f64, to: f64) -> Cubic {
     // With v from 0 to 1 over the part, p = from + v span: derivatives are multiplied by the span, which is
-    // negative for a reversed part, so its directions turn round by themselves.
+    // negative for a reversed part, so its directions are reversed automatically.
     let span = to - from;
     let velocity = cubic.velocity(from) * span;
     let speed = velocity.length();

@@ -518,7 +518,7 @@ fn restrictions_at_times_follow_the_clock_of_the_scenario() {
     assert_eq!(told("conditions other than").unwrap(), "relation 21");
     assert_eq!(told("holidays").unwrap(), "relation 20");
     assert_eq!(told("only to some vehicles").unwrap(), "relation 22");
-    // The file keeps it, and the moment decides.
+    // The restriction is stored with its times, and applies depending on the time.
     let again = file::from_text(&file::to_text(&scenario)).unwrap();
     assert_eq!(again, scenario);
     let crosses = |scenario: &Scenario| {
@@ -869,7 +869,7 @@ fn signs_and_signals_are_for_the_junction_ahead_of_them() {
         ),
         (&[("highway", "stop"), ahead], &[], Some(Control::Stop), 3),
         (&[("highway", "stop")], &[], Some(Control::Stop), 3),
-        // Against the way it applies to traffic that leaves the junction, so to none here.
+        // A sign against the way applies to traffic that leaves the junction, so to none here.
         (
             &[("highway", "stop"), ("direction", "backward")],
             &[],

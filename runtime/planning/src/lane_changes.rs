@@ -110,7 +110,7 @@ impl Room<'_> {
         }
     }
 
-    /// Returns the lanelet beside a lanelet of the route, if there is room to change to it.
+    /// Returns the lanelet beside a lanelet of the route; `None` if there is no room to change to it.
     fn beside(&self, route: &[LaneletIndex], at: usize, to_left: bool) -> Option<LaneletIndex> {
         let (before, _) = self.changes_around(route, at);
         let has_room = self.driven_length(route, at) >= room_for(before + 1);

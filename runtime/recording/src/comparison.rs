@@ -42,7 +42,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// The second value minus the first.
+    /// The second value minus the first; `None` if one of them is missing.
     pub fn difference(&self) -> Option<f64> {
         Some(self.b? - self.a?)
     }
@@ -198,7 +198,7 @@ impl Comparison {
                 of(&pair.a, |trip| trip.standing),
                 of(&pair.b, |trip| trip.standing),
             );
-            written.expect("a text takes any text");
+            written.expect("writing to a String cannot fail");
         }
         text
     }

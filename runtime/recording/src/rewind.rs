@@ -2,7 +2,7 @@
 //!
 //! Every few seconds of simulated time the world is saved, and all interventions between these checkpoints
 //! are recorded. A moment is reproduced by restoring the checkpoint before it and repeating the steps from
-//! there, with the same interventions between the same steps. The result has the same bits on every machine.
+//! there, with the same interventions between the same steps. The result is bit-identical on every machine.
 //!
 //! ```text
 //!   checkpoints   0 s       2 s       4 s       6 s   | now 7.3 s

@@ -228,7 +228,7 @@ impl ObservedRun {
         }
     }
 
-    /// Uses a registry from now on to create new modules.
+    /// Sets the registry from which new modules are created.
     pub fn use_modules(&mut self, registry: &Registry) {
         self.session.world_mut().use_modules(registry);
     }

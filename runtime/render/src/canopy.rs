@@ -1,4 +1,4 @@
-//! Forests from far away, drawn in a single colour instead of trees that are too small to be drawn.
+//! Forests at small scales, drawn in a single colour instead of trees that are too small to be drawn.
 //!
 //! A forest of 100 km² has a million trees. Where their crowns are smaller than a few pixels, the area is
 //! filled with the mean colour and cover of the trees, so that zooming changes neither. In between, the trees

@@ -289,7 +289,7 @@ impl Canvas {
         self.visible(builder.finish()?)
     }
 
-    /// Returns a path if it may be partly in the picture.
+    /// Returns a path; `None` if it is certainly outside the picture.
     fn visible(&self, path: Path) -> Option<Path> {
         let bounds = path.bounds();
         // Most of a city lies outside a close view, and clipping a path there costs more than checking its

@@ -142,7 +142,7 @@ const BUS_SCREEN: [Corner; 4] = [(0.975, 0.0), (0.965, 0.84), (0.9, 0.9), (0.88,
 const HATCHES: [f32; 3] = [-0.55, -0.02, 0.5];
 
 impl Figure {
-    /// Returns the figure of a vehicle with a length in m, at a scale in metres per pixel.
+    /// Returns the figure of a vehicle with a length in m. `scale` is in metres per pixel.
     pub fn of_vehicle(length: f64, scale: f64) -> Self {
         if scale >= DOTS {
             Self::Dot
@@ -155,7 +155,7 @@ impl Figure {
         }
     }
 
-    /// Returns the figure of a tracked vehicle, at a scale in metres per pixel.
+    /// Returns the figure of a tracked vehicle. `scale` is in metres per pixel.
     pub fn of_tracked(scale: f64) -> Self {
         match Self::of_vehicle(0.0, scale) {
             Self::Car => Self::Tracked,
@@ -163,7 +163,7 @@ impl Figure {
         }
     }
 
-    /// Returns the figure of a trailer, at a scale in metres per pixel.
+    /// Returns the figure of a trailer. `scale` is in metres per pixel.
     pub fn of_trailer(scale: f64) -> Self {
         if scale >= PILLS {
             Self::Dot
@@ -172,7 +172,7 @@ impl Figure {
         }
     }
 
-    /// Returns the parts of the figure, from bottom to top.
+    /// Returns the parts of the figure in drawing order.
     pub fn parts(self) -> Vec<Part> {
         match self {
             Self::SkidMark => vec![Part::plain(rectangle((0.0, 0.0), 1.0, 1.0))],
@@ -394,8 +394,8 @@ fn person() -> Vec<Part> {
     ]
 }
 
-/// Half the depth and half the width of a person, m, at a scale in metres per pixel; `None` if people are too
-/// small to be drawn.
+/// Half the depth and half the width of a person, m; `None` if people are too small to be drawn. `scale` is
+/// in metres per pixel.
 pub fn person_size(scale: f64) -> Option<(f64, f64)> {
     let grow = (LEAST_PERSON * scale / (2.0 * SHOULDERS)).max(1.0);
     (scale <= FARTHEST_PERSON).then_some((grow * CHEST, grow * SHOULDERS))
@@ -449,7 +449,7 @@ pub fn body_color(agent: u64, length: f64, figure: Figure) -> Color {
     color
 }
 
-/// Factor by which a vehicle is enlarged at a scale in metres per pixel, so that it is visible from far away.
+/// Factor by which a vehicle is enlarged to remain visible at small scales. `scale` is in metres per pixel.
 pub fn enlargement(length: f64, scale: f64) -> f64 {
     /// Minimum length of a pill and a dot, pixels.
     const PILL: f64 = 11.0;

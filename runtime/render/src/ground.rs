@@ -40,7 +40,7 @@ pub fn ink(usage: LandUse) -> Option<u32> {
     }
 }
 
-/// Paints all land of a scenario, from bottom to top.
+/// Paints all land of a scenario, bottom layer first.
 pub fn all(painter: &mut impl Painter, scenario: &Scenario) {
     let mut areas: Vec<_> = scenario.painted_land().collect();
     // A stable sort keeps the order of ids within a land use.

@@ -47,11 +47,11 @@ const FARTHEST_ROOF: f64 = 0.2;
 const SIGN: f64 = 10.0;
 const SIGN_GAP: f64 = 3.0;
 
-/// Returns the steered wheels at a scale in metres per pixel. From far away and for tracked vehicles, there
-/// are none.
+/// Returns the steered wheels. Empty for tracked vehicles, and if the vehicle is drawn too small. `scale` is
+/// in metres per pixel.
 ///
-/// If a level has wheels, they are those of the snapshot. For other levels they form a steered front axle,
-/// which is as far from the front as the rear axle is from the rear.
+/// If the dynamics level models wheels, their positions come from the snapshot. Otherwise they form a steered
+/// front axle, which is as far from the front as the rear axle is from the rear.
 pub fn wheels<'a>(
     vehicle: &'a VehicleRecord,
     snapshot: &'a Snapshot,
@@ -97,9 +97,9 @@ fn wheel_of(vehicle: &VehicleRecord, wheel: &WheelRecord) -> Hint {
     }
 }
 
-/// Returns the roof of a leaning vehicle, shifted in the direction of the lean, at a scale in metres per
-/// pixel, from bottom to top. There is none if the body is level, if the level of dynamics has no attitude,
-/// or from far away.
+/// Returns the shapes of a leaning vehicle's roof in drawing order, shifted in the direction of the lean.
+/// Empty if the body is upright, if its dynamics level has no roll and pitch, or if the vehicle is drawn too
+/// small. `scale` is in metres per pixel.
 pub fn roof(vehicle: &VehicleRecord, scale: f64) -> impl Iterator<Item = Hint> {
     let leans = lean(vehicle).and_then(|lean| Some((lean, roof_of(vehicle, scale)?)));
     let hints = leans.map(|(lean, (still, moves))| {
@@ -149,8 +149,9 @@ fn roof_of(vehicle: &VehicleRecord, scale: f64) -> Option<(Option<Figure>, Figur
     }
 }
 
-/// Returns the sign above a vehicle that is stuck, upright and of the same size at any scale in metres per
-/// pixel. The sign is a triangle if the vehicle has tipped over, otherwise a disc.
+/// Returns the sign above a vehicle that is stuck: a triangle if the vehicle has tipped over, otherwise a
+/// disc; `None` for other vehicles. It is always upright and has the same size in pixels at any `scale`
+/// (metres per pixel).
 pub fn sign(vehicle: &VehicleRecord, scale: f64) -> Option<Hint> {
     let figure = match vehicle.mishap {
         mishap if mishap.tipped_over => Figure::TippedSign,

@@ -43,7 +43,7 @@ const PLAIN: (usize, f64) = (12, 1.2);
 /// Visibility of the parts of houses at a scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Detail {
-    /// Opacity of obstacles, shadows and yards, 0 to 1. They fade when seen from far away.
+    /// Opacity of obstacles, shadows and yards, 0 to 1. They fade at small scales.
     pub strength: f32,
     /// Opacity of parapets and objects on roofs, 0 to 1. These are in [`Pass::Kerb`].
     pub parapets: f32,

@@ -27,7 +27,7 @@ pub struct Picture {
     /// Part of the world that is shown, given by its low and high corner, m; `None` for everything except
     /// land beyond the roads.
     pub view: Option<(DVec2, DVec2)>,
-    /// Driven paths, from bottom to top. They are listed in a legend.
+    /// Driven paths in drawing order. They are listed in a legend.
     pub trails: Vec<Trail>,
     /// Text below the title; `None` for the number of vehicles and the time.
     pub detail: Option<String>,

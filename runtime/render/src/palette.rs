@@ -19,7 +19,7 @@ pub fn faded(hex: u32, opacity: f32) -> Color {
 pub const GROUND: u32 = 0xEEEBE3;
 /// Kerbs.
 pub const KERB: u32 = 0xF1EEE7;
-/// Rims of paved areas, and paths seen from far away.
+/// Rims of paved areas, and paths at small scales.
 pub const CASING: u32 = 0xA7A397;
 /// Carriageways.
 pub const ASPHALT: u32 = 0x6C727C;

@@ -122,13 +122,13 @@ pub fn lit(scenario: &Scenario, layout: &Layout, signals: &[SignalHead]) -> Vec<
         .collect()
 }
 
-/// Factor by which heads are enlarged at a scale in pixels per metre.
+/// Factor by which signal heads are enlarged. `scale` is in pixels per metre.
 fn enlargement(scale: f64) -> f64 {
     (LEAST / (HALF.0 * scale)).max(1.0)
 }
 
-/// Position and radius of the lamp of a light in a head, m, at a scale in pixels per metre. For red and amber
-/// together, returns the red lamp.
+/// Position and radius of the lamp of a light in a head, m. For red and amber together, returns the red lamp.
+/// `scale` is in pixels per metre.
 pub fn lamp(head: Pose, light: Light, scale: f64) -> (DVec2, f64) {
     let grow = enlargement(scale);
     let ahead = match light {

@@ -79,7 +79,7 @@ pub fn timeline(title: &str, rows: &[TimeRow]) -> Result<Vec<u8>, RenderError> {
     canvas.png()
 }
 
-/// Draws a curve from zero to a round number, with three lines across and the times below.
+/// Draws a curve on an axis from 0 to a round number, with three grid lines and time labels.
 fn curve(canvas: &mut Canvas, rows: &[TimeRow], measure: &Measure, top: f32, end: f64) {
     let Measure { name, value, color } = *measure;
     let most = rows.iter().map(value).fold(0.0, f64::max);

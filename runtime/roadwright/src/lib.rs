@@ -24,7 +24,7 @@
 //!
 //! Most programs need only the items listed here. Everything else is in the crates behind this one
 //! (`roadwright-scenario`, `roadwright-simulation` and others). The library neither opens a window nor reads
-//! the clock, and the same scenario, seed and version give the same bits on every run.
+//! the clock, and the same scenario, seed and version give bit-identical results on every run.
 
 /// Geometry: positions, poses, and reference lines of lines, arcs, clothoids and cubics.
 pub use roadwright_geometry::{DVec2, GeometryError, HeightField, Pose, ReferenceLine, Segment};

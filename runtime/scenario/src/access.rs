@@ -14,12 +14,12 @@ pub enum VehicleClass {
 }
 
 impl VehicleClass {
-    /// Returns the class for its number in the inputs of route planners: 0 is a car, others are buses.
+    /// Class for a number in the route planner interface: 0 for a car, any other number for a bus.
     pub fn from_number(number: u32) -> Self {
         if number == 0 { Self::Car } else { Self::Bus }
     }
 
-    /// Its number in the inputs of route planners.
+    /// Number of the class in the route planner interface.
     pub fn number(self) -> u32 {
         match self {
             Self::Car => 0,
@@ -36,7 +36,7 @@ pub enum LaneAccess {
     All,
     /// Buses only.
     Buses,
-    /// All but buses, because the lane is too narrow for them. Used for lanes of roads only, never for
+    /// All except buses, because the lane is too narrow for them. Applies to lanes of roads only, never to
     /// connections of junctions.
     Cars,
 }
@@ -51,7 +51,7 @@ impl LaneAccess {
         }
     }
 
-    /// Whether vehicles of a class may use it.
+    /// Whether vehicles of `class` may use the lane.
     #[inline]
     pub fn admits(self, class: VehicleClass) -> bool {
         match self {
@@ -61,12 +61,12 @@ impl LaneAccess {
         }
     }
 
-    /// Whether all vehicles that may use `other` may also use this one.
+    /// Whether all vehicles admitted by `other` are also admitted by this access.
     pub fn includes(self, other: Self) -> bool {
         self == Self::All || self == other
     }
 
-    /// The vehicles that may use both.
+    /// Vehicles admitted by both.
     pub fn and(self, other: Self) -> Self {
         self.max(other)
     }
@@ -77,7 +77,7 @@ file_value! {
     ///
     /// Through traffic uses only roads that are open to all. Other roads are used only by trips that begin or
     /// end there. The road with the stricter access counts as the inner one. A trip may therefore lead from a
-    /// `private` road over a `destination` street to a public one, and in the other direction ([`TripPart`]).
+    /// `private` road over a `destination` street to a public one, and vice versa ([`TripPart`]).
     #[derive(Default)]
     pub enum RoadAccess {
         /// All vehicles, including through traffic.
@@ -93,7 +93,7 @@ file_value! {
         Permit = "permit",
         /// The owner and authorised visitors.
         Private = "private",
-        /// Closed to all traffic. A vehicle that is placed here may leave.
+        /// Closed to all traffic. A vehicle placed here may still leave.
         No = "no",
     }
 }
@@ -118,7 +118,7 @@ impl RoadAccess {
     }
 }
 
-/// Part of a trip with regard to access.
+/// Part of a trip with respect to access restrictions.
 ///
 /// ```text
 ///   strictness   2  ---.                     .---> goal
@@ -127,7 +127,7 @@ impl RoadAccess {
 ///                   leaving                arriving
 /// ```
 ///
-/// A trip first uses roads of decreasing strictness, and then arrives over roads of increasing strictness. It
+/// A trip first uses roads of decreasing strictness, and then arrives on roads of increasing strictness. It
 /// never returns to less strict ones, because that would be through traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TripPart {
@@ -138,7 +138,7 @@ pub enum TripPart {
 }
 
 impl TripPart {
-    /// Returns the part of the trip after driving from one road onto another; `None` if this is not allowed.
+    /// Part of the trip after driving from one road onto another; `None` if this is not allowed.
     #[inline]
     pub fn onto(self, from: RoadAccess, to: RoadAccess) -> Option<Self> {
         let (before, after) = (from.strictness(), to.strictness());

@@ -11,7 +11,7 @@ use glam::DVec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A place for an agent.
+/// A start, waypoint or destination: a place on a lane or on open ground.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -76,7 +76,7 @@ impl Place {
     }
 }
 
-/// One agent.
+/// An agent: a driver with its vehicle and trip.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Agent {
@@ -87,7 +87,7 @@ pub struct Agent {
     pub vehicle: String,
     /// Key of its stack.
     pub stack: String,
-    /// Level of dynamics of its body; defaults to that of the settings.
+    /// Dynamics level of the agent's body; defaults to the level in the settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dynamics: Option<DynamicsLevel>,
     /// Start of the trip.
@@ -95,14 +95,14 @@ pub struct Agent {
     /// Places to visit on the route, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<Place>,
-    /// End of the trip; if absent, its last waypoint is its destination.
+    /// End of the trip; defaults to the last waypoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination: Option<Place>,
     /// Departure time, s.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depart: Quantity<Duration>,
-    /// Delay between each arrival and the next departure from its start, s; longer if there is no room there.
-    /// If absent, it drives once.
+    /// Delay, s, between an arrival and the next departure from the start; longer if the start is occupied.
+    /// If absent, the agent drives once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: OptionalQuantity<Duration>,
     /// Speed at the start, m/s.
@@ -118,7 +118,7 @@ pub struct Flow {
     pub vehicle: String,
     /// Key of the stack.
     pub stack: String,
-    /// Level of dynamics of their bodies; defaults to that of the settings.
+    /// Dynamics level of the agents' bodies; defaults to the level in the settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dynamics: Option<DynamicsLevel>,
     /// Place where the agents are spawned.

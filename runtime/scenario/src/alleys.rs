@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Length that a waiting place needs, m: two cars and the gap between them.
+/// Minimum length of a waiting place, m: two cars and the gap between them.
 const PLACE: f64 = 15.0;
 /// Tolerance of the required distance between lanes, m, because centre lines are chords.
 const TOLERANCE: f64 = 0.03;
@@ -593,7 +593,7 @@ mod tests {
                 .collect();
             assert_eq!(kinds(&street(width, &[]), false), cars, "{width} m");
         }
-        // The front of a bus is 8 m before its rear axle: in a bend of 25 m it swings out by 1.2 m.
+        // The front of a bus is 8 m ahead of its rear axle: in a bend of 25 m it swings out by 1.2 m.
         assert_eq!(
             kinds(&street(3.3, &[(25.0, 1.5)]), true),
             [Cars, NotTwoLong]

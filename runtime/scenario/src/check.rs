@@ -34,7 +34,7 @@ pub enum Severity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Code {
-    /// The line of a road does not meet its node.
+    /// The reference line of a road does not end at its node.
     JointGap,
     /// A bend of a road is tighter than half the road's width.
     Kink,

@@ -5,14 +5,14 @@ use std::fmt;
 use std::str::FromStr;
 
 file_value! {
-    /// A level of dynamics.
+    /// Dynamics level: the model that moves an agent's body.
     #[derive(Default)]
     #[repr(u8)]
     pub enum DynamicsLevel {
         /// The kinematic one-track model: it steers, on lanes and off them.
         #[default]
         OneTrack = "one_track",
-        /// A point that follows its lane: for traffic at scale. Steering is ignored.
+        /// A point that follows its lane: for large amounts of traffic. Steering is ignored.
         Lane = "lane",
         /// The dynamic one-track model: its tyres slip, and their force is limited.
         DynamicOneTrack = "dynamic_one_track",

@@ -276,8 +276,8 @@ impl Scenario {
         // All or nothing: if the third edit fails, the inverses of the second and the first are
         // applied. An inverse cannot fail, as it restores a state in which all checks held.
         //
-        // The inverse of a batch is the inverses backwards: with [Node(1), Road(2) from it]
-        // inserted, the road has to be deleted before the node.
+        // The inverse of a batch contains the inverses in reverse order: after inserting [Node(1), Road(2) at
+        // node 1], the road has to be deleted before the node.
         let mut inverses = Vec::with_capacity(edits.len());
         for edit in edits {
             match self.apply(edit) {
@@ -296,9 +296,9 @@ impl Scenario {
     }
 
     fn take_node(&mut self, id: NodeId) -> Result<Edit, EditError> {
-        // References are checked in both directions: an inserted object names only existing ones, and a
-        // deleted object is named by none. So no edit leaves a dangling id, in whatever order edits come.
-        // Turn restrictions are the exception: they may dangle and then have no effect.
+        // References are checked in both directions: an inserted object may refer only to existing objects,
+        // and no object may refer to a deleted one. Therefore, no edit leaves a dangling id, in whatever
+        // order edits come. Turn restrictions are the exception: they may dangle and then have no effect.
         if let Some(&(road, _)) = self.network.ends_at(id).first() {
             return Err(EditError::NodeInUse { node: id, road });
         }
@@ -497,7 +497,7 @@ fn check_values(edit: &Edit) -> Result<(), EditError> {
         Edit::Agent(id, Some(agent)) => valid(id, &**agent),
         Edit::Flow(id, Some(flow)) => valid(id, &**flow),
         Edit::Order(order) => valid("order", &**order),
-        // Deletions have no numbers; heights and batches check theirs themselves.
+        // Deletions contain no numbers; height fields and batches check their own.
         Edit::Node(_, None)
         | Edit::Road(_, None)
         | Edit::Obstacle(_, None)
@@ -516,7 +516,7 @@ fn check_values(edit: &Edit) -> Result<(), EditError> {
     }
 }
 
-/// Returns the object that an edit deletes, if that object can be in a group.
+/// Returns the object that an edit deletes; `None` if it deletes none that can be in a group.
 fn deleted_object(edit: &Edit) -> Option<ObjectId> {
     match edit {
         Edit::Road(id, None) => Some(ObjectId::Road(*id)),

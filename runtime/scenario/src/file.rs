@@ -40,7 +40,7 @@ use vehicle_entry::{VehicleEntry, VehicleFiles, WrittenType, resolve};
 /// The value of the key `format` in every scenario file.
 pub const FORMAT: &str = "roadwright-scenario";
 
-/// Size of the largest scenario file that is read, bytes; a city of a million people takes about 30 MB.
+/// Maximum size of a scenario file, bytes; a city of a million people takes about 30 MB.
 const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
 
 /// A scenario file, key by key.
@@ -346,18 +346,18 @@ fn write_text(scenario: &Scenario, files: VehicleFiles<'_>) -> String {
     out.map("obstacles", &scenario.obstacles);
     out.map("forests", &scenario.forests);
     out.map("land", &scenario.land);
-    // Written only if there are some, so that programs from before painted ground can read other files.
+    // Written only if present, so that versions without painted ground can read other files.
     if !scenario.paint.is_empty() {
         out.map("paint", &scenario.paint);
     }
     out.map("points_of_interest", &scenario.points_of_interest);
     out.map("agents", &scenario.agents);
     out.map("flows", &scenario.flows);
-    // Written only if there are some, so that programs from before groups can read other files.
+    // Written only if present, so that versions without groups can read other files.
     if !scenario.groups.is_empty() {
         out.map("groups", &scenario.groups);
     }
-    // The same for an order.
+    // Likewise for the list order.
     if !scenario.order.is_by_name() {
         out.value("order", &scenario.order);
     }

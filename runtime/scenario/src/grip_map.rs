@@ -162,7 +162,8 @@ impl GripMap {
 
 fn add_road(road: &Road, from: f64, to: f64, longest: f64, grip: f64, pieces: &mut Vec<Piece>) {
     let count = ((to - from) / longest).ceil().max(1.0);
-    // Widths may jump where sections meet, so both ends of a piece use the width on its middle's side.
+    // Widths may jump where sections meet, so the width at each end of a piece is taken from the side of its
+    // middle.
     let cut = |s: f64| {
         let pose = road.reference_line.pose(s);
         let (right, left) = road.edges(s);

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// A named set of objects that are selected together. Groups have no effect on a run.
 ///
-/// Nodes belong to no group, because they move and vanish with their roads.
+/// Nodes cannot be in a group, because they move and vanish with their roads.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "Written", into = "Written")]
 #[schemars(with = "Written")]

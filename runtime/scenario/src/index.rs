@@ -121,7 +121,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection of a junction.
+    /// Creates a connection from its junction and its index there.
     #[inline]
     pub const fn new(junction: JunctionIndex, number: ConnectionIndex) -> Self {
         Self { junction, number }

@@ -66,7 +66,7 @@ impl TextError {
 /// Reads a JSON document of any format, with errors worded for authors of files.
 ///
 /// # Errors
-/// If the text is not such a document: line, column, key, and what was expected.
+/// If the text is not such a document. The error states line, column, key, and what was expected.
 pub fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, TextError> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let document = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {

@@ -62,10 +62,10 @@ pub struct JunctionRules {
     /// Turn restrictions that apply only at certain times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timed_restrictions: Vec<TimedRestriction>,
-    /// Turns from lane to lane that are added to or removed from the result of the rules of turning.
+    /// Lane-to-lane turns that are added to or removed from those that follow from the turning rules.
     #[serde(default, skip_serializing_if = "TurnRules::is_empty")]
     pub turns: TurnRules,
-    /// Corner radii. Those of other corners follow from the roads.
+    /// Corner radii; the radii of other corners follow from the roads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub corners: Vec<CornerRule>,
     /// Signal plan; by default, it is derived from the lanes.
@@ -96,7 +96,7 @@ pub struct CrossingRule {
 }
 
 impl CrossingRule {
-    /// A crossing over a road with default values.
+    /// Creates a crossing over a road, with default values.
     pub fn over(road: RoadId) -> Self {
         Self {
             road,
@@ -363,7 +363,7 @@ impl SignalControllerSetting {
     }
 }
 
-/// A plan of traffic signals.
+/// Signal plan of a junction: its stages and timing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SignalPlan {
@@ -430,7 +430,7 @@ pub struct SignalStage {
     /// green.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amber: OptionalQuantity<Clearance>,
-    /// Duration of red for all after that, s; by default, until the last vehicle has left the junction.
+    /// Duration of the all-red time after amber, s; by default, until the last vehicle has left the junction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub all_red: OptionalQuantity<Clearance>,
 }

@@ -5,9 +5,9 @@
 //!
 //! Terms: a [`Road`] has [`Lane`]s in [`LaneSection`]s, as they are drawn and saved. A *lanelet* is a
 //! directed piece of lane or a connection through a junction, as it is driven ([`lane_graph`]). A [`Place`]
-//! is a spot that an author names. All changes are [`Edit`]s, which have an inverse, and [`History`] keeps
-//! the inverses. [`file`](mod@file) reads and writes scenarios, and [`check`] reports problems.
-//! docs/glossary.md lists all terms.
+//! is a start, waypoint or destination of agents. All changes are [`Edit`]s, which have an inverse, and
+//! [`History`] keeps the inverses. [`file`](mod@file) reads and writes scenarios, and [`check`] reports
+//! problems. docs/glossary.md lists all terms.
 //!
 //! ```
 //! use roadwright_geometry::{DVec2, ReferenceLine};

@@ -48,8 +48,8 @@ impl Node {
 /// threads while editing continues.
 #[derive(Debug, Clone, Default)]
 pub struct RoadNetwork {
-    // A stable graph: the indices of other nodes and edges stay when one is deleted, so the two maps below
-    // need no repair.
+    // A stable graph: the indices of other nodes and edges stay valid when one is deleted, so the two maps
+    // below need no repair.
     graph: StableDiGraph<(NodeId, Node), (RoadId, Arc<Road>)>,
     node_index: BTreeMap<NodeId, NodeIndex>,
     road_index: BTreeMap<RoadId, EdgeIndex>,
@@ -89,12 +89,12 @@ impl RoadNetwork {
         nodes().find(has_signals).or_else(|| nodes().find(decides))
     }
 
-    /// A node by id.
+    /// Returns the node with the given id; `None` if there is none.
     pub fn node(&self, id: NodeId) -> Option<&Node> {
         self.node_index.get(&id).map(|&index| &self.graph[index].1)
     }
 
-    /// A road by id.
+    /// Returns the road with the given id; `None` if there is none.
     pub fn road(&self, id: RoadId) -> Option<&Road> {
         self.road_index.get(&id).map(|&index| &*self.graph[index].1)
     }
@@ -128,7 +128,7 @@ impl RoadNetwork {
     /// The nodes that differ in another network or exist in only one of the two, in ascending order of id.
     /// O(nodes of both).
     pub fn differing_nodes(&self, other: &Self) -> Vec<NodeId> {
-        // Restrictions that apply at times change a node without an edit of it.
+        // Timed restrictions change a node without an edit of it.
         let is_moved = self.moment != other.moment;
         differing(self.nodes(), other.nodes(), |a, b| {
             a == b && (!is_moved || a.rules.timed_restrictions.is_empty())

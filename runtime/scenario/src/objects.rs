@@ -136,8 +136,8 @@ pub struct PointOfInterest {
     pub x: Quantity<Coordinate>,
     /// Position, m.
     pub y: Quantity<Coordinate>,
-    /// Heading of a vehicle that stands there with its centre on the point, rad, as in a parking bay; absent
-    /// if any heading is allowed.
+    /// Heading of a vehicle parked with its centre on the point, rad, as in a parking bay; absent if any
+    /// heading is allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heading: OptionalQuantity<Angle>,
 }

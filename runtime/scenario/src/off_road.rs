@@ -1,17 +1,17 @@
-//! When vehicles drive off the lanes.
+//! Conditions under which vehicles leave the lanes.
 
 use crate::named::file_value;
 
 file_value! {
-    /// When a vehicle type drives beside the lanes.
+    /// Conditions under which a vehicle type leaves the lanes.
     #[derive(Default)]
     pub enum OffRoad {
-        /// Only from a start or to a goal that lies beside the lanes.
+        /// Only from a start or to a goal off the lanes.
         #[default]
         WhenNeeded = "when_needed",
         /// Also where open ground is a short cut, and between road networks that no lane connects.
         Free = "free",
-        /// Never: a start or a goal beside the lanes cannot be reached.
+        /// Never: a start or goal off the lanes has no connection to the road network.
         Never = "never",
     }
 }

@@ -148,7 +148,8 @@ const MAX_PAINT_SQUARES: u64 = 1_000_000;
 /// Effect of painted ground on a vehicle type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaintCost {
-    /// This is added to the factor of the cell, which is 16 on plain ground. Negative amounts attract.
+    /// Amount added to the cost factor of the cell, which is 16 on plain ground. Negative amounts attract
+    /// vehicles.
     Adds(i32),
     /// Vehicles do not enter the cell.
     Blocks,
@@ -288,7 +289,7 @@ impl PaintedCells {
     /// The runs that cross a rectangle of cells, with their rows.
     pub fn runs_in(&self, block: CellBlock) -> impl Iterator<Item = (i32, CellRun)> {
         let [low, high] = [block.low, block.high];
-        // A range whose end lies before its start would be a panic.
+        // A range whose end precedes its start would panic.
         let rows = self.rows.range(low[1]..=high[1].max(low[1]));
         rows.flat_map(move |(&row, runs)| {
             let first = runs.partition_point(|run| run.last < low[0]);

@@ -544,9 +544,9 @@ ranges! {
     Clearance: With(0.0), With(30.0), "0 to 30 s";
     /// Duration of red and amber together before green, s.
     RedAmber: With(0.0), With(5.0), "0 to 5 s";
-    /// Number of calls of a module per second, Hz.
+    /// Call rate of a module, Hz.
     Rate: Without(0.0), With(1000.0), "more than 0 and at most 1000 Hz";
-    /// Number of computations of forces per second, Hz.
+    /// Update rate of the computation of forces, Hz.
     PhysicsRate: With(10.0), With(10_000.0), "10 to 10,000 Hz";
     /// Engine speed, rpm.
     Rpm: Without(0.0), With(1e5), "more than 0 and at most 100,000 rpm";
@@ -602,7 +602,7 @@ ranges! {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Corners;
 
-/// An area by its corners, m.
+/// An area, given by its corners, m.
 pub type Area = Quantity<Corners, Vec<DVec2>>;
 
 impl Kind<Vec<DVec2>> for Corners {

@@ -179,7 +179,7 @@ impl Poly3 {
             .map_or(0.0, |poly| poly.value(s))
     }
 
-    /// The same polynomial measured from `s` on.
+    /// The polynomial with its origin moved to `s`.
     pub fn rebased(&self, s: f64) -> Self {
         let ds = s - self.s;
         Self {
@@ -274,7 +274,7 @@ pub struct Road {
     /// Importance.
     #[serde(default)]
     pub class: RoadClass,
-    /// Level: 0 for the ground, 1 for a bridge above it, -1 for a tunnel below.
+    /// Layer: 0 for the ground, 1 for a bridge above it, -1 for a tunnel below.
     #[serde(default, skip_serializing_if = "is_default")]
     pub layer: i8,
     /// Access to the road. Through traffic uses only roads that are open to all.
@@ -393,7 +393,7 @@ impl Road {
         Some(self.lane_bands(section, s)[index])
     }
 
-    /// The lane with the given id at distance `s`.
+    /// The lane with the given id at distance `s`; `None` if there is none.
     pub fn lane(&self, lane: i8, s: f64) -> Option<&Lane> {
         self.section_at(s).lanes.iter().find(|l| l.id == lane)
     }

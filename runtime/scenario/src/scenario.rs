@@ -39,7 +39,7 @@ pub struct Settings {
     pub seed: u64,
     /// Simulated time of a run, s.
     pub duration: Quantity<Duration>,
-    /// Level of dynamics of all bodies, unless an agent or flow sets its own.
+    /// Dynamics level of all bodies, unless an agent or flow sets its own.
     #[serde(default, skip_serializing_if = "is_default")]
     pub dynamics: DynamicsLevel,
     /// Time of day at the start of a run, h, from 0 to less than 24; available to scripts.
@@ -51,7 +51,8 @@ pub struct Settings {
     /// Pedestrians per hour at each side of a crossing, unless the crossing sets its own number.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pedestrians: Quantity<PeoplePerHour>,
-    /// Minimum rate at which levels with forces are computed, Hz. Longer steps are divided into shorter ones.
+    /// Minimum update rate of the dynamics levels that model forces, Hz. Longer steps are divided into
+    /// shorter ones.
     #[serde(default = "physics_rate", skip_serializing_if = "is_physics_rate")]
     pub physics_rate_hz: Quantity<PhysicsRate>,
     /// Grip of each road class and of open ground, relative to dry asphalt, where it is not 1.
@@ -218,7 +219,7 @@ impl Scenario {
         &self.network
     }
 
-    /// The terrain, unless it is level.
+    /// The terrain; `None` if it is level.
     pub fn terrain(&self) -> Option<&HeightField> {
         self.terrain.as_deref()
     }

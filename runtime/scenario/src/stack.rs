@@ -51,7 +51,7 @@ named! {
 }
 
 impl ModuleKind {
-    /// Returns the kind with the given name.
+    /// Returns the kind with the given name; `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -119,7 +119,7 @@ impl ModuleSetting {
         }
     }
 
-    /// Returns the module with one parameter set.
+    /// Sets one parameter and returns the setting.
     pub fn with(mut self, key: &str, value: f64) -> Self {
         self.parameters.insert(key.into(), value);
         self
@@ -188,7 +188,7 @@ impl JsonSchema for ModuleSettings {
 
 /// The modules of a slot, however many it takes.
 trait SlotSettings: Sized {
-    /// Converts a list of modules, if its length fits the slot.
+    /// Converts a list of modules; `None` if its length does not fit the slot.
     fn from_list(list: Vec<ModuleSetting>) -> Option<Self>;
     fn as_slice(&self) -> &[ModuleSetting];
     fn as_slice_mut(&mut self) -> &mut [ModuleSetting];
@@ -357,7 +357,7 @@ impl Slot {
         }
     }
 
-    /// Returns the slot with the given name.
+    /// Returns the slot with the given name; `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|slot| slot.name() == name)
     }

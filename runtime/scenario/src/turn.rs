@@ -19,7 +19,7 @@ named! {
         Straight = "straight",
         /// To the right.
         Right = "right",
-        /// Back.
+        /// A U-turn.
         UTurn = "u_turn",
     }
 }

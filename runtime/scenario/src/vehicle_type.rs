@@ -38,7 +38,7 @@ pub struct VehicleType {
     pub max_steering: Quantity<SteeringLock>,
     /// Steering rate of the front wheels, rad/s.
     pub steering_rate: Quantity<Acceleration>,
-    /// When it drives beside the lanes.
+    /// Conditions under which it leaves the lanes.
     #[serde(default, skip_serializing_if = "OffRoad::is_default")]
     pub off_road: OffRoad,
     /// The file from which these values come, if there is one.

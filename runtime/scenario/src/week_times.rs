@@ -103,7 +103,7 @@ impl WeekTimes {
     pub fn contain(&self, moment: Moment) -> bool {
         let minutes = moment.time_of_day * 60.0;
         self.reach(moment.weekday, minutes)
-            // A time that began the day before.
+            // A time span that began the day before.
             || self.reach(moment.weekday.before(), minutes + f64::from(DAY))
     }
 

@@ -262,7 +262,7 @@ fn ranged_keys(schema: &Value, definition: &str) -> Vec<String> {
         text.contains("inimum") && text.contains("aximum")
     };
     let keys = properties.as_object().unwrap().iter();
-    // Integers of a fixed width have a range by themselves.
+    // Integers of a fixed width have an inherent range.
     keys.filter(|(_, value)| has_range(value) && !value.to_string().contains("integer"))
         .map(|(key, _)| key.clone())
         .collect()

@@ -1,4 +1,4 @@
-//! Channels: what can be recorded of a vehicle.
+//! Channels: quantities of a vehicle that can be recorded.
 //!
 //! One table feeds every recording of vehicles: `run --trace`, drives kept in the editor, and the clips of
 //! move trees. A row of such a recording has one cell for each channel, in the order of [`CHANNELS`].
@@ -13,9 +13,9 @@ pub struct Channel {
     pub name: &'static str,
     /// Unit; empty for numbers and names without one.
     pub unit: &'static str,
-    /// Part of the vehicle that it belongs to.
+    /// Reference point on the vehicle.
     pub point: Point,
-    /// Levels of dynamics that have it; the cell is empty on others.
+    /// Dynamics levels that model the quantity; on others the cell is empty.
     pub levels: ChannelLevels,
     /// Meaning, in one sentence.
     pub meaning: &'static str,
@@ -23,7 +23,7 @@ pub struct Channel {
     cell: fn(&VehicleRecord, f64) -> String,
 }
 
-/// Part of a vehicle that a channel belongs to.
+/// Reference point of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Point {
     /// The vehicle as a whole.
@@ -97,7 +97,7 @@ pub const CHANNELS: [Channel; 18] = [
         unit: "m",
         point: Point::RearAxle,
         levels: ChannelLevels::All,
-        meaning: "Position to the east.",
+        meaning: "x coordinate (easting).",
         cell: |vehicle, _| format!("{:.4}", vehicle.pose.position.x),
     },
     Channel {
@@ -105,7 +105,7 @@ pub const CHANNELS: [Channel; 18] = [
         unit: "m",
         point: Point::RearAxle,
         levels: ChannelLevels::All,
-        meaning: "Position to the north.",
+        meaning: "y coordinate (northing).",
         cell: |vehicle, _| format!("{:.4}", vehicle.pose.position.y),
     },
     Channel {

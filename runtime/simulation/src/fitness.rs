@@ -1,12 +1,12 @@
-//! Built-in fitnesses. Each states whether lower scores are better. They have different units and are never
-//! combined.
+//! Built-in fitness functions. Each states whether lower scores are better. They have different units and are
+//! never combined.
 
 use roadwright_agent::{
     Conduct, Fitness, Logic, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Registry, Step,
 };
 use roadwright_plugin_api::{FitnessInput, FitnessOutput};
 
-/// Adds the built-in fitnesses.
+/// Adds the built-in fitness functions.
 pub(crate) fn register(registry: &mut Registry) {
     for formula in &FORMULAS {
         let make = || Box::new(Formula(formula)) as Box<dyn Fitness>;
@@ -65,7 +65,7 @@ static FORMULAS: [Described; 18] = [
                 "",
                 (0.0, 1000.0),
                 2.0,
-                "Weight of contacts. One contact counts half, many nearly one.",
+                "Weight of contacts: one contact counts 0.5, many approach 1.",
             ),
             weight("time_weight", "", "Weight of the share of time lost."),
             weight(
@@ -78,7 +78,7 @@ static FORMULAS: [Described; 18] = [
                 "",
                 (0.0, 1000.0),
                 4.0,
-                "Weight of not arriving, which counts one plus up to one for the remaining distance.",
+                "Weight of not arriving: counts 1 plus a share of up to 1 for the remaining distance.",
             ),
         ],
         score: safe_arrival,

@@ -220,7 +220,7 @@ pub fn heat_as_csv(cells: impl IntoIterator<Item = (HeatPlace, HeatCell)>) -> St
             number(cell.standing_share()),
             cell.collisions,
         );
-        written.expect("a text takes any text");
+        written.expect("writing to a String cannot fail");
     }
     text
 }

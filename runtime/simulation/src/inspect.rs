@@ -171,8 +171,8 @@ fn path_ahead(view: &View<'_>, agent: AgentIndex, mut reach: f64) -> Vec<DVec2> 
             let passed = (position.s.max(0.0) / line.spacing()) as usize;
             points.extend(line.points().skip(passed + 1));
         }
-        // A planned path ends where the search has ended. How the agent goes on from there is not known yet, so no
-        // straight line is drawn through what may lie between.
+        // A planned path ends where the search has ended. How the agent continues from there is not known
+        // yet, so no straight line is drawn through what may lie between.
         if route.planned_to(progress.reached).is_none() {
             points.extend(goals_ahead(view, agent));
         }

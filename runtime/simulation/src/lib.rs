@@ -1,8 +1,8 @@
 //! The world and its step.
 //!
-//! Contract: the same scenario, seed and program version give the same bits on every run and with any number
-//! of threads. A step runs its stages in a fixed order; threads share the work inside a stage but never
-//! change the order of its effects. Nothing here reads the wall clock.
+//! Contract: the same scenario, seed and program version give bit-identical results on every run and with any
+//! number of threads. A step runs its stages in a fixed order; threads share the work inside a stage but
+//! never change the order of its effects. Nothing here reads the wall clock.
 //!
 //! ```
 //! use roadwright_simulation::{Ending, RunOptions, Session, World, builtin_modules};
@@ -27,8 +27,8 @@
 //!
 //! # Words
 //!
-//! - **ground**: roads, speeds in bends, conflicts and obstacles; immutable, shared by worlds.
-//!   **world**: all that steps. **traffic**: index, claims, contacts and delays of a world.
+//! - **ground**: roads, speeds in bends, conflicts and obstacles; immutable, shared by worlds. **world**:
+//!   everything that a step changes. **traffic**: index, claims, contacts and delays of a world.
 //! - **agent**: a driver with its vehicle. Its **id** is for users, files and random streams; its
 //!   **index** is a dense number while it drives, which is reused afterwards.
 //! - **demand**: agents still to be spawned. **Departures** wait to be spawned, and **flows** add more of

@@ -50,14 +50,14 @@ impl World {
         summary(self)
     }
 
-    /// The unfinished drive of a driving agent. Calls its fitnesses.
+    /// The unfinished drive of a driving agent. Calls its fitness functions.
     pub fn drive_so_far(&self, id: u64) -> Option<Drive<'_>> {
         let agent = self.agents.census().find(id)?;
         Some(drive_so_far(self, agent))
     }
 
     /// Drives of all agents: finished ones in the order in which they ended, then those of driving agents in
-    /// the order of their ids. Calls their fitnesses.
+    /// the order of their ids. Calls their fitness functions.
     pub fn drives(&self) -> Vec<Drive<'_>> {
         drives(self)
     }
@@ -106,7 +106,7 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     if !world.traffic.people.is_untouched() {
         hasher.add(&world.traffic.people);
     }
-    // A run whose fitnesses need no accounts has the same hash as before these existed.
+    // A run whose fitness functions use no per-agent statistics has the same hash as before these existed.
     if !world.agents.accounts.is_empty() {
         hasher.add(&world.agents.accounts);
     }

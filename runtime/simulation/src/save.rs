@@ -276,7 +276,7 @@ impl World {
     fn restore_agents(&mut self, saved: &SavedWorld) -> Result<(), SaveError> {
         let mut agents: Agents = saved.get(parts::AGENTS)?;
         agents.index_ids();
-        // Saves from before accounts existed have none.
+        // Saves from before per-agent statistics existed have none.
         if let Some(accounts) = saved.get_if_any::<Accounts>(parts::ACCOUNTS)? {
             agents.accounts = accounts;
         }

@@ -158,7 +158,8 @@ impl Sources<'_> {
     }
 }
 
-/// Flows of a scenario, each at its beginning. With `lenient`, flows whose places do not exist are left out.
+/// Initial state of each flow in the scenario. With `lenient`, flows whose start or destination does not
+/// exist are skipped; otherwise they are an error.
 pub(crate) fn running_flows(
     scenario: &Scenario,
     trips: &MixedTrips<'_>,
@@ -255,7 +256,8 @@ impl TripDriver<'_> {
         }
         let mixed = self.mixed(kind, start, goals);
         match all_on_lanes {
-            // Without a short cut the route planner does it, which knows restrictions and traffic.
+            // Without a short cut over open ground, the route planner plans the trip, because it knows
+            // restrictions and traffic.
             true => mixed.filter(|(_, goals)| goals.iter().any(Goal::is_own)),
             false => mixed.or_else(|| self.by_nearest_exit(kind, start, goals)),
         }

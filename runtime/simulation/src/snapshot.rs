@@ -206,7 +206,7 @@ impl Snapshot {
         self.trailers.iter().chain(standing)
     }
 
-    /// The vehicle of an agent, if it drives.
+    /// The vehicle of an agent; `None` if it does not drive.
     pub fn vehicle(&self, agent: u64) -> Option<&VehicleRecord> {
         let place = self.vehicles.binary_search_by_key(&agent, |one| one.agent);
         place.ok().map(|place| &self.vehicles[place])

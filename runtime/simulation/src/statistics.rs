@@ -257,7 +257,7 @@ pub fn time_rows_as_csv(rows: &[TimeRow]) -> String {
             text,
             "{time:.3},{driving},{waiting},{arrived},{refused},{mean_speed:.4},{queue},{contacts},{faults}"
         );
-        written.expect("a text takes any text");
+        written.expect("writing to a String cannot fail");
     }
     text
 }
@@ -286,7 +286,7 @@ pub fn trips_as_csv(trips: &[Trip]) -> String {
             trip.standing,
             trip.contacts,
         );
-        written.expect("a text takes any text");
+        written.expect("writing to a String cannot fail");
     }
     text
 }

@@ -227,7 +227,7 @@ pub struct StackSummary {
     /// Distance driven by each agent, m.
     pub distance: Statistic,
     /// Scores of each fitness that any of the agents had, in the order of fitness ids. Scores of different
-    /// fitnesses are never combined.
+    /// fitness functions are never combined.
     pub fitness: Vec<FitnessSummary>,
 }
 

@@ -301,7 +301,7 @@ impl TripFinder {
     }
 
     /// The map around a trip, with its path marked if there is one; `None` if an end of the trip has
-    /// coordinates that are not finite or out of range.
+    /// coordinates that are out of range or not finite.
     pub fn map_around(
         &mut self,
         question: &TripQuestion<'_>,

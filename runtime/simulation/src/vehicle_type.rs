@@ -259,8 +259,8 @@ pub(crate) struct VehicleTypes {
     ground_bodies: Vec<GroundBody>,
     /// Effects of cost layers on maps of open ground.
     ground_effects: Vec<Arc<[LayerEffect]>>,
-    /// When each type drives off the lanes. Not part of the hash, because it only affects trips when they are
-    /// planned.
+    /// Conditions under which each type leaves the lanes. Not part of the hash, because it only affects trips
+    /// when they are planned.
     off_road: Vec<OffRoad>,
     /// Vertical extents of the vehicles and their trailers.
     spans: Vec<Spans>,
@@ -270,7 +270,7 @@ pub(crate) struct VehicleTypes {
     pub(crate) sets_lines_back: bool,
     /// Largest distance from the rear axle to the rear end of any type, m.
     pub(crate) largest_overhang: f64,
-    /// Minimum rate at which levels with forces are computed, Hz.
+    /// Minimum update rate of the dynamics levels that model forces, Hz.
     pub(crate) physics_rate_hz: f64,
 }
 
@@ -328,7 +328,7 @@ impl VehicleTypes {
         }
     }
 
-    /// Drive train of a type.
+    /// Drive train of a vehicle type.
     #[inline]
     pub(crate) fn drive_train(&self, number: u16) -> Option<&DriveTrain> {
         self.drive_trains[number as usize].as_ref()
@@ -345,12 +345,12 @@ impl VehicleTypes {
         &self.rigid[number as usize]
     }
 
-    /// Shape of a type in the rigid-body solver.
+    /// Shape of a vehicle type in the rigid-body solver.
     pub(crate) fn rigid_shape(&self, number: u16) -> &Arc<RigidShape> {
         &self.rigid_shapes[number as usize]
     }
 
-    /// Outline and heights of a type on maps of open ground.
+    /// Outline and heights of a vehicle type on maps of open ground.
     pub(crate) fn ground_body(&self, number: u16) -> GroundBody {
         self.ground_bodies[number as usize]
     }
@@ -360,12 +360,12 @@ impl VehicleTypes {
         &self.ground_effects[number as usize]
     }
 
-    /// When a type drives off the lanes.
+    /// Conditions under which a type leaves the lanes.
     pub(crate) fn off_road(&self, number: u16) -> OffRoad {
         self.off_road[number as usize]
     }
 
-    /// Trailers of a type.
+    /// Trailers of a vehicle type.
     #[inline]
     pub(crate) fn train(&self, number: u16) -> &Train {
         &self.trains[number as usize]

@@ -616,14 +616,14 @@ impl World {
         self.agents.accounts = accounts;
     }
 
-    /// Applies the changes from `old`, which the world runs, to `new`.
+    /// Replaces the scenario `old`, which is running, by `new`, and applies the differences.
     ///
     /// Vehicles keep their place and speed. An agent whose destination has changed, or whose route leads over
     /// a deleted lane, is rerouted from its position. All others keep their routes and their grants at
-    /// junctions. An agent that has no lane or no route after that is removed. New agents and flows start
-    /// from now on. The same edits after the same steps give the same bits. The cost depends on what the edit
-    /// affects, plus a pass over all lanelets if roads or obstacles have changed, and a pass over all
-    /// obstacles if these have changed.
+    /// junctions. An agent that has no lane or no route after that is removed. New agents and flows start at
+    /// the current time. The result is bit-identical for the same edits at the same steps. The cost depends
+    /// on what the edit affects, plus a pass over all lanelets if roads or obstacles have changed, and a pass
+    /// over all obstacles if these have changed.
     ///
     /// If the edit changes a junction with vehicles inside, the junction admits no more vehicles, and the
     /// edit is applied when all have left, after half a minute at the latest. If stop lines move outward,
@@ -720,7 +720,7 @@ impl World {
         }
     }
 
-    /// Sets the registry for modules created from now on. Running modules pick up new builds on their own.
+    /// Sets the registry from which new modules are created. Running modules pick up new builds on their own.
     pub fn use_modules(&mut self, modules: &Registry) {
         self.modules.registry = modules.clone();
     }

@@ -1,4 +1,4 @@
-//! The determinism contract: the same scenario and seed give the same bits, whatever else runs.
+//! The determinism contract: the same scenario and seed give bit-identical results, whatever else runs.
 
 use crate::common::{all_shipped, has_scripts, shipped};
 use roadwright_scenario::Scenario;

@@ -149,7 +149,7 @@ fn tight_turns_are_driven_along_the_middle_of_the_lane() {
         let beside = beside_in_turns(&ModuleSetting::new(controller));
         assert!(beside < 0.2, "{controller}: {beside} m");
     }
-    // A controller that steers for a point of the lane ahead cuts the turns.
+    // A controller that steers towards a point on the lane ahead cuts corners.
     assert!(beside_in_turns(&ModuleSetting::new("unlawful")) > 0.3);
 }
 

@@ -622,7 +622,7 @@ fn who_sees_red_and_amber_stays_until_green() {
             .filter(|head| head.light == Light::RedAmber)
             .count();
         if red_amber == 50 {
-            // A world saved in the middle of it continues with the same bits.
+            // A world saved in the middle of it continues bit-identically.
             let saved = world.save(false).unwrap();
             let (modules, options) = (builtin_modules(), RunOptions::default());
             let ground = Arc::clone(world.ground());

@@ -807,7 +807,7 @@ impl FullCrossing {
         }
     }
 
-    /// Adds random corners, pedestrian crossings and removed lane-to-lane connections to `rules`.
+    /// Randomly sets corner radii, adds pedestrian crossings and removes lane-to-lane connections in `rules`.
     fn other_shape(&mut self, rules: &mut JunctionRules) {
         let network = self.scenario.network();
         let (middle, _) = self.middle();

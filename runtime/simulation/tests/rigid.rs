@@ -98,7 +98,7 @@ fn a_saved_world_goes_on_bit_for_bit_with_any_number_of_threads() {
     assert_ne!(hashes[0], hashes[1], "wheels are all the same");
 }
 
-/// Checks that a restored run is bit for bit the same. Returns the final hash of the state.
+/// Checks that a restored run is bit-identical. Returns the final hash of the state.
 fn goes_on_bit_for_bit(shape: WheelShape) -> u64 {
     let kind = vehicle("willys-mb", |file| file.wheels.shape = shape);
     let mut scenario = hilly(driven_by(shipped("figure-eight"), &kind), 1.0);
@@ -378,7 +378,7 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
     whole.step();
 }
 
-/// Fifty vehicles among 210 posts give the same bits in repeated runs and with any number of threads.
+/// Fifty vehicles among 210 posts give bit-identical results in repeated runs and with any number of threads.
 #[test]
 fn fifty_among_posts_are_the_same_on_every_run() {
     SHAPES.into_iter().for_each(fifty_are_the_same);

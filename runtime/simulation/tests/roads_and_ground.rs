@@ -263,7 +263,7 @@ fn slow_vehicles_drive_round_slopes_that_fast_ones_climb() {
         let mut scenario = with_stack("idm");
         let flat = HeightField::level(DVec2::splat(-100.0), DVec2::splat(100.0), 5.0).unwrap();
         let columns = flat.columns();
-        // A ridge with slopes of 25 % across the way, which ends 40 m north of the line.
+        // A ridge with slopes of 25 % across the path, which ends 40 m north of the line.
         let heights = (0..flat.heights().len()).map(|sample| {
             let x = -100.0 + 5.0 * (sample % columns) as f64;
             let y = -100.0 + 5.0 * (sample / columns) as f64;

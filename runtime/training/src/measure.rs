@@ -28,12 +28,12 @@ pub struct DriveRow {
     pub time: f64,
     /// Distance driven, m.
     pub distance: f64,
-    /// Final values of the fitnesses with their ids, in the order of the stack.
+    /// Final values of the fitness functions with their ids, in the order of the stack.
     pub scores: Vec<(String, f64)>,
 }
 
 impl DriveRow {
-    /// Value of the first fitness.
+    /// Score of the first fitness function; `None` if there is none.
     pub fn fitness(&self) -> Option<f64> {
         self.scores.first().map(|(_, score)| *score)
     }
@@ -120,7 +120,7 @@ pub struct Handling {
     pub felled: usize,
 }
 
-/// Runs a course once, in a single thread. The same arguments give the same bits.
+/// Runs a course once, in a single thread. The same arguments give bit-identical results.
 ///
 /// If an external module fails, the row has the reason in `failed` and the run has no drives.
 ///

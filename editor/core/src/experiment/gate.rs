@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 pub struct Progress {
     /// Number of runs finished in the current generation or in the choice of the champion.
     pub done: usize,
-    /// Number of runs planned for the current part. Fewer runs are driven if individuals end early.
+    /// Number of runs planned for the current part. Fewer are needed if the evaluation of individuals is
+    /// stopped early.
     pub planned: usize,
     /// Estimated remaining time of the training in seconds; `None` before the first run.
     pub seconds_left: Option<f64>,

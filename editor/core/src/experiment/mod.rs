@@ -1,6 +1,6 @@
 //! Experiments in the editor, which train parameters in the background and show individuals.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
 //! | `comparison.rs` | results of `bench run` that are compared |
 //! | `draft.rs` | the experiment being set up, and its errors |

@@ -2,7 +2,7 @@
 //!
 //! Only the record of the complete generations is kept. If the user stops the training or strikes out an
 //! individual, the generation in progress is discarded and training continues from the record, exactly as a
-//! resumed training does. The pool is the same bit for bit.
+//! resumed training does. The resulting pool is bit-identical.
 
 use super::gate::{Gate, Progress};
 use super::picture::{Phase, TrainingPicture};
@@ -332,7 +332,7 @@ impl Thread {
         }
     }
 
-    /// Number of runs of a generation in which no individual ends early.
+    /// Number of runs of a generation if no individual is stopped early.
     fn planned(&self, generation: u32, problem: &Problem) -> usize {
         let operators = self.experiment.operators;
         let is_first = generation == 1 && self.experiment.start == Start::Random;

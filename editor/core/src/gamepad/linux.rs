@@ -182,7 +182,7 @@ impl Range {
     }
 }
 
-/// Returns the axes of a device that control driving, if it is a gamepad.
+/// Returns the axes of a device that control driving; `None` if it is not a gamepad.
 fn axes_of(device: &Device) -> Option<Vec<(AbsoluteAxisCode, Axis, Range)>> {
     let keys = device.supported_keys()?;
     if !keys.contains(KeyCode::BTN_SOUTH) {

@@ -1,6 +1,6 @@
 //! The running simulation: a world on its own thread that receives orders and publishes snapshots.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
 //! | `mod.rs` | the interface for the window: orders in, snapshots out |
 //! | `runner.rs` | the thread: orders between steps, the clock, snapshots |
@@ -174,7 +174,7 @@ impl Live {
         let thread = std::thread::Builder::new()
             .stack_size(STACK)
             .spawn(runner)
-            .expect("the system has room for a thread");
+            .expect("the system can start a thread");
         Self {
             orders,
             picture,

@@ -249,9 +249,9 @@ impl Runner {
         }
     }
 
-    /// Reports how many vehicles an edit has removed, if any; `ended` is the number of drives that ended
-    /// before it. Agents that are still in the scenario restart by themselves, for example after their start
-    /// was moved.
+    /// Reports how many vehicles an edit has removed, if any. Agents that are still in the scenario are not
+    /// counted, because they restart automatically (for example after their start was moved). `ended` is the
+    /// number of drives that had ended before the edit.
     fn tell_of_removed(&mut self, ended: usize) {
         let Some(run) = &self.run else { return };
         let agents = self.scenario.agents();

@@ -1,4 +1,4 @@
-//! Forests on the map: trees grouped in pieces, and a plain colour that replaces them from far away.
+//! Forests on the map: trees grouped in pieces, and a plain colour that replaces them at small scales.
 
 use super::instances::{Instance, Instances, instance};
 use super::mesh::{Ink, Level, Mesh, MeshBuilder};
@@ -20,7 +20,7 @@ pub struct Grove {
     grain: f64,
     /// Its area in the average colour of its trees.
     canopy: Arc<Mesh>,
-    /// Opacity of that colour, 0 to 1.
+    /// Opacity of the canopy, 0 to 1.
     cover: f32,
     /// Its trees; each piece lists them in the order in which they appear while zooming in.
     pieces: Vec<Arc<Instances>>,
@@ -54,7 +54,7 @@ pub struct View {
 }
 
 impl Grove {
-    /// Creates the trees of a forest, and the colour that stands for them from far away. O(area).
+    /// Creates the trees of a forest, and the canopy that replaces them at small scales. O(area).
     pub fn new(forest: &Forest, ink: Ink) -> Self {
         let crown = land::crown(forest);
         let color = canopy::color(forest, ink == Ink::Dark);

@@ -28,7 +28,7 @@ const NARROWEST: f64 = 0.1;
 const BESIDE: f64 = 1e-6;
 /// Width of the casing of pale roads, pixels.
 const CASING: f64 = 1.0;
-/// Extra width on both sides of lanes seen from far away, in pixels, so that they are not thinner than a
+/// Extra width on both sides of lanes at small scales, in pixels, so that they are not thinner than a
 /// pixel.
 const FAR_PIXELS: f64 = 0.7;
 /// Opacity of the cells on open ground.

@@ -9,7 +9,7 @@ use roadwright_simulation::LooseRecord;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Number of pictures without movement after which an obstacle counts as at rest: half a second at 60 Hz.
+/// Number of frames without movement after which an obstacle counts as at rest: half a second at 60 Hz.
 /// With a smaller number, the large mesh is rebuilt more often while posts rock; with a larger number, the
 /// small mesh stays large for longer.
 const CALM: u32 = 30;
@@ -19,7 +19,7 @@ pub struct Pushed {
     scene: Arc<Scene>,
     ink: Ink,
     records: Vec<LooseRecord>,
-    /// Moving obstacles, each with the number of pictures since it last moved.
+    /// Moving obstacles, each with the number of frames since it last moved.
     moving: BTreeMap<ObstacleId, u32>,
     still: Arc<Mesh>,
     moved: Arc<Mesh>,

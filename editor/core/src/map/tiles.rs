@@ -307,7 +307,7 @@ pub fn mesh(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     builder.finish()
 }
 
-/// Draws roads as lines for the view from far away. More important roads have wider lines.
+/// Draws roads as lines, as seen at small scales. More important roads have wider lines.
 fn lines(builder: &mut MeshBuilder, scene: &Scene, tile: &Tile) {
     for id in &tile.roads {
         let Some(road) = scene.scenario.network().road(*id) else {

@@ -411,7 +411,7 @@ pub fn without_way_point(base: &Scenario, id: AgentId, index: usize) -> Option<E
     Some(Edit::Agent(id, Some(Box::new(agent))))
 }
 
-/// The edit that removes a point of intersection.
+/// The edit that removes a point of intersection; `None` if it cannot be removed.
 pub fn without_point(base: &Scenario, id: RoadId, index: usize) -> Option<Edit> {
     let road = base.network().road(id)?;
     let mut alignment = Alignment::of(&road.reference_line)?;

@@ -48,7 +48,7 @@ pub fn mark(turn: LaneTurn, context: &ToolContext<'_>) -> Option<Mark> {
     Some(Mark::line(points, Tone::Hover))
 }
 
-/// The selected junction, if its arrows are shown.
+/// The selected junction; `None` if its arrows are not shown.
 fn shown<'a>(context: &ToolContext<'a>) -> Option<(ObjectId, &'a Junction)> {
     let mut selection = context.selection.iter();
     let (Some(&object), None) = (selection.next(), selection.next()) else {

@@ -1,7 +1,7 @@
 //! The vehicle workshop, which consists of a vehicle on the bench with its views and curves, a vehicle to
 //! compare it with, trials on the proving ground, and the test track.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
 //! | `mod.rs` | state and actions for the panels |
 //! | `bench.rs` | the vehicle on the bench, with its own undo history |

@@ -80,7 +80,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     list(ui, model.theme(), &others);
 }
 
-/// Draws a box plot on the common scale.
+/// The rule tables of a module, and the keys of its parameters.
 struct Tables {
     module: &'static str,
     tables: &'static [&'static FuzzyController],

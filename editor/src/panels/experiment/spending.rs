@@ -1,5 +1,5 @@
-//! Budget of drives of a generation, and weights of the fitness. The budget determines which individuals end
-//! early, and by how much the number of drives grows per generation.
+//! Budget of drives of a generation, and weights of the fitness. The budget determines which individuals are
+//! stopped early, and by how much the number of drives grows per generation.
 
 use super::super::widgets::{Number, choice};
 use crate::model::Model;
@@ -24,7 +24,7 @@ const RESTART: u32 = 30;
 /// Range of the fields that contain a fitness. It is wide because fitness has no limits.
 const ANY: RangeInclusive<f64> = -1e6..=1e6;
 
-/// Method of ending individuals early.
+/// Criterion for stopping the evaluation of poor individuals early.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Sparing {
     Nobody,
@@ -92,8 +92,9 @@ fn has<T>(ui: &mut Ui, name: &str, hint: &str, value: &mut Option<T>, words: [&s
 
 /// All rows, for a grid of two columns.
 pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
-    ui.label("Ends early")
-        .on_hover_text("Which individuals stop early. Individuals that never start always do.");
+    ui.label("Ends early").on_hover_text(
+        "Which individuals are stopped early. Individuals that do not start moving always are.",
+    );
     let all = [
         (Sparing::Nobody, "none"),
         (Sparing::Racing, "cannot win (racing)"),

@@ -40,7 +40,7 @@ pub(crate) fn zones(context: &Context, model: &Model, id: NodeId, number: usize)
     zones
 }
 
-/// A sentence about the connection, and whether it is less important.
+/// A sentence about the connection, and whether it is shown in a weaker colour.
 type Line = (String, bool);
 
 /// Cached results with their revision and connection.

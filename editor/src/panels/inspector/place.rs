@@ -90,5 +90,5 @@ fn script_call(ui: &mut Ui, point: &PointOfInterest) {
     let line = format!("agent.{call}(agent.place(\"{}\"));", point.name);
     ui.add_space(4.0);
     ui.label(RichText::new(line).monospace())
-        .on_hover_text("Script call that drives here.");
+        .on_hover_text("Script call that drives to this place.");
 }

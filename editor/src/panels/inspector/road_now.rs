@@ -44,9 +44,9 @@ fn alley(ui: &mut Ui, alley: &AlleyInspection, actions: &mut Vec<Action>) {
     ui.label(RichText::new(title).strong());
     let rows = [
         ("Inside, along the road", &alley.inside[0]),
-        ("Inside, against the road", &alley.inside[1]),
+        ("Inside, opposite direction", &alley.inside[1]),
         ("Waiting, along the road", &alley.waiting[0]),
-        ("Waiting, against the road", &alley.waiting[1]),
+        ("Waiting, opposite direction", &alley.waiting[1]),
     ];
     for (what, agents) in rows {
         if agents.is_empty() {

@@ -204,7 +204,7 @@ pub(super) fn reason(
         arms.find(|arm| (arm.road, arm.end) == (path.from.road, path.from.end))
     };
     let (Some(own), Some(theirs)) = (arm(path), arm(other)) else {
-        return "by the traffic rules";
+        return "the default priority rules apply";
     };
     if path.turn == Turn::UTurn && other.turn != Turn::UTurn {
         return "it makes a U-turn";

@@ -182,7 +182,7 @@ const ENGINE: [Number; 5] = [
     ),
     number(
         "Shifts up at",
-        "The automatic gearbox shifts up here.",
+        "Engine speed at which the automatic gearbox shifts up.",
         "rpm",
         1.0..=1e5,
         10.0,
@@ -195,7 +195,7 @@ const ENGINE: [Number; 5] = [
     ),
     number(
         "Shifts down at",
-        "The automatic gearbox shifts down here.",
+        "Engine speed at which the automatic gearbox shifts down.",
         "rpm",
         1.0..=1e5,
         10.0,
@@ -392,7 +392,7 @@ const SHAPES: [(WheelShape, &str, &str); 2] = [
     (
         WheelShape::Ray,
         "Rays",
-        "Rays along the springs: cheap, but they do not see loose obstacles.",
+        "Ray casts along the springs: fast, but loose obstacles are ignored.",
     ),
     (
         WheelShape::Sphere,

@@ -13,7 +13,7 @@ const PATIENCE: f64 = 30.0;
 /// Options for the size of the sample.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SampleFlags {
-    /// Run everything again, regardless of the time that takes
+    /// Run everything again, regardless of how long it takes
     #[arg(long)]
     pub(crate) all: bool,
     /// Repeat the draw of an earlier verification [default: drawn by the system, and printed]

@@ -133,7 +133,7 @@ pub const AVOID_STEER: FuzzyController = FuzzyController {
 pub const CONTROLLERS: [&FuzzyController; 4] =
     [&ROUTE_SPEED, &ROUTE_STEER, &AVOID_SPEED, &AVOID_STEER];
 
-/// Returns the fuzzy controller with the given full name.
+/// Returns the fuzzy controller with the given full name; `None` if there is none.
 pub fn controller(name: &str) -> Option<&'static FuzzyController> {
     CONTROLLERS
         .into_iter()

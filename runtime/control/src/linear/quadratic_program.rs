@@ -80,8 +80,8 @@ impl QuadraticProgram {
         Ok(search.point)
     }
 
-    /// The limit that a point violates most. Active limits do not count, because the point violates them only
-    /// by rounding.
+    /// The limit that a point violates most; `None` if it violates none. Active limits do not count, because
+    /// the point violates them only by rounding.
     fn worst(&self, point: &[f64], bounds: &[f64], active: &[usize]) -> Option<usize> {
         let mut worst = None;
         let mut most = TOLERANCE;
@@ -121,8 +121,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Moves to the minimum at which a violated limit is also active, and drops limits whose force would be
-    /// negative there.
+    /// Moves to the minimum at which a violated limit is also active, and drops limits whose multiplier would
+    /// be negative there.
     fn take_up(&mut self, row: usize, bound: f64, left: &mut u32) -> Result<(), NoMinimum> {
         let length = self.program.lengths[row];
         let limit = self.program.rows.row(row);
@@ -166,7 +166,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Solves R r = the first part of a turned normal: how fast the active limits lose their force.
+    /// Solves R r = d, where d is the first part of a normal expressed in the basis. r is the rate at which
+    /// the multipliers of the active limits decrease.
     fn pulls(&self, turned: &[f64]) -> Vec<f64> {
         let mut pulls = turned[..self.active.len()].to_vec();
         for at in (0..pulls.len()).rev() {
@@ -179,8 +180,8 @@ impl<'a> Search<'a> {
         pulls
     }
 
-    /// Length of the step after which the force of an active limit would be negative, and the position of
-    /// that limit; infinite if there is none.
+    /// Step length at which the multiplier of an active limit reaches 0, and the position of that limit;
+    /// infinity and `None` if there is none.
     fn first_to_yield(&self, pulls: &[f64]) -> (f64, Option<usize>) {
         let mut first = (f64::INFINITY, None);
         for (place, (pull, force)) in pulls.iter().zip(&self.forces).enumerate() {

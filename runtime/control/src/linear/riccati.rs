@@ -159,7 +159,7 @@ impl Recursion {
     }
 }
 
-/// Solution of an infinite horizon: one gain for all steps.
+/// Infinite-horizon solution: a single gain for all steps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Regulator {
     /// P: cost of a state.

@@ -82,7 +82,7 @@ fn what_is_known_ahead_counts_alike_in_both() {
             );
         }
     }
-    // Far ahead the infinite horizon replies as a long finite one.
+    // With many known values ahead, the infinite horizon gives the same control as a long finite one.
     let regulator = Regulator::solve(&plant, &cost).unwrap();
     let long = Recursion::solve(&plant, &cost, 200).unwrap().first;
     let short = regulator.gains(&plant, 40);
@@ -132,7 +132,7 @@ fn a_mode_out_of_reach_is_refused() {
     plant.control = Matrix::zeros(2, 2);
     let refused = Regulator::solve(&plant, &cost).unwrap_err();
     assert_eq!(refused, LinearError::NotStabilisable);
-    // One that decays by itself needs no control.
+    // A stable mode needs no control.
     plant.state = Matrix::diagonal(&[0.9, 0.5]);
     assert!(Regulator::solve(&plant, &cost).is_ok());
 }

@@ -336,7 +336,7 @@ fn column(
     fits
 }
 
-/// Signed curvature of an arc through the points, if it is plausible for a road.
+/// Signed curvature of an arc through the points; `None` if it is implausible for a road.
 fn curvature_of(circle: &Primitive, points: &[DVec2], options: &StrokeOptions) -> Option<f64> {
     let Primitive::Circle { centre, radius } = *circle else {
         return None;

@@ -1,4 +1,4 @@
-//! Bus lanes from all their spellings (Key:busway, Key:lanes:psv and Lanes on the OpenStreetMap wiki).
+//! Bus lanes from all tagging schemes (Key:busway, Key:lanes:psv and Lanes on the OpenStreetMap wiki).
 //!
 //! ```text
 //!     lanes:psv = 1, lanes:bus:forward = 1         a number of lanes, at the kerb
@@ -14,21 +14,21 @@ use super::lane_counts::{LaneCounts, count};
 use super::lane_lists::{BUS_KEYS, CAR_KEYS, Direction, first_value, list};
 use roadwright_scenario::{DrivingSide, Lane, LaneSection, LaneType};
 
-/// Report on lists that cannot be assigned to lanes.
+/// Warning about lists that cannot be assigned to lanes.
 const MISFIT: &str =
     "bus lanes (bus:lanes, psv:lanes, access:lanes) that do not match the number of lanes";
-/// Report on tags of two-way roads that leave the direction open.
+/// Warning about tags of two-way roads that leave the direction open.
 const UNDIRECTED: &str = "bus lanes without a direction on two-way roads";
-/// Report on bus lanes that would leave no lane for other traffic.
+/// Warning about bus lanes that would leave no lane for other traffic.
 const TOO_MANY: &str = "bus lanes that would leave no lane for other traffic";
-/// Report on values without a meaning.
+/// Warning about values without a meaning.
 const UNKNOWN: &str = "bus lanes (busway) of an unknown kind";
-/// Report on numbers that contradict lists.
+/// Warning about numbers that contradict lists.
 const CONTRADICTION: &str =
     "numbers of bus lanes that differ from the lanes listed (the list is used)";
-/// Report on closed lanes.
+/// Warning about closed lanes.
 const CLOSED: &str = "lanes closed to cars and buses (imported as lanes for all traffic)";
-/// Report on buses against one-way streets.
+/// Warning about buses against one-way streets.
 const NO_LANE: &str = "buses against one-way streets without a lane of their own (left out)";
 
 /// Bus lanes of a way.
@@ -199,7 +199,7 @@ fn listed(
             }
         })
         .collect();
-    // Without a list that closes the lanes to cars, a street cannot be told from a bus road.
+    // Without a list that closes the lanes to cars, a street cannot be distinguished from a bus road.
     if is_left_open && found.iter().all(|is_bus| *is_bus) {
         notes.push(TOO_MANY);
         found.clear();
@@ -333,7 +333,7 @@ mod tests {
     use super::*;
     use roadwright_scenario::CrossSection;
 
-    /// Returns the ids of the bus lanes of a road, and the reports.
+    /// Returns the ids of the bus lanes of a road, and the warnings.
     fn buses(
         tags: &[(&str, &str)],
         direction: Direction,

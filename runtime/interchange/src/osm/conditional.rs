@@ -12,11 +12,11 @@ use roadwright_scenario::{RestrictionKind, WeekTimes};
 /// Report on conditions such as `wet`, `weight>7.5`, dates, or holidays alone.
 pub(super) const OTHER: &str =
     "turn restrictions with conditions other than days of the week and times (left out)";
-/// Report on holidays that are combined with days and times.
+/// Warning about holidays that are combined with days and times.
 pub(super) const HOLIDAYS: &str = "holidays (PH, SH) in the times of turn restrictions (left out)";
-/// Report on times at which a restriction does not apply.
-pub(super) const EXCEPTIONS: &str =
-    "exceptions at times to turn restrictions (left out; the restriction applies at all times)";
+/// Warning about times at which a restriction does not apply.
+pub(super) const EXCEPTIONS: &str = "exceptions to turn restrictions at certain times (left out; the \
+     restriction applies at all times)";
 
 /// A restriction with its times.
 #[derive(Debug, PartialEq)]

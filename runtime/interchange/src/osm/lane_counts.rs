@@ -25,11 +25,11 @@ pub(super) struct LaneCounts {
     pub(super) middle: usize,
 }
 
-/// Report on numbers that contradict lists.
+/// Warning about numbers that contradict lists.
 pub(super) const CONTRADICTION: &str = "numbers of lanes that differ from the values listed by lane (the better supported one is used)";
-/// Report on centre turn lanes.
+/// Warning about centre turn lanes.
 pub(super) const CENTRE: &str = "centre turn lanes (imported as painted medians)";
-/// Report on centre turn lanes of one-way roads.
+/// Warning about centre turn lanes of one-way roads.
 const CENTRE_OF_ONE_WAY: &str = "centre turn lanes of one-way roads (left out)";
 
 /// Reads a number of lanes from a tag; `None` if it is missing or absurd.

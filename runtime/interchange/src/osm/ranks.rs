@@ -116,7 +116,7 @@ fn major_arms(arms: &[Arm]) -> Option<Vec<RoadId>> {
         .iter()
         .filter(|arm| arm.standing.rank == Some(highest))
         .collect();
-    // A single major arm continues in the one that lies most nearly opposite.
+    // A single major arm continues in the arm that lies most nearly opposite.
     if let [only] = major[..] {
         let others = arms.iter().filter(|arm| arm.road != only.road);
         let bend = |arm: &&Arm| wrap_angle(only.bearing - arm.bearing + PI).abs();

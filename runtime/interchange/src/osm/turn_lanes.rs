@@ -30,7 +30,7 @@ pub(super) struct TurnLanes {
     against: Vec<Turns>,
 }
 
-/// Report on arrows that do not match the lanes.
+/// Warning about arrows that do not match the lanes.
 pub(super) const MISFIT: &str =
     "arrows (turn:lanes) that do not match the number of lanes (assigned from the side that fits)";
 
@@ -235,7 +235,8 @@ mod tests {
         let two_way = CrossSection::driving(2, 1, 3.0);
         let (turn_lanes, wrong) = read_tags(&[("turn:lanes", "left|right")], &two_way);
         assert_eq!((turn_lanes, wrong), (TurnLanes::default(), None));
-        // Cycle lanes have values but are no lanes of the road, and buses may drive against it.
+        // Cycle lanes have values but are no lanes of the road, and buses may use it in the opposite
+        // direction.
         let mut against = CrossSection::driving(2, 1, 3.0);
         against.backward[0].0 = LaneType::Bus;
         let tags = [

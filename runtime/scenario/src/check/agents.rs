@@ -136,7 +136,7 @@ fn journey<'a>(
             return push(Code::ClosedRoad, &places[1], message.into());
         }
         let graph = subjects.graph;
-        // Only at the start of a trip the vehicle stands.
+        // The vehicle is stationary only at the start of a trip.
         let is_at_end = leg == 0 && graph.lanelet(from).length() - s < ROOM_TO_CHANGE;
         let reach = reach
             .entry(class)
@@ -150,7 +150,7 @@ fn journey<'a>(
              its lane that it cannot change lanes; move the start back";
             return push(Code::UnreachableDestination, &places[0], message.into());
         }
-        // On the starting lane itself a destination behind the start needs a route that leads back.
+        // A destination behind the start on the same lane needs a route that leads back to it.
         if !leads || (from == to && to_s < s && !reach.leads_round(from)) {
             let message = "no route leads there from the stop before; check one-way streets, turn \
                            restrictions, bus lanes and roads that are closed to through traffic";
@@ -181,7 +181,7 @@ fn lanelet_of(
     })
 }
 
-/// Finds agents that start inside an obstacle, a tree or each other.
+/// Finds agents that start inside an obstacle, a tree or another agent.
 fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
     let started = bodies(scenario);
@@ -299,7 +299,7 @@ impl Beside {
 /// Numbers of the grid items that a body may touch, ascending. No item may extend farther than `reach`.
 fn near(grid: &GridIndex, body: &OrientedBox, reach: f64) -> Vec<usize> {
     let mut numbers = Vec::new();
-    // A little more, so that rounding leaves nothing out.
+    // Enlarged slightly, so that rounding errors leave nothing out.
     let reach = body.radius() + reach + 0.1;
     grid.for_each_within(body.centre, reach, |number, _| {
         numbers.push(number as usize)

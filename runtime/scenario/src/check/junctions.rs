@@ -143,7 +143,7 @@ fn stages_of_roads_gone(scenario: &Scenario, at: At<'_>, findings: &mut Vec<Find
     for (number, stage) in (1..).zip(stages) {
         let movements = stage.green.iter().chain(&stage.permitted);
         let roads: BTreeSet<RoadId> = movements.map(|movement| movement.road).collect();
-        // At any junction, because several may share one plan.
+        // Checked at every junction, because several may share one plan.
         for road in roads
             .into_iter()
             .filter(|&road| scenario.network().road(road).is_none())

@@ -141,7 +141,7 @@ fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
     (centre, radius)
 }
 
-/// Overlap of outlines below which they count as touching only, m.
+/// Overlap of two outlines, m, below which they only count as touching.
 pub(super) const TOUCHING: f64 = 2e-3;
 /// Like `TOUCHING`, but for two fixed obstacles: outlines of houses are only accurate to a decimetre or two,
 /// and fixed obstacles do not move.

@@ -78,7 +78,8 @@ fn mend(text: &str) -> Result<(String, Vec<TextError>), TextError> {
     let mut lines: Vec<&str> = text.lines().collect();
     let mut broken = Vec::new();
     let mut mended = text.to_owned();
-    // Cutting a file off may leave half a line, so there is one round more than lines may be left out.
+    // A file that was cut off may end in half a line, so there is one more round than the maximum number of
+    // omitted lines.
     for _ in 0..=MOST_LINES {
         let error = match serde_json::from_str::<Value>(&mended) {
             Ok(_) => return Ok((mended, broken)),

@@ -364,7 +364,7 @@ fn windows(
     for stage in 0..programme.stages.len() {
         let whole = programme.duration(stage);
         if has_green(stage) {
-            // A path that keeps its green sees nothing of the change.
+            // A change of stage does not affect paths that keep their green.
             let length = if keeps_green(stage, programme.next(stage)) {
                 whole
             } else {

@@ -57,7 +57,7 @@ impl Writer {
             self.out.extend(b": ");
             self.compact(&value);
         }
-        // An empty section is left out, key and all: it reads back as empty.
+        // An empty section is left out together with its key, and reads back as empty.
         if !first {
             self.out.extend(b"\n  }");
         }
@@ -80,7 +80,7 @@ impl Writer {
 
     /// Writes a map key; numbers become strings.
     fn compact_key(&mut self, id: &impl Serialize) {
-        // JSON has only texts as keys; ids are numbers.
+        // JSON keys are always strings, but ids are numbers.
         let value = serde_json::to_value(id).expect("ids are plain data");
         match value {
             serde_json::Value::String(text) => self.compact(&text),

@@ -84,7 +84,8 @@ pub struct Arm<'a> {
     pub road: &'a Road,
     /// The reference line from the node outward.
     pub outward: ReferenceLine,
-    /// The half-widths, if they are constant along the road; cached because corners query them often.
+    /// The half-widths if they are constant along the road, otherwise `None`; cached because corners query
+    /// them often.
     constant: Option<(f64, f64)>,
     far_end: FarEnd,
 }
@@ -320,7 +321,7 @@ impl<'a> Arm<'a> {
         let section = self.road.section_at(inside);
         let bands = self.road.lane_bands(section, s);
         // Vehicles that enter the junction at the road's end drive towards growing s, and at the road's start
-        // towards s = 0; leaving vehicles drive the other direction.
+        // towards s = 0; leaving vehicles drive in the other direction.
         let toward_growing_s = (self.end == RoadEnd::End) == entering;
         let mut lanes: Vec<_> = section
             .lanes

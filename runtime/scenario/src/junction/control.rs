@@ -51,7 +51,7 @@ struct Approach {
     leaves: bool,
 }
 
-/// Decisions of the user about the control.
+/// Control settings made by the user.
 pub(super) struct Decided<'a> {
     pub(super) control: Option<Control>,
     /// The major roads; if empty, they are derived from the ranks of the roads.
@@ -183,7 +183,7 @@ fn majors(approaches: &[Approach]) -> Vec<bool> {
         .collect()
 }
 
-/// Finds the two arms that continue each other best, if there are any.
+/// Finds the two arms that continue each other best; `None` if there are none.
 fn best_pair(approaches: &[Approach]) -> Option<(usize, usize)> {
     let n = approaches.len();
     let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));

@@ -324,7 +324,7 @@ fn between(arm: &Arm<'_>, next: &Arm<'_>, side: DrivingSide, radius: Radius) -> 
     let Some(meeting) = edges_meet(arm, next, Pair::both(0.0)) else {
         return shared_stretch(arm, next);
     };
-    // Nearly in line and of different widths, edges meet far out or behind the node.
+    // If arms are nearly in line and of different widths, their edges meet far out or behind the node.
     if (angle - PI).abs() < GENTLE && !meeting.is_exact {
         return taper(arm, next, angle);
     }

@@ -40,7 +40,7 @@ const GAP: f64 = 1.0;
 const ARM_SHARE: f64 = 0.42;
 /// Smallest width of a median that serves as a refuge island, m.
 const LEAST_ISLAND: f64 = 1.5;
-/// Clearance beside a body that counts as driven over, m.
+/// Lateral margin added to a body to determine what it covers, m.
 const BESIDE: f64 = 0.3;
 /// Distance between sampled poses of a body, m.
 const STEP: f64 = 0.25;

@@ -54,7 +54,7 @@ pub(super) fn connecting_bend(
     let chord = local.length();
     let smooth = ReferenceLine::join(start, end)
         .ok()
-        // A longer one makes a loop before it gets there.
+        // A longer curve would contain a loop.
         .filter(|line| meets(line, end) && line.length() < 3.0 * chord);
     smooth.or_else(|| cubic(start, end).filter(|line| meets(line, end)))
 }

@@ -46,8 +46,8 @@ pub struct Gore {
     pub right: Vec<DVec2>,
 }
 
-/// Returns the pairs of lanes that continue each other, by arm, if the arms form a direct junction: at least
-/// three arms, each one-way, and every lane has exactly one continuation.
+/// Returns the pairs of lanes that continue each other, by arm; `None` unless the arms form a direct
+/// junction: at least three arms, each one-way, and every lane has exactly one continuation.
 pub(super) fn pairs(arms: &[Arm<'_>], side: DrivingSide) -> Option<Vec<[(usize, ArmLane); 2]>> {
     if arms.len() < 3 {
         return None;

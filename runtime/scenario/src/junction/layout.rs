@@ -102,7 +102,7 @@ impl Layout {
         Some((trim.start, road.length() - trim.end))
     }
 
-    /// Returns the junction that a node is part of.
+    /// Returns the junction that a node is part of; `None` if there is no such node.
     pub fn junction_at(&self, node: NodeId) -> Option<&Arc<Junction>> {
         self.junctions.get(*self.junction_of.get(&node)?)
     }
@@ -446,7 +446,8 @@ impl<'a> Planner<'a> {
     /// junctions are known.
     fn finish(mut self, kept: Option<Kept<'_>>) -> Layout {
         let roots: Vec<NodeId> = self.clusters.open().collect();
-        // Each junction follows from the network and the clusters alone, so threads change nothing.
+        // Each junction depends only on the network and the clusters, so the number of threads does not
+        // matter.
         let build = |&root: &NodeId| self.build(root);
         let mut junctions = map_on_all_threads(&roots, FEW_JUNCTIONS, build);
         for arm in junctions.iter().flat_map(|junction| &junction.arms) {

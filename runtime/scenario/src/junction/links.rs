@@ -313,8 +313,9 @@ fn lanes_for(
     lanes.iter().copied().filter(is_chosen).collect()
 }
 
-/// Returns the lanes without arrows from which a turn is made, left to right: the outermost lane for a turn,
-/// all lanes for straight ahead, and a fair share of them if there is no exit ahead.
+/// Returns the lanes from which `turn` is allowed if no lane has arrows, left to right. Straight ahead uses
+/// all lanes, and left and right turns use the outermost lane. If there is no exit ahead, left and right
+/// turns split the lanes between them.
 fn usual_lanes_for(lanes: &[usize], turn: Turn, present: Turns, side: DrivingSide) -> &[usize] {
     let n = lanes.len();
     if n <= 1 {
@@ -323,7 +324,7 @@ fn usual_lanes_for(lanes: &[usize], turn: Turn, present: Turns, side: DrivingSid
     let [left, ahead, right] =
         [Turn::Left, Turn::Straight, Turn::Right].map(|turn| present.contains(turn));
     match turn {
-        // Around an island, the lane nearest to it turns back.
+        // The lane nearest to an island makes the U-turn around it.
         Turn::UTurn if left || ahead || right => match side {
             DrivingSide::Right => &lanes[..1],
             DrivingSide::Left => &lanes[n - 1..],

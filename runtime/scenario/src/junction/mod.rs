@@ -2,8 +2,8 @@
 //!
 //! [`build`] is a pure function from the untrimmed ends of the roads to a [`Junction`], which contains the
 //! trims of the roads, the outline, and a connecting path for every lane link. It uses no earlier result, so
-//! building twice gives the same bits. [`layout`](fn@layout) applies it to a whole network and merges nodes
-//! whose roads would be used up by their junctions.
+//! building twice gives bit-identical results. [`layout`](fn@layout) applies it to a whole network and merges
+//! nodes whose roads would be used up by their junctions.
 //!
 //! | step | file |
 //! | --- | --- |
@@ -365,7 +365,8 @@ fn build_around(site: &Site<'_>, arms: &[Arm<'_>], corners: Vec<Corner>) -> Junc
     }
 }
 
-/// Returns the lane pairs of a direct junction, unless the scenario makes vehicles stop there.
+/// Returns the lane pairs of a direct junction; `None` for other junctions, or if the scenario makes vehicles
+/// stop there.
 fn direct_pairs(
     arms: &[Arm<'_>],
     side: DrivingSide,

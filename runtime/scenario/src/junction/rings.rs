@@ -86,7 +86,7 @@ fn directions(road: &Road, side: DrivingSide) -> [bool; 2] {
     ]
 }
 
-/// Whether two roads are equal with regard to rings: they have the same course and driving directions.
+/// Whether two roads are equivalent for ring detection: same alignment and driving directions.
 pub(super) fn is_driven_alike(a: &Road, b: &Road, side: DrivingSide) -> bool {
     (a.from, a.to) == (b.from, b.to)
         && directions(a, side) == directions(b, side)
@@ -131,10 +131,11 @@ fn innermost(
         .copied()
 }
 
-/// The chain that starts with a road, if it closes at that road.
+/// The chain that starts with a road; `None` if it does not close at that road.
 fn ring_from(first: usize, next: &[Option<usize>]) -> Option<Vec<usize>> {
     let mut ring = vec![first];
-    // A chain that runs into a ring from outside never returns to its own first road, so the limit ends it.
+    // A chain that runs into a ring from outside never returns to its own first road, so the limit on the
+    // number of roads ends the search.
     while ring.len() <= MAX_ROADS {
         let last = *ring.last()?;
         match next[last]? {

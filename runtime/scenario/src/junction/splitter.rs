@@ -90,7 +90,7 @@ pub(super) fn splitters(
 }
 
 /// Frame of an arm with its origin at the cut: x towards the ring, y from the entry to the exit. In left-hand
-/// traffic, the frame is mirrored so that the results are bit for bit the same.
+/// traffic, the frame is mirrored so that the results are bit-identical.
 struct Frame {
     at: Pose,
     road: RoadId,
@@ -351,7 +351,7 @@ impl Limits {
                 }
             }
         }
-        // Rows behind the first one that a vehicle passes over are no part of the island.
+        // Rows behind the first one that a vehicle passes over are not part of the island.
         let reach = |right: f64, left: f64| {
             let column = |y: f64| (cell(y - low).max(0.0) as usize).min(columns - 1);
             let own = &ends[column(right)..=column(left)];

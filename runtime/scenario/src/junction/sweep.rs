@@ -88,7 +88,7 @@ impl Boxes {
         let mut met = known;
         let mut i = 0;
         while let Some(one) = self.all.get(i) {
-            // Most boxes are far apart, so the search skips as many boxes as the missing metres allow.
+            // Most boxes are far apart, so the search skips as many boxes as the distance allows.
             let lacks = (one.centre - one.centre.clamp(other.low, other.high)).length() - reach;
             if lacks >= 0.0 {
                 i += 1 + (lacks / self.most_between) as usize;

@@ -35,7 +35,7 @@ pub struct LaneTurn {
     pub to: RoadLane,
 }
 
-/// Turns that a junction offers or does not offer, regardless of the rules of turning.
+/// Turns that are added to or removed from a junction, regardless of the turning rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TurnRules {
@@ -73,7 +73,7 @@ impl TurnRules {
         self.remove.retain(|other| *other != turn);
     }
 
-    /// Returns the same turns between other lanes. A turn without one of its lanes is dropped.
+    /// Returns the turns with their lanes replaced by `place`. A turn that loses one of its lanes is dropped.
     pub(super) fn moved(&self, place: impl Fn(RoadLane) -> Option<RoadLane>) -> Self {
         let moved = |turns: &[LaneTurn]| {
             let turns = turns.iter().filter_map(|turn| {

@@ -102,7 +102,7 @@ impl LaneGraph {
                 continue;
             }
             let end = |ids: &[LaneletIndex]| ids.first().map(|&end| found[end.index()]);
-            // A connection has one lanelet before it and one behind it.
+            // A connection has one lanelet before it and one after it.
             let (Some(from), Some(to)) = (end(self.predecessors(id)), end(self.successors(id)))
             else {
                 continue;

@@ -24,7 +24,7 @@ fn bend_speeds(line: CentreLine<'_>, limit: f64) -> impl Iterator<Item = f64> {
     curvatures.map(move |curvature| limit.min(bend_speed(curvature)))
 }
 
-/// Mean of these speeds over the travel time, m/s.
+/// Average speed along a line at its bend speeds, m/s: length divided by travel time.
 pub(super) fn free_speed(line: CentreLine<'_>, limit: f64) -> f64 {
     // Each point stands for half of the pieces before and behind it, which are equally long.
     let points = line.count();

@@ -101,7 +101,7 @@ pub struct Lanelet {
     /// Access to its road. A connection has the most open access of all roads at its junction, because
     /// crossing a public street includes being on it for a moment.
     pub road_access: RoadAccess,
-    /// Level. Vehicles on other levels pass above or below.
+    /// Layer of its road. Vehicles on other layers pass above or below.
     pub layer: i8,
     /// Mean width, m.
     pub width: f64,

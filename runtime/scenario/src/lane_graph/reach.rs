@@ -65,7 +65,7 @@ impl LaneGraph {
         all.filter(|&next| next != NO_LANELET)
     }
 
-    /// The lanelets from which a vehicle can come: predecessors, then neighbours.
+    /// The lanelets from which a vehicle can drive onto this one: predecessors, then neighbours.
     fn before(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let before = self.predecessors(id).iter().copied();
         before.chain(self.changing_onto(id))
@@ -198,7 +198,7 @@ impl LaneGraph {
         let mut lanelets: Vec<LaneletIndex> = largest
             .into_iter()
             .map(|n| LaneletIndex::from_index(n.index()))
-            // Without any loop the largest set is a single lanelet, whichever.
+            // Without a loop, the largest set is any single lanelet.
             .filter(|&id| is_open(id))
             .collect();
         lanelets.sort_unstable();

@@ -40,8 +40,8 @@ impl<'a> Reachability<'a> {
     /// Prepares the answers for a graph. O(lanelets).
     pub fn new(graph: &'a LaneGraph, class: VehicleClass) -> Self {
         let main = graph.main_component();
-        // Its road is open to all traffic, so a trip that comes there has not entered restricted roads for good
-        // and may continue as a trip that begins there.
+        // Its road is open to all traffic, so a trip that reaches it is not yet in its arriving part, and may
+        // continue like a trip that begins there.
         let hub = main.first().map(|&lanelet| Hub {
             lanelet,
             reaching: graph.reaching(lanelet, class),
@@ -62,7 +62,7 @@ impl<'a> Reachability<'a> {
             if hub.reaching[from.index()] && hub.reached.holds(to) {
                 return true;
             }
-            // From where the hub leads, a trip goes nowhere that the hub does not lead to.
+            // A lanelet that the hub reaches leads only to lanelets that the hub also reaches.
             if hub.reached.holds_part(from, TripPart::Leaving) && !hub.reached.holds(to) {
                 return false;
             }

@@ -30,7 +30,7 @@ pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
         }
     }
     nodes.extend(bare_nodes(scenario, &roads));
-    // The order keeps every edit valid by itself. An edit that deletes a road is refused while an
+    // In this order, every edit is valid on its own. An edit that deletes a road is refused while an
     // agent stands on it, and one that deletes a node while a road ends there:
     //
     //     agents, flows  ->  rules  ->  roads  ->  nodes

@@ -38,7 +38,7 @@ pub struct RoadStyle {
     pub name: String,
     /// Importance.
     pub class: RoadClass,
-    /// Level. The road passes over or under roads on other levels.
+    /// Layer. The road passes over or under roads on other layers.
     pub layer: i8,
     /// Speed limit, m/s.
     pub speed_limit: f64,
@@ -104,8 +104,8 @@ pub fn road(
     let mut drawing = Drawing::new(scenario);
     let mut cuts = drawing.crossings(line, style.layer);
     cuts.retain(|cut| cut.own_s > MIN_PIECE && cut.own_s < line.length() - MIN_PIECE);
-    // After the crossings, which are searched in the existing network, and before the stops, which leave cuts
-    // beside these nodes to them.
+    // Created after the crossings, which are searched in the existing network, and before the stops, which
+    // use these nodes instead of cutting beside them.
     let start = drawing.end_node(line.start().position, style.layer);
     let end = drawing.end_node(line.end().position, style.layer);
     let stops = drawing.stops(line.length(), start, end, &cuts);

@@ -67,8 +67,8 @@ pub(super) fn replace_lanes(road: &mut Road, from: f64, to: f64, lanes: Vec<Lane
         .splice(place..=place, parts.into_iter().flatten());
 }
 
-/// Returns the stretch of a road from the node at one of its ends up to the given distance, m, if it lies in
-/// one lane section and at least `behind` metres remain beyond it.
+/// Returns the stretch of a road from the node at one of its ends up to the given distance, m; `None` unless
+/// it lies in one lane section and at least `behind` metres remain beyond it.
 pub(super) fn beside_node(
     road: &Road,
     end: RoadEnd,

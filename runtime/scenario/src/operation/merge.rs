@@ -68,7 +68,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Returns the roads at a node if there are exactly two that can be merged.
+    /// Returns the roads at a node; `None` unless there are exactly two that can be merged.
     fn at(network: &RoadNetwork, node: NodeId) -> Option<Self> {
         let ends = network.ends_at(node);
         let &[(first, first_end), (second, second_end)] = ends.as_slice() else {

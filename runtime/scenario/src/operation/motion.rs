@@ -176,7 +176,7 @@ pub fn moved(
             (true, false) => with_end(RoadEnd::Start)?,
             _ => with_end(RoadEnd::End)?,
         };
-        // A bent road changes its length, and places on it keep their share of it.
+        // A bent road changes its length, and places on it keep their relative position.
         lengths.insert(id, (road.length(), line.length()));
         edits.push(Edit::Road(id, Some(Box::new(fitted(road, line)))));
     }

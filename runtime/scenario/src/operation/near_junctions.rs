@@ -122,7 +122,7 @@ impl Near<'_> {
         found.into_iter().map(|(_, other)| other).collect()
     }
 
-    /// Returns the edit that merges junctions, if possible.
+    /// Returns the edit that merges junctions; `None` if that is not possible.
     fn merged(&self, junctions: &BTreeSet<usize>) -> Option<Edit> {
         let mut named: BTreeMap<NodeId, Vec<RoadId>> = BTreeMap::new();
         for (id, road) in self.between(junctions) {

@@ -99,8 +99,8 @@ struct Cut {
 }
 
 impl Site<'_> {
-    /// Returns the edit for a lane that begins and ends at the given distance from the stop lines, m, if that
-    /// fits.
+    /// Returns the edit for a lane that begins and ends at the given distance from the stop lines, m; `None`
+    /// if that does not fit.
     fn lane(&self, beyond: f64) -> Option<Edit> {
         let mut draft = Draft::of(self.scenario);
         let from = self.cut(&mut draft, self.arms.0, beyond)?;
@@ -155,8 +155,8 @@ impl Site<'_> {
         })
     }
 
-    /// Returns the far end of a road if it lies about the given distance beyond the stop line, m, and the
-    /// road continues there.
+    /// Returns the far end of a road; `None` unless it lies about the given distance beyond the stop line, m,
+    /// and the road continues there.
     fn far_end(&self, road: &Road, arm: &ArmEnd, beyond: f64) -> Option<Cut> {
         if road.length() - arm.trim < beyond - SHORTER {
             return None;

@@ -92,8 +92,8 @@ pub fn turn_lanes(scenario: &Scenario, node: NodeId, length: f64) -> Result<Edit
     Ok(Edit::Batch(edits))
 }
 
-/// Returns the stretch for a turn lane on an arm, if there is room and only a single lane leads to the
-/// junction.
+/// Returns the stretch for a turn lane on an arm; `None` unless there is room and only a single lane leads to
+/// the junction.
 fn stretch(road: &Road, arm: &ArmEnd, length: f64, side: DrivingSide) -> Option<Stretch> {
     let reach = arm.trim + SET_BACK + length + TAPER;
     let (from, to) = beside_node(road, arm.end, reach, BEHIND)?;

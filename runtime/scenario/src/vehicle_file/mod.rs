@@ -33,7 +33,7 @@ pub const FORMAT: &str = "roadwright-vehicle";
 pub const VERSION: u32 = 1;
 /// Extension of the names of vehicle files.
 pub const EXTENSION: &str = ".vehicle.json";
-/// Size of the largest vehicle file that is read, bytes. Typical files have two thousand bytes.
+/// Maximum size of a vehicle file, bytes. Typical files have two thousand bytes.
 pub const LARGEST: u64 = roadwright_files::MEBIBYTE;
 
 /// The file from which a vehicle type comes.
@@ -100,7 +100,7 @@ pub struct VehicleFile {
     /// Continuous tracks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracks: Option<Tracks>,
-    /// When it drives beside the lanes.
+    /// Conditions under which it leaves the lanes.
     #[serde(default, skip_serializing_if = "OffRoad::is_default")]
     pub off_road: OffRoad,
     /// Limits of manoeuvres on the proving ground by name, in their units. They override limits that follow

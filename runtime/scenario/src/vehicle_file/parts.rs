@@ -38,7 +38,7 @@ pub struct Body {
     /// Coefficient of friction of the body in contacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub friction: OptionalQuantity<Friction>,
-    /// Softness of the body in contacts: ODE's constraint-force mix.
+    /// Contact softness of the body: constraint force mixing (CFM), as in ODE.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub softness: OptionalQuantity<Share>,
 }
@@ -91,7 +91,7 @@ pub struct Wheels {
     /// the static load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radial_stiffness: OptionalQuantity<TyreRate>,
-    /// Softness of the tyres in contacts: ODE's constraint-force mix.
+    /// Contact softness of the tyres: constraint force mixing (CFM), as in ODE.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub softness: OptionalQuantity<Share>,
     /// Fraction of the impact speed that a wheel keeps when it bounces, for spheres; 0.5 by default.

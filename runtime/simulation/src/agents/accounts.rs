@@ -1,5 +1,6 @@
-//! Statistics of drives that only some fitnesses need: collisions, energy, remaining distance and route
-//! segments. They are kept only while a fitness uses them. `traffic/accounts.rs` updates them in each step.
+//! Optional statistics of drives for fitness functions: collisions, energy, remaining distance and route
+//! segments. They are kept only while a fitness function uses them. `traffic/accounts.rs` updates them in
+//! each step.
 
 use crate::records::{Statistics, are_short_counts};
 use roadwright_agent::Conduct;
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 /// Minimum segment length that is used as a divisor, m.
 const SHORTEST_SEGMENT: f64 = 1.0;
 
-/// Accounts of the driving agents, by id.
+/// Statistics of the driving agents, by id.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Accounts {
     pub(crate) of: BTreeMap<u64, Account>,
@@ -61,7 +62,7 @@ impl Deviation {
     }
 }
 
-/// Account of one agent.
+/// Statistics of one agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Account {
     /// Number of collisions in which it was involved.
@@ -97,8 +98,8 @@ pub(crate) struct Odometer {
 }
 
 impl Accounts {
-    /// Whether the account of an agent is consistent with its current sums `now`, which an invalid save may
-    /// violate.
+    /// Whether the statistics of an agent are consistent with its current sums `now`, which an invalid save
+    /// may violate.
     pub(crate) fn begin_before(&self, id: u64, now: &Statistics) -> bool {
         self.of.get(&id).is_none_or(|account| {
             account.begin.samples <= now.samples
@@ -121,13 +122,13 @@ impl Odometer {
 }
 
 impl Accounts {
-    /// Whether no fitness needs accounts.
+    /// Whether no fitness uses these statistics.
     pub(crate) fn is_empty(&self) -> bool {
         self.of.is_empty() && self.counted == 0
     }
 
-    /// Copies the account of an agent into the inputs of its fitnesses. With `has_arrived`, the current
-    /// segment counts as completed.
+    /// Copies the statistics of an agent into the inputs of its fitness functions. With `has_arrived`, the
+    /// current segment counts as completed.
     pub(crate) fn tell(
         &self,
         id: u64,

@@ -36,7 +36,7 @@ pub(crate) struct FinishedRow {
     pub(crate) started: f64,
     pub(crate) ended: f64,
     pub(crate) distance: f64,
-    /// Scores by its fitnesses; empty if it has not driven.
+    /// Scores by fitness function; empty if it has not driven.
     pub(crate) scores: Vec<Score>,
 }
 
@@ -58,7 +58,7 @@ pub struct Drive<'a> {
     pub ended: f64,
     /// Distance driven, m.
     pub distance: f64,
-    /// Ids of its fitnesses with their scores; empty if it has not driven.
+    /// Ids of its fitness functions with their scores; empty if it has not driven.
     #[serde(serialize_with = "as_map")]
     pub scores: Vec<(&'a str, f64)>,
 }
@@ -71,7 +71,7 @@ fn as_map<S: Serializer>(scores: &[(&str, f64)], serializer: S) -> Result<S::Ok,
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Finished {
     pub(crate) rows: Vec<FinishedRow>,
-    /// Names of stacks and fitnesses, each stored once. The scenario may no longer contain them.
+    /// Names of stacks and fitness functions, each stored once. The scenario may no longer contain them.
     names: Vec<String>,
 }
 
@@ -83,7 +83,7 @@ impl Finished {
             self.names.push(name.into());
             self.names.len() - 1
         });
-        // Names are those of stacks and fitnesses, which never reach 65,535.
+        // Names are those of stacks and fitness functions, which never reach 65,535.
         number.min(usize::from(u16::MAX)) as u16
     }
 

@@ -61,7 +61,7 @@ macro_rules! columns {
             /// Pedals of agents that are driven by pedals; may be shorter than the columns.
             #[serde(skip)]
             pub(crate) pedals: Vec<Option<PedalCommand>>,
-            /// Data for some fitnesses; empty if none needs it.
+            /// Optional statistics for fitness functions; empty if none uses them.
             #[serde(skip)]
             pub(crate) accounts: Accounts,
             /// Incremented when an agent is added, leaves, or changes its modules or level.
@@ -127,8 +127,8 @@ columns! {
     statistics: Statistics => Vec<Statistics>,
 }
 
-// There are many agents and each pays for every byte. A new field has to fit, or to be worth a higher limit.
-// 40 of the bytes are wishes and lateral offsets, which take no memory for agents without any.
+// There are many agents, so every byte counts. A new field has to fit, or has to be worth a higher limit. 40
+// of the bytes are wishes and lateral offsets, which take no memory for agents without any.
 const _: () = assert!(Agents::BYTES <= 336);
 
 impl Agents {
@@ -219,7 +219,7 @@ impl Agents {
         free[first..].sort_unstable();
     }
 
-    /// Records that modules have been notified. Called at a step boundary.
+    /// Marks agents that have left as reported to their modules. Called at a step boundary.
     pub(crate) fn note_told(&mut self) {
         for &index in &self.leaving {
             self.identity[index.index()].phase = Phase::Told;
@@ -299,7 +299,7 @@ impl Agents {
     }
 }
 
-/// Pedals of an agent, if it is driven by pedals. The column may be shorter than others.
+/// Pedals of an agent; `None` if it is not controlled by pedals. The column may be shorter than others.
 #[inline]
 pub(crate) fn pedals_of(pedals: &[Option<PedalCommand>], index: usize) -> Option<PedalCommand> {
     pedals.get(index).copied().flatten()

@@ -242,7 +242,7 @@ impl Room<'_> {
     /// search ends at the first stretch without alleys that is as long as a vehicle. O(lanelets searched).
     fn meets_nobody_beyond(&self, lanelet: LaneletIndex, s: f64, own: &VehicleType) -> bool {
         let from = (lanelet, s);
-        // Each with the length before it that is clear of alleys, m.
+        // Lanelets to search, each with the length before it that is clear of alleys, m.
         let mut ends = vec![(from, 0.0)];
         let mut seen: BTreeMap<LaneletIndex, f64> = BTreeMap::new();
         while let Some(((lanelet, start), clear)) = ends.pop() {

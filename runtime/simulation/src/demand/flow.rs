@@ -158,7 +158,7 @@ impl RunningFlow {
         true
     }
 
-    /// Id of the next agent if it is due at `time`.
+    /// Id of the next agent; `None` if it is not due at `time`.
     pub(crate) fn due(&mut self, time: f64) -> Option<u64> {
         let progress = &mut self.progress;
         if progress.next_time > time || progress.next_time > self.flow.end {

@@ -117,7 +117,7 @@ pub fn random_trips(
     (trips.collect(), population)
 }
 
-/// A random trip with the circumstances of its start.
+/// A drawn trip and the state of its start.
 struct Drawn {
     trip: Trip,
     kinds: (Kind, Kind),

@@ -1,4 +1,4 @@
-//! Level `lane`: a point that follows its lane, for traffic at scale.
+//! Level `lane`: a point that follows its lane, for large amounts of traffic.
 //!
 //! It keeps lanelet, s, t and speed; a pose is computed on demand. Steering is ignored. A lane change is a
 //! smooth profile of t that ends with t = 0 where a connection begins.
@@ -15,7 +15,7 @@ use roadwright_vehicle::{Effort, Grade, at_rest, moving_time};
 use serde::{Deserialize, Serialize};
 
 /// Maximum time for which a command is held, s: less than the reaction time of drivers, and less than 3 m at
-/// 50 km/h. Between commands, a body rolls without access to the ground or its route.
+/// 50 km/h. Between commands, a body is extrapolated without access to the ground or its route.
 const STRIDE: f64 = 0.2;
 /// Duration of a lane change, s, and its minimum length as a multiple of the distance from rear axle to
 /// front. Only lane changes before a junction are shorter.
@@ -34,7 +34,7 @@ pub(crate) struct Lane;
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct LaneState {
     // Single precision saves memory in many thousands of records. It resolves offsets of a micrometre, and
-    // the place where rolling stops is rounded down.
+    // the position at which extrapolation stops is rounded down.
     /// Acceleration in this stride, m/s^2.
     acceleration: f32,
     /// Lateral offset at which the lane change began, m to the left of the new lane.
@@ -43,10 +43,11 @@ pub(crate) struct LaneState {
     done: f32,
     /// Direction during the lane change: metres to the left for each metre along the lane.
     slope: f32,
-    /// Curvature of the lane at the start of this stride, 1/m. It is the same for rolling and for fully
+    /// Curvature of the lane at the start of this stride, 1/m. It is the same for extrapolated and for fully
     /// computed bodies.
     curvature: f32,
-    /// Position on its lanelet up to which the body may roll in this stride, m; 0 if it may not roll.
+    /// Position on the lanelet, m, up to which the body is extrapolated in this stride instead of being
+    /// recomputed; 0 if every step is computed in full.
     rolls_to: f32,
     rolls_on: LaneletIndex,
     /// Whether the slope was too steep for the vehicle to accelerate as its driver wanted in this stride.
@@ -118,7 +119,7 @@ impl Level for Lane {
         let is_even = speed >= STANDING && fastest <= vehicle_type.limits.max_speed;
         let may_roll = position.t == 0.0 && (stands || is_even);
         state.rolls_on = position.lanelet;
-        // Rounded down, because it must not roll over the end.
+        // Rounded down, because it must not be extrapolated beyond the end.
         state.rolls_to = if may_roll {
             (until as f32).next_down()
         } else {
@@ -220,7 +221,8 @@ fn on_slope(grade: &Grade, body: &Body<'_>, dt: f64) -> f64 {
 }
 
 impl LaneState {
-    /// Stops rolling because the place or the roads have changed. The next step computes the body in full.
+    /// Ends the extrapolation because the place or the roads have changed. The next step computes the body in
+    /// full.
     pub(super) fn stop_rolling(&mut self) {
         self.rolls_to = 0.0;
     }
@@ -377,7 +379,7 @@ mod tests {
             let (slow, quick) = (drive(false), drive(true));
             prop_assert_eq!(&slow.0, &quick.0);
             prop_assert_eq!(&slow.1, &quick.1);
-            // A stride that begins well within a lane, far from standstill and top speed, consists of rolling
+            // A stride that begins well within a lane, far from standstill and top speed, is extrapolated
             // except for its first step.
             let is_even = (2.0..13.0).contains(&speed) && s < 190.0;
             prop_assert!(!is_even || quick.2 == Lane::stride(dt) - 1, "{} steps", quick.2);

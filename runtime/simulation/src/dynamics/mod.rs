@@ -82,7 +82,7 @@ pub(crate) struct Body<'a> {
     pub(crate) motion: &'a mut Motion,
     pub(crate) position: &'a mut LanePosition,
     pub(crate) command: &'a Command,
-    /// Pedals, if the vehicle is driven by them. The command is then an estimate of their effect.
+    /// Pedals, if the vehicle is controlled by pedals. The command is then an estimate of their effect.
     pub(crate) pedals: Option<PedalCommand>,
     pub(crate) vehicle_type: &'a VehicleType,
     /// Drive train, if its vehicle file has one.
@@ -190,7 +190,7 @@ pub(crate) struct LevelStep<'a> {
     pub(crate) ground: &'a Ground,
     /// Duration, s.
     pub(crate) dt: f64,
-    /// Minimum rate at which levels with forces are computed, Hz.
+    /// Minimum update rate of the dynamics levels that model forces, Hz.
     pub(crate) physics_rate_hz: f64,
     /// Whether a stride begins, so that the level takes the new command.
     pub(crate) begins: bool,
@@ -204,7 +204,7 @@ pub(crate) trait Level {
     /// States of all agents.
     type States: States<State = Self::State>;
 
-    /// Its name.
+    /// The level that it implements.
     const LEVEL: DynamicsLevel;
     /// Whether a body moved along a lane needs the geometry of the lane.
     const READS_LINES: bool = true;
@@ -220,8 +220,8 @@ pub(crate) trait Level {
     /// Number of steps of `dt` seconds for which the level holds a command.
     fn stride(dt: f64) -> u32;
 
-    /// Moves a body by a step of `dt` seconds within a stride, if nothing but its position and speed changes.
-    /// Returns the distance driven along its lane, m, or `None` if the body was not moved.
+    /// Moves a body by a step of `dt` seconds within a stride by extrapolation, if nothing but its position
+    /// and speed changes. Returns the distance driven along its lane, m, or `None` if the body was not moved.
     #[inline]
     fn roll(
         _state: &Self::State,
@@ -232,8 +232,8 @@ pub(crate) trait Level {
         None
     }
 
-    /// Sets how far a body may roll on its lanelet until its stride ends, m, or 0 if every step has to be
-    /// computed in full. Called after each step that is not rolled.
+    /// Sets how far a body may be extrapolated on its lanelet until its stride ends, m, or 0 if every step
+    /// has to be computed in full. Called after each step that is computed in full.
     #[inline]
     fn let_roll(
         _state: &mut Self::State,
@@ -245,7 +245,7 @@ pub(crate) trait Level {
     }
 
     /// Moves a body by a step, within the limits of its vehicle. Returns the distance along its lane, m, if
-    /// the level follows lanes by itself; `None` if the body is to be projected onto its lane.
+    /// the level follows lanes on its own; `None` if the body is to be projected onto its lane.
     fn advance(state: &mut Self::State, body: Body<'_>, step: LevelStep<'_>) -> Option<f64>;
 
     /// Pose of a body. A level whose bodies follow their lanes computes it, because [`Motion`] does not
@@ -361,7 +361,7 @@ pub(crate) fn room_to_change_lane(level: DynamicsLevel) -> f64 {
 /// Choice of levels for spawned agents.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct LevelChoice {
-    /// Level for all agents, whatever the scenario says.
+    /// Level for all agents, regardless of the scenario.
     pub(crate) forced: Option<DynamicsLevel>,
     /// Level of agents for which the scenario sets none.
     pub(crate) default: DynamicsLevel,
@@ -434,8 +434,8 @@ impl Dynamics {
         of_level!(level, L => L::states_mut(self).grow(agents));
     }
 
-    /// Makes the next step compute all bodies in full, even in the middle of a stride. Called when roads or
-    /// routes have changed.
+    /// Ends the extrapolation: the next step computes all bodies in full, even in the middle of a stride.
+    /// Called when roads or routes have changed.
     pub(crate) fn stop_rolling(&mut self) {
         self.lane.iter_mut().for_each(LaneState::stop_rolling);
     }

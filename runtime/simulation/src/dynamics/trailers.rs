@@ -21,7 +21,7 @@ pub(crate) struct Trailers {
 }
 
 impl Trailers {
-    /// Trailers of an agent, if there are any and they have moved.
+    /// Trailers of an agent; `None` if it has none or they have not moved yet.
     pub(crate) fn of(&self, agent: AgentIndex) -> Option<&[TrailerState]> {
         let states = self.states.get(agent.index())?;
         (!states.is_empty()).then_some(&states[..])

@@ -1,7 +1,7 @@
 //! Edits of the scenario during a run, which are applied at step boundaries.
 //!
 //! An edit is given as two scenarios, before and after. The differences are applied part by part, and
-//! everything else continues bit for bit. The order matters. First, everything that can fail is tried on
+//! everything else continues bit-identically. The order matters. First, everything that can fail is tried on
 //! copies. Then vehicle types and stacks are applied, because deleting them removes agents. Roads follow,
 //! because all places refer to them, then agents, and finally flows.
 
@@ -60,8 +60,8 @@ enum Change {
 }
 
 impl Editing<'_> {
-    /// Applies the changes from `old`, which the world runs, to `new`. The edit waits while vehicles are in a
-    /// junction that it changes. After the wait, the prepared ground is passed in.
+    /// Replaces the running scenario `old` by `new` and applies the differences. The edit waits while
+    /// vehicles are in a junction that it changes. After the wait, the prepared ground is passed in.
     pub(crate) fn apply(
         &mut self,
         old: &Scenario,

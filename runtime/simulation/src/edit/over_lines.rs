@@ -33,7 +33,7 @@ struct Over {
     agent: AgentIndex,
     /// Distance of its front beyond the line, m.
     front: f64,
-    /// Connections under it for which it does not hold a ticket yet.
+    /// Connections that the vehicle covers without holding a ticket for them.
     under: Vec<Under>,
 }
 
@@ -76,7 +76,7 @@ impl Editing<'_> {
         }
     }
 
-    /// The agent's vehicle, if its front is beyond the stop line behind it.
+    /// The agent's vehicle; `None` unless its front is beyond the stop line behind it.
     fn over_line(&self, agent: AgentIndex) -> Option<Over> {
         let position = &self.agents.position[agent.index()];
         if !self.agents.census().drives(agent) || !position.is_on_lane() {
@@ -95,7 +95,7 @@ impl Editing<'_> {
         })
     }
 
-    /// Connections under an agent for which it has no ticket.
+    /// Connections that an agent covers without holding a ticket for them.
     fn under(&self, agent: AgentIndex, is_inside: bool, mut front: f64) -> Vec<Under> {
         let progress = &self.agents.progress[agent.index()];
         let route = self.routes.get(progress.route);

@@ -40,9 +40,9 @@ struct Moves<'a> {
 enum Keeps {
     /// Nothing: it needs a new route.
     Nothing,
-    /// Its route, but not the lane under it, which has moved.
+    /// Its route, but not its current lane, which has moved.
     Route,
-    /// Its route and the lane under it, whose shape is unchanged.
+    /// Its route and its current lane, whose shape is unchanged.
     Line,
 }
 
@@ -400,7 +400,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Reroutes an agent from a lane under it, preferably from the lane that it follows.
+    /// Reroutes an agent from a lane at its position, preferably from the lane that it follows.
     fn start_anew(&mut self, agent: AgentIndex, moves: &Moves<'_>) {
         let index = agent.index();
         let LanePosition { lanelet, s, .. } = self.agents.position[index];

@@ -32,7 +32,7 @@ const SAME_LINE: f64 = 0.1;
 
 /// An edit that waits until junctions are empty.
 pub(crate) struct WaitingEdit {
-    /// Scenario that the world runs.
+    /// Scenario before the edit.
     pub(crate) old: Scenario,
     /// Scenario after the edit.
     pub(crate) new: Scenario,

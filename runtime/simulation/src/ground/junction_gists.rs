@@ -12,7 +12,7 @@ const NO_GROUP: u32 = u32::MAX;
 /// Junctions of the roads; the connections of all junctions are in one list, junction by junction.
 pub(super) struct JunctionGists {
     junctions: Vec<JunctionGist>,
-    /// Facts about each connection, collected when a vehicle first comes there.
+    /// Facts about each connection, collected when a vehicle first approaches it.
     paths: Vec<OnceLock<ConnectionGist>>,
 }
 

@@ -32,7 +32,7 @@ struct Nearness {
     /// Whether a vehicle that drives along the centre line may touch an obstacle: first for cars, then for
     /// any vehicle.
     is_touched: [bool; 2],
-    /// The same for vehicles whose points all stay within [`ASIDE`] of the centre line of the lanelet.
+    /// Like `is_touched`, but for vehicles that stay within [`ASIDE`] of the centre line of the lanelet.
     is_touched_aside: [bool; 2],
     /// Whether a vehicle on it may see an obstacle that obstructs a lane.
     is_seen: bool,
@@ -214,7 +214,7 @@ impl Surroundings<'_> {
         self.graph.indices()
     }
 
-    /// Old results for a lanelet, if neither it nor any body near it has changed.
+    /// Old results for a lanelet; `None` if it or any body near it has changed.
     fn known(&self, id: LaneletIndex) -> Option<(Known<'_>, LaneletIndex)> {
         let known = self.known?;
         let copy = known.copied(id)?;

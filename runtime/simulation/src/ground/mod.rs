@@ -535,7 +535,7 @@ impl Ground {
         self.roads.successor_count(id)
     }
 
-    /// The preceding lanelet, if it is the only one and has several successors.
+    /// The preceding lanelet; `None` unless it is the only one and has several successors.
     #[inline]
     pub(crate) fn fork_before(&self, id: LaneletIndex) -> Option<LaneletIndex> {
         self.roads.fork_before(id)

@@ -502,7 +502,7 @@ impl Obstacles {
         }
     }
 
-    /// Body with the given number, if it is loose.
+    /// Body with the given number; `None` if it is not loose.
     pub(crate) fn loose(&self, number: u32) -> Option<&LooseKind> {
         let stature = self.all.statures.get(number as usize)?;
         let mass = stature.mass?;

@@ -285,7 +285,8 @@ struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// Old facts about a lanelet, if the new one is a copy. Its junction is then unchanged, too.
+    /// Old facts about a lanelet; `None` if the new one is not a copy. The junction of a copy is unchanged,
+    /// too.
     fn gist(&self, id: LaneletIndex) -> Option<OwnGist> {
         let copy = copied(self.copies, id)?;
         let gist = &self.roads.gists[copy.index()];
@@ -647,7 +648,7 @@ impl Roads {
         self.gists[id.index()].successor_count as usize
     }
 
-    /// The preceding lanelet, if it is the only one and has several successors.
+    /// The preceding lanelet; `None` unless it is the only one and has several successors.
     #[inline]
     pub(crate) fn fork_before(&self, id: LaneletIndex) -> Option<LaneletIndex> {
         let fork = self.gists[id.index()].fork;
@@ -859,7 +860,7 @@ impl Roads {
         }
     }
 
-    /// Decides whether a connection is contested. Called when the first vehicle comes to it.
+    /// Decides whether a connection is contested. Called when the first vehicle approaches it.
     #[cold]
     fn decide_contested(&self, gist: &Gist) -> Option<Connection> {
         let Connection { junction, number } = gist.connection;
@@ -947,7 +948,7 @@ impl Roads {
         f64::from(self.law(junction).setback_of_buses(path))
     }
 
-    /// Whether a junction has the same right of way and conflicts as a junction of other roads.
+    /// Whether a junction has the same right of way and conflicts as a junction in another road network.
     pub(crate) fn has_law_of(
         &self,
         junction: JunctionIndex,

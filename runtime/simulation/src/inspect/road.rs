@@ -39,10 +39,11 @@ pub struct RoadInspection {
 pub struct AlleyInspection {
     /// Start and end along the road, m.
     pub span: (f64, f64),
-    /// Agents that have been admitted, along the road and against it. Only one direction has any, unless an
-    /// agent entered without a grant.
+    /// Agents that have been admitted, in the direction of the road and in the opposite direction. Only one
+    /// direction has any, unless an agent entered without a grant.
     pub inside: [Vec<u64>; 2],
-    /// Agents that wait for it at the front of their lane, along the road and against it.
+    /// Agents that wait for it at the front of their lane, in the direction of the road and in the opposite
+    /// direction.
     pub waiting: [Vec<u64>; 2],
 }
 

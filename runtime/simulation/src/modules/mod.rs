@@ -305,7 +305,7 @@ impl Modules {
         self.pools.controller.instances[instance].module()
     }
 
-    /// Fitnesses of an agent.
+    /// Fitness functions of an agent.
     pub(crate) fn fitnesses(&self, modules: Instances) -> &[Module<dyn Fitness>] {
         let instance = modules.of(Slot::Fitness) as usize;
         &self.pools.fitness.instances[instance].modules
@@ -318,7 +318,7 @@ impl Modules {
         modules.any(|module| module.logic.wants_post_encroachment())
     }
 
-    /// Whether any fitness uses the accounts of agents.
+    /// Whether any fitness uses the per-agent statistics of `agents/accounts.rs`.
     pub(crate) fn want_accounts(&self) -> bool {
         let instances = self.pools.fitness.instances.iter();
         let mut modules = instances.flat_map(|instance| &instance.modules);

@@ -176,7 +176,7 @@ impl Modules {
         }
         for who in agents.identity.iter_mut().filter(|who| who.is_known()) {
             who.modules = succession.of_agent(who.stack as usize, who.modules, &self.stacks);
-            // Worlds that were saved before there were planners for open ground do not know theirs.
+            // Worlds saved before open-ground planners existed do not contain their instances.
             let slot = Slot::GroundPlanner;
             if who.modules.of(slot) == Instances::NONE.of(slot)
                 && let Some(stack) = self.stacks.get(who.stack as usize)

@@ -165,8 +165,8 @@ impl View<'_> {
             ..
         } = *self.vehicle_type(agent);
         let own = self.ground.lanelet(position.lanelet);
-        // The same share of the length is the place beside the agent, which is exact enough for gaps of
-        // metres.
+        // The position at the same fraction of the length is beside the agent, which is exact enough for gaps
+        // of metres.
         let s = position.s / own.length() * self.ground.lanelet(target).length();
         let entries = self.index.on_lanelet(target);
         let place = entries.partition_point(|entry| entry.s < s);

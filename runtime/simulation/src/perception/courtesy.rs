@@ -135,7 +135,7 @@ impl View<'_> {
     fn beside(&self, agent: AgentIndex, side: LaneletIndex) -> impl Iterator<Item = Beside> {
         let (s, lanelet) = (self.position(agent).s, self.position(agent).lanelet);
         let entries = self.index.on_lanelet(side);
-        // The same share of the length is the place beside the agent.
+        // The position at the same fraction of the length is beside the agent.
         let scale = self.ground.length(lanelet) / self.ground.length(side);
         let first = entries.partition_point(|entry| entry.s * scale < s);
         let front = s + self.vehicle_type(agent).front;

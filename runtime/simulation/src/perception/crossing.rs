@@ -49,16 +49,16 @@ const ALONG: f64 = 0.6;
 /// Margin along a lane on each side of the agent's path, in addition to half the width of the agent, m.
 const BESIDE: f64 = 1.0;
 
-/// A lane on the path.
+/// Part of the path that crosses or joins one lane.
 #[derive(Debug, Clone, Copy)]
 struct Strip {
-    /// Distances from the front at which the path enters and leaves it, m.
+    /// Distances from the front at which the path enters and leaves the lane, m.
     from: f64,
     to: f64,
     /// Range of positions along the lane that the path covers, m.
     low: f64,
     high: f64,
-    /// Whether the path ends along it.
+    /// Whether the path ends along the lane.
     is_joined: bool,
 }
 
@@ -191,7 +191,7 @@ impl View<'_> {
             false => (strip.low - half, strip.high + half),
         };
         let horizon = HORIZON * graph.lanelet(lanelet).free_speed;
-        // Each lanelet with the distance from its start to the start of the one of the strip, m.
+        // Lanelets, each with the distance from its start to the start of the strip's lanelet, m.
         let mut open = vec![(lanelet, 0.0)];
         let mut seen = vec![lanelet];
         while let Some((id, before)) = open.pop() {

@@ -486,7 +486,7 @@ impl View<'_> {
         let length = self.ground.length(connection);
         let mut nearest = None;
         for &other in self.ground.joining(connection, next) {
-            // Mostly it is empty, which is known without accessing the other connection.
+            // It is usually empty, which can be seen without accessing the other connection.
             let entries = self.index.on_lanelet(other);
             if other == connection || entries.is_empty() {
                 continue;

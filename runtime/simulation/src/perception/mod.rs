@@ -7,7 +7,7 @@
 //! | --- | --- |
 //! | `courtesy.rs` | vehicles that have to change into an agent's lane, for its controller |
 //! | `crossing.rs` | gaps in the traffic of a road that an agent crosses or joins from open ground |
-//! | `drive.rs` | current performance of its vehicle, for a controller that drives by pedals |
+//! | `drive.rs` | current performance of the vehicle, for a controller that drives by pedals |
 //! | `grip_ahead.rs` | bends and stopping distances on slippery ground, for its controller |
 //! | `lane.rs` | the route ahead of an agent on a lane, for its controller |
 //! | `open_ground.rs` | a goal or path off the lanes, for its controller |

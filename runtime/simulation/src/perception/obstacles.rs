@@ -232,7 +232,7 @@ impl View<'_> {
         let reach = front + speed * speed / (2.0 * BRAKING) + STANDSTILL;
         let (s, t) = line.project(point, position.s + front);
         let ahead = s - position.s;
-        // A vehicle beside its path comes back to it.
+        // A vehicle beside its path is expected to return to it.
         let own = position.t * (1.0 - ahead / RETURN).clamp(0.0, 1.0);
         ahead > front - PAST_FRONT
             && ahead < reach

@@ -22,7 +22,7 @@ const NEARER: f64 = 1.0;
 /// Largest distance of a waypoint on a planned path, m. The cost of the search for it grows with its square,
 /// and vehicle speeds are not limited.
 const FARTHEST: f64 = 100.0;
-/// Deviation from a planned path that is always allowed for the straight line to the waypoint, m.
+/// Minimum tolerance, m, by which the straight line to the waypoint may deviate from the planned path.
 const LEAST_ROOM: f64 = 0.1;
 
 /// The largest distance along a path, up to `most` and [`FARTHEST`], at which a straight line from a place to
@@ -41,7 +41,7 @@ fn straight_reach(line: CentreLine<'_>, s: f64, place: DVec2, most: f64, room: f
         let steps = next.floor() as u32;
         let is_near = (1..steps).all(|step| {
             let offset = line.position(s + f64::from(step)) - place;
-            // A vehicle beside its path comes back to it.
+            // A vehicle beside its path is expected to return to it.
             let share = 1.0 - f64::from(step) / next;
             let own = chord.perp_dot(line.position(s) - place).abs() * share;
             chord.perp_dot(offset).abs() <= room + own

@@ -22,7 +22,7 @@ pub enum Party {
 }
 
 impl Party {
-    /// The other agent, if the counterpart is an agent.
+    /// The other agent; `None` if the counterpart is not an agent.
     pub fn agent(self) -> Option<u64> {
         match self {
             Self::Agent(id) => Some(id),

@@ -65,7 +65,7 @@ impl Route {
         ahead.count() as u32
     }
 
-    /// Position of the next goal, m, if it is on lanelet `at`.
+    /// Position of the next goal, m; `None` if it is not on lanelet `at`.
     fn goal_on(&self, at: u32, reached: u32) -> Option<f64> {
         match self.next_goal(reached)? {
             Goal::Lane { s, .. } | Goal::Leave { s, .. } if self.goal_at(reached) == Some(at) => {
@@ -75,8 +75,8 @@ impl Route {
         }
     }
 
-    /// Position on lanelet `at` that is level with the last goal, m, if the goal lies on the lane that is
-    /// reached after `changes` lane changes.
+    /// Position on lanelet `at` that is level with the last goal, m; `None` unless the goal lies on the lane
+    /// that is reached after `changes` lane changes.
     pub(crate) fn goal_beside(
         &self,
         at: u32,
@@ -119,8 +119,8 @@ impl Route {
         ends.fold(f64::INFINITY, f64::min) - s
     }
 
-    /// Returns the route with its last goal moved sideways onto lanelet `at`, if the goal lies on a neighbour
-    /// lane.
+    /// Returns the route with its last goal moved sideways onto lanelet `at`; `None` if the goal is not on a
+    /// neighbour lane.
     pub(crate) fn ending_beside(&self, at: u32, reached: u32, graph: &LaneGraph) -> Option<Self> {
         let changes = self.lane_changes_from(at, graph);
         let s = self.goal_beside(at, changes, reached, graph)?;

@@ -205,7 +205,8 @@ impl Progress {
         }
     }
 
-    /// Enters the next lanelet of the route, if the current one, whose length is given, leads directly to it.
+    /// Moves to the next lanelet of the route if the current one leads directly to it, and returns whether it
+    /// did. `length` is the length of the current lanelet, m.
     #[inline]
     fn enter_next(
         &mut self,
@@ -249,7 +250,7 @@ impl Progress {
                     Some(path) => position.s >= path.line().length() - PATH_END,
                     None => (place - goal).length() < GROUND_GOAL_RADIUS,
                 },
-                // The agent takes the lane in a stage of its own.
+                // The agent joins the lane in a separate stage.
                 Goal::Join { .. } => false,
                 Goal::Lane { s, .. } | Goal::Leave { s, .. } => {
                     let at = route.goal_at(self.reached).unwrap_or(0);

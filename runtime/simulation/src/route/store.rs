@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(routes.get(b).lanelet(2), Some(LaneletIndex::new(3)));
         routes.release(b);
         assert_eq!(routes.count(), 1);
-        // The place is reused.
+        // The free entry is reused.
         assert_eq!(routes.take(route(&[9])), a);
         assert_eq!(routes.get(c).lanelet(1), Some(LaneletIndex::new(2)));
     }

@@ -47,9 +47,9 @@ parts! {
     /// Columns of agents. 2: levels of dynamics. 10: vehicles that follow another at a sign check for
     /// themselves. 18: lateral wishes of behaviours.
     AGENTS "agents" 18;
-    /// Accounts of drives for fitnesses.
+    /// Per-agent statistics for fitness functions.
     ACCOUNTS "accounts" 17;
-    /// Deviations of agents from their paths, kept with accounts.
+    /// Deviations of agents from their paths, kept with these statistics.
     DEVIATIONS "deviations" 1;
     /// Pedals pressed by controllers.
     PEDALS "pedals" 17;
@@ -57,8 +57,8 @@ parts! {
     ROUTES "routes" 17;
     /// States of levels of dynamics. 8: level of rigid bodies. 9: rotating wheels, towed trailers, a level
     /// that slides. 11: lanes can be too steep. 12: spherical wheels. 13: trailers as rigid bodies. 15:
-    /// bodies roll within their strides. 16, 17: state of level `lane` in single precision. 18: fronts lead
-    /// in lane changes.
+    /// bodies are extrapolated within their strides. 16, 17: state of level `lane` in single precision. 18:
+    /// fronts lead in lane changes.
     DYNAMICS "dynamics" 18;
     /// Uncoupled trailers.
     STANDING "standing" 17;

@@ -205,8 +205,8 @@ fn advance_level<L: Level>(
     let Some(helpers) = helpers else {
         return advance_slice::<L>(&scene, 0, columns);
     };
-    // Each slice writes only the rows of its own agents and reads no others, so any number of threads gives
-    // the same bits. `collect` keeps the order of slices.
+    // Each slice writes only the rows of its own agents and reads no others, so the result is bit-identical
+    // for any number of threads. `collect` keeps the order of slices.
     helpers.install(|| {
         let (identity, command, states, motion, position, progress, statistics) = columns;
         identity

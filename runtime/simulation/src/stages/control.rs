@@ -281,8 +281,8 @@ struct Stand {
 }
 
 impl Stand {
-    /// Acceleration that replaces `wanted`, m/s^2, if the vehicle would have to brake hard after driving for
-    /// `period` seconds with `wanted`.
+    /// Acceleration that replaces `wanted`, m/s^2; `None` unless the vehicle would have to brake hard after
+    /// driving for `period` seconds with `wanted`.
     fn held(self, wanted: f64, period: f64) -> Option<f64> {
         let speed = self.speed + wanted * period;
         // During the period it drives at the mean of both speeds. Afterwards v^2 / 2 b must fit into the

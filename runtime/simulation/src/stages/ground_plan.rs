@@ -72,14 +72,14 @@ pub(crate) fn plan_ground(
     rota.update(pool, agents.census);
     given.update_map(plans, &planned, routes, agents.lent());
     let mut without_path = Vec::new();
-    // In the order of ids: the map is shared, and what one plans others see only in later steps.
+    // In the order of ids, because the map is shared. A plan is visible to other agents only in later steps.
     for one in planned {
         let index = one.agent.index();
         let had_path = plans.has_path(one.id);
         let mut planner = given.planner(one, routes, agents.lent());
         planner.is_due = rota.is_due(one.agent, given.clock.step);
         if planner.standing > 0.0 && given.waits_for_gap(one.agent, routes, agents.lent()) {
-            // It is not stuck, so it looks for no manoeuvre.
+            // It is not stuck, so it needs no manoeuvre.
             planner.standing = 0.0;
         }
         let step = plans.plan(&planner, &|| given.steering(one.agent, agents.lent()));
@@ -317,7 +317,7 @@ impl OffRoad<'_> {
         plans.update_map(self.ground, &shown, &planners);
     }
 
-    /// Removes the planned paths of agents that from now on drive straight or are under manual control.
+    /// Removes the planned paths of agents that now drive straight or are under manual control.
     fn end_straight(&self, routes: &mut Routes, agents: &mut GroundColumns<'_>) {
         let straight: Vec<AgentIndex> = agents
             .census

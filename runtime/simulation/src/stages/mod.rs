@@ -14,9 +14,9 @@
 //! | [`aside`] | ground, vehicle types, routes, index, motion, position, progress, wish | aside |
 //! | [`control`], with turns on the spot (`pivot.rs`), then manual control (`hands.rs`) | all that perception reads, modules, hands | command, claim, statistics, pedals |
 //! | [`advance`] | ground, vehicle types, command, pedals, routes, hands | motion, dynamics, position, progress, statistics, identity |
-//! | post-encroachment (`traffic/encroachment.rs`), if a fitness uses it | ground, vehicle types, routes, claims, motion, position, progress | encroachment, statistics |
+//! | post-encroachment (`traffic/encroachment.rs`), if a fitness function uses it | ground, vehicle types, routes, claims, motion, position, progress | encroachment, statistics |
 //! | [`collide`] | ground, vehicle types, routes, identity, motion, dynamics, position, progress | index, neighbours, contacts, statistics |
-//! | accounts (`traffic/accounts.rs`), if a fitness uses them | identity, motion, position, progress, statistics, vehicle types, routes, contacts | accounts |
+//! | accounts (`traffic/accounts.rs`), if a fitness function uses them | identity, motion, position, progress, statistics, vehicle types, routes, contacts | accounts |
 //! | leaving ([`retire`]), from appear, effects and advance | clock, statistics, modules | identity, dynamics, routes, messages, finished agents |
 
 pub(crate) mod advance;

@@ -156,8 +156,8 @@ fn about(pose: Pose) -> Pose {
     }
 }
 
-/// Clothoid between two poses, if it is not sharper than `sharpest`, 1/m. If there is room, it ends with a
-/// straight section in which the vehicle straightens.
+/// Clothoid between two poses; `None` if its curvature would exceed `sharpest`, 1/m. Ends with a straight
+/// section if there is room, so that the vehicle comes out straight.
 fn curve(from: Pose, to: Pose, sharpest: f64) -> Option<ReferenceLine> {
     let mut ends = STRAIGHT_ENDS.into_iter();
     ends.find_map(|end| curve_with_end(from, to, sharpest, end))

@@ -61,7 +61,8 @@ impl Pivot {
 }
 
 impl View<'_> {
-    /// The turn on the spot that an agent's path requires, if its vehicle is capable of it.
+    /// The turn on the spot that an agent's path requires; `None` if it requires none or the vehicle is not
+    /// capable of it.
     #[inline]
     pub(super) fn pivot(&self, agent: AgentIndex, input: &ControllerInput) -> Option<Pivot> {
         let who = &self.agents.identity[agent.index()];

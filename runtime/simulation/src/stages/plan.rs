@@ -180,7 +180,7 @@ fn take_answer(
     let progress = &mut agents.progress[index];
     progress.planned_at = clock.step;
     let route = routes.get(progress.route);
-    // If it is the same run or none, the agent asks less often while it stands.
+    // If the answer is the same sequence or none, the agent asks less often while it stands.
     let is_new =
         |lanelets: &Vec<LaneletIndex>| route.lanelets[from as usize..=to as usize] != lanelets[..];
     let Some(lanelets) = answer.filter(is_new) else {
@@ -229,7 +229,7 @@ impl PlanInputs<'_> {
         changed
     }
 
-    /// Route of an agent without the lane change that it has missed, if no planner is needed: the agent
+    /// Route of an agent without the lane change that it has missed; `None` if a planner is needed. The agent
     /// changes lanes one road later, or ends beside its goal if no vehicle could change in time.
     fn without_change(&self, agent: AgentIndex) -> Option<Route> {
         let progress = &self.agents.progress[agent.index()];
@@ -259,7 +259,7 @@ impl PlanInputs<'_> {
         self.types.get(identity.vehicle_type).class
     }
 
-    /// Reason why an agent needs another route, if it does.
+    /// Reason why an agent needs another route; `None` if it does not.
     #[inline]
     fn trigger(&self, agent: AgentIndex) -> Option<Trigger> {
         let index = agent.index();

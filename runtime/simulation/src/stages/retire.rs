@@ -69,7 +69,7 @@ impl Exit<'_> {
     }
 }
 
-/// Scores of an agent's fitnesses for its drive so far, by fitness id; empty if it has not driven.
+/// Scores of an agent's drive so far, by fitness function; empty if it has not driven.
 pub(crate) fn scores(
     clock: &Clock,
     modules: &Modules,

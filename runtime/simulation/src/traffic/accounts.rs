@@ -1,4 +1,4 @@
-//! Updates the accounts of drives that some fitness functions need (`agents/accounts.rs`).
+//! Updates the per-agent statistics that some fitness functions use (`agents/accounts.rs`).
 
 use crate::agents::{Account, Accounts, Odometer};
 use crate::dynamics::Bodies;
@@ -6,7 +6,7 @@ use crate::records::{AgentIndex, Collision, Progress, Statistics};
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
 
-/// Inputs of the accounts.
+/// Inputs for updating the statistics.
 #[derive(Clone, Copy)]
 pub(crate) struct AccountInputs<'a> {
     pub(crate) bodies: Bodies<'a>,
@@ -19,7 +19,7 @@ pub(crate) struct AccountInputs<'a> {
 }
 
 impl Accounts {
-    /// Updates the accounts at the end of a step.
+    /// Updates the statistics at the end of a step.
     pub(crate) fn watch(&mut self, scene: AccountInputs<'_>) {
         let agents = scene.bodies.agents;
         for agent in agents.driving() {
@@ -33,7 +33,7 @@ impl Accounts {
             );
             deviation.add(scene.dt, position.t, motion.speed.abs());
         }
-        // Each driving agent has an account after the loop, so if there are more accounts than agents, some
+        // Each driving agent has a record after the loop, so if there are more records than agents, some
         // agents have left.
         if self.of.len() > agents.count() {
             self.of.retain(|&id, _| agents.find(id).is_some());

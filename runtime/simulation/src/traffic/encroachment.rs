@@ -36,7 +36,8 @@ const LEAST: f32 = 1e-3;
 /// A conflict, given by its junction and its number there.
 type Place = (JunctionIndex, u32);
 
-/// Times at which vehicles last left each side of each conflict, s. Recorded only if a fitness needs them.
+/// Times at which vehicles last left each side of each conflict, s. Recorded only if a fitness function needs
+/// them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Encroachment {
     left: BTreeMap<Place, [Option<f64>; 2]>,

@@ -99,7 +99,7 @@ impl<'a> Lanes<'a> {
         gap + speed * speed / (2.0 * STOPPING) >= DISTANCE_TO_CHANGE.min(room)
     }
 
-    /// Length that a vehicle takes in a queue, m.
+    /// Queue length taken up by a vehicle, including the gap, m.
     pub(super) fn space(self, agent: AgentIndex) -> f64 {
         space(self.vehicle_type(agent))
     }

@@ -74,7 +74,7 @@ enum State {
     Gone,
 }
 
-/// A neighbour of a body with a lower number.
+/// A pair of nearby bodies, stored with the one that has the lower number.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     other: u32,

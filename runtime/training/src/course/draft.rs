@@ -154,7 +154,7 @@ impl Draft {
         self.sound(course)
     }
 
-    /// Gives vehicles of a type to all agents and flows.
+    /// Sets the vehicle type of all agents and flows.
     pub(super) fn give_vehicle(
         &mut self,
         course: &Course,
@@ -209,7 +209,7 @@ impl Draft {
         self.check(course)
     }
 
-    /// Puts the modules and fitnesses of a setup into all existing stacks.
+    /// Puts the modules and fitness functions of a setup into all existing stacks.
     pub(super) fn dress_stacks(
         &mut self,
         course: &Course,

@@ -4,7 +4,7 @@ use roadwright_scenario::DynamicsLevel;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Interval between checks for the end of a drive in simulated time, s.
+/// Interval between checks for the end of a drive, s of simulated time.
 pub(crate) const LOOK: f64 = 0.1;
 
 /// End conditions of drives on a course. Arriving at the last goal always ends a drive.
@@ -143,7 +143,7 @@ impl Ends {
         self.goal_radius.is_some() || self.roll.is_some() || self.stuck.is_some() || self.contact
     }
 
-    /// Returns how a drive ends at this moment, if it does. Failures are checked in the order of
+    /// Returns how a drive ends at this moment; `None` if it continues. Failures are checked in the order of
     /// [Gerdelan 2011], algorithm 2, so a vehicle has not arrived if it reaches the goal just when its time
     /// runs out.
     pub(crate) fn end_of(&self, moment: &Moment) -> Option<End> {

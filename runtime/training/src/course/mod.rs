@@ -263,7 +263,7 @@ impl Course {
         dressed.collect()
     }
 
-    /// The ground of its runs, if all seeds and setups have the same ground.
+    /// The ground of its runs; `None` if seeds or setups have different grounds.
     pub(crate) fn shared_ground(&self) -> Option<Arc<Ground>> {
         matches!(self.kind, Kind::OldTown).then(old_town::ground)
     }
@@ -319,7 +319,8 @@ impl Course {
         if let Some(vehicle) = &setup.vehicle {
             draft.give_vehicle(self, vehicle)?;
         }
-        // If the setup has no drivers, the scenario keeps its own, with the setup's modules and fitnesses.
+        // If the setup has no drivers, the scenario keeps its own, with the setup's modules and fitness
+        // functions.
         if setup.drivers.is_empty() {
             draft.dress_stacks(self, setup)?;
         } else {

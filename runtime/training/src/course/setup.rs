@@ -5,7 +5,7 @@ use roadwright_scenario::{DynamicsLevel, ModuleSetting, Slot, Stack};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Vehicles, drivers and fitnesses that replace those of a course.
+/// Vehicles, drivers and fitness functions that replace those of a course.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setup {
@@ -40,7 +40,7 @@ impl Setup {
         first.map_or_else(|| course.fitness.into(), |setting| setting.module.clone())
     }
 
-    /// Returns a stack with the modules and fitnesses of this setup.
+    /// Returns a stack with the modules and fitness functions of this setup.
     pub(super) fn dress(&self, course: &Course, stack: &Stack) -> Result<Stack, CourseError> {
         let wrong = |what| CourseError::Setup {
             course: course.name.clone(),

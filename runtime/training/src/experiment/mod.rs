@@ -37,7 +37,7 @@ const GIVE_UP: usize = 30;
 pub struct RunSeries<'a> {
     /// The course.
     pub course: &'a Course,
-    /// Vehicles, drivers and fitnesses.
+    /// Vehicles, drivers and fitness functions.
     pub setup: &'a Setup,
     /// The available modules.
     pub modules: &'a Registry,
@@ -188,7 +188,7 @@ impl RunSeries<'_> {
                 let ours = builds(self.course, self.setup, self.modules, self.first_seed)?;
                 same_modules(&results.head, &ours)?;
             }
-            // Earlier rows pass through the rule again in order, so that the sums have the same bits as
+            // Earlier rows pass through the rule again in order, so that the sums are bit-identical to those
             // without a pause and rows beyond the end are dropped.
             for row in earlier.rows {
                 if self.push(&mut results, &mut fitness, row) {

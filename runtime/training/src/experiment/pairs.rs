@@ -20,7 +20,7 @@ pub struct Incomparable {
 /// that differ only in their stacks are the same course.
 ///
 /// # Errors
-/// If the courses, fitnesses or versions differ, because the comparison would then be meaningless.
+/// If the courses, fitness functions or versions differ, because the comparison would then be meaningless.
 pub fn check_comparable(first: &Head, other: &Head) -> Result<(), Incomparable> {
     let hashes_known = !first.course_hash.is_empty() && !other.course_hash.is_empty();
     let is_same_course = if hashes_known {
@@ -56,8 +56,8 @@ pub fn check_comparable(first: &Head, other: &Head) -> Result<(), Incomparable> 
     Ok(())
 }
 
-/// Returns pairs of fitnesses for the seeds on which both results have a fitness, in the order of the rows of
-/// `other`. Failed rows are left out.
+/// Returns pairs of fitness values for the seeds on which both results have a fitness, in the order of the
+/// rows of `other`. Failed rows are left out.
 ///
 /// # Errors
 /// If the results cannot be compared.

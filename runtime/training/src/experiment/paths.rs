@@ -1,4 +1,4 @@
-//! Paths of the drives in results, obtained by driving again.
+//! Paths of the drives in results, obtained by repeating the runs.
 
 use super::results::Results;
 use crate::course::{Course, CourseError};
@@ -45,7 +45,7 @@ pub struct RunPaths {
 #[derive(Debug, Error)]
 pub enum PathsError {
     /// The course is a user's scenario, which results do not contain.
-    #[error("the results do not contain their scenario {0}, so they cannot be driven again")]
+    #[error("the results do not include the scenario {0}, so their runs cannot be repeated")]
     Own(String),
     /// The course cannot be driven.
     #[error(transparent)]
@@ -56,8 +56,8 @@ pub enum PathsError {
 }
 
 impl RunPaths {
-    /// Drives the first runs of results again, on the threads of the current pool. `note` is called after
-    /// each run and returns whether to continue.
+    /// Repeats the first runs of results, on the threads of the current pool. `note` is called after each run
+    /// and returns whether to continue.
     ///
     /// # Errors
     /// If the course is not built in or simulates its vehicle itself, or if the caller cancelled the drives.

@@ -26,7 +26,7 @@ pub struct Head {
     pub is_own: bool,
     /// Hash of the scenario of the first seed, 16 hexadecimal digits.
     pub scenario_hash: String,
-    /// Vehicles, drivers and fitnesses.
+    /// Vehicles, drivers and fitness functions.
     pub setup: Setup,
     /// External modules with their builds. Built-in modules are identified by the version.
     pub modules: Vec<String>,
@@ -187,7 +187,7 @@ impl Results {
         self.version >= 2
     }
 
-    /// Fitnesses of the rows that succeeded, in the order of seeds.
+    /// Fitness values of the rows that succeeded, in the order of seeds.
     pub fn fitnesses(&self) -> Vec<f64> {
         self.rows.iter().filter_map(|row| row.fitness).collect()
     }
@@ -348,7 +348,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("numbers, texts and lists can be written")
+    serde_json::to_string(value).expect("numbers, strings and lists can be serialized")
 }
 
 /// Returns the hash of rows, 16 hexadecimal digits.

@@ -216,8 +216,9 @@ impl Stop {
         (fitness.count() >= min_runs).then_some(is / at_most)
     }
 
-    /// The reason to stop if the runs so far, in the order of seeds, are enough. `done` includes failed runs.
-    /// They have no fitness and are not observations, but the experiment still ends after its last run.
+    /// The reason to stop; `None` if the runs so far, in the order of seeds, are not enough. `done` includes
+    /// failed runs. They have no fitness and are not observations, but the experiment still ends after its
+    /// last run.
     pub fn verdict(&self, fitness: &Moments, done: u64, level: f64) -> Option<Stopped> {
         if self
             .excess(fitness, level)

@@ -69,7 +69,7 @@ pub struct Summary {
     pub lower_is_better: bool,
     /// Mean fitness of the drives of a run.
     pub fitness: Estimate,
-    /// Mean of the middle half of the fitnesses of runs.
+    /// Mean of the middle half of the fitness values of runs.
     pub interquartile_mean: f64,
     /// Mean time of the drives of a run, s.
     pub time: f64,

@@ -85,8 +85,8 @@ pub trait Breeder: Send + Sync {
     /// Returns the candidates of the next generation. Returns the same candidates until `tell` is called.
     fn ask(&mut self) -> Vec<Candidate>;
 
-    /// Takes the fitnesses of the candidates in order. Each fitness is a mean of scores, and lower is better.
-    /// `None` marks a candidate that could not be judged. It never enters the pool.
+    /// Takes the fitness values of the candidates in order. Each fitness is a mean of scores, and lower is
+    /// better. `None` marks a candidate that could not be judged. It never enters the pool.
     fn tell(&mut self, fitness: &[Option<f64>]);
 
     /// The best individuals so far.
@@ -189,7 +189,7 @@ impl<'a> Nursery<'a> {
 }
 
 /// Returns individuals that are evaluated in addition to the new ones: the individuals of the pool and, in
-/// the first generation, the values before training.
+/// the first generation, the baseline (the values before training).
 pub(super) fn elite(genome: &Genome, plan: &Plan, pool: &Pool, generation: u32) -> Vec<Candidate> {
     if generation == 0 {
         let start = (plan.start == Start::Stack).then(|| Candidate {
@@ -228,7 +228,7 @@ impl Breeder for Nursery<'_> {
     }
 
     fn tell(&mut self, fitness: &[Option<f64>]) {
-        // Asked before the pool changes, because the fitnesses belong to the current candidates.
+        // Asked before the pool changes, because the fitness values belong to the current candidates.
         let (asked, children) = (self.ask(), self.children());
         self.pool.begin_generation(self.plan.elite);
         self.pool.offer_all(asked, fitness);

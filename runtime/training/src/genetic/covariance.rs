@@ -1,8 +1,8 @@
 //! Covariance matrix adaptation [Hansen 2016]: a normal distribution that moves towards the better samples
 //! and learns the directions in which they lie.
 //!
-//! Parameters are the defaults of table 1 of the tutorial, with negative weights for the worse half. All
-//! sums run in a fixed order, so equal samples and ranks give the same bits.
+//! Parameters are the defaults of table 1 of the tutorial, with negative weights for the worse half. All sums
+//! run in a fixed order, so equal samples and ranks give bit-identical results.
 
 use super::symmetric::{Eigen, Matrix};
 use roadwright_geometry::math::{Stream, cos, exp, ln, pow};

@@ -174,7 +174,7 @@ pub struct Experiment {
     /// Whether the best individuals are evaluated again in each generation.
     #[serde(default)]
     pub elite: Elite,
-    /// Ends individuals as soon as they cannot win any more; if absent, all individuals drive all courses.
+    /// Stops evaluating individuals as soon as they cannot win; if absent, all individuals drive all courses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub racing: Option<Racing>,
     /// Lets all individuals drive a few courses, the better ones more, and only the best ones all courses; if
@@ -344,7 +344,7 @@ impl Experiment {
             return Some(("halving", message));
         }
         if self.racing.is_some() && self.halving.is_some() {
-            let message = "expected either racing or halving, because both end individuals early";
+            let message = "expected either racing or halving, because both stop individuals early";
             return Some(("halving", message.into()));
         }
         if !(1..=100_000).contains(&self.runs) {

@@ -207,7 +207,7 @@ impl Genome {
         &self.genes
     }
 
-    /// Returns the values before training.
+    /// Returns the baseline: the values before training.
     pub fn start(&self) -> Chromosome {
         self.genes.iter().map(|gene| gene.start).collect()
     }

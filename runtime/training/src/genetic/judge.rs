@@ -18,7 +18,7 @@ pub struct CandidateRun {
     pub completed: usize,
     /// Hash of the visible state during the run; 0 if nothing is visible.
     pub hash: u64,
-    /// Whether the run was ended early because hardly any vehicle moved.
+    /// Whether the run was stopped early because hardly any vehicle moved.
     pub ended_early: bool,
     /// The run as `bench` reports it; `None` if there is no course.
     pub row: Option<RunRow>,
@@ -42,11 +42,11 @@ pub struct Manners {
 }
 
 impl Manners {
-    /// Ids of the fitnesses that measure this behaviour. They are computed beside the fitness of the
+    /// Ids of the fitness functions that measure this behaviour. They are computed beside the fitness of the
     /// experiment.
     pub(super) const TOLD_BY: [&'static str; 2] = ["contacts", "time_above_limit"];
 
-    /// Adds up the scores of these fitnesses; `None` if a drive lacks any of them.
+    /// Adds up the scores of these fitness functions; `None` if a drive lacks any of them.
     pub(super) fn of(drives: &[DriveRow]) -> Option<Self> {
         let mut all = Self::default();
         for drive in drives {
@@ -93,7 +93,7 @@ impl std::fmt::Display for Manners {
     }
 }
 
-/// Runs candidates. The same genes and course give the same run bit for bit in any thread.
+/// Runs candidates. The same genes and course give a bit-identical run in any thread.
 pub trait Evaluate: Sync {
     /// Drives the course of a seed with the given genes.
     ///
@@ -101,8 +101,8 @@ pub trait Evaluate: Sync {
     /// If a module failed, with a message. Only the candidate is lost, and training continues.
     fn run(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String>;
 
-    /// Drives a course like `run`, but without the shortcuts that make breeding cheaper and less exact. Used
-    /// to evaluate champions.
+    /// Drives a course like `run`, but without the approximations that make breeding cheaper and less exact.
+    /// Used to evaluate champions.
     ///
     /// # Errors
     /// As [`Evaluate::run`].
@@ -115,7 +115,7 @@ pub trait Evaluate: Sync {
         1
     }
 
-    /// Whether a lower fitness is better. If not, scores are fitnesses with the opposite sign.
+    /// Whether a lower fitness is better. If not, scores are fitness values with the opposite sign.
     fn lower_is_better(&self) -> bool {
         true
     }
@@ -139,10 +139,11 @@ pub struct Judgement {
     pub scores: Vec<f64>,
     /// Number of drives in all runs.
     pub drives: usize,
-    /// Whether the candidate was ended early as unfit ([Gerdelan 2011], section 10.6).
+    /// Whether the evaluation was stopped early because the candidate was unfit ([Gerdelan 2011], section
+    /// 10.6).
     #[serde(default)]
     pub ended_early: bool,
-    /// Whether the candidate was ended because it could not win any more.
+    /// Whether the evaluation was stopped because the candidate could not win.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raced_out: bool,
     /// Whether the user has struck the candidate out.
@@ -232,10 +233,11 @@ pub(super) fn drive_on(
     }
 }
 
-/// Drives courses with the given genes in parallel, without shortcuts. Results are in the order of the courses.
+/// Drives all courses with the given genes, in parallel and without racing or halving. Results are in the
+/// order of the courses.
 ///
 /// # Errors
-/// If a run failed, with the first failure in that order.
+/// If a run fails; the error of the first failed course is returned.
 pub fn run_all(
     evaluate: &dyn Evaluate,
     genes: &[f64],

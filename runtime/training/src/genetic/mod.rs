@@ -10,11 +10,11 @@
 //! | `cross_entropy.rs` | the cross-entropy method |
 //! | `cma.rs` | covariance matrix adaptation, a baseline |
 //! | `judge.rs` | candidates drive courses in parallel |
-//! | `racing.rs` | ends individuals as soon as they cannot win |
+//! | `racing.rs` | stops evaluating individuals as soon as they cannot win |
 //! | `halving.rs` | lets better individuals drive more, round by round |
 //! | `experiment.rs` | experiment files |
 //! | `training.rs` | the run manager: generations, champion |
-//! | `verdict.rs` | the champion and the values before training on the test courses |
+//! | `verdict.rs` | the champion and the baseline on the test courses |
 //! | `verify.rs` | verification of a record against its experiment |
 //! | `workers.rs` | the threads of a training run |
 //! | `record.rs` | the checkpoint file |
@@ -23,7 +23,7 @@
 //! | `study.rs` | parameter studies |
 //! | `sum_of_genes.rs` | the controlled benchmark |
 //!
-//! The same experiment and seed give the same pool bit for bit, with any number of threads, even if training
+//! The same experiment and seed give a bit-identical pool, with any number of threads, even if training
 //! is stopped and resumed at any moment. Random numbers come from counter-based streams, runs are combined in
 //! the order of candidates and courses, and the clock is never read.
 

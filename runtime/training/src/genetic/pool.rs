@@ -45,7 +45,7 @@ impl Pool {
         &self.members
     }
 
-    /// The best individual.
+    /// The best individual; `None` if the pool is empty.
     pub fn best(&self) -> Option<&Individual> {
         self.members.first()
     }

@@ -16,8 +16,9 @@ use std::collections::BTreeMap;
 use std::hash::Hasher;
 use thiserror::Error;
 
-/// Time within which an individual has to move, s. [Gerdelan 2011], section 10.6, ends individuals that stand
-/// or only tremble, and section 12.3 counts less than half a metre in 12 s as standing.
+/// Time within which an individual has to move, s. [Gerdelan 2011], section 10.6, stops the evaluation of
+/// individuals that stand or only tremble, and section 12.3 counts less than half a metre in 12 s as
+/// standing.
 const PATIENCE: f64 = 12.0;
 /// Distance that counts as moving, m.
 const SOMEWHERE: f64 = 0.5;
@@ -249,8 +250,8 @@ impl Problem {
         }
     }
 
-    /// Returns a setup with additional fitnesses that measure the behaviour of vehicles. They do not affect
-    /// the drive.
+    /// Returns a setup with additional fitness functions that measure the behaviour of vehicles. They do not
+    /// affect the drive.
     fn watched_setup_of(&self, genes: &[f64]) -> Setup {
         let mut setup = self.setup_of(genes);
         let asked: Vec<String> = setup

@@ -1,9 +1,9 @@
-//! Racing, which ends individuals as soon as they can no longer win.
+//! Racing: individuals are no longer evaluated once they cannot win.
 //!
 //! The individuals from earlier generations, which have to be beaten, drive all courses first. The new ones
 //! follow on the same courses in the same order, a block at a time. A new individual skips the remaining
 //! courses if even the best possible score on each of them would not get it into the pool. Nothing else
-//! changes. The pool is bit for bit the same as without racing, and it does not depend on the number of
+//! changes. The pool is bit-identical to the pool without racing, and it does not depend on the number of
 //! threads.
 //!
 //! With `doubt`, individuals also skip the rest if they were significantly worse, course by course, than the
@@ -65,9 +65,9 @@ impl Racing {
     }
 }
 
-/// Evaluates candidates on courses as [`judge`] does, but ends candidates that cannot get into the pool,
-/// which has `places` places. If there are fewer earlier individuals than places, all candidates drive to the
-/// end.
+/// Evaluates candidates on courses as [`judge`] does, but stops evaluating a candidate as soon as it cannot
+/// enter the pool of `places` individuals. If earlier generations have fewer than `places` individuals, all
+/// candidates drive all courses.
 pub fn race(
     evaluate: &dyn Evaluate,
     candidates: &[Candidate],

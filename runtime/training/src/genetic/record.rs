@@ -43,11 +43,12 @@ pub struct RecordedChampion {
     pub genes: String,
     /// Its values by module and key.
     pub preset: Preset,
-    /// The value of each gene before and after training, described by its terms.
+    /// Value of each gene before and after training, as text: the name of the choice for a gene that selects
+    /// one, otherwise the number.
     pub changes: Vec<(String, String)>,
     /// Score on each test course; `None` if a module failed.
     pub held_out: Vec<Option<f64>>,
-    /// Scores of the values before training on the same courses.
+    /// Scores of the baseline (the values before training) on the same courses.
     pub start: Vec<Option<f64>>,
     /// Behaviour of the champion's vehicles on the test courses. Earlier versions did not write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,8 +56,8 @@ pub struct RecordedChampion {
 }
 
 impl RecordedChampion {
-    /// Creates the champion from a set of genes, its scores on the test courses, and the scores of the values
-    /// before training.
+    /// Creates the champion from a set of genes, its scores on the test courses, and the scores of the
+    /// baseline.
     pub fn new(
         genome: &Genome,
         champion: &[f64],
@@ -77,7 +78,7 @@ impl RecordedChampion {
         }
     }
 
-    /// Number of test courses on which the champion or the values before training failed.
+    /// Number of test courses on which the champion or the baseline failed.
     pub fn failures(&self) -> usize {
         let scores = self.held_out.iter().chain(&self.start);
         scores.filter(|score| score.is_none()).count()
@@ -191,9 +192,9 @@ impl Record {
         self.generations.push(generation.collect());
     }
 
-    /// Strikes out an individual of the last generation, identified by its birth. From now on, it counts as
-    /// unfit, so it is neither kept nor used for breeding. The training no longer follows from its experiment
-    /// alone and can only be resumed from this record. Returns whether there was such an individual.
+    /// Strikes out an individual of the last generation, identified by its birth. It then counts as unfit, so
+    /// it is neither kept nor used for breeding. The training no longer follows from its experiment alone and
+    /// can only be resumed from this record. Returns whether there was such an individual.
     pub fn strike_out(&mut self, birth: (u32, u32)) -> bool {
         let last = self.generations.last_mut().into_iter().flatten();
         let mut own = last.filter(|judged| judged.birth == birth && !judged.judgement.struck_out);

@@ -92,7 +92,7 @@ pub struct StudyResult {
 /// A row of table 10.3: the fittest chromosome of a generation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GenerationRow {
-    /// The generation.
+    /// Number of the generation.
     pub generation: u32,
     /// Its fittest chromosome.
     pub chromosome: String,
@@ -130,7 +130,7 @@ pub fn studies() -> Vec<Study> {
         Study {
             name: "learning-curve",
             of: "figure 10.7",
-            doc: "How fast the defaults learn, to 1000 generations.",
+            doc: "Learning curve of the defaults over 1000 generations.",
             evaluations: 4000,
             lines: vec![with("defaults".into(), &|_| ())],
             compare: compare_learning,
@@ -138,7 +138,7 @@ pub fn studies() -> Vec<Study> {
         Study {
             name: "mutation-probability",
             of: "figure 10.9",
-            doc: "The probability of mutation r, with r = 0 as control.",
+            doc: "The mutation probability r, with r = 0 as control.",
             evaluations: 400,
             lines: [0.0, 0.1, 0.2, 0.4, 0.8].map(of_r).into(),
             compare: compare_probabilities,
@@ -146,7 +146,7 @@ pub fn studies() -> Vec<Study> {
         Study {
             name: "mutation-range",
             of: "figure 10.10",
-            doc: "The range of mutation m.",
+            doc: "The mutation range m.",
             evaluations: 400,
             lines: [1, 2, 3, 4, 5, 6].map(of_m).into(),
             compare: compare_ranges,
@@ -154,7 +154,7 @@ pub fn studies() -> Vec<Study> {
         Study {
             name: "population-size",
             of: "figure 10.11",
-            doc: "The size of generations n, by individuals judged.",
+            doc: "The generation size n, at equal numbers of evaluated individuals.",
             evaluations: 800,
             lines: [4, 10, 50, 100, 200].map(of_n).into(),
             compare: compare_sizes,
@@ -268,7 +268,9 @@ type Curve = Vec<(f64, f64)>;
 fn curve(genome: &Genome, line: &Line, seed: u64, marks: &[usize]) -> Curve {
     let plan = plan(line.method, line.operators, seed);
     let mut breeder: Box<dyn Breeder> = match line.method {
-        Method::CmaEs => Box::new(CmaEs::new(genome, plan).expect("studies have generations of 2")),
+        Method::CmaEs => Box::new(
+            CmaEs::new(genome, plan).expect("a study uses at least two individuals per generation"),
+        ),
         _ => Box::new(Nursery::new(genome, plan)),
     };
     let (mut evaluated, mut best) = (0, f64::NAN);
@@ -339,7 +341,7 @@ fn difference(first: &Statistic, second: &Statistic) -> (f64, f64) {
     )
 }
 
-/// Whether the end of the first line is lower by more than two standard errors.
+/// Whether the last point of the first line is lower by more than two standard errors.
 fn ends_lower(first: &LineResult, second: &LineResult) -> bool {
     let (difference, error) = difference(&first.last, &second.last);
     // Two standard errors of the difference, so that about 1 of 40 such claims is false.
@@ -420,7 +422,7 @@ fn compare_probabilities(lines: &[LineResult]) -> Vec<Statement> {
             ends(lines),
         ),
         statement(
-            "r = 0.2 ends best",
+            "r = 0.2 reaches the best final fitness",
             bred.iter()
                 .filter(others)
                 .all(|line| ends_lower(fifth, line)),
@@ -439,7 +441,7 @@ fn compare_ranges(lines: &[LineResult]) -> Vec<Statement> {
     let slower = |line: &&LineResult| is_faster(&lines[1], line);
     vec![
         statement(
-            "ranges of 1 to 2 are enough: no other range ends lower than m = 2",
+            "ranges of 1 to 2 are enough: no other range reaches a lower final fitness than m = 2",
             !lines.iter().any(|line| ends_lower(line, &lines[1])),
             ends(lines),
         ),
@@ -454,7 +456,7 @@ fn compare_ranges(lines: &[LineResult]) -> Vec<Statement> {
 fn compare_sizes(lines: &[LineResult]) -> Vec<Statement> {
     vec![
         statement(
-            "n = 4 is the fastest for the same number of individuals",
+            "n = 4 learns fastest at an equal number of evaluated individuals",
             lines[1..].iter().all(|line| is_faster(&lines[0], line)),
             averages(lines),
         ),
@@ -484,7 +486,7 @@ fn compare_parents(lines: &[LineResult]) -> Vec<Statement> {
 
 fn compare_guidelines(lines: &[LineResult]) -> Vec<Statement> {
     vec![statement(
-        "n = 4, m = 3 and r = 0.2 are good initial values: none of the others ends lower",
+        "n = 4, m = 3 and r = 0.2 are good initial values: no other setting reaches a lower final fitness",
         !lines[1..].iter().any(|line| ends_lower(line, &lines[0])),
         ends(lines),
     )]

@@ -29,9 +29,9 @@ pub struct GenerationReport {
     pub mean: Option<f64>,
     /// Fitness of the best individual of the pool.
     pub pool_best: Option<f64>,
-    /// Number of individuals that were ended early as unfit.
+    /// Number of individuals whose evaluation was stopped early because they were unfit.
     pub ended_early: usize,
-    /// Number of individuals that were ended because they could not win.
+    /// Number of individuals whose evaluation was stopped because they could not win.
     pub raced_out: usize,
     /// Number of individuals whose modules failed.
     pub failed: usize,
@@ -65,7 +65,7 @@ pub struct Champion {
     pub failed_finalists: Vec<String>,
     /// Its runs on the held-out test courses, in order. Runs in which a module failed are not results.
     pub held_out: Vec<RunOrFailure>,
-    /// Runs of the values before training on the same courses.
+    /// Runs of the baseline (the values before training) on the same courses.
     pub start: Vec<RunOrFailure>,
 }
 
@@ -103,8 +103,8 @@ pub enum TrainingError {
     /// The champion failed on all test courses.
     #[error("the champion fails on all test courses: {0}")]
     Champion(String),
-    /// The values before training cannot be run, but the champion has to be compared with them.
-    #[error("the values before training cannot be run: {0}")]
+    /// The baseline (the values before training) cannot be run, but the champion has to be compared with it.
+    #[error("the baseline (values before training) cannot be run: {0}")]
     Start(String),
 }
 
@@ -143,8 +143,9 @@ impl<'a> Training<'a> {
 
     /// Creates a training run that continues a record.
     ///
-    /// # Errors If the record belongs to another experiment, was made with other builds of modules, or
-    /// contains candidates other than those proposed by the breeder.
+    /// # Errors
+    /// If the record belongs to another experiment, was made with other builds of modules, or contains
+    /// candidates other than those proposed by the breeder.
     pub fn resume(
         experiment: &'a Experiment,
         genome: &'a Genome,
@@ -277,12 +278,11 @@ impl<'a> Training<'a> {
         format!("{:016x}", self.breeder.pool().hash())
     }
 
-    /// Chooses the champion on the validation courses and evaluates it on the test courses. The values before
-    /// training are also a finalist, so that training makes nothing worse except by chance.
+    /// Chooses the champion on the validation courses and evaluates it on the test courses. The baseline (the
+    /// values before training) is also a finalist, so that training makes nothing worse except by chance.
     ///
     /// # Errors
-    /// If no individual could be judged, or if the champion or the values before training fail on all test
-    /// courses.
+    /// If no individual could be judged, or if the champion or the baseline fails on all test courses.
     pub fn champion(&self) -> Result<Champion, TrainingError> {
         let finalists = self.finalists();
         let courses = Seeds::all(self.experiment.seeds.validate);
@@ -299,7 +299,7 @@ impl<'a> Training<'a> {
                 }
             };
             let mean = mean_score(&runs);
-            // On a tie the earlier finalist stays, and the values before training come first.
+            // On a tie the earlier finalist stays, and the baseline comes first.
             if best.is_none_or(|(lowest, _)| mean < lowest) {
                 best = Some((mean, genes));
             }
@@ -322,8 +322,8 @@ impl<'a> Training<'a> {
         })
     }
 
-    /// Returns the candidates for champion: the values before training, and the last leaders of the pool.
-    /// Individuals that the user struck out are not included, even if they were leaders before.
+    /// Returns the candidates for champion: the baseline, and the last leaders of the pool. Individuals that
+    /// the user struck out are not included, even if they were leaders before.
     pub fn finalists(&self) -> Vec<Chromosome> {
         let all = self.record.generations.iter().flatten();
         let struck = all.filter(|judged| judged.judgement.struck_out);
@@ -359,7 +359,8 @@ impl<'a> Training<'a> {
         failed.collect()
     }
 
-    /// Reason for the first failure if the training has only one generation and all its individuals failed.
+    /// Reason for the first failure; `None` unless the training has only one generation and all its
+    /// individuals failed.
     pub fn failed_from_the_start(&self) -> Option<String> {
         let [first] = &self.record.generations[..] else {
             return None;
@@ -380,7 +381,7 @@ impl<'a> Training<'a> {
             ),
             None => all
                 .find_map(|judged| judged.judgement.failure.clone())
-                .unwrap_or_else(|| "all were ended early because they did not move".into()),
+                .unwrap_or_else(|| "all were stopped early because they did not move".into()),
         };
         TrainingError::Nobody(self.reports.len(), why)
     }

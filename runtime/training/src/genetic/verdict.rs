@@ -1,4 +1,4 @@
-//! The champion and the values before training on courses that no individual has driven.
+//! The champion and the baseline (the values before training) on courses that no individual has driven.
 
 use super::genes::Genome;
 use super::judge::{Manners, RunOrFailure};
@@ -15,10 +15,10 @@ pub struct Verdict {
     pub champion: Champion,
     /// Its runs on the test courses, as `bench run` reports them.
     pub held_out: Summary,
-    /// The runs of the values before training on the same courses.
+    /// The runs of the baseline on the same courses.
     pub start: Summary,
-    /// Fitness of the champion minus that of the values before training, course by course. Courses on which
-    /// either failed are left out.
+    /// Fitness of the champion minus that of the baseline, course by course. Courses on which either failed
+    /// are left out.
     pub difference: Estimate,
     /// Behaviour of the champion's vehicles on the test courses, independent of the fitness; `None` if it
     /// could not be observed.
@@ -78,8 +78,7 @@ impl Verdict {
         })
     }
 
-    /// Failed runs on the test courses, first those of the champion and then those of the values before
-    /// training.
+    /// Failed runs on the test courses, first those of the champion and then those of the baseline.
     pub fn failures(&self) -> Vec<&FailedRun> {
         let all = self.held_out.failures.iter().chain(&self.start.failures);
         all.collect()

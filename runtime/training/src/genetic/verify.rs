@@ -72,7 +72,7 @@ impl<'a> Verification<'a> {
             .iter()
             .find(|genes| genome.print(genes) == champion.genes);
         let Some(own) = own else {
-            wrong.push("champion.genes: they are not those of a finalist".into());
+            wrong.push("champion.genes: do not match any finalist".into());
             return wrong;
         };
         let (held_out, start) = (champion.held_out.clone(), champion.start.clone());
@@ -83,7 +83,9 @@ impl<'a> Verification<'a> {
             );
         }
         if ours.changes != champion.changes {
-            wrong.push("champion.changes: they are not those from start to champion".into());
+            wrong.push(
+                "champion.changes: do not match the differences between start and champion".into(),
+            );
         }
         let courses = Seeds::all(self.training.experiment().seeds.test).len();
         for (key, scores) in [("held_out", &champion.held_out), ("start", &champion.start)] {

@@ -16,7 +16,7 @@ pub struct Bootstrap {
 
 impl Bootstrap {
     /// Draws `resamples` samples, each as large as the list of values. Random numbers come from `stream`, so
-    /// the same stream gives the same bits. `None` for fewer than two values or without resamples.
+    /// the same stream gives bit-identical results. `None` for fewer than two values or without resamples.
     pub fn of(
         values: &[f64],
         resamples: usize,

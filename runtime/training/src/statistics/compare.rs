@@ -29,7 +29,7 @@ pub struct Paired {
     pub p: f64,
 }
 
-/// Compares pairs. There must be at least two.
+/// Compares pairs; `None` if there are fewer than two.
 pub fn paired(pairs: &[(f64, f64)], level: f64) -> Option<Paired> {
     let differences: Vec<f64> = pairs.iter().map(|(first, second)| second - first).collect();
     let moments = Moments::of(&differences);

@@ -11,7 +11,7 @@
 //! | [`AsymptoticSequence`] | a mean | at every number of values from the planned one on, monitored or not; many values |
 //! | [`BettingSequence`] | a mean of values in 0 to 1 | at every number of values, monitored or not |
 //!
-//! All methods give the same bits on every machine.
+//! All methods give bit-identical results on every machine.
 
 mod accumulated;
 mod bootstrap;

@@ -73,7 +73,7 @@ pub struct DriveTrain {
 }
 
 impl DriveTrain {
-    /// Creates the drive train of a vehicle file, if the file has all its parts.
+    /// Creates the drive train of a vehicle file; `None` if the file lacks any of its parts.
     pub fn new(file: &VehicleFile) -> Option<Self> {
         let (engine, gearbox) = (file.engine.as_ref()?, file.gearbox.as_ref()?);
         let (brakes, resistance) = (file.brakes.as_ref()?, file.resistance.as_ref()?);

@@ -12,7 +12,7 @@
 //!
 //! Contacts of hulls with obstacles and with each other are solved by [rapier](https://rapier.rs) ([`Yard`]).
 //! It is set up from plain states at each step of the world and keeps no state, so that a restored world
-//! continues bit for bit.
+//! continues bit-identically.
 //!
 //! ```
 //! use roadwright_scenario::VehicleType;

@@ -90,8 +90,8 @@ impl SphereState {
 }
 
 impl Spheres {
-    /// Creates the spheres of a vehicle file, if its wheels are spheres. Removes their weight from the
-    /// springs.
+    /// Creates the spheres of a vehicle file and removes their weight from the springs; `None` if its wheels
+    /// are not spheres.
     pub(super) fn of_file(
         file: &VehicleFile,
         wheels: &mut [Wheel],

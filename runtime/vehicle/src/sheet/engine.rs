@@ -107,7 +107,7 @@ impl Sheet<'_> {
         train.map(DriveTrain::engine_curve).unwrap_or_default()
     }
 
-    /// Forces over speed, if the file has a drive train.
+    /// Forces over speed; `None` if the file has no drive train.
     pub fn traction_curves(&self) -> Option<Traction> {
         self.train.as_ref().map(DriveTrain::traction_curves)
     }

@@ -121,7 +121,7 @@ impl RigidModel {
 }
 
 impl Sheet<'_> {
-    /// Returns the roll curve, if the file has springs.
+    /// Returns the roll curve; `None` if the file has no springs.
     pub fn roll_curve(&self) -> Option<RollCurve> {
         self.rigid.as_ref().map(RigidModel::roll_curve)
     }

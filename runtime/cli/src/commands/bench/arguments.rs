@@ -30,7 +30,8 @@ pub(crate) enum BenchVerb {
     Delay(Delay),
     /// Compare the capacity of a yielding leg and of a roundabout entry with the formulae of the HCM
     Gaps(Gaps),
-    /// Measure path planning on maps of boxes and on changing maps, and compare with figures of 1998
+    /// Measure path planning on maps of boxes and on changing maps, and compare with the published figures of
+    /// 1998
     Planners(Planners),
     /// Drive the experiments with move trees of [Adam 2007] from many starts, and compare with the figures of
     /// the source
@@ -219,7 +220,7 @@ pub(crate) struct OpenGround {
     /// Share of the seeds that has to pass
     #[arg(long, default_value_t = 0.95, value_parser = share, value_name = "SHARE")]
     pub(crate) pass: f64,
-    /// Threads [default: all cores]; results do not depend on it
+    /// Number of threads; does not affect the result [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..), value_name = "N")]
     pub(crate) threads: Option<u16>,
     /// Print one JSON document and nothing else
@@ -264,7 +265,7 @@ pub(crate) struct MoveTrees {
     /// End each search with the first free leaf, which gives the same plans but expands fewer nodes
     #[arg(long)]
     pub(crate) first_leaf: bool,
-    /// Number of threads; does not affect the result [default: one for each processor]
+    /// Number of threads; does not affect the result [default: one per core]
     #[arg(long)]
     pub(crate) threads: Option<u16>,
     /// Print one JSON document and nothing else

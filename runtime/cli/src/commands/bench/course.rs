@@ -102,7 +102,7 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         check_comparable(&other.head, &head).with_context(|| path.display().to_string())?;
     }
     let earlier = match &arguments.out {
-        // An existing file is continued; its rows are not driven again.
+        // An existing file is continued; its rows are not run again.
         Some(path) if path.exists() => Some(read(path)?),
         _ => None,
     };
@@ -139,7 +139,7 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     Ok(Outcome::of(is_whole))
 }
 
-/// Returns a figure that shows the mean fitness over the number of runs.
+/// Returns a figure that shows the mean fitness against the number of runs.
 fn plot(course: &Course, results: &Results, summary: &Summary) -> Figure {
     // A user scenario has a path as its name.
     let name = Path::new(&course.name).file_name().unwrap_or_default();
@@ -350,7 +350,7 @@ pub(super) fn tell_version(results: &Results, path: &Path) {
     }
 }
 
-/// Refuses to compare results with failed runs unless requested.
+/// Returns an error if the results contain failed runs, unless `without_failed` is set.
 pub(super) fn check_failures(
     results: &Results,
     path: &Path,

@@ -65,7 +65,7 @@ pub(crate) struct Run {
     pub(crate) level: f64,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Plot the mean fitness over the number of runs into this folder, as picture and table
+    /// Plot the mean fitness against the number of runs into this folder, as picture and table
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
     /// Write the state of each drive after every 10 m (time and fitness so far) to this table
@@ -164,7 +164,7 @@ pub(crate) struct League {
     /// Number of concurrent runs; does not affect the result [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: Option<u16>,
-    /// Print the table for the documentation
+    /// Print the results as a Markdown table
     #[arg(long, conflicts_with = "json")]
     pub(crate) markdown: bool,
     /// Print one JSON document and nothing else
@@ -186,7 +186,7 @@ pub(crate) struct Reproduce {
     /// Number of runs of each drive; figure 12.5 of the source has 600
     #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u64).range(2..=100_000))]
     pub(crate) runs: u64,
-    /// Number of training seeds of each curve of a study
+    /// Number of training seeds for each curve of a study
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = seeds)]
     pub(crate) seeds: usize,
     /// Level of dynamics of the vehicles in the forest [default: one_track]

@@ -267,7 +267,7 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// The quantile of sorted values for a share. Between two values, it is their mean.
+/// The quantile of sorted values; `None` if there are none. Between two values, it is their mean.
 fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let place = share * last as f64;

@@ -120,7 +120,8 @@ fn accumulated(results: &Results) -> Vec<Accumulated> {
     accumulate(&results.fitnesses())
 }
 
-/// Returns a line of mean values over the number of runs. The first point has no error bar and is left out.
+/// Returns the curve of mean fitness against number of runs. The first point is omitted because it has no
+/// error bar.
 pub(super) fn line_of(label: &str, points: &[Accumulated]) -> Line {
     let point = |at: &Accumulated| Point {
         x: at.runs as f64,

@@ -231,7 +231,7 @@ fn draw_mark(
     Ok(())
 }
 
-/// Extends a range to include marks that lie at most [`FAR`] spans outside it.
+/// Extends a range to include marks that lie outside it by at most [`FAR`] times its width.
 fn with_marks(range: Range<f64>, marks: impl Iterator<Item = f64>) -> Range<f64> {
     let width = range.end - range.start;
     let near = range.start - FAR * width..range.end + FAR * width;

@@ -193,7 +193,7 @@ fn open(
 struct Reported<'a> {
     report: &'a Report,
     junctions: &'a [JunctionFigures],
-    /// CPU times of the stages; `None` unless requested.
+    /// CPU times of the stages; `None` if they are not requested.
     stages: Option<&'a StageTimes>,
 }
 

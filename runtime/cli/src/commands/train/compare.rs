@@ -129,7 +129,7 @@ fn failed_courses(champion: &RecordedChampion) -> usize {
     failed.count()
 }
 
-/// Refuses to compare champions that failed on test courses unless requested.
+/// Returns an error if the champion failed on a test course, unless `without_failed` is set.
 fn check_failures(
     champion: &RecordedChampion,
     path: &Path,

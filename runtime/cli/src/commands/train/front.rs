@@ -202,7 +202,7 @@ fn place(driver: &Standing) -> String {
     }
 }
 
-/// Returns figures that show each of the other objectives over the first one.
+/// Returns figures that show each of the other objectives plotted against the first one.
 fn figures(front: &Front) -> Vec<Figure> {
     let first = &front.objectives[0];
     let others = front.objectives.iter().enumerate().skip(1);

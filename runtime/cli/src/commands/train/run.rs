@@ -78,7 +78,7 @@ fn tell_failures(training: &Training<'_>, champion: &Champion) -> usize {
     let bred = bred.map(|failed| failed.to_string());
     let judged = [
         ("the champion", &champion.held_out),
-        ("the values before training", &champion.start),
+        ("the baseline (values before training)", &champion.start),
     ];
     let judged = judged.into_iter().flat_map(|(who, runs)| {
         let failures = runs.iter().filter_map(|run| run.as_ref().err());

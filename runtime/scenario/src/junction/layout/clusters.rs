@@ -15,7 +15,7 @@ pub(super) struct Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
-    /// The junction of a node, if the junction is kept.
+    /// The junction of a node; `None` if the junction is not kept.
     pub(super) fn of(&self, node: NodeId) -> Option<usize> {
         let junction = self.before.junction_of.get(&node).copied();
         junction.filter(|junction| !self.redone.contains(junction))

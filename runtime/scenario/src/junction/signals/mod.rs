@@ -61,7 +61,7 @@ impl Light {
             return if has_green { Self::Green } else { Self::Red };
         };
         match (has_green, gets_green) {
-            // A path that keeps its green sees nothing of the change.
+            // A change of stage does not affect paths that keep their green.
             (true, true) => Self::Green,
             (true, false) if between == Between::Amber => Self::Amber,
             (false, true) if between == Between::RedAmber => Self::RedAmber,
@@ -113,7 +113,7 @@ pub struct StageTimes {
 pub struct Intergreen {
     /// Amber for the paths that lose green.
     pub amber: f64,
-    /// Time of red for all after that.
+    /// All-red time after amber.
     pub all_red: f64,
     /// Part at the end of the all-red time during which paths that get green show red and amber; at most
     /// `all_red`.
@@ -217,7 +217,7 @@ impl Programme {
             }
             within -= duration;
         }
-        // By rounding, the very end of a cycle is the start of the next.
+        // Because of rounding, the very end of a cycle may count as the start of the next one.
         (0, 0.0)
     }
 }
@@ -245,8 +245,8 @@ impl Signals {
         (signals.greens.len() <= MAX_STAGES).then_some(signals)
     }
 
-    /// Returns the number of stages that the signals of a junction would need, if that exceeds
-    /// [`MAX_STAGES`]; in that case, the junction has no signals. O(paths^2).
+    /// Returns the number of stages that the signals of a junction would need; `None` if it does not exceed
+    /// [`MAX_STAGES`]. A junction with too many stages has no signals. O(paths^2).
     pub fn too_many_stages(junction: &Junction, conflicts: &Conflicts) -> Option<usize> {
         let stages = Self::wanted(junction, conflicts)?.greens.len();
         (stages > MAX_STAGES).then_some(stages)

@@ -150,7 +150,7 @@ impl<'a> Plan<'a> {
         if let [(slant, _)] = stages[..] {
             stages.push((FRAC_PI_2 - slant, vec![false; paths]));
         }
-        // The same order everywhere, so that a street has green at neighbouring junctions at once.
+        // The same order everywhere, so that a street has green at the same time at neighbouring junctions.
         stages.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let (slants, greens): (Vec<f64>, Vec<Vec<bool>>) = stages.into_iter().unzip();
         let intergreens = self.changes(&greens);

@@ -48,8 +48,8 @@ pub(in crate::junction) fn lengthen(
         for (number, times) in programme.stages.iter_mut().enumerate() {
             if stages & (1 << number) != 0 {
                 times.green = times.green.max(needed);
-                // The minimum as well: pedestrians that step on at the start walk for that long, whatever
-                // ends the stage.
+                // The minimum green is lengthened as well, because pedestrians that step on at the start need
+                // that long even if the stage ends early.
                 times.min = times.min.max(needed);
                 times.max = times.max.max(needed);
             }

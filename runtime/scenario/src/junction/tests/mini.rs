@@ -160,7 +160,7 @@ fn the_ring_is_joined_and_left_without_kinks_whatever_the_corners() {
                 continue;
             };
             pushed += usize::from(ring.centre.length() > 1.5);
-            // A turn to the near side cuts a corner, and is as sharp as that.
+            // A turn to the near side cuts the corner and is as sharp as the corner.
             let near = Turn::near(side);
             for path in junction.paths.iter().filter(|path| path.turn != near) {
                 let radius = path.min_radius();

@@ -74,7 +74,7 @@ fn a_gore_reaches_as_far_as_its_arms_change_places() {
     }
     let under = arm(15.0, 200.0, CrossSection::driving(1, 0, 3.5), RIGHT);
     let junction = junction_of(&[aside, under, two_way(180.0)], RIGHT);
-    // It has come out on the other side where its right edge is as far to the left as their left one.
+    // It has fully crossed them where its right edge is as far to the left as their left edge.
     let angle = 15f64.to_radians();
     let out = (10.5 + 1.75 / cos(angle)) / tan(angle);
     for arm in junction.arms.iter().filter(|arm| arm.road != RoadId(3)) {

@@ -49,7 +49,7 @@ struct Arm {
     pavement: f64,
 }
 
-/// Returns the edit that places a roundabout with one lane around a point, on the given level. `radius` is
+/// Returns the edit that places a roundabout with one lane around a point, on the given layer. `radius` is
 /// the radius of the lane's centre line, m, within [`RING_RADIUS`].
 ///
 /// Roads are cut where they cross the circle, and everything inside it is removed as if it were [deleted],
@@ -134,7 +134,7 @@ fn paved(scenario: &Scenario, first: RoadId, width: f64) -> Vec<Edit> {
     with_pavement.collect()
 }
 
-/// The ends of roads on a level that lie on a circle.
+/// The ends of roads on a layer that lie on a circle.
 fn ends_on(scenario: &Scenario, centre: DVec2, radius: f64, layer: i8) -> Vec<(RoadId, RoadEnd)> {
     let roads = scenario
         .network()
@@ -149,7 +149,7 @@ fn ends_on(scenario: &Scenario, centre: DVec2, radius: f64, layer: i8) -> Vec<(R
     on_it.map(|(_, end)| end).collect()
 }
 
-/// The roads on a level that cross a circle, with the distances of the crossings along them.
+/// The roads on a layer that cross a circle, with the distances of the crossings along them.
 fn cut_roads(
     scenario: &Scenario,
     centre: DVec2,

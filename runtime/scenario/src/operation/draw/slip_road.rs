@@ -75,7 +75,7 @@ pub(super) fn drawn(
     (is_any && fits).then(|| draw(scenario, line, style, start, end))
 }
 
-/// The join of an end of a line and a host, if they meet.
+/// The join of an end of a line and a host; `None` if they do not meet.
 fn slip(
     scenario: &Scenario,
     line: &ReferenceLine,

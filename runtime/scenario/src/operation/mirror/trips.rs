@@ -63,7 +63,7 @@ impl Reflection<'_> {
                 Place::lane(at.road, lane.unwrap_or(at.lane), at.s.get())
             }
             Place::Lane(at) => match self.stretched.get(&at.road) {
-                // As when a road is bent by hand: a place keeps its share of the length.
+                // A place keeps its relative position along the road, as when a road is bent by hand.
                 Some((before, now)) => {
                     Place::lane(at.road, at.lane, (at.s * *now / before).clamp(0.0, *now))
                 }
@@ -117,7 +117,7 @@ impl Reflection<'_> {
         };
         let (Some((start, ahead)), Some((goal, arrives))) = (lane_driven(from), lane_driven(to))
         else {
-            // Not a lane, which is reported elsewhere.
+            // The lane does not exist, which is reported elsewhere.
             return true;
         };
         let is_before = if ahead { from.s < to.s } else { from.s > to.s };

@@ -2,7 +2,7 @@
 //!
 //! Unlike bodies of other levels, they all move together, after all other bodies of a step. Nearby obstacles
 //! and vehicles are set up around them ([`surroundings`]), and [`Yard`] simulates them. The stored state is
-//! plain data, so that a restored world continues bit for bit. Bodies are processed in the order of ids,
+//! plain data, so that a restored world continues bit-identically. Bodies are processed in the order of ids,
 //! whatever their indices are.
 
 mod loose;
@@ -130,7 +130,7 @@ pub(crate) struct RigidBodies {
 }
 
 impl RigidBodies {
-    /// Body of an agent, if it has taken at least one step.
+    /// Body of an agent; `None` before its first step.
     pub(crate) fn car(&self, agent: AgentIndex) -> Option<&CarState> {
         self.cars.get(agent.index())?.as_ref()
     }

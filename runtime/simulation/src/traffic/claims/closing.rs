@@ -138,7 +138,8 @@ impl Closing {
             })
     }
 
-    /// The next connection of an agent into a junction from which vehicles are held back, if it is near.
+    /// The next connection of an agent into a junction from which vehicles are held back; `None` if it is not
+    /// near.
     fn junction_to_hold_before(
         &self,
         agent: AgentIndex,

@@ -351,8 +351,8 @@ impl Rings<'_> {
         !alleys.is_empty()
     }
 
-    /// The requests and needs of the heads of a ring, if all of them may enter now and find room when all do
-    /// so.
+    /// The requests and needs of the heads of a ring; `None` unless all of them may enter now and find room
+    /// when all do so.
     fn batch(&self, ring: &[usize], heads: &[Head], situation: &Situation<'_>) -> Option<Batch> {
         let mut batch: Batch = Vec::with_capacity(ring.len());
         for &number in ring {

@@ -17,8 +17,9 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, JunctionIndex};
 
 impl Grants {
-    /// Whether a vehicle that takes `own` metres in a queue can spawn on a lane without taking room that has
-    /// been promised to other vehicles. Vehicles that spawn there in the same step are taken into account.
+    /// Whether a vehicle that takes up `own` metres in a queue can spawn on a lane without taking room that
+    /// has been promised to other vehicles. Vehicles that spawn there in the same step are taken into
+    /// account.
     pub(crate) fn may_appear(
         &self,
         lanes: Lanes<'_>,

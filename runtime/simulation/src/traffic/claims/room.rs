@@ -82,8 +82,8 @@ impl LanesBeyond {
     }
 }
 
-/// The next lane of a route, if a vehicle continues onto it without a request; the current lane ends at
-/// `end`, m. A vehicle that waits for an alley there stands before the alley.
+/// The next lane of a route; `None` unless a vehicle continues onto it without a request. The current lane
+/// ends at `end`, m. A vehicle that waits for an alley there stands before the alley.
 fn next_lane(route: &Route, at: u32, end: f64, ground: &Ground) -> Option<Part> {
     let connection = route.lanelet(at + 1)?;
     // Where roads join without a bend, lanes follow each other directly.

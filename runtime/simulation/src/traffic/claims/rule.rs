@@ -138,7 +138,7 @@ impl EntryRule<'_> {
         situation: &Situation<'_>,
     ) -> Result<(), Refusal> {
         let (room, pending) = (self.room, self.requests.pending());
-        let (last, passed) = needs.split_last().expect("there are needs");
+        let (last, passed) = needs.split_last().expect("the list of needs is not empty");
         // A lane that is only passed becomes free when other vehicles let it, so a vehicle that has waited
         // long for it keeps them from entering it. Whether the exit drains is not up to them.
         let mut passed = passed.iter();

@@ -37,7 +37,7 @@ pub(super) const STANDING: f64 = 0.5;
 /// stop line farther than this.
 pub(super) const FAR: f64 = 15.0;
 
-/// Length that a vehicle of a type takes in a queue, m.
+/// Queue length taken up by one vehicle of this type, including the gap, m.
 pub(crate) fn space(vehicle_type: &VehicleType) -> f64 {
     vehicle_type.whole_length + EXIT_GAP
 }
@@ -161,7 +161,7 @@ impl<'a> Situation<'a> {
         }
     }
 
-    /// Length that a vehicle takes in a queue, m.
+    /// Queue length taken up by a vehicle, including the gap, m.
     pub(super) fn space(&self, agent: AgentIndex) -> f64 {
         space(self.vehicle_type(agent))
     }

@@ -197,7 +197,7 @@ impl Claims {
 }
 
 impl Alleys {
-    /// Where and why an agent waits if an alley stops it.
+    /// Where and why an agent waits; `None` if no alley stops it.
     fn waits_of(&self, agent: AgentIndex, situation: &Situation<'_>) -> Option<Waits> {
         let claim = &situation.agents.claim[agent.index()];
         if situation.ground.alleys().is_empty() || claim.refused != Refusal::Alley {

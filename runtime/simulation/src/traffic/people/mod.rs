@@ -120,7 +120,7 @@ impl People {
         self.last_id == 0 && self.is_over()
     }
 
-    /// Statistics of pedestrians so far, if any have arrived.
+    /// Statistics of pedestrians so far; `None` if none have arrived.
     pub(crate) fn summary(&self) -> Option<PeopleCounts> {
         (self.counts.came > 0).then_some(self.counts)
     }

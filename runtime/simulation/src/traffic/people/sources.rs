@@ -94,7 +94,7 @@ impl People {
         }
     }
 
-    /// Applies the arrival rates of a ground from now on.
+    /// Applies the arrival rates of a ground from the current time.
     pub(crate) fn renew_sources(&mut self, ground: &Ground, rate: f64, clock: &Clock) {
         let mut sources = of(ground, rate, clock.seed, clock.time());
         for source in &mut sources {

@@ -180,7 +180,8 @@ impl People {
         let distance = WALKING_SPEED * clock.dt;
         for stray in &mut self.strays {
             let (here, next) = (stray.place, stray.after(1.0));
-            // A stray in the path of a vehicle already walks on, because standing there would help neither.
+            // A pedestrian that is already in the path of a vehicle keeps walking, because standing there
+            // would help neither.
             stray.waits = boxes
                 .iter()
                 .any(|vehicle| vehicle.reaches(next) && !vehicle.reaches(here));
@@ -199,7 +200,7 @@ impl People {
 /// A vehicle that pedestrians may have to wait for.
 struct Sweep<'a> {
     pose: Pose,
-    /// m/s.
+    /// Speed, m/s.
     speed: f64,
     vehicle_type: &'a VehicleType,
 }

@@ -43,7 +43,7 @@ impl SignalStates {
         (self.states, self.desks) = both.collect();
     }
 
-    /// State of a new group of signals if the previous signals are already closing.
+    /// State of a new group of signals; `None` unless the previous signals are already closing.
     fn closing_before(&self, before: &Ground, after: &Ground, group: usize) -> Option<State> {
         let mut nodes = after
             .signal_group(group)

@@ -131,7 +131,7 @@ impl Desk {
         }
     }
 
-    /// The stage with the longest wait, if it has waited too long.
+    /// The stage with the longest wait; `None` if it has not waited too long.
     pub(super) fn starved(&self, time: f64, longest: impl Fn() -> f64) -> Option<u32> {
         let waits = self.waiting.iter().zip(0u32..);
         let waits = waits.filter_map(|(since, stage)| Some(((*since)?, stage)));

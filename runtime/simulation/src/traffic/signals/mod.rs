@@ -261,7 +261,7 @@ impl State {
         !desk.is_off_clock
     }
 
-    /// The next stage, if the current green should end.
+    /// The next stage; `None` if the current green should continue.
     fn wanted(
         &mut self,
         programme: &Programme,

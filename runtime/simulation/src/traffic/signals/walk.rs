@@ -5,7 +5,7 @@ use crate::ground::Ground;
 use roadwright_scenario::junction::WALK_WINDOW;
 use roadwright_scenario::{JunctionIndex, SignalMode};
 
-/// Signals that let pedestrians walk.
+/// Signal state that lets pedestrians walk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Walk {
     /// Time for which pedestrians have been allowed to walk, s.

@@ -9,7 +9,7 @@
 //! | --- | --- | --- | --- | --- |
 //! | `pendulum` | distance from the mark, m | lean of the pole, rad | - | rate of its fall, rad/s |
 //! | `parking` | left of the bay's line, m | relative to the bay, rad | along the line, m | - |
-//! | `trailer-reverse` | the same of the trailer | of the trailer | of the trailer | hitch angle, rad |
+//! | `trailer-reverse` | as for `parking`, of the trailer | of the trailer | of the trailer | hitch angle, rad |
 //!
 //! Stack, fitness and time step are those of a scenario that contains all objects. A world is created from it
 //! as for any other course, so that errors are reported in the same words.
@@ -50,7 +50,7 @@ trait Manoeuvre {
     /// Advances by one substep, s.
     fn advance(&mut self, command: ControllerOutput, dt: f64);
 
-    /// Returns how the manoeuvre ends, if it does. `is_last` is set after the last step.
+    /// Returns how the manoeuvre ends; `None` if it continues. `is_last` is set after the last step.
     fn end(&self, is_last: bool) -> Option<End>;
 
     /// The vehicle.
@@ -390,7 +390,7 @@ impl ManoeuvreRun {
         }
     }
 
-    /// Report on the drive, scored by the fitnesses of its stack.
+    /// Report on the drive, scored by the fitness functions of its stack.
     fn drive_row(&mut self, id: u64, end: End, stack: &Stack, modules: &Registry) -> DriveRow {
         let (car, sums) = (self.manoeuvre.car(), &self.sums);
         let distance = car.distance;
