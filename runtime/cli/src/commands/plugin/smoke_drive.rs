@@ -570,14 +570,14 @@ mod tests {
         let drive = |id: &str| drive(&builtin_modules(), Slot::Controller, id, 160.0);
         for id in ["idm", "pursuit"] {
             let drive = drive(id).unwrap().drive;
-            assert_eq!(drive.problem(&known, true), None, "{drive:?}");
+            assert_eq!(drive.problem(&known, Task::Steer), None, "{drive:?}");
             // It has met the standing car, and stopped at a normal distance.
             let gap = drive.gap.unwrap();
             assert!((0.5..10.0).contains(&gap), "{drive:?}");
         }
         // Without the gains that streets need, its tables are too gentle for a turn.
         let gentle = drive("fuzzy_driver").unwrap().drive;
-        let problem = gentle.problem(&known, true).unwrap();
+        let problem = gentle.problem(&known, Task::Steer).unwrap();
         assert!(problem.contains("leaves its lane"), "{problem}");
     }
 
@@ -592,13 +592,13 @@ mod tests {
                 0.6
             },
         });
-        let problem = away.problem(&known, true).unwrap();
+        let problem = away.problem(&known, Task::Steer).unwrap();
         assert!(problem.contains("leaves its lane"), "{problem}");
         // The drive is stopped as soon as the car is lost.
         assert!(away.seconds < 30.0, "{away:?}");
 
         let stands = driven(|_| ControllerOutput::default());
-        let problem = stands.problem(&known, true).unwrap();
+        let problem = stands.problem(&known, Task::Steer).unwrap();
         assert!(problem.contains("does not arrive"), "{problem}");
         assert_eq!((stands.gap, stands.collisions), (None, 0));
 
@@ -611,7 +611,7 @@ mod tests {
                 input.waypoint_angle,
             ),
         });
-        let problem = blind.problem(&known, true).unwrap();
+        let problem = blind.problem(&known, Task::Steer).unwrap();
         assert!(problem.contains("it collides"), "{problem}");
         assert_eq!(blind.gap, None, "{blind:?}");
     }
