@@ -75,8 +75,8 @@ impl LaneAccess {
 file_value! {
     /// Access to a road, with the values of OpenStreetMap's `access`.
     ///
-    /// Through traffic uses only roads that are open to all. Other roads are used only by trips that begin or
-    /// end there. The road with the stricter access counts as the inner one. A trip may therefore lead from a
+    /// Through traffic uses only roads that are open to all. Other roads are used only by trips that begin or end
+    /// there. The road with the stricter access counts as the inner one. A trip may therefore lead from a
     /// `private` road over a `destination` street to a public one, and vice versa ([`TripPart`]).
     #[derive(Default)]
     pub enum RoadAccess {
