@@ -204,12 +204,10 @@ impl Resources {
             bind_group_layouts: &[Some(&layout)],
             immediate_size: 0,
         });
-        let pipeline = |entry: &str, instanced: bool| {
-            pipeline(device, &module, &pipeline_layout, format, entry, instanced)
-        };
+        let pipeline = |entry: Entry| pipeline(device, &module, &pipeline_layout, format, entry);
         Self {
-            triangles: pipeline("triangle", false),
-            instances: pipeline("instance", true),
+            triangles: pipeline(Entry::Triangle),
+            instances: pipeline(Entry::Instance),
             view,
             group,
             origins: origin_buffer(device, FIRST_ORIGINS),
@@ -281,13 +279,19 @@ impl Resources {
     }
 }
 
+/// Entry point of the vertex shader.
+#[derive(Clone, Copy)]
+enum Entry {
+    Triangle,
+    Instance,
+}
+
 fn pipeline(
     device: &wgpu::Device,
     module: &wgpu::ShaderModule,
     layout: &wgpu::PipelineLayout,
     format: wgpu::TextureFormat,
-    entry: &str,
-    instanced: bool,
+    entry: Entry,
 ) -> wgpu::RenderPipeline {
     // The five words of a `Vertex` take 20 bytes; below, the six words of an `Instance` take 24.
     let vertex = wgpu::VertexBufferLayout {
@@ -316,9 +320,15 @@ fn pipeline(
         layout: Some(layout),
         vertex: wgpu::VertexState {
             module,
-            entry_point: Some(entry),
+            entry_point: Some(match entry {
+                Entry::Triangle => "triangle",
+                Entry::Instance => "instance",
+            }),
             compilation_options: wgpu::PipelineCompilationOptions::default(),
-            buffers: if instanced { &many } else { &plain },
+            buffers: match entry {
+                Entry::Triangle => &plain,
+                Entry::Instance => &many,
+            },
         },
         primitive: wgpu::PrimitiveState::default(),
         depth_stencil: None,

@@ -226,12 +226,13 @@ fn timed_out(context: &egui::Context, what: &str, actions: &mut Vec<Action>) {
         ));
         ui.add_space(8.0);
         ui.horizontal(|ui| {
-            let decided = |goes_on| Action::Module(ModuleAction::TimedOut { goes_on });
             if widgets::primary(ui, "Stay paused").clicked() {
-                actions.push(decided(false));
+                let pause = ModuleAction::TimedOut { goes_on: false };
+                actions.push(Action::Module(pause));
             }
             if ui.button("Continue anyway").clicked() {
-                actions.push(decided(true));
+                let proceed = ModuleAction::TimedOut { goes_on: true };
+                actions.push(Action::Module(proceed));
             }
         });
     });

@@ -18,13 +18,12 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     let before = ui.data_mut(|data| data.get_temp::<usize>(id));
     ui.data_mut(|data| data.insert_temp(id, done.len()));
     let has_moved = before != Some(done.len());
-    let mut row = |ui: &mut Ui, step: usize, label: &str, is_now: bool, is_done: bool| {
-        let text = format!("{step}  {label}");
-        let text = if is_done {
-            RichText::new(text)
-        } else {
-            RichText::new(text).weak()
-        };
+    let now = done.len();
+    let mut row = |ui: &mut Ui, step: usize, label: &str| {
+        let is_now = step == now;
+        let text = RichText::new(format!("{step}  {label}"));
+        // Undone steps can be redone until the next edit.
+        let text = if step <= now { text } else { text.weak() };
         let response = ui.selectable_label(is_now, text);
         if is_now && has_moved {
             response.scroll_to_me(None);
@@ -33,12 +32,8 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
             actions.push(Action::GoToStep(step));
         }
     };
-    row(ui, 0, "Opened", done.is_empty(), true);
-    for (i, label) in done.iter().enumerate() {
-        row(ui, i + 1, label, i + 1 == done.len(), true);
-    }
-    // Undone steps can be redone until the next edit.
-    for (i, label) in undone.iter().enumerate() {
-        row(ui, done.len() + i + 1, label, false, false);
+    row(ui, 0, "Opened");
+    for (step, label) in (1..).zip(done.iter().chain(&undone)) {
+        row(ui, step, label);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::PanelFrame;
 use super::property::{Choice, Property, Subject, TextProperty};
-use super::widgets::{heading, level_title};
+use super::widgets::heading;
 use super::{groups, kinds};
 use crate::model::{Action, Model};
 use crate::object_menu;
@@ -268,7 +268,7 @@ fn settings(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     };
     Grid::new("settings").num_columns(2).show(ui, |ui| {
         subject.numbers(ui, &SETTINGS);
-        let levels = DynamicsLevel::ALL.map(|level| (level, level_title(level).to_owned()));
+        let levels = DynamicsLevel::ALL.map(|level| (level, level.traits().title.to_owned()));
         subject.choose(ui, &DYNAMICS, &levels);
     });
     egui::CollapsingHeader::new("Grip of the ground").show(ui, |ui| {

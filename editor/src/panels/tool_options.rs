@@ -8,7 +8,7 @@ use crate::tools::{
     new_paint_layer,
 };
 use egui::{DragValue, Slider, Ui};
-use roadwright_scenario::{Edit, LandUse, ObjectId, PaintId, Poly3};
+use roadwright_scenario::{Edit, LandUse, Lane, ObjectId, PaintId, Poly3};
 use roadwright_simulation::PopulateFrom;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
@@ -188,12 +188,14 @@ fn keep_preset(model: &Model, id: roadwright_scenario::RoadId, options: &mut Too
     lanes.sort_by_key(|lane| lane.id.abs());
     // Lanes driven along the road come first, from the middle outwards, then those against it.
     let right_first = side == roadwright_scenario::DrivingSide::Right;
-    let of = |forward: bool| {
+    let (along, against): (Vec<_>, Vec<_>) = lanes
+        .into_iter()
+        .partition(|lane| (lane.id < 0) == right_first);
+    let widths = |lanes: Vec<&Lane>| -> Vec<_> {
+        let lanes = lanes.into_iter();
         lanes
-            .iter()
-            .filter(|lane| ((lane.id < 0) == right_first) == forward)
             .map(|lane| (lane.kind, Poly3::value_in(&lane.width, 0.0)))
-            .collect::<Vec<_>>()
+            .collect()
     };
     let name = if road.name.is_empty() {
         format!("Same as {id}")
@@ -205,8 +207,8 @@ fn keep_preset(model: &Model, id: roadwright_scenario::RoadId, options: &mut Too
         class: road.class,
         speed_limit: road.speed_limit.get(),
         section: roadwright_scenario::CrossSection {
-            forward: of(true),
-            backward: of(false),
+            forward: widths(along),
+            backward: widths(against),
         },
     });
     // The new preset is selected at once.

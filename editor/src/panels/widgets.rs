@@ -4,7 +4,7 @@ use crate::model::Action;
 use crate::theme::Theme;
 use crate::tools::Tone;
 use egui::{DragValue, Response, RichText, Role, Ui, WidgetInfo};
-use roadwright_scenario::{DynamicsLevel, Edit};
+use roadwright_scenario::Edit;
 
 /// A number that can be dragged or typed.
 pub(super) struct Number<'a> {
@@ -132,34 +132,29 @@ pub(super) fn choice<T: PartialEq + Clone>(
     chosen.filter(|new| new != value)
 }
 
-/// Name of a level of dynamics on the screen.
-pub(super) fn level_title(level: DynamicsLevel) -> &'static str {
-    match level {
-        DynamicsLevel::OneTrack => "One-track",
-        DynamicsLevel::Lane => "Lane",
-        DynamicsLevel::DynamicOneTrack => "Dynamic one-track",
-        DynamicsLevel::Rigid => "Rigid body",
-        DynamicsLevel::Sliding => "Sliding",
-    }
-}
-
 /// Shows the main button of a dialog. A dialog has at most one.
 pub(super) fn primary(ui: &mut Ui, text: &str) -> Response {
-    primary_if(ui, true, text)
+    let button = accented(ui, text);
+    ui.add(button)
 }
 
 /// Shows the main button of a dialog, enabled only on a condition.
 pub(super) fn primary_if(ui: &mut Ui, is_enabled: bool, text: &str) -> Response {
+    let button = if is_enabled {
+        accented(ui, text)
+    } else {
+        egui::Button::new(text)
+    };
+    ui.add_enabled(is_enabled, button)
+}
+
+/// A button in the accent colour.
+fn accented<'a>(ui: &Ui, text: &str) -> egui::Button<'a> {
     let theme = Theme {
         dark: ui.visuals().dark_mode,
     };
-    let mut button = egui::Button::new(RichText::new(text).color(theme.handle()).strong());
-    if is_enabled {
-        button = button.fill(theme.tone(Tone::Accent));
-    } else {
-        button = egui::Button::new(text);
-    }
-    ui.add_enabled(is_enabled, button)
+    egui::Button::new(RichText::new(text).color(theme.handle()).strong())
+        .fill(theme.tone(Tone::Accent))
 }
 
 /// Shows a dialog with a margin around its contents.

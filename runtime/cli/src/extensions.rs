@@ -74,6 +74,20 @@ pub(crate) fn wanted(scenario: &Scenario, used: &[String]) -> Wanted {
     Wanted::Ids(ids)
 }
 
+/// Whether notes of modules are printed. Warnings and errors always are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Notes {
+    Print,
+    Omit,
+}
+
+impl Notes {
+    /// Prints notes unless the user asked for quiet output.
+    pub(crate) fn unless(is_quiet: bool) -> Self {
+        if is_quiet { Self::Omit } else { Self::Print }
+    }
+}
+
 /// Opens the modules of a run, and prints the events of the scan.
 ///
 /// # Errors
@@ -82,7 +96,7 @@ pub(crate) fn open(
     flags: &ExtensionFlags,
     scenario: Option<&Path>,
     wanted: Wanted,
-    quiet: bool,
+    notes: Notes,
 ) -> anyhow::Result<Host> {
     // Scripts that the run does not use are read too, but not reported.
     let asked = wanted.clone();
@@ -95,7 +109,7 @@ pub(crate) fn open(
     };
     let host = open_untold(flags, scenario, wanted)?;
     let events: Vec<Event> = host.events().into_iter().filter(is_news).collect();
-    tell(&events, quiet);
+    tell(&events, notes);
     Ok(host)
 }
 
@@ -198,11 +212,11 @@ fn check_names(flags: &ExtensionFlags, host: &Host) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints events of modules. With `quiet`, prints only warnings and errors.
-pub(crate) fn tell(events: &[Event], quiet: bool) {
+/// Prints events of modules.
+pub(crate) fn tell(events: &[Event], notes: Notes) {
     for event in events {
         let word = match event.level {
-            Level::Info if quiet => continue,
+            Level::Info if notes == Notes::Omit => continue,
             Level::Info => "note",
             Level::Warning => "warning",
             Level::Error => "error",

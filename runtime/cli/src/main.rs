@@ -30,6 +30,13 @@ enum Outcome {
     Findings,
 }
 
+impl Outcome {
+    /// The outcome of work that found no problem, or found one.
+    fn of(is_fine: bool) -> Self {
+        if is_fine { Self::Fine } else { Self::Findings }
+    }
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if let Some(place) = &arguments.worker {

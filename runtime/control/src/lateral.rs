@@ -1,8 +1,33 @@
 //! Lateral error dynamics: the deviation of a vehicle from a path as a linear system.
 
 use crate::linear::{Cost, Matrix, Plant};
-use roadwright_agent::{ParameterSet, PathInput, TyreInput};
+use roadwright_agent::{ParameterInfo, ParameterSet, PathInput, TyreInput};
 use roadwright_geometry::math::{atan, tan};
+
+/// Parameter of the lateral weights: offset.
+pub(crate) const OFFSET_WEIGHT: ParameterInfo = ParameterInfo::number(
+    "offset_weight",
+    "1/m^2",
+    (0.001, 1000.0),
+    10.0,
+    "Weight of the squared offset.",
+);
+/// Parameter of the lateral weights: angle between motion and path.
+pub(crate) const COURSE_WEIGHT: ParameterInfo = ParameterInfo::number(
+    "course_weight",
+    "1/rad^2",
+    (0.0, 1000.0),
+    5.0,
+    "Weight of the squared angle between motion and path.",
+);
+/// Parameter of the lateral weights: steering rate.
+pub(crate) const RATE_WEIGHT: ParameterInfo = ParameterInfo::number(
+    "rate_weight",
+    "s^2/rad^2",
+    (0.001, 1000.0),
+    1.0,
+    "Weight of the squared steering rate.",
+);
 
 /// Speed below which tyres are assumed to roll without slip, m/s, as in the dynamic one-track model.
 const ROLLING: f64 = 3.0;

@@ -1,8 +1,12 @@
 //! Linear model predictive control: plans steering and acceleration within the limits of the vehicle.
 
-use crate::lateral::{Following, LateralModel, LateralWeights};
+use crate::lateral::{
+    COURSE_WEIGHT, Following, LateralModel, LateralWeights, OFFSET_WEIGHT, RATE_WEIGHT,
+};
 use crate::linear::{Batch, Cost, LinearError, Matrix, Plant, QuadraticProgram, Regulator};
-use crate::lqr::{Lqr, LqrDesign, LqrSolution, SteeringLimits, model_key};
+use crate::lqr::{
+    APPROACH, LATERAL_ACCELERATION, Lqr, LqrDesign, LqrSolution, SteeringLimits, model_key,
+};
 use crate::speed_law::{self, SpeedLaw};
 use roadwright_agent::{
     Controller, Failure, Logic, LogicState, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo,
@@ -34,27 +38,9 @@ static PARAMETERS: [ParameterInfo; 19] = [
         "Steps of a plan; fractions are dropped.",
     ),
     ParameterInfo::number("step", "s", (0.01, 0.2), 0.05, "Step of the model."),
-    ParameterInfo::number(
-        "offset_weight",
-        "1/m^2",
-        (0.001, 1000.0),
-        10.0,
-        "Weight of the squared offset.",
-    ),
-    ParameterInfo::number(
-        "course_weight",
-        "1/rad^2",
-        (0.0, 1000.0),
-        5.0,
-        "Weight of the squared angle between motion and path.",
-    ),
-    ParameterInfo::number(
-        "rate_weight",
-        "s^2/rad^2",
-        (0.001, 1000.0),
-        1.0,
-        "Weight of the squared steering rate.",
-    ),
+    OFFSET_WEIGHT,
+    COURSE_WEIGHT,
+    RATE_WEIGHT,
     ParameterInfo::number(
         "last_weight",
         "",
@@ -76,20 +62,8 @@ static PARAMETERS: [ParameterInfo; 19] = [
         1.0,
         "Weight of the squared acceleration.",
     ),
-    ParameterInfo::number(
-        "approach",
-        "rad",
-        (0.05, 1.2),
-        0.3,
-        "Maximum angle at which it returns to the path.",
-    ),
-    ParameterInfo::number(
-        "lateral_acceleration",
-        "m/s^2",
-        (0.5, 15.0),
-        4.0,
-        "Maximum lateral acceleration of steering.",
-    ),
+    APPROACH,
+    LATERAL_ACCELERATION,
     ParameterInfo::number(
         "max_iterations",
         "",

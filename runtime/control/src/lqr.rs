@@ -1,6 +1,8 @@
 //! The linear-quadratic regulator, which steers by all lateral errors and the curvature ahead at once.
 
-use crate::lateral::{Following, LateralModel, LateralWeights};
+use crate::lateral::{
+    COURSE_WEIGHT, Following, LateralModel, LateralWeights, OFFSET_WEIGHT, RATE_WEIGHT,
+};
 use crate::linear::{Batch, Gains, LinearError, Matrix, Recursion, Regulator};
 use crate::speed_law::{self, SpeedLaw};
 use crate::term;
@@ -18,6 +20,23 @@ static INFO: ModuleInfo = ModuleInfo {
     name: "Linear-quadratic regulator",
     doc: "Steers by the optimal gains of a linear model of its vehicle, with a preview of the path's curvature.",
 };
+
+/// Parameter of the steering limits: angle to the path.
+pub(crate) const APPROACH: ParameterInfo = ParameterInfo::number(
+    "approach",
+    "rad",
+    (0.05, 1.2),
+    0.3,
+    "Maximum angle at which it returns to the path.",
+);
+/// Parameter of the steering limits: lateral acceleration.
+pub(crate) const LATERAL_ACCELERATION: ParameterInfo = ParameterInfo::number(
+    "lateral_acceleration",
+    "m/s^2",
+    (0.5, 15.0),
+    4.0,
+    "Maximum lateral acceleration of steering.",
+);
 
 static PARAMETERS: [ParameterInfo; 15] = [
     ParameterInfo::choice(
@@ -39,27 +58,9 @@ static PARAMETERS: [ParameterInfo; 15] = [
         0.04,
         "Time step of the model; the path is previewed 40 steps ahead.",
     ),
-    ParameterInfo::number(
-        "offset_weight",
-        "1/m^2",
-        (0.001, 1000.0),
-        10.0,
-        "Weight of the squared offset.",
-    ),
-    ParameterInfo::number(
-        "course_weight",
-        "1/rad^2",
-        (0.0, 1000.0),
-        5.0,
-        "Weight of the squared angle between motion and path.",
-    ),
-    ParameterInfo::number(
-        "rate_weight",
-        "s^2/rad^2",
-        (0.001, 1000.0),
-        1.0,
-        "Weight of the squared steering rate.",
-    ),
+    OFFSET_WEIGHT,
+    COURSE_WEIGHT,
+    RATE_WEIGHT,
     ParameterInfo::number(
         "last_weight",
         "",
@@ -67,20 +68,8 @@ static PARAMETERS: [ParameterInfo; 15] = [
         10.0,
         "Factor on the weights of the errors at the end of a finite horizon.",
     ),
-    ParameterInfo::number(
-        "approach",
-        "rad",
-        (0.05, 1.2),
-        0.3,
-        "Maximum angle at which it returns to the path.",
-    ),
-    ParameterInfo::number(
-        "lateral_acceleration",
-        "m/s^2",
-        (0.5, 15.0),
-        4.0,
-        "Maximum lateral acceleration of steering.",
-    ),
+    APPROACH,
+    LATERAL_ACCELERATION,
     speed_law::SPEED_GAIN,
     speed_law::GAP_GAIN,
     speed_law::CLOSING_GAIN,

@@ -77,9 +77,9 @@ impl OccupancyGrid {
     }
 
     /// Marks a cell as occupied. Does nothing outside the grid.
-    pub fn set(&mut self, column: usize, row: usize, occupied: bool) {
+    pub fn occupy(&mut self, column: usize, row: usize) {
         if column < self.columns && row < self.rows {
-            self.occupied[row * self.columns + column] = occupied;
+            self.occupied[row * self.columns + column] = true;
         }
     }
 
@@ -97,7 +97,7 @@ impl OccupancyGrid {
                 clamp(low.x, self.columns)..(clamp(high.x, self.columns) + 1).min(self.columns)
             {
                 if crate::polygon::contains(polygon, self.centre(column, row)) {
-                    self.set(column, row, true);
+                    self.occupy(column, row);
                 }
             }
         }
@@ -225,7 +225,7 @@ mod tests {
     fn grid(columns: usize, rows: usize, marks: &[(usize, usize)]) -> OccupancyGrid {
         let mut grid = OccupancyGrid::new(DVec2::ZERO, 0.5, columns, rows).unwrap();
         for &(column, row) in marks {
-            grid.set(column, row, true);
+            grid.occupy(column, row);
         }
         grid
     }

@@ -268,6 +268,13 @@ struct Mark {
     left: f64,
 }
 
+/// Whether a search heeds restrictions on turns after via ways at the start of a trip.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ViaRules {
+    Kept,
+    Ignored,
+}
+
 /// Consecutive searches over the same graph.
 struct Search<'a> {
     graph: &'a LaneGraph,
@@ -309,11 +316,11 @@ impl<'a> Search<'a> {
     /// restriction, like a replanned trip, so the restriction is applied. It is ignored only if there is no
     /// other route.
     fn run(&mut self, input: &PlannerInput, routes: &mut Vec<LaneletIndex>) -> PlannerOutput {
-        let found = self.search(input, true, routes);
+        let found = self.search(input, ViaRules::Kept, routes);
         if found.count > 0 || self.costs.via_places.is_none() {
             return found;
         }
-        self.search(input, false, routes)
+        self.search(input, ViaRules::Ignored, routes)
     }
 
     /// Searches once. The cost of a lanelet is the cost of reaching its start.
@@ -323,7 +330,7 @@ impl<'a> Search<'a> {
     fn search(
         &mut self,
         input: &PlannerInput,
-        is_careful: bool,
+        rules: ViaRules,
         routes: &mut Vec<LaneletIndex>,
     ) -> PlannerOutput {
         self.scratch.stamp += 1;
@@ -359,7 +366,8 @@ impl<'a> Search<'a> {
             let through = changing - lanelet.free_time(here) + self.traverse_time(lane);
             // A lane beside the start stands for its outward node, whatever its access, because a trip that
             // begins on private ground may leave it.
-            let via = self.costs.via_places.as_ref().filter(|_| is_careful);
+            let via = self.costs.via_places.as_ref();
+            let via = via.filter(|_| rules == ViaRules::Kept);
             let start = via.map_or(lane.number(), |via| via.careful(lane));
             for &next in graph.successors(lane) {
                 let parent = FROM_BESIDE | place as u32;

@@ -63,7 +63,7 @@ impl ViaPlaces {
             *all = all.union(followed);
         }
         for (id, followed) in of_lanelet {
-            let place = via.place(graph, (id, followed), &mut open);
+            let place = via.place(graph, id, followed, &mut open);
             via.careful.insert(id, place);
         }
         via.spread(graph, &mut open);
@@ -78,7 +78,7 @@ impl ViaPlaces {
             let next = graph.successors(id).iter().copied().chain(sides);
             for next in next.filter(|&next| next != NO_LANELET) {
                 let onto = match graph.followed_onto(&followed, id, next) {
-                    Some(after) => match self.place(graph, (next, after), open) {
+                    Some(after) => match self.place(graph, next, after, open) {
                         to if to == next.number() => continue,
                         to => Some(to),
                     },
@@ -96,7 +96,8 @@ impl ViaPlaces {
     fn place(
         &mut self,
         graph: &LaneGraph,
-        (id, followed): (LaneletIndex, Followed),
+        id: LaneletIndex,
+        followed: Followed,
         open: &mut Vec<(Place, LaneletIndex, Followed)>,
     ) -> Place {
         if followed == graph.followed_on(id) {

@@ -125,7 +125,7 @@ impl Comparison {
         let trips = pairs(ended(a, until), ended(b, until));
         Self {
             until,
-            figures: figures((a, b), until, &trips),
+            figures: figures(a, b, until, &trips),
             changes: changes(&a.scenario, &b.scenario),
             trips,
         }
@@ -266,8 +266,10 @@ fn pairs<'a>(
     a: impl Iterator<Item = &'a Trip>,
     b: impl Iterator<Item = &'a Trip>,
 ) -> Vec<TripPair> {
+    /// The side of a pair that a trip is put on.
+    type Side = fn(&mut TripPair) -> &mut Option<Trip>;
     let mut all: BTreeMap<(u64, usize), TripPair> = BTreeMap::new();
-    let mut put = |trip: &Trip, counts: &mut BTreeMap<u64, usize>, is_first: bool| {
+    let mut put = |trip: &Trip, counts: &mut BTreeMap<u64, usize>, side: Side| {
         let number = counts.entry(trip.agent).or_default();
         *number += 1;
         let pair = all
@@ -278,13 +280,12 @@ fn pairs<'a>(
                 a: None,
                 b: None,
             });
-        let side = if is_first { &mut pair.a } else { &mut pair.b };
-        *side = Some(trip.clone());
+        *side(pair) = Some(trip.clone());
     };
     let mut counts = BTreeMap::new();
-    a.for_each(|trip| put(trip, &mut counts, true));
+    a.for_each(|trip| put(trip, &mut counts, |pair| &mut pair.a));
     let mut counts = BTreeMap::new();
-    b.for_each(|trip| put(trip, &mut counts, false));
+    b.for_each(|trip| put(trip, &mut counts, |pair| &mut pair.b));
     let mut pairs: Vec<TripPair> = all.into_values().collect();
     // Pairs without a difference come last. The sort keeps the order of agents on ties.
     let size = |pair: &TripPair| pair.difference().map_or(-1.0, f64::abs);
@@ -302,7 +303,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// The figures of two runs up to the given time.
-fn figures((a, b): (&RunResults, &RunResults), until: f64, pairs: &[TripPair]) -> Vec<Figure> {
+fn figures(a: &RunResults, b: &RunResults, until: f64, pairs: &[TripPair]) -> Vec<Figure> {
     let rows = |run: &RunResults| -> Vec<TimeRow> {
         let rows = run.rows.iter();
         rows.take_while(|row| row.time <= until + 1e-9)

@@ -165,7 +165,7 @@ fn arrow(canvas: &mut impl Painter, tip: Pose, turns: &BTreeSet<Turn>, alpha: f3
     // A turn without a straight arrow is at the end of the shaft; otherwise it branches off halfway.
     let branch = if ahead { 0.3 * LENGTH } else { 0.6 * LENGTH };
     let shaft = if ahead { LENGTH - HEAD.0 } else { branch };
-    canvas.line(&[at(0.0, 0.0), at(shaft, 0.0)], SHAFT, 0.8, None, color);
+    canvas.line(&[at(0.0, 0.0), at(shaft, 0.0)], SHAFT, 0.8, color);
     if ahead {
         let head = [at(LENGTH, 0.0), at(shaft, HEAD.1), at(shaft, -HEAD.1)];
         canvas.polygon(&head, color);
@@ -178,7 +178,7 @@ fn arrow(canvas: &mut impl Painter, tip: Pose, turns: &BTreeSet<Turn>, alpha: f3
             let on = BEND * (unit(-FRAC_PI_2 + FRAC_PI_2 * f64::from(i) / 6.0) + DVec2::Y);
             at(branch + on.x, left * on.y)
         });
-        canvas.line(&bend.collect::<Vec<_>>(), SHAFT, 0.8, None, color);
+        canvas.line(&bend.collect::<Vec<_>>(), SHAFT, 0.8, color);
         let (x, y) = (branch + BEND, BEND);
         let head = [
             at(x, left * (y + SIDE_HEAD.0)),

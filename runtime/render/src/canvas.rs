@@ -79,8 +79,8 @@ impl Canvas {
 
     /// Draws a line over the map with a width in pixels, in a colour that does not depend on the theme.
     pub(crate) fn overlay(&mut self, points: &[DVec2], width: f32, color: Color) {
-        if let Some(path) = self.path(points, false) {
-            self.stroke(&path, width, None, color);
+        if let Some(path) = self.path(points) {
+            self.stroke(&path, width, color);
         }
     }
 
@@ -141,7 +141,7 @@ impl Canvas {
             }
         }
         if let Some(path) = builder.finish() {
-            self.stroke(&path, width, None, self.shown(color));
+            self.stroke(&path, width, self.shown(color));
         }
     }
 
@@ -194,7 +194,7 @@ impl Canvas {
     }
 
     fn fill_ring(&mut self, ring: &[DVec2], color: Color) {
-        if let Some(path) = self.path(ring, true) {
+        if let Some(path) = self.ring(ring) {
             self.fill(&path, color);
         }
     }
@@ -211,7 +211,7 @@ impl Canvas {
         let turn = lower.post_concat(Transform::from_row(c, -s, s, c, x, y));
         let path = text::outline(text, size, Align::Centre).and_then(|path| path.transform(turn));
         if let Some(path) = path {
-            self.stroke(&path, 0.34 * size, None, self.shown(rgb(halo)));
+            self.stroke(&path, 0.34 * size, self.shown(rgb(halo)));
             self.fill(&path, self.shown(rgb(ink)));
         }
     }
@@ -225,7 +225,7 @@ impl Canvas {
             return;
         };
         // The halo is drawn first, so that letters lie on it.
-        self.stroke(&path, 0.22 * size, None, self.shown(faded(PAPER, 0.85)));
+        self.stroke(&path, 0.22 * size, self.shown(faded(PAPER, 0.85)));
         self.fill(&path, self.shown(rgb(hex)));
     }
 
@@ -245,7 +245,18 @@ impl Canvas {
     }
 
     /// Returns a path in pixels; `None` if it is outside the picture or has no extent.
-    fn path(&self, points: &[DVec2], close: bool) -> Option<Path> {
+    fn path(&self, points: &[DVec2]) -> Option<Path> {
+        self.visible(self.traced(points)?.finish()?)
+    }
+
+    /// As [`Self::path`], with the last point joined to the first.
+    fn ring(&self, points: &[DVec2]) -> Option<Path> {
+        let mut builder = self.traced(points)?;
+        builder.close();
+        self.visible(builder.finish()?)
+    }
+
+    fn traced(&self, points: &[DVec2]) -> Option<PathBuilder> {
         if points.len() < 2 {
             return None;
         }
@@ -258,10 +269,7 @@ impl Canvas {
                 builder.line_to(x, y)
             }
         }
-        if close {
-            builder.close();
-        }
-        self.visible(builder.finish()?)
+        Some(builder)
     }
 
     /// Returns closed rings as one path in pixels; `None` if it is outside the picture or has no extent.
@@ -302,7 +310,11 @@ impl Canvas {
             .fill_path(path, &paint(color), rule, Transform::identity(), None);
     }
 
-    fn stroke(&mut self, path: &Path, width: f32, dash: Option<[f32; 2]>, color: Color) {
+    fn stroke(&mut self, path: &Path, width: f32, color: Color) {
+        self.dash(path, width, None, color);
+    }
+
+    fn dash(&mut self, path: &Path, width: f32, dash: Option<[f32; 2]>, color: Color) {
         let stroke = Stroke {
             width,
             line_join: LineJoin::Round,
@@ -343,17 +355,16 @@ impl Painter for Canvas {
     }
 
     fn edge(&mut self, points: &[DVec2], width: f64, least: f32, color: Color) {
-        if let Some(path) = self.path(points, true) {
+        if let Some(path) = self.ring(points) {
             self.stroke(
                 &path,
                 ((width * self.scale) as f32).max(least),
-                None,
                 self.shown(color),
             );
         }
     }
 
-    fn line(
+    fn dashed_line(
         &mut self,
         points: &[DVec2],
         width: f64,
@@ -362,8 +373,8 @@ impl Painter for Canvas {
         color: Color,
     ) {
         let dash = dash.map(|(on, off)| [(on * self.scale) as f32, (off * self.scale) as f32]);
-        if let Some(path) = self.path(points, false) {
-            self.stroke(
+        if let Some(path) = self.path(points) {
+            self.dash(
                 &path,
                 ((width * self.scale) as f32).max(least),
                 dash,

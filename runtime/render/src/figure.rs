@@ -72,11 +72,20 @@ pub struct Part {
 }
 
 impl Part {
-    pub(crate) fn new(ring: Vec<Corner>, color: Option<Color>) -> Self {
+    /// Creates a part with a colour of its own.
+    pub(crate) fn new(ring: Vec<Corner>, color: Color) -> Self {
+        Self {
+            color: Some(color),
+            ..Self::plain(ring)
+        }
+    }
+
+    /// Creates a part in the colour of the instance.
+    pub(crate) fn plain(ring: Vec<Corner>) -> Self {
         Self {
             ring,
             fade: None,
-            color,
+            color: None,
             shift: (0.0, 0.0),
         }
     }
@@ -166,24 +175,24 @@ impl Figure {
     /// Returns the parts of the figure in drawing order.
     pub fn parts(self) -> Vec<Part> {
         match self {
-            Self::SkidMark => vec![Part::new(rectangle((0.0, 0.0), 1.0, 1.0), None)],
+            Self::SkidMark => vec![Part::plain(rectangle((0.0, 0.0), 1.0, 1.0))],
             Self::Wheel => hint::wheel_parts(),
             Self::Car => car(),
             Self::Bus => bus(),
-            Self::CarGlass => vec![Part::new(mirrored(&WINDOWS), Some(rgb(GLASS)))],
+            Self::CarGlass => vec![Part::new(mirrored(&WINDOWS), rgb(GLASS))],
             Self::CarRoof => roof(&mirrored(&ROOF), 0.22),
             Self::BusRoof => bus_roof(),
             Self::Trailer => trailer(),
             Self::Tracked => tracked(),
             Self::Turret => turret(),
             Self::Pill => vec![
-                Part::new(mirrored(&BODY), None),
+                Part::plain(mirrored(&BODY)),
                 Part::new(
                     vec![(0.5, 0.8), (0.1, 0.7), (0.1, -0.7), (0.5, -0.8)],
-                    Some(faded(GLASS, 0.85)),
+                    faded(GLASS, 0.85),
                 ),
             ],
-            Self::Dot => vec![Part::new(mirrored(&BODY), None)],
+            Self::Dot => vec![Part::plain(mirrored(&BODY))],
             Self::Person => person(),
             Self::BrakeLamp => lamp(BRAKE_LAMP),
             Self::IndicatorLamp => lamp(INDICATOR_LAMP),
@@ -223,53 +232,50 @@ fn body(outline: &[Corner]) -> Vec<Part> {
         shift: (0.22, -0.22),
         ..Part::new(
             scaled(&ring, 0.97, 0.92),
-            Some(faded(SHADOW, SHADOW_OPACITY + 0.12)),
+            faded(SHADOW, SHADOW_OPACITY + 0.12),
         )
     };
     vec![
         shadow,
-        Part::new(ring.clone(), None),
-        Part::new(ring.clone(), Some(faded(RIM, 0.42))),
-        Part::new(scaled(&ring, 0.975, 0.92), None),
+        Part::plain(ring.clone()),
+        Part::new(ring.clone(), faded(RIM, 0.42)),
+        Part::plain(scaled(&ring, 0.975, 0.92)),
     ]
 }
 
 fn car() -> Vec<Part> {
     let mut parts = body(&BODY);
-    parts.push(Part::new(mirrored(&WINDOWS), Some(faded(GLASS, 0.95))));
-    parts.push(Part::new(mirrored(&ROOF), None));
-    parts.push(Part::new(mirrored(&ROOF), Some(faded(SHEEN, 0.22))));
+    parts.push(Part::new(mirrored(&WINDOWS), faded(GLASS, 0.95)));
+    parts.push(Part::plain(mirrored(&ROOF)));
+    parts.push(Part::new(mirrored(&ROOF), faded(SHEEN, 0.22)));
     for side in [1.0, -1.0] {
         let quad = |corners: [Corner; 4]| corners.map(|(x, y)| (x, side * y)).to_vec();
         let head = quad([(0.965, 0.48), (0.925, 0.74), (0.83, 0.87), (0.87, 0.55)]);
         let tail = quad([(-0.985, 0.42), (-0.955, 0.78), (-0.9, 0.82), (-0.935, 0.45)]);
-        parts.push(Part::new(head, Some(rgb(HEAD_LAMP))));
-        parts.push(Part::new(tail, Some(rgb(TAIL_LAMP))));
+        parts.push(Part::new(head, rgb(HEAD_LAMP)));
+        parts.push(Part::new(tail, rgb(TAIL_LAMP)));
     }
     parts
 }
 
 fn bus() -> Vec<Part> {
     let mut parts = body(&BUS);
-    parts.push(Part::new(mirrored(&BUS_SCREEN), Some(faded(GLASS, 0.95))));
+    parts.push(Part::new(mirrored(&BUS_SCREEN), faded(GLASS, 0.95)));
     parts.push(Part::new(
         rectangle((-0.06, 0.0), 0.9, 0.84),
-        Some(faded(SHEEN, 0.12)),
+        faded(SHEEN, 0.12),
     ));
     for x in HATCHES {
-        parts.push(Part::new(
-            rectangle((x, 0.0), 0.1, 0.34),
-            Some(faded(SHEEN, 0.4)),
-        ));
+        parts.push(Part::new(rectangle((x, 0.0), 0.1, 0.34), faded(SHEEN, 0.4)));
     }
     for side in [0.72, -0.72] {
         parts.push(Part::new(
             rectangle((-0.975, side), 0.012, 0.16),
-            Some(rgb(TAIL_LAMP)),
+            rgb(TAIL_LAMP),
         ));
         parts.push(Part::new(
             rectangle((0.985, side), 0.008, 0.16),
-            Some(rgb(HEAD_LAMP)),
+            rgb(HEAD_LAMP),
         ));
     }
     parts
@@ -279,12 +285,12 @@ fn trailer() -> Vec<Part> {
     let mut parts = body(&BUS);
     parts.push(Part::new(
         rectangle((0.0, 0.0), 0.93, 0.84),
-        Some(faded(SHEEN, 0.22)),
+        faded(SHEEN, 0.22),
     ));
     for side in [0.72, -0.72] {
         parts.push(Part::new(
             rectangle((-0.97, side), 0.015, 0.16),
-            Some(rgb(TAIL_LAMP)),
+            rgb(TAIL_LAMP),
         ));
     }
     parts
@@ -299,19 +305,19 @@ fn tracked() -> Vec<Part> {
     for side in [0.86, -0.86] {
         parts.push(Part::new(
             rectangle((0.0, side), 0.98, 0.13),
-            Some(faded(RIM, 0.9)),
+            faded(RIM, 0.9),
         ));
         for bar in 0..TRACK_BARS {
             let x = -0.93 + 1.86 * f32::from(bar) / f32::from(TRACK_BARS - 1);
             parts.push(Part::new(
                 rectangle((x, side), 0.018, 0.12),
-                Some(faded(SHEEN, 0.3)),
+                faded(SHEEN, 0.3),
             ));
         }
     }
     parts.push(Part::new(
         rectangle((0.44, 0.0), 0.42, 0.045),
-        Some(faded(RIM, 0.85)),
+        faded(RIM, 0.85),
     ));
     parts.extend(turret());
     parts
@@ -320,25 +326,25 @@ fn tracked() -> Vec<Part> {
 fn turret() -> Vec<Part> {
     let turret = |size: f32| scaled(&round(16, |_| 1.0, (0.0, 0.0)), 0.22 * size, 0.56 * size);
     vec![
-        Part::new(turret(1.0), Some(faded(RIM, 0.6))),
-        Part::new(turret(0.9), None),
-        Part::new(turret(0.42), Some(faded(SHEEN, 0.3))),
+        Part::new(turret(1.0), faded(RIM, 0.6)),
+        Part::plain(turret(0.9)),
+        Part::new(turret(0.42), faded(SHEEN, 0.3)),
     ]
 }
 
 /// Returns a roof with a rim that separates it from the parts below.
 fn roof(ring: &[Corner], sheen: f32) -> Vec<Part> {
     vec![
-        Part::new(ring.to_vec(), None),
-        Part::new(ring.to_vec(), Some(faded(RIM, 0.55))),
-        Part::new(scaled(ring, 0.95, 0.9), None),
-        Part::new(scaled(ring, 0.95, 0.9), Some(faded(SHEEN, sheen))),
+        Part::plain(ring.to_vec()),
+        Part::new(ring.to_vec(), faded(RIM, 0.55)),
+        Part::plain(scaled(ring, 0.95, 0.9)),
+        Part::new(scaled(ring, 0.95, 0.9), faded(SHEEN, sheen)),
     ]
 }
 
 fn bus_roof() -> Vec<Part> {
     let mut parts = roof(&rectangle((-0.06, 0.0), 0.9, 0.84), 0.12);
-    let hatch = |x: f32| Part::new(rectangle((x, 0.0), 0.1, 0.34), Some(faded(SHEEN, 0.4)));
+    let hatch = |x: f32| Part::new(rectangle((x, 0.0), 0.1, 0.34), faded(SHEEN, 0.4));
     parts.extend(HATCHES.map(hatch));
     parts
 }
@@ -358,9 +364,9 @@ fn lamp(hex: u32) -> Vec<Part> {
     const MIDDLE: Corner = (0.0, 0.0);
     let glow = Part {
         fade: Some(round(10, |_| 1.0, MIDDLE)),
-        ..Part::new(round(10, |_| 0.25, MIDDLE), Some(faded(hex, 0.55)))
+        ..Part::new(round(10, |_| 0.25, MIDDLE), faded(hex, 0.55))
     };
-    vec![glow, Part::new(round(10, |_| 0.42, MIDDLE), Some(rgb(hex)))]
+    vec![glow, Part::new(round(10, |_| 0.42, MIDDLE), rgb(hex))]
 }
 
 /// Half the depth of a person, half the width of the shoulders, and radius of the head, m.
@@ -377,17 +383,14 @@ fn person() -> Vec<Part> {
     let shadow = Part {
         fade: Some(round(12, |_| 1.5, middle)),
         shift: (0.5, -0.5),
-        ..Part::new(
-            round(12, |_| 0.8, middle),
-            Some(faded(SHADOW, SHADOW_OPACITY)),
-        )
+        ..Part::new(round(12, |_| 0.8, middle), faded(SHADOW, SHADOW_OPACITY))
     };
     let (along, across) = ((HEAD / CHEST) as f32, (HEAD / SHOULDERS) as f32);
     let head = scaled(&round(10, |_| 1.0, middle), along, across);
     vec![
         shadow,
-        Part::new(round(12, |_| 1.0, middle), None),
-        Part::new(head, Some(faded(RIM, 0.55))),
+        Part::plain(round(12, |_| 1.0, middle)),
+        Part::new(head, faded(RIM, 0.55)),
     ]
 }
 
@@ -410,17 +413,11 @@ fn tree() -> Vec<Part> {
     let shadow = Part {
         fade: Some(round(28, |_| 1.12, middle)),
         shift: (0.3, -0.3),
-        ..Part::new(
-            round(28, |_| 0.85, middle),
-            Some(faded(SHADOW, SHADOW_OPACITY)),
-        )
+        ..Part::new(round(28, |_| 0.85, middle), faded(SHADOW, SHADOW_OPACITY))
     };
-    let mut parts = vec![shadow, Part::new(round(28, lobed, middle), None)];
-    parts.push(Part::new(round(28, lobed, middle), Some(faded(RIM, 0.1))));
-    parts.push(Part::new(
-        round(28, |angle| 0.88 * lobed(angle), middle),
-        None,
-    ));
+    let mut parts = vec![shadow, Part::plain(round(28, lobed, middle))];
+    parts.push(Part::new(round(28, lobed, middle), faded(RIM, 0.1)));
+    parts.push(Part::plain(round(28, |angle| 0.88 * lobed(angle), middle)));
     // Sunlit spots of three sizes.
     for (at, radius) in [
         ((-0.3, 0.35), 0.3),
@@ -428,15 +425,9 @@ fn tree() -> Vec<Part> {
         ((-0.38, -0.25), 0.18),
         ((0.3, -0.12), 0.22),
     ] {
-        parts.push(Part::new(
-            round(10, |_| radius, at),
-            Some(faded(CROWN_LIT, 0.45)),
-        ));
+        parts.push(Part::new(round(10, |_| radius, at), faded(CROWN_LIT, 0.45)));
     }
-    parts.push(Part::new(
-        round(8, |_| 0.09, middle),
-        Some(faded(TRUNK, 0.55)),
-    ));
+    parts.push(Part::new(round(8, |_| 0.09, middle), faded(TRUNK, 0.55)));
     parts
 }
 

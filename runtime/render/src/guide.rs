@@ -80,12 +80,12 @@ pub(crate) fn lines(painter: &mut impl Painter, scenario: &Scenario, junctions: 
             let nearer = usize::from(junction.side == DrivingSide::Right);
             for (edge, points) in path.edges.iter().enumerate() {
                 if path.is_crossed || edge != nearer {
-                    painter.line(points, width, 0.8, dash, color);
+                    painter.dashed_line(points, width, 0.8, dash, color);
                 }
             }
         }
         for points in guide_lines(junction) {
-            painter.line(&points, LINE, 0.8, Some(DASH), faint);
+            painter.dashed_line(&points, LINE, 0.8, Some(DASH), faint);
         }
     }
 }

@@ -175,8 +175,8 @@ pub fn sign(vehicle: &VehicleRecord, scale: f64) -> Option<Hint> {
 /// Returns the parts of a tyre with its rim.
 pub(crate) fn wheel_parts() -> Vec<Part> {
     vec![
-        Part::new(rectangle((0.0, 0.0), 1.0, 1.0), Some(rgb(RIM))),
-        Part::new(rectangle((0.0, 0.0), 0.55, 0.5), Some(faded(SHEEN, 0.2))),
+        Part::new(rectangle((0.0, 0.0), 1.0, 1.0), rgb(RIM)),
+        Part::new(rectangle((0.0, 0.0), 0.55, 0.5), faded(SHEEN, 0.2)),
     ]
 }
 
@@ -190,11 +190,11 @@ pub(crate) fn tipped_sign() -> Vec<Part> {
             .map(|(x, y)| (MIDDLE + size * (x - MIDDLE), size * y))
             .to_vec()
     };
-    let white = Some(rgb(PAPER));
+    let white = rgb(PAPER);
     vec![
-        Part::new(triangle(1.12), Some(rgb(RIM))),
+        Part::new(triangle(1.12), rgb(RIM)),
         Part::new(triangle(1.0), white),
-        Part::new(triangle(0.8), Some(rgb(SIGNAL_LAMPS[0]))),
+        Part::new(triangle(0.8), rgb(SIGNAL_LAMPS[0])),
         Part::new(rectangle((0.13, 0.0), 0.26, 0.09), white),
         Part::new(rectangle((-0.34, 0.0), 0.1, 0.1), white),
     ]
@@ -203,11 +203,11 @@ pub(crate) fn tipped_sign() -> Vec<Part> {
 /// Returns the parts of an amber disc with two bars.
 pub(crate) fn stuck_sign() -> Vec<Part> {
     let disc = |radius: f64| round(20, |_| radius, (0.0, 0.0));
-    let bar = |y: f32| Part::new(rectangle((0.0, y), 0.36, 0.12), Some(rgb(RIM)));
+    let bar = |y: f32| Part::new(rectangle((0.0, y), 0.36, 0.12), rgb(RIM));
     vec![
-        Part::new(disc(0.93), Some(rgb(RIM))),
-        Part::new(disc(0.83), Some(rgb(PAPER))),
-        Part::new(disc(0.68), Some(rgb(SIGNAL_LAMPS[1]))),
+        Part::new(disc(0.93), rgb(RIM)),
+        Part::new(disc(0.83), rgb(PAPER)),
+        Part::new(disc(0.68), rgb(SIGNAL_LAMPS[1])),
         bar(0.25),
         bar(-0.25),
     ]

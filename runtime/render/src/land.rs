@@ -154,7 +154,7 @@ fn hanging(painter: &mut impl Painter, outline: &[DVec2], strength: f32) {
     painter.polygon(outline, faded(ROOF_LINE, HANGING * strength));
     let mut edge = outline.to_vec();
     edge.extend(outline.first());
-    painter.line(
+    painter.dashed_line(
         &edge,
         0.15,
         1.5,
@@ -229,7 +229,7 @@ fn house(painter: &mut impl Painter, id: ObstacleId, outline: &[DVec2], detail: 
     } else {
         painter.polygon(&ring, faded(tone, parapets));
         for wall in walls(&ring) {
-            painter.line(&wall, PARAPET, 1.0, None, faded(ROOF_EDGE, parapets));
+            painter.line(&wall, PARAPET, 1.0, faded(ROOF_EDGE, parapets));
         }
         ring.clone()
     };

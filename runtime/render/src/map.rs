@@ -123,7 +123,7 @@ pub(crate) fn drawn(
     draw_objects(&mut canvas, scenario, snapshot, picture);
     write_names(&mut canvas, scenario, &layout, picture);
     for trail in &picture.trails {
-        canvas.line(&trail.points, trail.width, 2.0, None, rgb(trail.color));
+        canvas.line(&trail.points, trail.width, 2.0, rgb(trail.color));
     }
     let driving = snapshot.filter(|_| picture.shows(MapPart::Vehicles));
     if let Some(snapshot) = driving {
@@ -436,7 +436,6 @@ fn draw_trailer(canvas: &mut Canvas, trailer: &TrailerRecord) {
             &[front, trailer.coupling],
             0.15,
             1.0,
-            None,
             rgb(crate::palette::RIM),
         );
     }

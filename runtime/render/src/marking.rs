@@ -228,7 +228,7 @@ fn line(
     let mut paint = |range: (f64, f64), shift: f64, dash: Dash, width: f64| {
         let points = stretch.part(whole_dashes(range.0, range.1, dash), |s| border(s) + shift);
         if points.len() > 1 {
-            canvas.line(&points, width, 0.8, dash, color);
+            canvas.dashed_line(&points, width, 0.8, dash, color);
         }
     };
     // Solid near ends with a stop line, and dashed in between.
@@ -314,7 +314,7 @@ fn edge_lines(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
                 right + EDGE_INSET
             }
         });
-        canvas.line(&points, width, 0.8, None, faded(MARKING, 0.95 * alpha));
+        canvas.line(&points, width, 0.8, faded(MARKING, 0.95 * alpha));
     }
 }
 
@@ -409,7 +409,7 @@ pub(crate) fn through_lines(
         let mut join = |from: Pose, to: Pose| {
             if let Some(curve) = connecting_curve(from, to) {
                 let points = curve.sample(canvas.tolerance().min(0.1), 0.0);
-                canvas.line(&points, LINE, 0.8, dash, color);
+                canvas.dashed_line(&points, LINE, 0.8, dash, color);
             }
         };
         let (into, out) = (
@@ -528,7 +528,7 @@ pub(crate) fn stop_lines(
                         triangles(canvas, part, back, color);
                     } else {
                         let line = across(part, -STOP.1 - back, 0.1);
-                        canvas.line(&line, STOP.0, 1.0, None, color);
+                        canvas.line(&line, STOP.0, 1.0, color);
                     }
                 }
             }

@@ -123,17 +123,15 @@ impl<'s, 'a> Median<'s, 'a> {
     }
 
     /// Returns a round end from the left kerb to the right one. It lies beyond the distance `s` along the
-    /// road, on the side of larger distances if `is_far`.
-    fn nose(&self, s: f64, is_far: bool) -> Vec<DVec2> {
+    /// road, towards the given end.
+    fn nose(&self, s: f64, end: RoadEnd) -> Vec<DVec2> {
         let (left, right) = self.sides(s);
         let line = &self.stretch.road.reference_line;
         let at = line.offset_pose(s, 0.5 * (left + right));
-        let outward = if is_far {
-            at.heading
-        } else {
-            at.reversed().heading
+        let (outward, start) = match end {
+            RoadEnd::Start => (at.reversed().heading, -FRAC_PI_2),
+            RoadEnd::End => (at.heading, FRAC_PI_2),
         };
-        let start = if is_far { FRAC_PI_2 } else { -FRAC_PI_2 };
         let turn = -2.0 * start / ROUND as f64;
         let corner =
             |i: usize| at.position + 0.5 * (left - right) * unit(outward + start + turn * i as f64);
@@ -150,12 +148,12 @@ impl<'s, 'a> Median<'s, 'a> {
         // roundabout.
         let (ends_before, ends_behind) = (from > low + 1e-6, to < high - 1e-6);
         let near = if ends_before {
-            self.nose(from, false)
+            self.nose(from, RoadEnd::Start)
         } else {
             self.over_seam(from, -OVER_SEAM)
         };
         let far = if ends_behind {
-            self.nose(to, true)
+            self.nose(to, RoadEnd::End)
         } else {
             self.over_seam(to, OVER_SEAM)
         };
@@ -164,8 +162,7 @@ impl<'s, 'a> Median<'s, 'a> {
             self.stretch.part((from, to), right),
         );
         if painter.scale() >= MIN_KERB_SCALE {
-            let mut kerb =
-                |line: &[DVec2]| painter.line(line, 2.0 * KERB_WIDTH, 2.0, None, rgb(KERB));
+            let mut kerb = |line: &[DVec2]| painter.line(line, 2.0 * KERB_WIDTH, 2.0, rgb(KERB));
             kerb(&left);
             kerb(&right);
             for (_, end) in [(ends_before, &near), (ends_behind, &far)]
@@ -250,7 +247,7 @@ fn splitter(painter: &mut impl Painter, island: &Splitter, goes_on: bool) {
     }
     if painter.scale() >= MIN_KERB_SCALE {
         match goes_on {
-            true => painter.line(outline, 2.0 * KERB_WIDTH, 2.0, None, rgb(KERB)),
+            true => painter.line(outline, 2.0 * KERB_WIDTH, 2.0, rgb(KERB)),
             false => painter.edge(outline, 2.0 * KERB_WIDTH, 2.0, rgb(KERB)),
         }
     }

@@ -51,7 +51,7 @@ fn arrows(painter: &mut impl Painter, ring: &MiniRing, side: DrivingSide, color:
         let shaft: Vec<DVec2> = (0..=8)
             .map(|k| on(start + turn * SHAFT.0 * f64::from(k) / 8.0))
             .collect();
-        painter.line(&shaft, SHAFT.1, 0.8, None, color);
+        painter.line(&shaft, SHAFT.1, 0.8, color);
         let end = start + turn * SHAFT.0;
         let (base, out) = (on(end), unit(end));
         let tip = on(end + turn * HEAD.0 / radius);

@@ -116,7 +116,7 @@ pub(crate) fn streets(
                 // The halo also covers the spaces between words, so that no line of the road shows there.
                 let half = 0.5 * f64::from(width) / canvas.scale;
                 let ends = [-half, half].map(|ahead| middle.point(ahead, 0.0));
-                canvas.line(&ends, 0.0, 0.34 * size, None, rgb(halo));
+                canvas.line(&ends, 0.0, 0.34 * size, rgb(halo));
             }
             canvas.text_along(name, middle, size, ink, halo);
         }

@@ -54,8 +54,13 @@ pub trait Painter {
     /// Draws the edge of a polygon with a width in metres, but at least `least` pixels wide.
     fn edge(&mut self, points: &[DVec2], width: f64, least: f32, color: Color);
 
-    /// Draws a line with a width in metres, but at least `least` pixels wide. Dashes are in metres (on, off).
-    fn line(
+    /// Draws a line with a width in metres, but at least `least` pixels wide.
+    fn line(&mut self, points: &[DVec2], width: f64, least: f32, color: Color) {
+        self.dashed_line(points, width, least, None, color);
+    }
+
+    /// As [`Painter::line`], with dashes in metres (on, off); `None` for a continuous line.
+    fn dashed_line(
         &mut self,
         points: &[DVec2],
         width: f64,

@@ -107,7 +107,7 @@ impl Stretch<'_> {
             let inward = (right - left).signum() * inset.min(0.5 * (right - left).abs());
             let across = [left + inward, right - inward];
             let points = across.map(|t| self.road.reference_line.point(s, t));
-            canvas.line(&points, 0.0, SEAM, None, rgb(hex));
+            canvas.line(&points, 0.0, SEAM, rgb(hex));
         }
     }
 }
@@ -228,7 +228,7 @@ fn paving(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[&Ju
             stretch.line(|s| stretch.road.edges(s).1),
             stretch.line(|s| stretch.road.edges(s).0),
         ] {
-            canvas.line(&side, 2.0 * RIM, 1.5, None, rgb(CASING));
+            canvas.line(&side, 2.0 * RIM, 1.5, rgb(CASING));
         }
     }
     for junction in junctions {
@@ -290,13 +290,13 @@ fn kerbs(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[&Jun
             if let Some(last) = last.and_then(|(_, ends)| ends[usize::from(!side)]) {
                 line.insert(0, last);
             }
-            canvas.line(&line, 2.0 * KERB_WIDTH, least, None, color);
+            canvas.line(&line, 2.0 * KERB_WIDTH, least, color);
         }
         before = Some((stretch.id, ends));
     }
     for border in junctions.iter().flat_map(|junction| &junction.borders) {
         let line = border.kerb_line(tolerance);
-        canvas.line(&line, 2.0 * KERB_WIDTH, least, None, color);
+        canvas.line(&line, 2.0 * KERB_WIDTH, least, color);
     }
 }
 
@@ -331,7 +331,7 @@ fn lanes(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
         let is_raised = lane.kind == LaneType::Sidewalk;
         if is_raised && canvas.scale() >= MIN_KERB_SCALE {
             for side in [stretch.line(left), stretch.line(right)] {
-                canvas.line(&side, 2.0 * KERB_WIDTH, 2.0, None, rgb(KERB));
+                canvas.line(&side, 2.0 * KERB_WIDTH, 2.0, rgb(KERB));
             }
         }
         canvas.polygon(&stretch.band(left, right), rgb(color));

@@ -46,7 +46,7 @@ pub(crate) fn painted(painter: &mut impl Painter, scenario: &Scenario, junctions
     for (island, junction) in islands(junctions) {
         // Its outline begins and ends at the cut of the arm.
         match median::comes_to(scenario, junction, island) {
-            true => painter.line(&island.paint, LINE, 0.8, None, color),
+            true => painter.line(&island.paint, LINE, 0.8, color),
             false => painter.edge(&island.paint, LINE, 0.8, color),
         }
         if island.raised.is_empty() {

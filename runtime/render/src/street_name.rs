@@ -2,7 +2,7 @@
 
 use glam::DVec2;
 use roadwright_geometry::Pose;
-use roadwright_scenario::{DrivingSide, LaneType, Road};
+use roadwright_scenario::{DrivingSide, Lane, LaneType, Road};
 
 /// Distance between the points at which a road is tested against the view, and maximum number of these
 /// points.
@@ -30,15 +30,15 @@ pub fn place(road: &Road, (from, to): (f64, f64)) -> (Pose, f64) {
 /// Returns the part of a stretch between two junctions that is clear of turn arrows and islands, m from the
 /// start of the road; `None` if nothing is left. Arrows are assumed where several lanes lead to a junction.
 pub fn clear_of_ends(road: &Road, side: DrivingSide, (from, to): (f64, f64)) -> Option<(f64, f64)> {
-    let has_choice = |s: f64, forward: bool| {
+    // Length that arrows may take up on the lanes of one direction.
+    let room = |s: f64, has_direction: &dyn Fn(&Lane) -> bool| {
         let lanes = road.section_at(s).lanes.iter();
         let general = lanes.filter(|lane| lane.kind == LaneType::Driving);
-        general
-            .filter(|lane| lane.is_forward(side) == forward)
-            .count()
-            > 1
+        match general.filter(|lane| has_direction(lane)).count() {
+            0 | 1 => 0.0,
+            _ => ARROWS,
+        }
     };
-    let room = |has_arrows: bool| if has_arrows { ARROWS } else { 0.0 };
     let has_island = |section: usize| {
         let mut lanes = road.lane_sections[section].lanes.iter();
         lanes.any(|lane| lane.kind == LaneType::Median)
@@ -61,8 +61,8 @@ pub fn clear_of_ends(road: &Road, side: DrivingSide, (from, to): (f64, f64)) -> 
         ),
     };
     let clear = (
-        start.max(from + room(has_choice(from, false))),
-        end.min(to - room(has_choice(to, true))),
+        start.max(from + room(from, &|lane| !lane.is_forward(side))),
+        end.min(to - room(to, &|lane| lane.is_forward(side))),
     );
     (clear.0 < clear.1).then_some(clear)
 }

@@ -127,7 +127,7 @@ fn bays(painter: &mut impl Painter, stretch: &Stretch<'_>, place: usize, color: 
                 .reference_line
                 .point(s, band.centre + share * band.width)
         };
-        painter.line(&[at(-0.5), at(0.5)], LINE, 0.8, None, color);
+        painter.line(&[at(-0.5), at(0.5)], LINE, 0.8, color);
     }
 }
 
@@ -175,7 +175,7 @@ fn bicycle(painter: &mut impl Painter, at: Pose, color: tiny_skia::Color) {
         &[front, bar],
     ] {
         let points: Vec<DVec2> = stroke.iter().map(|&(x, y)| place(x, y)).collect();
-        painter.line(&points, STROKE, 0.8, None, color);
+        painter.line(&points, STROKE, 0.8, color);
     }
 }
 
@@ -214,7 +214,7 @@ fn word(painter: &mut impl Painter, at: Pose, letters: &[Letter], color: tiny_sk
             let points = stroke.iter();
             let points = points.map(|&(x, y)| at.point(y * length, -(left + x * width)));
             let points: Vec<DVec2> = points.collect();
-            painter.line(&points, LETTER_STROKE, 0.8, None, color);
+            painter.line(&points, LETTER_STROKE, 0.8, color);
         }
     }
 }

@@ -114,7 +114,7 @@ pub fn draw_contours(painter: &mut impl Painter, contours: &[Contour]) {
         } else {
             (0.9, 0.42)
         };
-        painter.line(&contour.points, 0.0, width, None, faded(CONTOUR, opacity));
+        painter.line(&contour.points, 0.0, width, faded(CONTOUR, opacity));
     }
 }
 

@@ -20,18 +20,41 @@ const TOP: f32 = 28.0;
 const BOTTOM: f32 = 138.0;
 /// Maximum number of points drawn: one per column of pixels.
 const COLUMNS: f64 = RIGHT as f64 - LEFT as f64;
-/// Colours of the curves, as in the panels of the editor's light theme.
-const COLORS: [u32; 5] = [0x1E7B3C, 0x1769E0, 0x9A5B00, 0xC8321F, 0x59616C];
 
-/// Name of a measure, and its value in a row.
-type Measure = (&'static str, fn(&TimeRow) -> f64);
+/// A measure that is drawn as a curve.
+struct Measure {
+    name: &'static str,
+    value: fn(&TimeRow) -> f64,
+    color: u32,
+}
 
+/// The measures, in the colours of the panels of the editor's light theme.
 const MEASURES: [Measure; 5] = [
-    ("arrived", |row| row.arrived as f64),
-    ("mean speed, m/s", |row| row.mean_speed),
-    ("standing", |row| row.queue as f64),
-    ("contacts", |row| row.contacts as f64),
-    ("faults of modules", |row| row.faults as f64),
+    Measure {
+        name: "arrived",
+        value: |row| row.arrived as f64,
+        color: 0x1E7B3C,
+    },
+    Measure {
+        name: "mean speed, m/s",
+        value: |row| row.mean_speed,
+        color: 0x1769E0,
+    },
+    Measure {
+        name: "standing",
+        value: |row| row.queue as f64,
+        color: 0x9A5B00,
+    },
+    Measure {
+        name: "contacts",
+        value: |row| row.contacts as f64,
+        color: 0xC8321F,
+    },
+    Measure {
+        name: "faults of modules",
+        value: |row| row.faults as f64,
+        color: 0x59616C,
+    },
 ];
 
 /// Draws arrivals, mean speed, standing vehicles, contacts and faults over time, as PNG.
@@ -48,7 +71,7 @@ pub fn timeline(title: &str, rows: &[TimeRow]) -> Result<Vec<u8>, RenderError> {
     let end = round_up(last.max(1.0));
     for (number, measure) in MEASURES.iter().enumerate() {
         let top = (TITLE + HEIGHT * number as u32) as f32;
-        curve(&mut canvas, rows, *measure, (top, end, COLORS[number]));
+        curve(&mut canvas, rows, measure, top, end);
     }
     let bottom = size.1 as f32 - 10.0;
     let middle = 0.5 * (LEFT + RIGHT);
@@ -57,12 +80,8 @@ pub fn timeline(title: &str, rows: &[TimeRow]) -> Result<Vec<u8>, RenderError> {
 }
 
 /// Draws a curve on an axis from 0 to a round number, with three grid lines and time labels.
-fn curve(
-    canvas: &mut Canvas,
-    rows: &[TimeRow],
-    (name, value): Measure,
-    (top, end, color): (f32, f64, u32),
-) {
+fn curve(canvas: &mut Canvas, rows: &[TimeRow], measure: &Measure, top: f32, end: f64) {
+    let Measure { name, value, color } = *measure;
     let most = rows.iter().map(value).fold(0.0, f64::max);
     let most = round_up(most.max(1.0));
     let x = |time: f64| LEFT + (time / end) as f32 * (RIGHT - LEFT);

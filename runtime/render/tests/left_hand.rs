@@ -73,7 +73,7 @@ impl Painter for Notes {
         self.add(None, points.to_vec(), color);
     }
 
-    fn line(
+    fn dashed_line(
         &mut self,
         points: &[DVec2],
         width: f64,

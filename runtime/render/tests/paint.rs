@@ -42,7 +42,7 @@ impl Painter for Notes {
 
     fn edge(&mut self, _: &[DVec2], _: f64, _: f32, _: Color) {}
 
-    fn line(
+    fn dashed_line(
         &mut self,
         points: &[DVec2],
         width: f64,
@@ -293,10 +293,10 @@ fn guide_lines_lead_who_turns_across_at_signals() {
             .filter(|line| line.3 == Some((1.0, 1.0)));
         guides.count()
     };
-    let left = Turns::NONE.with(Turn::Left, true);
+    let left = Turns::NONE.with(Turn::Left);
     assert_eq!(lines(Control::Signals, left), 1);
     // A lane that leads elsewhere as well, and one whose drivers give way, have none.
-    assert_eq!(lines(Control::Signals, left.with(Turn::Straight, true)), 0);
+    assert_eq!(lines(Control::Signals, left.with(Turn::Straight)), 0);
     assert_eq!(lines(Control::Priority, left), 0);
 }
 

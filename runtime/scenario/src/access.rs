@@ -1,8 +1,7 @@
 //! Access to roads and lanes.
 
 use crate::lane_type::LaneType;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::named::file_value;
 
 /// Class of a vehicle for reserved lanes (SUMO's `vClass`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -73,69 +72,33 @@ impl LaneAccess {
     }
 }
 
-/// Access to a road, with the values of OpenStreetMap's `access`.
-///
-/// Through traffic uses only roads that are open to all. Other roads are used only by trips that begin or end
-/// there. The road with the stricter access counts as the inner one. A trip may therefore lead from a
-/// `private` road over a `destination` street to a public one, and vice versa ([`TripPart`]).
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Default,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum RoadAccess {
-    /// All vehicles, including through traffic.
-    #[default]
-    All,
-    /// Trips that begin or end here.
-    Destination,
-    /// Customers of businesses on this road.
-    Customers,
-    /// Deliveries.
-    Delivery,
-    /// Permit holders.
-    Permit,
-    /// The owner and authorised visitors.
-    Private,
-    /// Closed to all traffic. A vehicle placed here may still leave.
-    No,
+file_value! {
+    /// Access to a road, with the values of OpenStreetMap's `access`.
+    ///
+    /// Through traffic uses only roads that are open to all. Other roads are used only by trips that begin or end
+    /// there. The road with the stricter access counts as the inner one. A trip may therefore lead from a
+    /// `private` road over a `destination` street to a public one, and vice versa ([`TripPart`]).
+    #[derive(Default)]
+    pub enum RoadAccess {
+        /// All vehicles, including through traffic.
+        #[default]
+        All = "all",
+        /// Trips that begin or end here.
+        Destination = "destination",
+        /// Customers of businesses on this road.
+        Customers = "customers",
+        /// Deliveries.
+        Delivery = "delivery",
+        /// Permit holders.
+        Permit = "permit",
+        /// The owner and authorised visitors.
+        Private = "private",
+        /// Closed to all traffic. A vehicle placed here may still leave.
+        No = "no",
+    }
 }
 
 impl RoadAccess {
-    /// All values, from open to closed.
-    pub const ALL: [Self; 7] = [
-        Self::All,
-        Self::Destination,
-        Self::Customers,
-        Self::Delivery,
-        Self::Permit,
-        Self::Private,
-        Self::No,
-    ];
-
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Destination => "destination",
-            Self::Customers => "customers",
-            Self::Delivery => "delivery",
-            Self::Permit => "permit",
-            Self::Private => "private",
-            Self::No => "no",
-        }
-    }
-
     /// Strictness: 0 for all traffic, 1 for trips that begin or end here, 2 for a restricted group, 3 for no
     /// traffic.
     #[inline]

@@ -72,7 +72,10 @@ impl Passing {
 
     /// Whether a vehicle has to take turns with vehicles of any kind, given whether it is long.
     pub fn holds_up_any(self, is_long: bool) -> bool {
-        self.holds_up(is_long, true)
+        match self {
+            Self::Nobody | Self::Cars => true,
+            Self::NotTwoLong => is_long,
+        }
     }
 
     /// The smallest vehicle bodies that do not fit side by side.

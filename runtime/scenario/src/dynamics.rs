@@ -1,28 +1,12 @@
 //! Levels of dynamics: the models that move the bodies of agents.
 
-use crate::named::named;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::named::file_value;
 use std::fmt;
 use std::str::FromStr;
 
-named! {
+file_value! {
     /// Dynamics level: the model that moves an agent's body.
-    #[derive(
-        Debug,
-        Clone,
-        Copy,
-        PartialEq,
-        Eq,
-        PartialOrd,
-        Ord,
-        Hash,
-        Default,
-        Serialize,
-        Deserialize,
-        JsonSchema,
-    )]
-    #[serde(rename_all = "snake_case")]
+    #[derive(Default)]
     #[repr(u8)]
     pub enum DynamicsLevel {
         /// The kinematic one-track model: it steers, on lanes and off them.
@@ -36,6 +20,86 @@ named! {
         Rigid = "rigid",
         /// The sliding car, which skids into bends; it has a throttle, a brake, and a grip for each axle.
         Sliding = "sliding",
+    }
+}
+
+/// Part of a vehicle file that some levels need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VehiclePart {
+    /// Tyres with slip.
+    Tyres,
+    /// Springs and dampers.
+    Suspension,
+    /// A drive train that is complete, if there is one.
+    WholeDriveTrain,
+    /// Numbers of the sliding car.
+    Sliding,
+}
+
+/// What others have to know about a level of dynamics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LevelTraits {
+    /// Name on the screen.
+    pub title: &'static str,
+    /// Whether it only works on lanes.
+    pub keeps_to_lanes: bool,
+    /// Whether its vehicles steer.
+    pub steers: bool,
+    /// Whether its tyres slip sideways.
+    pub slips: bool,
+    /// Whether its bodies push each other, instead of passing through each other.
+    pub pushes: bool,
+    /// Parts that it needs besides those that every vehicle file has.
+    pub needs: &'static [VehiclePart],
+}
+
+impl DynamicsLevel {
+    /// Its traits: the table of levels.
+    #[inline]
+    pub const fn traits(self) -> LevelTraits {
+        let plain = LevelTraits {
+            title: "",
+            keeps_to_lanes: false,
+            steers: true,
+            slips: false,
+            pushes: false,
+            needs: &[],
+        };
+        match self {
+            Self::OneTrack => LevelTraits {
+                title: "One-track",
+                ..plain
+            },
+            Self::Lane => LevelTraits {
+                title: "Lane",
+                keeps_to_lanes: true,
+                steers: false,
+                ..plain
+            },
+            Self::DynamicOneTrack => LevelTraits {
+                title: "Dynamic one-track",
+                slips: true,
+                needs: &[VehiclePart::Tyres, VehiclePart::WholeDriveTrain],
+                ..plain
+            },
+            Self::Rigid => LevelTraits {
+                title: "Rigid body",
+                slips: true,
+                pushes: true,
+                needs: &[
+                    VehiclePart::Tyres,
+                    VehiclePart::Suspension,
+                    VehiclePart::WholeDriveTrain,
+                ],
+                ..plain
+            },
+            Self::Sliding => LevelTraits {
+                title: "Sliding",
+                slips: true,
+                needs: &[VehiclePart::Sliding],
+                ..plain
+            },
+        }
     }
 }
 

@@ -95,7 +95,7 @@ impl GripMap {
         let mut starts = vec![0u32; self.columns * self.rows + 1];
         let spans: Vec<_> = self.pieces.iter().map(|piece| self.span(piece)).collect();
         for span in &spans {
-            for cell in self.cells(*span) {
+            for cell in self.cells(span.0, span.1) {
                 // Shifted by one, so that after the summation below each cell's number is where its pieces
                 // begin.
                 starts[cell + 1] += 1;
@@ -107,7 +107,7 @@ impl GripMap {
         let mut next = starts.clone();
         let mut found = vec![0; starts[starts.len() - 1] as usize];
         for (number, span) in (0u32..).zip(spans) {
-            for cell in self.cells(span) {
+            for cell in self.cells(span.0, span.1) {
                 found[next[cell] as usize] = number;
                 next[cell] += 1;
             }
@@ -119,7 +119,7 @@ impl GripMap {
         polygon::bounds(&piece.outline).unwrap_or_default()
     }
 
-    fn cells(&self, (low, high): (DVec2, DVec2)) -> impl Iterator<Item = usize> {
+    fn cells(&self, low: DVec2, high: DVec2) -> impl Iterator<Item = usize> {
         let index = |at: f64, most: usize| ((at / self.cell).max(0.0) as usize).min(most - 1);
         let (low, high) = (low - self.origin, high - self.origin);
         let columns = index(low.x, self.columns)..=index(high.x, self.columns);

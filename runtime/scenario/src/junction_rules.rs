@@ -6,7 +6,7 @@ pub use shape::{CornerRule, LaneTurn, RoadLane, TurnRules};
 
 use crate::defaults::is_default;
 use crate::ids::RoadId;
-use crate::named::named;
+use crate::named::{file_value, named};
 use crate::quantity::{
     Clearance, CrossingWidth, Cycle, Duration, OptionalQuantity, PeoplePerHour, Quantity, RedAmber,
     Validate, check_keys, inside,
@@ -20,22 +20,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-named! {
+file_value! {
     /// Control of a junction: the rule that determines right of way.
-    #[derive(
-        Debug,
-        Clone,
-        Copy,
-        PartialEq,
-        Eq,
-        PartialOrd,
-        Ord,
-        Hash,
-        Serialize,
-        Deserialize,
-        JsonSchema,
-    )]
-    #[serde(rename_all = "snake_case")]
     pub enum Control {
         /// No control: vehicles from the near side have priority.
         Uncontrolled = "uncontrolled",

@@ -92,7 +92,7 @@ pub use access::{LaneAccess, RoadAccess, TripPart, VehicleClass};
 pub use agents::{Agent, Flow, GroundPlace, LanePlace, Place};
 pub use country::{Custom, RoadLaw};
 pub use driving_side::DrivingSide;
-pub use dynamics::DynamicsLevel;
+pub use dynamics::{DynamicsLevel, LevelTraits, VehiclePart};
 pub use edit::{Edit, EditError, MAX_ROAD_ENDS};
 pub use grip::GroundGrip;
 pub use grip_map::GripMap;

@@ -28,4 +28,28 @@ macro_rules! named {
     };
 }
 
-pub(crate) use named;
+/// Declares a [`named!`] enum of a file value. Files contain its variants in snake case.
+macro_rules! file_value {
+    ($(#[$attribute:meta])* pub enum $type:ident { $($variants:tt)* }) => {
+        $crate::named::named! {
+            $(#[$attribute])*
+            #[derive(
+                Debug,
+                Clone,
+                Copy,
+                PartialEq,
+                Eq,
+                PartialOrd,
+                Ord,
+                Hash,
+                serde::Serialize,
+                serde::Deserialize,
+                schemars::JsonSchema,
+            )]
+            #[serde(rename_all = "snake_case")]
+            pub enum $type { $($variants)* }
+        }
+    };
+}
+
+pub(crate) use {file_value, named};

@@ -1,47 +1,22 @@
 //! Conditions under which vehicles leave the lanes.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::named::file_value;
 
-/// Conditions under which a vehicle type leaves the lanes.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Default,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum OffRoad {
-    /// Only from a start or to a goal off the lanes.
-    #[default]
-    WhenNeeded,
-    /// Also where open ground is a short cut, and between road networks that no lane connects.
-    Free,
-    /// Never: a start or goal off the lanes has no connection to the road network.
-    Never,
+file_value! {
+    /// Conditions under which a vehicle type leaves the lanes.
+    #[derive(Default)]
+    pub enum OffRoad {
+        /// Only from a start or to a goal off the lanes.
+        #[default]
+        WhenNeeded = "when_needed",
+        /// Also where open ground is a short cut, and between road networks that no lane connects.
+        Free = "free",
+        /// Never: a start or goal off the lanes has no connection to the road network.
+        Never = "never",
+    }
 }
 
 impl OffRoad {
-    /// All values.
-    pub const ALL: [Self; 3] = [Self::WhenNeeded, Self::Free, Self::Never];
-
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::WhenNeeded => "when_needed",
-            Self::Free => "free",
-            Self::Never => "never",
-        }
-    }
-
     /// Whether it is the default, which files leave out.
     pub fn is_default(&self) -> bool {
         *self == Self::default()

@@ -68,12 +68,14 @@ impl Turns {
 
     /// The set with a turn added or removed.
     #[must_use]
-    pub fn with(self, turn: Turn, is_in: bool) -> Self {
-        if is_in {
-            Self(self.0 | bit(turn))
-        } else {
-            Self(self.0 & !bit(turn))
-        }
+    pub fn with(self, turn: Turn) -> Self {
+        Self(self.0 | bit(turn))
+    }
+
+    /// The set without a turn.
+    #[must_use]
+    pub fn without(self, turn: Turn) -> Self {
+        Self(self.0 & !bit(turn))
     }
 
     /// The turns, from left to right.
@@ -92,7 +94,7 @@ impl FromIterator<Turn> for Turns {
     fn from_iter<I: IntoIterator<Item = Turn>>(turns: I) -> Self {
         let mut set = Self::NONE;
         for turn in turns {
-            set = set.with(turn, true);
+            set = set.with(turn);
         }
         set
     }
@@ -131,10 +133,7 @@ mod tests {
         let set: Turns = [Turn::Right, Turn::Left, Turn::Right].into_iter().collect();
         assert_eq!(set.iter().collect::<Vec<_>>(), [Turn::Left, Turn::Right]);
         assert!(set.contains(Turn::Left) && !set.contains(Turn::Straight));
-        assert_eq!(
-            set.with(Turn::Left, false).with(Turn::Right, false),
-            Turns::NONE
-        );
+        assert_eq!(set.without(Turn::Left).without(Turn::Right), Turns::NONE);
         let text = serde_json::to_string(&set).unwrap();
         assert_eq!(text, r#"["left","right"]"#);
         assert_eq!(serde_json::from_str::<Turns>(&text).unwrap(), set);

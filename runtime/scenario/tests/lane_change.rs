@@ -1,21 +1,12 @@
 //! Tests of lane lines that must not be crossed: their effect on lanelets, and that edits and files preserve
 //! them.
 
-use crate::common::draw;
+use crate::common::{applied, draw};
 use roadwright_scenario::junction::layout;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET};
 use roadwright_scenario::operation::draw::{RoadStyle, split};
 use roadwright_scenario::operation::{merged, reversed};
 use roadwright_scenario::*;
-
-fn applied(scenario: &Scenario, edit: Edit) -> Scenario {
-    let mut changed = scenario.clone();
-    let undo = changed.apply(edit).unwrap();
-    let mut back = changed.clone();
-    back.apply(undo).unwrap();
-    assert!(back == *scenario, "undo restores the scenario");
-    changed
-}
 
 /// A street with three lanes forward and two backward, for the given driving side.
 fn street(side: DrivingSide) -> Scenario {

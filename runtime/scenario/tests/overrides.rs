@@ -1,6 +1,6 @@
 //! Lane turns and corners that the user has set: their effects, and that edits and files preserve them.
 
-use crate::common::{crossroads, draw, street};
+use crate::common::{applied, crossroads, draw, street};
 use roadwright_scenario::check::{Code, check};
 use roadwright_scenario::junction::{Junction, LaneEnd, Turn, layout, layout_after_edit};
 use roadwright_scenario::operation::draw::split;
@@ -9,15 +9,6 @@ use roadwright_scenario::operation::{
 };
 use roadwright_scenario::*;
 use std::sync::Arc;
-
-fn applied(scenario: &Scenario, edit: Edit) -> Scenario {
-    let mut changed = scenario.clone();
-    let undo = changed.apply(edit).unwrap();
-    let mut back = changed.clone();
-    back.apply(undo).unwrap();
-    assert!(back == *scenario, "undo restores the scenario");
-    changed
-}
 
 fn middle(scenario: &Scenario) -> NodeId {
     let network = scenario.network();

@@ -1,21 +1,12 @@
 //! Via restrictions: that they are preserved, and the findings about invalid ones.
 
-use crate::common::{draw, street};
+use crate::common::{applied, draw, street};
 use roadwright_scenario::check::{Code, check};
 use roadwright_scenario::junction::layout;
 use roadwright_scenario::lane_graph::LaneGraph;
 use roadwright_scenario::operation::draw::{RoadStyle, split};
 use roadwright_scenario::operation::{deleted, reversed};
 use roadwright_scenario::*;
-
-fn applied(scenario: &Scenario, edit: Edit) -> Scenario {
-    let mut changed = scenario.clone();
-    let undo = changed.apply(edit).unwrap();
-    let mut back = changed.clone();
-    back.apply(undo).unwrap();
-    assert!(back == *scenario, "undo restores the scenario");
-    changed
-}
 
 /// Two one-way streets, `apart` metres apart, and a cross street. Road 1 comes from the west and 2 continues
 /// it; 3 is the cross street; 4 comes from the east and 5 continues it; 6 continues the cross street. `rule`

@@ -16,7 +16,7 @@ pub struct Channel {
     /// Reference point on the vehicle.
     pub point: Point,
     /// Dynamics levels that model the quantity; on others the cell is empty.
-    pub levels: &'static [DynamicsLevel],
+    pub levels: ChannelLevels,
     /// Meaning, in one sentence.
     pub meaning: &'static str,
     /// Returns the content of the cell at a time, s.
@@ -51,20 +51,27 @@ impl Point {
     }
 }
 
-const ALL: &[DynamicsLevel] = &DynamicsLevel::ALL;
-/// Levels that steer: all but `lane`.
-const STEERED: &[DynamicsLevel] = &[
-    DynamicsLevel::OneTrack,
-    DynamicsLevel::DynamicOneTrack,
-    DynamicsLevel::Rigid,
-    DynamicsLevel::Sliding,
-];
-/// Levels whose tyres slip sideways.
-const SLIPPING: &[DynamicsLevel] = &[
-    DynamicsLevel::DynamicOneTrack,
-    DynamicsLevel::Rigid,
-    DynamicsLevel::Sliding,
-];
+/// Levels of dynamics that have a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChannelLevels {
+    /// All levels.
+    All,
+    /// Levels that steer: all but `lane`.
+    Steered,
+    /// Levels whose tyres slip sideways.
+    Slipping,
+}
+
+impl ChannelLevels {
+    /// Whether a level is among them.
+    pub fn contain(self, level: DynamicsLevel) -> bool {
+        match self {
+            Self::All => true,
+            Self::Steered => level.traits().steers,
+            Self::Slipping => level.traits().slips,
+        }
+    }
+}
 
 /// All channels, in the order of the columns of a trace. New ones are added at the end, because programs may
 /// read columns by number.
@@ -73,7 +80,7 @@ pub const CHANNELS: [Channel; 18] = [
         name: "time_s",
         unit: "s",
         point: Point::Vehicle,
-        levels: ALL,
+        levels: ChannelLevels::All,
         meaning: "Simulated time.",
         cell: |_, time| format!("{time:.3}"),
     },
@@ -81,7 +88,7 @@ pub const CHANNELS: [Channel; 18] = [
         name: "agent",
         unit: "",
         point: Point::Vehicle,
-        levels: ALL,
+        levels: ChannelLevels::All,
         meaning: "Id of the agent.",
         cell: |vehicle, _| vehicle.agent.to_string(),
     },
@@ -89,7 +96,7 @@ pub const CHANNELS: [Channel; 18] = [
         name: "x_m",
         unit: "m",
         point: Point::RearAxle,
-        levels: ALL,
+        levels: ChannelLevels::All,
         meaning: "x coordinate (easting).",
         cell: |vehicle, _| format!("{:.4}", vehicle.pose.position.x),
     },
@@ -97,7 +104,7 @@ pub const CHANNELS: [Channel; 18] = [
         name: "y_m",
         unit: "m",
         point: Point::RearAxle,
-        levels: ALL,
+        levels: ChannelLevels::All,
         meaning: "y coordinate (northing).",
         cell: |vehicle, _| format!("{:.4}", vehicle.pose.position.y),
     },
@@ -105,7 +112,7 @@ pub const CHANNELS: [Channel; 18] = [
         name: "heading_rad",
         unit: "rad",
         point: Point::Vehicle,
-        levels: ALL,
+        levels: ChannelLevels::All,
         meaning: "Heading, counter-clockwise from east.",
         cell: |vehicle, _| format!("{:.5}", vehicle.pose.heading),
     },
@@ -113,7 +120,7 @@ pub const CHANNELS: [Channel; 18] = [
         name: "speed_mps",
         unit: "m/s",
         point: Point::RearAxle,
-        levels: ALL,
+        levels: ChannelLevels::All,
         meaning: "Speed along the vehicle, negative in reverse.",
         cell: |vehicle, _| format!("{:.4}", vehicle.speed),
     },
@@ -121,7 +128,7 @@ pub const CHANNELS: [Channel; 18] = [
         name: "acceleration_mps2",
         unit: "m/s^2",
         point: Point::Controls,
-        levels: ALL,
+        levels: ChannelLevels::All,
         meaning: "Commanded acceleration in the intended direction of travel.",
         cell: |vehicle, _| format!("{:.4}", vehicle.acceleration),
     },
@@ -129,7 +136,7 @@ pub const CHANNELS: [Channel; 18] = [
         name: "steering_rad",
         unit: "rad",
         point: Point::FrontWheels,
-        levels: ALL,
+        levels: ChannelLevels::All,
         meaning: "Angle of the front wheels, positive to the left.",
         cell: |vehicle, _| format!("{:.5}", vehicle.steering),
     },
@@ -137,7 +144,7 @@ pub const CHANNELS: [Channel; 18] = [
         name: "road",
         unit: "",
         point: Point::Vehicle,
-        levels: ALL,
+        levels: ChannelLevels::All,
         meaning: "Id of the road that it follows; empty off the roads.",
         cell: |vehicle, _| {
             let road = vehicle.lane.map(|(road, _)| road.0.to_string());
@@ -148,7 +155,7 @@ pub const CHANNELS: [Channel; 18] = [
         name: "lane",
         unit: "",
         point: Point::Vehicle,
-        levels: ALL,
+        levels: ChannelLevels::All,
         meaning: "Id of the lane that it follows; empty off the roads.",
         cell: |vehicle, _| {
             let lane = vehicle.lane.map(|(_, lane)| lane.to_string());
@@ -159,7 +166,7 @@ pub const CHANNELS: [Channel; 18] = [
         name: "s_m",
         unit: "m",
         point: Point::RearAxle,
-        levels: ALL,
+        levels: ChannelLevels::All,
         meaning: "Distance along the lanelet that it follows.",
         cell: |vehicle, _| format!("{:.3}", vehicle.s),
     },
@@ -167,7 +174,7 @@ pub const CHANNELS: [Channel; 18] = [
         name: "t_m",
         unit: "m",
         point: Point::RearAxle,
-        levels: ALL,
+        levels: ChannelLevels::All,
         meaning: "Distance to the left of the centre of that lanelet.",
         cell: |vehicle, _| format!("{:.3}", vehicle.t),
     },
@@ -175,7 +182,7 @@ pub const CHANNELS: [Channel; 18] = [
         name: "sideways_mps",
         unit: "m/s",
         point: Point::CentreOfGravity,
-        levels: SLIPPING,
+        levels: ChannelLevels::Slipping,
         meaning: "Speed to the left.",
         cell: |vehicle, _| number(vehicle.sideways, 4),
     },
@@ -183,7 +190,7 @@ pub const CHANNELS: [Channel; 18] = [
         name: "yaw_rate_radps",
         unit: "rad/s",
         point: Point::Vehicle,
-        levels: ALL,
+        levels: ChannelLevels::All,
         meaning: "Yaw rate of the model, positive to the left.",
         cell: |vehicle, _| number(vehicle.yaw_rate, 5),
     },
@@ -191,7 +198,7 @@ pub const CHANNELS: [Channel; 18] = [
         name: "throttle",
         unit: "",
         point: Point::Controls,
-        levels: ALL,
+        levels: ChannelLevels::All,
         meaning: "Throttle pedal, 0 to 1; empty while an acceleration is commanded.",
         cell: |vehicle, _| number(vehicle.pedals.map(|pedals| pedals.throttle), 4),
     },
@@ -199,7 +206,7 @@ pub const CHANNELS: [Channel; 18] = [
         name: "brake",
         unit: "",
         point: Point::Controls,
-        levels: ALL,
+        levels: ChannelLevels::All,
         meaning: "Brake pedal, 0 to 1; empty while an acceleration is commanded.",
         cell: |vehicle, _| number(vehicle.pedals.map(|pedals| pedals.brake), 4),
     },
@@ -207,7 +214,7 @@ pub const CHANNELS: [Channel; 18] = [
         name: "steering_command_rad",
         unit: "rad",
         point: Point::Controls,
-        levels: STEERED,
+        levels: ChannelLevels::Steered,
         meaning: "Commanded angle of the front wheels, positive to the left.",
         cell: |vehicle, _| number(vehicle.steering_command, 5),
     },
@@ -215,7 +222,7 @@ pub const CHANNELS: [Channel; 18] = [
         name: "reversing",
         unit: "",
         point: Point::Controls,
-        levels: STEERED,
+        levels: ChannelLevels::Steered,
         meaning: "1 if it is to drive in reverse, otherwise 0.",
         cell: |vehicle, _| {
             let engaged = vehicle.is_reversing.map(|is| u8::from(is).to_string());
@@ -358,11 +365,12 @@ mod tests {
                 meaning,
                 ..
             } = channel;
-            let levels = match levels.len() {
-                count if count == ALL.len() => "all".to_owned(),
-                _ if *levels == STEERED => "all but `lane`".to_owned(),
-                _ => levels
-                    .iter()
+            let having = DynamicsLevel::ALL.into_iter();
+            let having = having.filter(|level| levels.contain(*level));
+            let levels = match levels {
+                ChannelLevels::All => "all".to_owned(),
+                ChannelLevels::Steered => "all but `lane`".to_owned(),
+                ChannelLevels::Slipping => having
                     .map(|level| format!("`{level}`"))
                     .collect::<Vec<_>>()
                     .join(", "),

@@ -89,7 +89,9 @@ mod vehicle_type;
 mod world;
 
 pub use agents::{Drive, Status};
-pub use channels::{CHANNELS, Channel, Point, TraceRate, UnusableRate, trace_columns};
+pub use channels::{
+    CHANNELS, Channel, ChannelLevels, Point, TraceRate, UnusableRate, trace_columns,
+};
 pub use coupling::{CouplingError, CouplingOrder};
 pub use demand::{RandomTrip, agent_name, random_trips};
 pub use dynamics::LooseCounts;

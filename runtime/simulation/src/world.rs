@@ -59,6 +59,22 @@ enum GroundChange {
     HasLeft,
 }
 
+/// The parts of a world that planning over open ground reads. A macro, because a method would borrow the whole
+/// world, and stages change its other parts meanwhile.
+macro_rules! off_road {
+    ($world:ident) => {
+        OffRoad {
+            clock: &$world.clock,
+            ground: &$world.ground,
+            types: &$world.types,
+            modules: &$world.modules,
+            dynamics: &$world.dynamics,
+            hands: &$world.hands,
+            index: &$world.traffic.index,
+        }
+    };
+}
+
 /// A running scenario.
 ///
 /// It owns the parts and passes each stage the parts that it reads and writes. Stages never get the world
@@ -399,15 +415,7 @@ impl World {
         if self.ground_plans.is_empty() && !self.traffic.index.any_off_lane {
             return;
         }
-        let given = OffRoad {
-            clock: &self.clock,
-            ground: &self.ground,
-            types: &self.types,
-            modules: &self.modules,
-            dynamics: &self.dynamics,
-            hands: &self.hands,
-            index: &self.traffic.index,
-        };
+        let given = off_road!(self);
         let without_path = ground_plan::plan_ground(
             given,
             &mut self.ground_plans,
@@ -500,15 +508,7 @@ impl World {
         id: u64,
         question: &crate::open_ground::GroundQuestion,
     ) -> Option<crate::open_ground::GroundInspection> {
-        let given = OffRoad {
-            clock: &self.clock,
-            ground: &self.ground,
-            types: &self.types,
-            modules: &self.modules,
-            dynamics: &self.dynamics,
-            hands: &self.hands,
-            index: &self.traffic.index,
-        };
+        let given = off_road!(self);
         let agents = self.agents.lent();
         ground_plan::inspect(
             given,
@@ -523,15 +523,7 @@ impl World {
     /// Updates the map of open ground to the state of the world, so that a saved world contains no changes
     /// that plans have not taken into account.
     pub(crate) fn update_ground_map(&mut self) {
-        let given = OffRoad {
-            clock: &self.clock,
-            ground: &self.ground,
-            types: &self.types,
-            modules: &self.modules,
-            dynamics: &self.dynamics,
-            hands: &self.hands,
-            index: &self.traffic.index,
-        };
+        let given = off_road!(self);
         let agents = self.agents.lent();
         ground_plan::update_map(given, &mut self.ground_plans, &self.routes, agents);
     }

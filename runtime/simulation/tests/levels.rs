@@ -1,12 +1,10 @@
 //! Levels of dynamics: they agree with each other and can be mixed.
 
-use crate::common::shipped;
+use crate::common::{run, shipped, world};
 use crate::scenarios::*;
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
-use roadwright_simulation::{
-    Ground, RunOptions, SavedWorld, Status, Summary, World, builtin_modules,
-};
+use roadwright_simulation::{Ground, RunOptions, SavedWorld, Summary, World, builtin_modules};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn at_level(level: DynamicsLevel, dt: f64) -> RunOptions {
@@ -15,21 +13,6 @@ fn at_level(level: DynamicsLevel, dt: f64) -> RunOptions {
         dt: Some(dt),
         ..RunOptions::default()
     }
-}
-
-fn world(scenario: &Scenario, options: &RunOptions) -> World {
-    World::new(scenario, &builtin_modules(), options).unwrap()
-}
-
-/// Runs until all agents have arrived, but for at most the given number of seconds.
-fn run(scenario: &Scenario, options: &RunOptions, seconds: f64) -> (BTreeSet<u64>, Summary) {
-    let mut world = world(scenario, options);
-    while world.time() < seconds && !world.is_over() {
-        world.step();
-    }
-    let arrived = world.finished();
-    let arrived = arrived.filter(|agent| agent.status == Status::Arrived);
-    (arrived.map(|agent| agent.id).collect(), world.summary())
 }
 
 /// The scenario with its agents and flows on the three levels in turn.

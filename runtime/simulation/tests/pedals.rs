@@ -1,12 +1,12 @@
 //! Controllers that use pedals, at every level.
 
+use crate::common::plane;
 use crate::scenarios::*;
 use roadwright_agent::{
     Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Registry,
     Step,
 };
 use roadwright_geometry::math::{atan, sin};
-use roadwright_geometry::{DVec2, HeightField};
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, DriveInput, PedalsInput, PedalsOutput,
 };
@@ -209,15 +209,6 @@ impl Drive {
         let drive = told.lock().unwrap().map(|told| told.drive);
         (car(&world), drive.unwrap_or_default())
     }
-}
-
-/// Terrain that rises to the east.
-fn plane(rise: f64) -> HeightField {
-    let (low, high) = (DVec2::new(-100.0, -100.0), DVec2::new(2100.0, 100.0));
-    let flat = HeightField::level(low, high, 50.0).unwrap();
-    let columns = flat.columns();
-    let heights = (0..flat.heights().len()).map(|at| rise * 50.0 * (at % columns) as f64);
-    flat.with_heights(heights.collect()).unwrap()
 }
 
 fn car(world: &World) -> VehicleRecord {

@@ -8,11 +8,8 @@ use roadwright_scenario::vehicle_file::{VehicleFile, WheelShape};
 use roadwright_scenario::{
     Agent, DynamicsLevel, Edit, Forest, ForestId, Obstacle, ObstacleId, Scenario, Shape,
 };
-use roadwright_simulation::{
-    Ground, RunOptions, SavedWorld, Status, Summary, World, builtin_modules,
-};
+use roadwright_simulation::{Ground, RunOptions, SavedWorld, World, builtin_modules};
 use roadwright_testing::is_slow;
-use std::collections::BTreeSet;
 
 const SHAPES: [WheelShape; 2] = [WheelShape::Ray, WheelShape::Sphere];
 
@@ -36,20 +33,6 @@ fn rigid(dt: f64) -> RunOptions {
         dt: Some(dt),
         ..straight()
     }
-}
-
-fn world(scenario: &Scenario, options: &RunOptions) -> World {
-    World::new(scenario, &builtin_modules(), options).unwrap()
-}
-
-fn run(scenario: &Scenario, options: &RunOptions, seconds: f64) -> (BTreeSet<u64>, Summary) {
-    let mut world = world(scenario, options);
-    while world.time() < seconds && !world.is_over() {
-        world.step();
-    }
-    let arrived = world.finished();
-    let arrived = arrived.filter(|agent| agent.status == Status::Arrived);
-    (arrived.map(|agent| agent.id).collect(), world.summary())
 }
 
 #[test]

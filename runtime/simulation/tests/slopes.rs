@@ -1,5 +1,6 @@
 //! Effects of terrain slopes on vehicles at every level, compared with closed-form solutions.
 
+use crate::common::plane;
 use crate::scenarios::*;
 use roadwright_agent::{
     Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Registry,
@@ -172,15 +173,6 @@ impl Drive {
         assert!(seen.speed.abs() < 1e-3, "{level}: it stands: {seen:?}");
         seen.pose.position.x - START
     }
-}
-
-/// Terrain that rises to the east.
-fn plane(rise: f64) -> HeightField {
-    let (low, high) = (DVec2::new(-100.0, -100.0), DVec2::new(2100.0, 100.0));
-    let flat = HeightField::level(low, high, 50.0).unwrap();
-    let columns = flat.columns();
-    let heights = (0..flat.heights().len()).map(|at| rise * 50.0 * (at % columns) as f64);
-    flat.with_heights(heights.collect()).unwrap()
 }
 
 fn only(world: &World) -> VehicleRecord {

@@ -164,7 +164,7 @@ pub fn measure_while(
         error: Box::new(error),
     })?;
     if course.is_manoeuvre() {
-        return drive_manoeuvre((course, seed), &scenario, (modules, &world), goes_on);
+        return drive_manoeuvre(course, seed, &scenario, modules, &world, goes_on);
     }
     let level = setup.dynamics.unwrap_or(scenario.settings().dynamics);
     let mut run = CourseRun {

@@ -268,7 +268,7 @@ mod tests {
 
     /// Drives on a slope of `rise` in 1 with an engine of 2 m/s^2. Returns speed and distance after the given
     /// number of seconds.
-    fn drive(rise: f64, wish: f64, (mut speed, seconds): (f64, f64), dt: f64) -> (f64, f64) {
+    fn drive(rise: f64, wish: f64, mut speed: f64, seconds: f64, dt: f64) -> (f64, f64) {
         let grade = Grade::between(rise, 1.0).with(2.0, 9.0);
         let mut place = 0.0;
         for _ in 0..(seconds / dt).round() as u32 {
@@ -315,11 +315,11 @@ mod tests {
         // 10 % takes 0.976 m/s^2, which leaves 1.024 of 2.
         let left = 2.0 + Grade::between(0.1, 1.0).pull;
         for (wish, given) in [(1.0, 1.0), (2.0, left), (50.0, left)] {
-            let (speed, _) = drive(0.1, wish, (0.0, 4.0), 0.01);
+            let (speed, _) = drive(0.1, wish, 0.0, 4.0, 0.01);
             assert!((speed - 4.0 * given).abs() < 1e-9, "{wish}: {speed}");
         }
         // Downhill gravity helps.
-        let (speed, _) = drive(-0.1, 1.0, (0.0, 4.0), 0.01);
+        let (speed, _) = drive(-0.1, 1.0, 0.0, 4.0, 0.01);
         assert!((speed - 4.0).abs() < 1e-9, "{speed}");
     }
 
@@ -330,20 +330,20 @@ mod tests {
             let sin = 2.0 / GRAVITY;
             sin / (1.0f64 - sin * sin).sqrt()
         };
-        assert!(drive(0.99 * limit, 1.5, (0.0, 10.0), 0.01).1 > 0.5);
-        let (speed, travelled) = drive(1.01 * limit, 1.5, (0.0, 10.0), 0.01);
+        assert!(drive(0.99 * limit, 1.5, 0.0, 10.0, 0.01).1 > 0.5);
+        let (speed, travelled) = drive(1.01 * limit, 1.5, 0.0, 10.0, 0.01);
         assert!(travelled < -0.5 && speed < 0.0, "{speed} {travelled}");
         // A vehicle that is to stand stands exactly still.
-        assert_eq!(drive(1.01 * limit, 0.0, (0.0, 10.0), 0.01), (0.0, 0.0));
-        assert_eq!(drive(-0.5, -1.0, (0.0, 10.0), 0.01), (0.0, 0.0));
+        assert_eq!(drive(1.01 * limit, 0.0, 0.0, 10.0, 0.01), (0.0, 0.0));
+        assert_eq!(drive(-0.5, -1.0, 0.0, 10.0, 0.01), (0.0, 0.0));
     }
 
     #[test]
     fn who_rolls_up_comes_back_however_long_the_steps_are() {
-        let exact = drive(0.5, 2.0, (12.0, 8.0), 0.001);
+        let exact = drive(0.5, 2.0, 12.0, 8.0, 0.001);
         assert!(exact.0 < -5.0);
         for dt in [0.005, 0.02, 0.1] {
-            let seen = drive(0.5, 2.0, (12.0, 8.0), dt);
+            let seen = drive(0.5, 2.0, 12.0, 8.0, dt);
             assert!((seen.0 - exact.0).abs() < 1e-9, "{dt}: {seen:?} {exact:?}");
             assert!((seen.1 - exact.1).abs() < 1e-9, "{dt}: {seen:?} {exact:?}");
         }

@@ -565,7 +565,7 @@ mod tests {
         }
     }
 
-    fn drive(mut car: SlidingState, wish: Wanted, (seconds, dt): (f64, f64)) -> SlidingState {
+    fn drive(mut car: SlidingState, wish: Wanted, seconds: f64, dt: f64) -> SlidingState {
         let mut wheels = 0.0;
         for _ in 0..(seconds / dt).round() as u32 {
             (car, wheels) = car.advance(&SlidingModel::APPENDIX, &wish, wheels, dt, 200.0);
@@ -576,11 +576,11 @@ mod tests {
     #[test]
     fn it_stands_starts_stops_and_reverses_as_asked() {
         let start = SlidingState::default();
-        assert_eq!(drive(start, wanted(0.0, 0.3), (2.0, 0.02)), start);
+        assert_eq!(drive(start, wanted(0.0, 0.3), 2.0, 0.02), start);
         for dt in [0.005, 0.02, 0.05] {
-            let fast = drive(start, wanted(2.0, 0.0), (5.0, dt));
+            let fast = drive(start, wanted(2.0, 0.0), 5.0, dt);
             assert!((fast.along() - 10.0).abs() < 0.1, "{dt}: {fast:?}");
-            let stopped = drive(fast, wanted(-4.0, 0.0), (5.0, dt));
+            let stopped = drive(fast, wanted(-4.0, 0.0), 5.0, dt);
             assert_eq!(stopped.velocity, DVec2::ZERO, "{dt}");
             let travelled = stopped.position.x - fast.position.x;
             let exact = fast.along() * fast.along() / 8.0;
@@ -592,7 +592,7 @@ mod tests {
                 is_reversing: true,
                 ..wanted(1.0, 0.3)
             };
-            let reversed = drive(stopped, back, (3.0, dt));
+            let reversed = drive(stopped, back, 3.0, dt);
             assert!(reversed.along() < -2.0, "{dt}: {reversed:?}");
             // Wheels to the left: in reverse it turns to the right.
             assert!(reversed.yaw_rate < -0.05, "{dt}: {reversed:?}");
@@ -606,7 +606,7 @@ mod tests {
             velocity: DVec2::new(4.0, 0.0),
             ..SlidingState::default()
         };
-        let slow = drive(start, wanted(0.0, 0.1), (4.0, 0.02));
+        let slow = drive(start, wanted(0.0, 0.1), 4.0, 0.02);
         let kinematic = slow.along() * tan(0.1) / 2.0;
         assert!(
             (slow.yaw_rate / kinematic - 1.0).abs() < 0.1,
@@ -616,7 +616,7 @@ mod tests {
             velocity: DVec2::new(40.0, 0.0),
             ..SlidingState::default()
         };
-        let fast = drive(start, wanted(0.0, 0.4), (0.6, 0.02));
+        let fast = drive(start, wanted(0.0, 0.4), 0.6, 0.02);
         let across = -fast
             .velocity
             .perp_dot(roadwright_geometry::unit(fast.heading));

@@ -45,20 +45,21 @@ struct Clock {
 }
 
 impl Clock {
+    /// Stops the clock and adds the elapsed time.
     fn stop(&mut self) {
-        self.run(false);
+        if let Some(since) = self.since.take() {
+            self.spent += since.elapsed();
+        }
     }
 
     #[expect(
         clippy::disallowed_methods,
         reason = "the training time is only displayed; no run reads it"
     )]
-    fn run(&mut self, on: bool) {
-        if let Some(since) = self.since.take() {
-            // A clock that keeps running also adds the elapsed time and restarts from now.
-            self.spent += since.elapsed();
-        }
-        self.since = on.then(Instant::now);
+    fn set_running(&mut self, is_running: bool) {
+        // A clock that keeps running also adds the elapsed time and restarts from now.
+        self.stop();
+        self.since = is_running.then(Instant::now);
     }
 
     fn seconds(&self) -> f64 {
@@ -87,7 +88,7 @@ impl Gate {
         (state.planned, state.later) = (planned, later);
         // A pause continues into the next generation, so the clock stays stopped.
         let is_running = !state.is_paused;
-        state.clock.run(is_running);
+        state.clock.set_running(is_running);
         // Resets only the count of this part; the pace below covers all parts.
         self.done.store(0, Ordering::Relaxed);
     }
@@ -120,7 +121,7 @@ impl Gate {
         if state.is_paused {
             state.is_paused = false;
             let is_running = state.planned > 0;
-            state.clock.run(is_running);
+            state.clock.set_running(is_running);
         }
         self.changed.notify_all();
     }

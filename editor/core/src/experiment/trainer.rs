@@ -282,8 +282,8 @@ impl Thread {
         if shared.gate.take_given_up() {
             return Ok(self.obey(record, Next::Judge));
         }
-        let tested = (problem, experiment.seeds.test[0]);
-        let verdict = Verdict::new(tested, &training, champion?);
+        let first_seed = experiment.seeds.test[0];
+        let verdict = Verdict::new(problem, first_seed, &training, champion?);
         let verdict = verdict.map_err(|error| TrainingError::Start(error.to_string()))?;
         training.record().champion = Some(verdict.recorded(problem.genome()));
         *record = training.record().clone();

@@ -54,7 +54,8 @@ impl Coordinator {
 
 /// Orders to the thread.
 enum Order {
-    Play(bool),
+    Play,
+    Pause,
     Step,
     Reset,
     /// Ends the run at a step unless it ends earlier.
@@ -191,12 +192,12 @@ impl Live {
 
     /// Starts playing. If the past is shown, playing continues from there.
     pub fn play(&mut self) {
-        self.give(Order::Play(true));
+        self.give(Order::Play);
     }
 
     /// Pauses.
     pub fn pause(&mut self) {
-        self.give(Order::Play(false));
+        self.give(Order::Pause);
     }
 
     /// Takes one step and pauses.

@@ -151,14 +151,13 @@ impl Runner {
     fn obey(&mut self, order: Order) {
         self.orders += 1;
         match order {
-            Order::Play(on) => {
-                if on {
-                    self.go_on_from_past();
-                }
+            Order::Play => {
+                self.go_on_from_past();
                 // If the past could not become the present, it is still shown and the run stays paused.
                 let can = self.run.is_some() && self.shown_past.is_none() && !self.has_ended();
-                self.playing = on && can;
+                self.playing = can;
             }
+            Order::Pause => self.playing = false,
             Order::Step => {
                 self.playing = false;
                 match &self.shown_past {

@@ -433,10 +433,10 @@ impl Painter for MeshBuilder {
         closed.extend(points.first().copied());
         // One segment more than needed to close the line, so that the last joint has a mitre like the others.
         closed.extend(points.get(1).copied());
-        self.line(&closed, width, least, None, color);
+        self.line(&closed, width, least, color);
     }
 
-    fn line(
+    fn dashed_line(
         &mut self,
         points: &[DVec2],
         width: f64,
@@ -515,12 +515,12 @@ mod tests {
         let line = [DVec2::ZERO, DVec2::X];
         builder.set_layer(1);
         builder.begin(Pass::Kerb);
-        builder.line(&line, 1.0, 1.0, None, rgb(0));
+        builder.line(&line, 1.0, 1.0, rgb(0));
         builder.set_layer(0);
         builder.begin(Pass::Marking);
-        builder.line(&line, 1.0, 1.0, None, rgb(0));
+        builder.line(&line, 1.0, 1.0, rgb(0));
         builder.begin(Pass::Kerb);
-        builder.line(&line, 1.0, 1.0, None, rgb(0));
+        builder.line(&line, 1.0, 1.0, rgb(0));
         let keys: Vec<(i8, u8)> = builder.finish().batches.iter().map(|b| b.key).collect();
         assert_eq!(
             keys,
@@ -536,7 +536,7 @@ mod tests {
     fn dashes_cover_their_share() {
         let mut builder = MeshBuilder::new(DVec2::ZERO, Level::Near, Ink::Light);
         let line: Vec<DVec2> = (0..=100).map(|i| DVec2::new(f64::from(i), 0.0)).collect();
-        builder.line(&line, 0.2, 0.0, Some((2.0, 4.0)), rgb(0));
+        builder.dashed_line(&line, 0.2, 0.0, Some((2.0, 4.0)), rgb(0));
         // 17 dashes start within 100 m; each is one to three quads long.
         let rows = builder.finish().vertices.len() / 4;
         assert!((2 * 16..=4 * 17).contains(&rows), "{rows}");

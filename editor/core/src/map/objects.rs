@@ -106,7 +106,7 @@ fn things(scenario: &Scenario, ink: Ink) -> Mesh {
             let at = |ahead: f64, left: f64| pose.point(ahead, left);
             for ahead in [0.0, 3.0] {
                 let chevron = [at(ahead - 1.5, 1.3), at(ahead, 0.0), at(ahead - 1.5, -1.3)];
-                builder.line(&chevron, 0.5, 1.5, None, rgb(palette::FLOW));
+                builder.line(&chevron, 0.5, 1.5, rgb(palette::FLOW));
             }
         }
         if let Some(pose) = scenario.pose_of(&flow.destination) {

@@ -1,6 +1,7 @@
 //! Painting forests.
 
-use super::{Effect, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent};
+use super::brush::{self, Brush};
+use super::{Effect, Mark, ToolContext};
 use i_overlay::core::fill_rule::FillRule;
 use i_overlay::core::overlay_rule::OverlayRule;
 use i_overlay::float::single::SingleFloatOverlay;
@@ -18,7 +19,8 @@ const SMOOTHING: f64 = 0.3;
 /// Smallest region that is kept, m^2.
 const LEAST_AREA: f64 = 4.0;
 
-struct Stroke {
+/// A stroke in progress.
+pub(super) struct Stroke {
     last: DVec2,
     /// The scenario before the stroke.
     base: Arc<Scenario>,
@@ -29,14 +31,10 @@ struct Stroke {
 }
 
 /// The forest tool.
-#[derive(Default)]
-pub(super) struct ForestTool {
-    hover: Option<DVec2>,
-    stroke: Option<Stroke>,
-}
+pub(super) type ForestTool = Brush<Stroke>;
 
-impl ForestTool {
-    fn start(&mut self, at: DVec2, context: &ToolContext<'_>) {
+impl brush::Stroke for Stroke {
+    fn begin(at: DVec2, context: &ToolContext<'_>) -> Result<Self, String> {
         let options = context.options.forest;
         let base = context.scenario.clone();
         // A stroke that starts in a forest with the same settings extends it. Otherwise every stroke would
@@ -64,36 +62,44 @@ impl ForestTool {
                 regions.insert(id, vec![ring(&forest.area)]);
             }
         }
-        self.stroke = Some(Stroke {
+        Ok(Self {
             last: at,
             base,
             regions,
             painted,
-        });
+        })
     }
 
-    /// Applies the brush along the line from its previous to its current position.
     fn dab(&mut self, at: DVec2, context: &ToolContext<'_>) -> Vec<Effect> {
-        let radius = context.options.forest.radius;
-        let Some(stroke) = &mut self.stroke else {
-            return Vec::new();
+        let brush = capsule(self.last, at, context.options.forest.radius);
+        self.last = at;
+        let (rule, label) = match self.painted {
+            Some(_) => (OverlayRule::Union, "Paint forest"),
+            None => (OverlayRule::Difference, "Erase trees"),
         };
-        let brush = capsule(stroke.last, at, radius);
-        stroke.last = at;
-        let rule = if stroke.painted.is_some() {
-            OverlayRule::Union
-        } else {
-            OverlayRule::Difference
-        };
-        for region in stroke.regions.values_mut().filter(|r| near(r, &brush)) {
+        for region in self.regions.values_mut().filter(|r| near(r, &brush)) {
             *region = combined(region, &brush, rule);
         }
-        let label = if stroke.painted.is_some() {
-            "Paint forest"
-        } else {
-            "Erase trees"
-        };
-        vec![Effect::Preview(label.into(), stroke.edit(context))]
+        vec![Effect::Preview(label.into(), self.edit(context))]
+    }
+
+    fn marks(at: DVec2, context: &ToolContext<'_>) -> Vec<Mark> {
+        let options = context.options.forest;
+        vec![brush::circle(at, options.radius, options.erase)]
+    }
+
+    fn status(context: &ToolContext<'_>) -> String {
+        let options = context.options.forest;
+        if options.erase {
+            return format!(
+                "Drag: remove trees within {:.0} m. [ and ]: brush size.",
+                options.radius
+            );
+        }
+        format!(
+            "Drag: plant {:.0} trees per hectare within {:.0} m. [ and ]: brush size.",
+            options.density, options.radius
+        )
     }
 }
 
@@ -239,72 +245,6 @@ fn simplified(ring: &Ring) -> Ring {
         }
     }
     self::ring(&kept)
-}
-
-impl Tool for ForestTool {
-    fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
-        match event {
-            ToolEvent::Move(Pointer { at, .. }) => {
-                self.hover = Some(at);
-                Vec::new()
-            }
-            ToolEvent::Press(Pointer { at, .. }) => {
-                self.start(at, context);
-                self.dab(at, context)
-            }
-            ToolEvent::Drag(Pointer { at, .. }) => {
-                self.hover = Some(at);
-                self.dab(at, context)
-            }
-            ToolEvent::Release(Pointer { at, .. }) => {
-                let mut effects = self.dab(at, context);
-                self.stroke = None;
-                effects.push(Effect::Commit);
-                effects
-            }
-            ToolEvent::Click(_) => {
-                self.stroke = None;
-                vec![Effect::Commit]
-            }
-            ToolEvent::Escape | ToolEvent::Backspace if self.stroke.take().is_some() => {
-                vec![Effect::Abort]
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark> {
-        let options = context.options.forest;
-        let tone = if options.erase {
-            Tone::Danger
-        } else {
-            Tone::Accent
-        };
-        let circle = |centre| Mark::Circle {
-            centre,
-            radius: options.radius,
-            tone,
-        };
-        self.hover.map(circle).into_iter().collect()
-    }
-
-    fn status(&self, context: &ToolContext<'_>) -> String {
-        let options = context.options.forest;
-        if options.erase {
-            return format!(
-                "Drag: remove trees within {:.0} m. [ and ]: brush size.",
-                options.radius
-            );
-        }
-        format!(
-            "Drag: plant {:.0} trees per hectare within {:.0} m. [ and ]: brush size.",
-            options.density, options.radius
-        )
-    }
-
-    fn is_busy(&self) -> bool {
-        self.stroke.is_some()
-    }
 }
 
 #[cfg(test)]

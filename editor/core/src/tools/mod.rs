@@ -1,6 +1,7 @@
 //! Tools: state machines that turn pointer events into edits. They are independent of the window, so tests
 //! can drive them.
 
+mod brush;
 mod corners;
 mod flow;
 mod forest;

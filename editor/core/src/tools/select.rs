@@ -478,15 +478,10 @@ fn road_edges(road: &Road, scale: f64) -> Vec<DVec2> {
     // A quarter of a point is invisible, and nothing is visible below 5 cm.
     let tolerance = (0.25 * scale).max(0.05);
     let distances = road.reference_line.sample_distances(tolerance, 8.0);
-    let edge = |left: bool| {
-        let at = move |s: &f64| {
-            let (right_edge, left_edge) = road.edges(*s);
-            let t = if left { left_edge } else { right_edge };
-            road.reference_line.point(*s, t)
-        };
-        distances.iter().map(at)
-    };
-    edge(true).chain(edge(false).rev()).collect()
+    let left = |&s: &f64| road.reference_line.point(s, road.edges(s).1);
+    let right = |&s: &f64| road.reference_line.point(s, road.edges(s).0);
+    let (there, back) = (distances.iter(), distances.iter().rev());
+    there.map(left).chain(back.map(right)).collect()
 }
 
 /// The mark of a place: the outline of a bay, or a circle around the sign of any other place.

@@ -1,6 +1,7 @@
 //! Shaping the ground with a round brush.
 
-use super::{Effect, Mark, Pointer, TerrainMode, Tone, Tool, ToolContext, ToolEvent};
+use super::brush::{self, Brush};
+use super::{Effect, Mark, TerrainMode, Tone, ToolContext};
 use roadwright_geometry::{DVec2, HeightField};
 use roadwright_scenario::{Edit, Scenario};
 
@@ -16,7 +17,8 @@ const MAX_SAMPLES: f64 = 250_000.0;
 /// Height limit of the brush above and below zero, m, about as high as the highest mountain.
 const MAX_HEIGHT: f64 = 9000.0;
 
-struct Stroke {
+/// A stroke in progress.
+pub(super) struct Stroke {
     last: DVec2,
     /// Remaining distance to the next dab, m.
     missing: f64,
@@ -29,70 +31,88 @@ struct Stroke {
 }
 
 /// The terrain tool.
-#[derive(Default)]
-pub(super) struct TerrainTool {
-    hover: Option<DVec2>,
-    stroke: Option<Stroke>,
-}
+pub(super) type TerrainTool = Brush<Stroke>;
 
-impl TerrainTool {
-    fn start(&mut self, at: DVec2, context: &ToolContext<'_>) -> Vec<Effect> {
+impl brush::Stroke for Stroke {
+    fn begin(at: DVec2, context: &ToolContext<'_>) -> Result<Self, String> {
         let existing = context.scenario.terrain().cloned();
         let is_new = existing.is_none();
         // A field cannot grow, because edits in the history identify its samples by index.
         if existing.as_ref().is_some_and(|field| is_outside(field, at)) {
             let why = "The terrain ends here. To start a larger one, remove it in the bar above.";
-            return vec![Effect::Refuse(why.into())];
+            return Err(why.into());
         }
         let Some(field) = existing.or_else(|| level_field(context.scenario, at)) else {
-            return vec![Effect::Refuse(
-                "The world is too large for a terrain.".into(),
-            )];
+            let why = "The world is too large for a terrain.";
+            return Err(why.into());
         };
-        self.stroke = Some(Stroke {
+        Ok(Self {
             last: at,
             missing: 0.0,
             heights: field.heights().to_vec(),
             level: field.height(at),
             field,
             is_new,
-        });
-        self.paint(at, context)
+        })
     }
 
-    fn paint(&mut self, at: DVec2, context: &ToolContext<'_>) -> Vec<Effect> {
-        let Some(stroke) = &mut self.stroke else {
-            return Vec::new();
-        };
-        let mut left = (at - stroke.last).length();
+    fn dab(&mut self, at: DVec2, context: &ToolContext<'_>) -> Vec<Effect> {
+        let options = context.options.terrain;
+        let mut left = (at - self.last).length();
         // A long jump of the pointer makes only a limited number of dabs.
-        let step = (DAB_DISTANCE * context.options.terrain.radius)
+        let step = (DAB_DISTANCE * options.radius)
             .max(0.1)
             .max(left / MOST_DABS);
         // Dabs are evenly spaced along the stroke for any number of mouse events, because the remaining
         // distance to the next dab is carried over. With a step of 6 m and moves of 4 m, dabs are at 0 m (the
         // press), 6 m (in the second move) and 12 m (at the end of the third).
-        while left >= stroke.missing {
-            let ahead = (at - stroke.last).normalize_or_zero();
-            stroke.last += stroke.missing * ahead;
-            left -= stroke.missing;
-            stroke.missing = step;
-            stroke.dab(context);
+        while left >= self.missing {
+            let ahead = (at - self.last).normalize_or_zero();
+            self.last += self.missing * ahead;
+            left -= self.missing;
+            self.missing = step;
+            self.shape(context);
         }
-        stroke.missing -= left;
-        stroke.last = at;
-        match stroke.edit() {
-            Some(edit) => vec![Effect::Preview(
-                label(context.options.terrain.mode).into(),
-                edit,
-            )],
-            None => Vec::new(),
-        }
+        self.missing -= left;
+        self.last = at;
+        let preview = |edit| Effect::Preview(label(options.mode).into(), edit);
+        self.edit().map(preview).into_iter().collect()
+    }
+
+    fn end(&mut self, _: DVec2, _: &ToolContext<'_>) -> Vec<Effect> {
+        // The last dab was at the last move, because dabs are spaced along the stroke.
+        Vec::new()
+    }
+
+    fn marks(centre: DVec2, context: &ToolContext<'_>) -> Vec<Mark> {
+        let options = context.options.terrain;
+        let circle = |radius, tone| Mark::Circle {
+            centre,
+            radius,
+            tone,
+        };
+        let height = context.scenario.ground_height(centre);
+        vec![
+            circle(options.radius, Tone::Accent),
+            circle((1.0 - options.falloff) * options.radius, Tone::Guide),
+            Mark::label(centre, format!("{height:.1} m"), Tone::Guide),
+        ]
+    }
+
+    fn status(context: &ToolContext<'_>) -> String {
+        let what = match context.options.terrain.mode {
+            TerrainMode::Raise => "raise the ground",
+            TerrainMode::Lower => "lower the ground",
+            TerrainMode::Smooth => "smooth the ground",
+            TerrainMode::Flatten => "flatten to the height at the start",
+        };
+        format!("Drag: {what}. [ and ]: brush size. Esc while dragging: cancel.")
     }
 }
 
 impl Stroke {
-    fn dab(&mut self, context: &ToolContext<'_>) {
+    /// Applies one dab at the last position.
+    fn shape(&mut self, context: &ToolContext<'_>) {
         let options = context.options.terrain;
         let (origin, spacing) = (self.field.origin(), self.field.spacing());
         let (columns, rows) = (self.field.columns(), self.field.rows());
@@ -194,62 +214,6 @@ fn label(mode: TerrainMode) -> &'static str {
         TerrainMode::Lower => "Lower ground",
         TerrainMode::Smooth => "Smooth ground",
         TerrainMode::Flatten => "Flatten ground",
-    }
-}
-
-impl Tool for TerrainTool {
-    fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
-        match event {
-            ToolEvent::Move(Pointer { at, .. }) => {
-                self.hover = Some(at);
-                Vec::new()
-            }
-            ToolEvent::Press(Pointer { at, .. }) => self.start(at, context),
-            ToolEvent::Drag(Pointer { at, .. }) => {
-                self.hover = Some(at);
-                self.paint(at, context)
-            }
-            ToolEvent::Release(_) | ToolEvent::Click(_) => {
-                self.stroke = None;
-                vec![Effect::Commit]
-            }
-            ToolEvent::Escape | ToolEvent::Backspace if self.stroke.take().is_some() => {
-                vec![Effect::Abort]
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark> {
-        let Some(centre) = self.hover else {
-            return Vec::new();
-        };
-        let options = context.options.terrain;
-        let circle = |radius, tone| Mark::Circle {
-            centre,
-            radius,
-            tone,
-        };
-        let height = context.scenario.ground_height(centre);
-        vec![
-            circle(options.radius, Tone::Accent),
-            circle((1.0 - options.falloff) * options.radius, Tone::Guide),
-            Mark::label(centre, format!("{height:.1} m"), Tone::Guide),
-        ]
-    }
-
-    fn status(&self, context: &ToolContext<'_>) -> String {
-        let what = match context.options.terrain.mode {
-            TerrainMode::Raise => "raise the ground",
-            TerrainMode::Lower => "lower the ground",
-            TerrainMode::Smooth => "smooth the ground",
-            TerrainMode::Flatten => "flatten to the height at the start",
-        };
-        format!("Drag: {what}. [ and ]: brush size. Esc while dragging: cancel.")
-    }
-
-    fn is_busy(&self) -> bool {
-        self.stroke.is_some()
     }
 }
 

@@ -274,12 +274,7 @@ fn dynamics(ui: &mut Ui, experiment: &mut Experiment) {
     ui.label("Dynamics");
     let mut all = vec![(None, "the course's".to_owned())];
     let levels = DynamicsLevel::ALL.into_iter();
-    all.extend(levels.map(|level| {
-        (
-            Some(level),
-            super::super::widgets::level_title(level).to_owned(),
-        )
-    }));
+    all.extend(levels.map(|level| (Some(level), level.traits().title.to_owned())));
     if let Some(level) = choice(ui, "Dynamics", &experiment.dynamics, &all) {
         experiment.dynamics = level;
     }

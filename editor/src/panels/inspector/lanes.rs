@@ -218,7 +218,10 @@ impl Cards<'_> {
                 egui::WidgetInfo::selected(egui::Role::Button, true, is_shown, &label)
             });
             if response.clicked() {
-                let turns = lane.turns.with(turn, !is_shown);
+                let turns = match is_shown {
+                    true => lane.turns.without(turn),
+                    false => lane.turns.with(turn),
+                };
                 let lanes = self.changed(at, |lane| lane.turns = turns);
                 self.apply("Arrows", lanes, self.left, actions);
             }

@@ -1,7 +1,6 @@
 //! Common properties of agents and flows: vehicle, stack, level of dynamics, places.
 
 use super::super::property::fact;
-use super::super::widgets::level_title;
 use crate::model::Model;
 use crate::tools::Tone;
 use egui::Ui;
@@ -21,9 +20,9 @@ pub(super) fn stacks(model: &Model) -> Choices<String> {
 /// Levels of dynamics, preceded by the default from the settings, which applies to agents and flows without a
 /// level.
 pub(super) fn levels(model: &Model) -> Choices<Option<DynamicsLevel>> {
-    let settings = level_title(model.document.scenario().settings().dynamics);
+    let settings = model.document.scenario().settings().dynamics.traits().title;
     let mut all = vec![(None, format!("Default: {settings}"))];
-    all.extend(DynamicsLevel::ALL.map(|level| (Some(level), level_title(level).to_owned())));
+    all.extend(DynamicsLevel::ALL.map(|level| (Some(level), level.traits().title.to_owned())));
     all
 }
 

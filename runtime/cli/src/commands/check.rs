@@ -3,6 +3,7 @@
 use super::{check_experiment, is_experiment, load, print_json};
 use crate::Outcome;
 use crate::arguments::{Check, ExtensionFlags};
+use crate::extensions::Notes;
 use crate::{extensions, terminal};
 use anyhow::Context;
 use roadwright_scenario::check::{Finding, Severity, check as find, sort};
@@ -59,16 +60,9 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
         for refused in &refused {
             writeln!(out, "error[refused] cannot run the scenario: {refused}")?;
         }
-        match (errors, warnings) {
-            (0, 0) => writeln!(out, "no problems found")?,
-            _ => writeln!(out, "{errors} errors, {warnings} warnings")?,
-        }
+        writeln!(out, "{}", super::counts(errors, warnings))?;
     }
-    Ok(if errors > 0 {
-        Outcome::Findings
-    } else {
-        Outcome::Fine
-    })
+    Ok(Outcome::of(errors == 0))
 }
 
 /// Returns the reasons why a run of a scenario would not start, such as unknown modules or parameters.
@@ -78,7 +72,7 @@ fn refusals(
     flags: &ExtensionFlags,
 ) -> anyhow::Result<Vec<String>> {
     let wanted = extensions::wanted(scenario, &[]);
-    let host = extensions::open(flags, Some(path), wanted, true)?;
+    let host = extensions::open(flags, Some(path), wanted, Notes::Omit)?;
     let unmet = unmet(scenario, &host.registry()).into_iter();
     let texts = unmet.map(|error| error.to_string());
     Ok(texts

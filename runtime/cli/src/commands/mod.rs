@@ -39,6 +39,7 @@ pub(crate) use train::{Train, check_experiment, is_experiment, train};
 pub(crate) use vehicle::{VehicleVerb, vehicle};
 
 use crate::arguments::{self, Simulate};
+use crate::extensions::Notes;
 use crate::terminal;
 use crate::watchdog::Watchdog;
 use crate::{extensions, progress};
@@ -74,6 +75,14 @@ fn write_json(out: &mut dyn Write, value: &impl Serialize) -> anyhow::Result<()>
     Ok(())
 }
 
+/// Says how many problems a check found.
+fn counts(errors: usize, warnings: usize) -> String {
+    match (errors, warnings) {
+        (0, 0) => "no problems found".to_owned(),
+        _ => format!("{errors} errors, {warnings} warnings"),
+    }
+}
+
 /// Reserves standard output for a document. From then on, the output of plugins goes to standard error.
 fn keep_stdout() -> anyhow::Result<Box<dyn Write>> {
     Ok(terminal::keep_stdout()?)
@@ -88,7 +97,7 @@ fn session_at(
 ) -> anyhow::Result<Session> {
     let options = run_options(simulate)?;
     let wanted = extensions::wanted(scenario, &simulate.modules);
-    let host = extensions::open(&simulate.extensions, Some(file), wanted, true)?;
+    let host = extensions::open(&simulate.extensions, Some(file), wanted, Notes::Omit)?;
     let world = World::new(scenario, &host.registry(), &options);
     let world = world.map_err(|error| extensions::or_cause(error, &host));
     let world = world.context("cannot run the scenario")?;

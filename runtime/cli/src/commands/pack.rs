@@ -69,7 +69,7 @@ pub(crate) fn pack(arguments: &Pack) -> anyhow::Result<Outcome> {
             bytes.len()
         )?;
     }
-    Ok(found(unknown.is_empty()))
+    Ok(Outcome::of(unknown.is_empty()))
 }
 
 pub(crate) fn unpack(arguments: &Unpack) -> anyhow::Result<Outcome> {
@@ -93,15 +93,7 @@ pub(crate) fn unpack(arguments: &Unpack) -> anyhow::Result<Outcome> {
         }
         writeln!(out, "wrote    {}", scenario.display())?;
     }
-    Ok(found(lacks.is_empty()))
-}
-
-fn found(is_fine: bool) -> Outcome {
-    if is_fine {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    }
+    Ok(Outcome::of(lacks.is_empty()))
 }
 
 /// Returns the modules that are available here, without loading any plugin.

@@ -8,6 +8,7 @@ pub(crate) use smoke_drive::plugin_host;
 
 use super::print_json;
 use crate::arguments::{ExtensionFlags, PluginKind, PluginLanguage, PluginVerb};
+use crate::extensions::Notes;
 use crate::outputs::{Inputs, Kind, Outputs};
 use crate::terminal::{self, say};
 use crate::{Outcome, extensions, progress};
@@ -93,7 +94,7 @@ fn list(flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
 /// Lifts a plugin's quarantine without loading anything.
 fn retry(id: &str, flags: &ExtensionFlags) -> anyhow::Result<Outcome> {
     let nothing = roadwright_extension::Wanted::Ids(std::collections::BTreeSet::new());
-    let host = extensions::open(flags, None, nothing, true)?;
+    let host = extensions::open(flags, None, nothing, Notes::Omit)?;
     let Some(lifted) = host.lift_quarantine(id) else {
         anyhow::bail!(
             "{id}: no plugin in the folders has this id. `roadwright plugin list` shows the \
@@ -184,11 +185,7 @@ fn check(file: &Path, picture: Option<&Path>, as_json: bool) -> anyhow::Result<O
         let verdict = if is_good { "fine" } else { "not fit for use" };
         writeln!(terminal::out(), "{verdict}")?;
     }
-    Ok(if is_good {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    })
+    Ok(Outcome::of(is_good))
 }
 
 fn new(name: &str, kind: PluginKind, lang: PluginLanguage, at: &Path) -> anyhow::Result<Outcome> {

@@ -56,10 +56,7 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     for (module, failure) in &drawn.failures {
         say!("error: {}", failure_text(module, failure));
     }
-    match drawn.failures.is_empty() {
-        true => Ok(Outcome::Fine),
-        false => Ok(Outcome::Findings),
-    }
+    Ok(Outcome::of(drawn.failures.is_empty()))
 }
 
 /// A picture or film of a scenario or of a run.

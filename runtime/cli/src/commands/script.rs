@@ -117,11 +117,7 @@ fn run_one(arguments: &RunOne) -> anyhow::Result<Outcome> {
             Err(error) => writeln!(out, "{error}")?,
         }
     }
-    Ok(if done.is_ok() {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    })
+    Ok(Outcome::of(done.is_ok()))
 }
 
 /// Returns the agent for which the handler is called.

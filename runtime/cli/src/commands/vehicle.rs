@@ -267,11 +267,7 @@ fn check(path: &str, json: bool) -> anyhow::Result<Outcome> {
             writeln!(out, "no problems found")?;
         }
     }
-    Ok(if findings.is_empty() {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    })
+    Ok(Outcome::of(findings.is_empty()))
 }
 
 fn test(
@@ -310,11 +306,7 @@ fn test(
         plots::tell(&written, folder, json)?;
     }
     let fails = manoeuvres.iter().any(|one| one.pass == Some(false));
-    Ok(if fails {
-        Outcome::Findings
-    } else {
-        Outcome::Fine
-    })
+    Ok(Outcome::of(!fails))
 }
 
 fn print_table(name: &str, manoeuvres: &[Manoeuvre]) -> anyhow::Result<()> {

@@ -122,7 +122,7 @@ fn without_arrows(scenario: &Scenario, id: RoadId) -> Option<Edit> {
         };
         let mut lanes = section.into_iter().flat_map(|section| &mut section.lanes);
         if let Some(lane) = lanes.find(|lane| lane.id == at.lane) {
-            lane.turns = lane.turns.with(*turn, false);
+            lane.turns = lane.turns.without(*turn);
         }
     }
     (!wrong.is_empty()).then(|| Edit::Road(id, Some(Box::new(road))))

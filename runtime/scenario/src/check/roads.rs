@@ -226,36 +226,31 @@ fn restrictions(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                 });
             }
         }
+        let dangling = |message: String| Finding {
+            severity: Severity::Warning,
+            code: Code::DanglingRestriction,
+            object: ObjectId::Node(id),
+            place: node.position(),
+            message,
+        };
         let timed = || node.rules.timed_restrictions.iter();
         let timed_via = timed().filter_map(TimedRestriction::via_roads);
         let via = node.rules.via_restrictions.iter().cloned();
         for rule in via.chain(timed_via) {
             if rule.roads(network, id).is_none() {
                 let (from, to) = (rule.from, rule.to);
-                findings.push(Finding {
-                    severity: Severity::Warning,
-                    code: Code::DanglingRestriction,
-                    object: ObjectId::Node(id),
-                    place: node.position(),
-                    message: format!(
-                        "the roads of the via restriction from {from} to {to} do not meet"
-                    ),
-                });
+                findings.push(dangling(format!(
+                    "the roads of the via restriction from {from} to {to} do not meet"
+                )));
             }
         }
         let timed = timed().filter_map(TimedRestriction::at_node);
         for restriction in node.rules.restrictions.iter().copied().chain(timed) {
             for road in [restriction.from, restriction.to] {
                 if !roads.contains(&road) {
-                    findings.push(Finding {
-                        severity: Severity::Warning,
-                        code: Code::DanglingRestriction,
-                        object: ObjectId::Node(id),
-                        place: node.position(),
-                        message: format!(
-                            "a turn restriction names {road}, which does not end here"
-                        ),
-                    });
+                    findings.push(dangling(format!(
+                        "a turn restriction names {road}, which does not end here"
+                    )));
                 }
             }
         }

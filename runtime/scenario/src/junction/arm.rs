@@ -90,6 +90,13 @@ pub struct Arm<'a> {
     far_end: FarEnd,
 }
 
+/// Direction of lanes at a junction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Heading {
+    In,
+    Out,
+}
+
 /// A drivable lane of an arm, at its cut.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ArmLane {
@@ -295,15 +302,16 @@ impl<'a> Arm<'a> {
 
     /// The drivable lanes that enter the junction, at a cut, from left to right in driving direction.
     pub fn entering_lanes(&self, trim: f64, side: DrivingSide) -> Vec<ArmLane> {
-        self.lanes(trim, side, true)
+        self.lanes(trim, side, Heading::In)
     }
 
     /// The drivable lanes that leave the junction, at a cut, from left to right in driving direction.
     pub fn leaving_lanes(&self, trim: f64, side: DrivingSide) -> Vec<ArmLane> {
-        self.lanes(trim, side, false)
+        self.lanes(trim, side, Heading::Out)
     }
 
-    fn lanes(&self, trim: f64, side: DrivingSide, entering: bool) -> Vec<ArmLane> {
+    fn lanes(&self, trim: f64, side: DrivingSide, heading: Heading) -> Vec<ArmLane> {
+        let entering = heading == Heading::In;
         let s = self.road_s(trim);
         // The section next to the junction is used even if the cut falls exactly on its border.
         let inside = match self.end {

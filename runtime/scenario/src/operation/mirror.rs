@@ -21,7 +21,7 @@ use crate::edit::Edit;
 use crate::ids::{NodeId, ObjectId, RoadId};
 use crate::network::Node;
 use crate::objects::Shape;
-use crate::road::Road;
+use crate::road::{Road, RoadEnd};
 use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
@@ -211,9 +211,13 @@ impl Reflection<'_> {
                     self.images.insert(id, image.clone());
                     image
                 }
-                _ => {
+                (is_start, _) => {
+                    let end = match is_start {
+                        true => RoadEnd::Start,
+                        false => RoadEnd::End,
+                    };
                     let to = |p| self.mirror.point(p);
-                    let line = with_end_at(&road.reference_line, from, to)?;
+                    let line = with_end_at(&road.reference_line, end, to)?;
                     self.stretched.insert(id, (road.length(), line.length()));
                     fitted(road, line)
                 }

@@ -8,6 +8,7 @@ use crate::ids::{NodeId, ObjectId};
 use crate::land::Land;
 use crate::network::Node;
 use crate::objects::{PointOfInterest, Shape};
+use crate::road::RoadEnd;
 use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::math::{sin_cos, wrap_angle};
@@ -169,10 +170,11 @@ pub fn moved(
         //   o---A---n===B===m---C---o        A, C: bent        B: moved rigidly
         //
         // A road between two moved nodes is moved rigidly even if it is not selected itself.
-        let line = if from && to {
-            motion.line(&road.reference_line)?
-        } else {
-            with_end_at(&road.reference_line, from, |p| motion.point(p))?
+        let with_end = |end| with_end_at(&road.reference_line, end, |p| motion.point(p));
+        let line = match (from, to) {
+            (true, true) => motion.line(&road.reference_line)?,
+            (true, false) => with_end(RoadEnd::Start)?,
+            _ => with_end(RoadEnd::End)?,
         };
         // A bent road changes its length, and places on it keep their relative position.
         lengths.insert(id, (road.length(), line.length()));

@@ -20,10 +20,10 @@ use std::collections::BTreeMap;
 /// Fraction of a line without points of intersection that is bent when its end is moved.
 pub(super) const BENT_SHARE: f64 = 1.0 / 3.0;
 
-/// Returns the line with its start (or end) moved to the pose `to`; the other end stays.
+/// Returns the line with one end moved to the position `to`; the other end stays.
 pub(super) fn with_end_at(
     line: &ReferenceLine,
-    start: bool,
+    end: RoadEnd,
     to: impl Fn(DVec2) -> DVec2,
 ) -> Result<ReferenceLine, OperationError> {
     // A line of straights and curves is moved by its first point of intersection: only the straight and the
@@ -34,7 +34,10 @@ pub(super) fn with_end_at(
     //       `--.____________     to         `-.___________
     //    |  third |  rest stays
     if let Some(mut points) = Alignment::of(line) {
-        let index = if start { 0 } else { points.points().len() - 1 };
+        let index = match end {
+            RoadEnd::Start => 0,
+            RoadEnd::End => points.points().len() - 1,
+        };
         let target = to(points.points()[index].position);
         points.move_point(index, target);
         if let Ok(line) = points.line() {
@@ -42,8 +45,8 @@ pub(super) fn with_end_at(
         }
     }
     // The end of a line is the start of the reversed one.
-    if !start {
-        return Ok(with_end_at(&line.reversed(), true, to)?.reversed());
+    if end == RoadEnd::End {
+        return Ok(with_end_at(&line.reversed(), RoadEnd::Start, to)?.reversed());
     }
     let bent = BENT_SHARE * line.length();
     let from = Pose {
@@ -170,8 +173,7 @@ fn follow(
     for (id, end) in ends {
         // A road with both ends here, or between both moved nodes, follows twice.
         if let Some(road) = roads.get(&id).or(network.road(id)) {
-            let start = end == RoadEnd::Start;
-            let line = with_end_at(&road.reference_line, start, |_| position)?;
+            let line = with_end_at(&road.reference_line, end, |_| position)?;
             let followed = fitted(road, line);
             roads.insert(id, followed);
         }

@@ -68,7 +68,7 @@ pub fn turn_lanes(scenario: &Scenario, node: NodeId, length: f64) -> Result<Edit
         let paths = junction.paths.iter();
         let paths = paths.filter(|path| (path.from.road, path.from.end) == (arm.road, arm.end));
         let turns: Turns = paths.map(|path| path.turn).collect();
-        let elsewhere = turns.with(far, false).with(Turn::UTurn, false);
+        let elsewhere = turns.without(far).without(Turn::UTurn);
         // A street that leads back to the same junction gets one lane.
         let has_one = wider.contains_key(&arm.road);
         if has_one || !turns.contains(far) || elsewhere == Turns::NONE {
@@ -123,7 +123,7 @@ fn with_lane(road: &Road, stretch: Stretch, far: Turn, elsewhere: Turns) -> Road
         if lane.id == stretch.sign {
             // As wide as the existing lane.
             width = Poly3::value_in(&lane.width, 0.0);
-            lane.turns = Turns::NONE.with(far, true);
+            lane.turns = Turns::NONE.with(far);
         } else if lane.id.signum() == stretch.sign {
             lane.id += stretch.sign;
         }

@@ -19,7 +19,7 @@ pub use parts::{
 pub use shipped::{SHIPPED, ShippedVehicle};
 pub use trailer::{Trailer, TrailerJoint, TrailerWheels};
 
-use crate::dynamics::DynamicsLevel;
+use crate::dynamics::{DynamicsLevel, VehiclePart};
 use crate::json_text::{FileError, TextError};
 use crate::off_road::OffRoad;
 use schemars::JsonSchema;
@@ -185,51 +185,51 @@ impl VehicleFile {
     /// Mean positions of the axles along the vehicle, m ahead of the centre of the body: first of the steered
     /// wheels, then of the others.
     pub fn axles(&self) -> (f64, f64) {
-        let mean = |steers: bool| {
-            let places = (0u8..)
-                .zip(&self.wheels.positions)
-                .filter(|(number, _)| self.steering.wheels.contains(number) == steers);
-            let (sum, count) = places.fold((0.0, 0.0), |(sum, count), (_, place)| {
-                (sum + place[0], count + 1.0)
-            });
-            sum / count
+        let wheels = (0u8..).zip(&self.wheels.positions);
+        let (steered, others): (Vec<_>, Vec<_>) =
+            wheels.partition(|(number, _)| self.steering.wheels.contains(number));
+        let mean = |wheels: Vec<(u8, &[f64; 3])>| {
+            let sum: f64 = wheels.iter().fold(0.0, |sum, (_, place)| sum + place[0]);
+            sum / wheels.len() as f64
         };
-        (mean(true), mean(false))
+        (mean(steered), mean(others))
     }
 
     /// The keys that a level needs but this vehicle lacks. If there are none, the vehicle can be driven at
     /// that level.
     pub fn missing(&self, level: DynamicsLevel) -> Vec<&'static str> {
-        match level {
-            // Everything that these levels need is mandatory in files.
-            DynamicsLevel::OneTrack | DynamicsLevel::Lane => Vec::new(),
-            DynamicsLevel::DynamicOneTrack => self.missing_of_tyres(&[]),
-            DynamicsLevel::Sliding if self.sliding.is_some() => Vec::new(),
-            DynamicsLevel::Sliding => vec!["sliding"],
-            DynamicsLevel::Rigid => {
-                self.missing_of_tyres(&[("suspension", self.suspension.is_some())])
-            }
-        }
+        let keys = level
+            .traits()
+            .needs
+            .iter()
+            .flat_map(|part| self.keys(*part));
+        keys.filter(|(_, given)| !given)
+            .map(|(key, _)| key)
+            .collect()
     }
 
-    /// The missing keys among those for tyres with slip and those in `others`.
-    fn missing_of_tyres(&self, others: &[(&'static str, bool)]) -> Vec<&'static str> {
-        let needed = [
-            ("wheels.friction", self.wheels.friction.is_some()),
-            (
-                "wheels.cornering_stiffness",
-                self.wheels.cornering_stiffness.is_some(),
-            ),
-            ("body.centre_height", self.body.centre_height.is_some()),
-        ];
-        // An incomplete drive train drives nothing.
-        let train = self.drive_train();
-        let whole = train.iter().all(|(_, given)| *given);
-        let none = train.iter().all(|(_, given)| !*given);
-        let parts = if whole || none { &[][..] } else { &train[..] };
-        let needs = needed.iter().chain(others).chain(parts);
-        let absent = needs.filter(|(_, given)| !given);
-        absent.map(|(key, _)| *key).collect()
+    /// The keys of a part, each with whether the file has it.
+    fn keys(&self, part: VehiclePart) -> Vec<(&'static str, bool)> {
+        match part {
+            VehiclePart::Tyres => vec![
+                ("wheels.friction", self.wheels.friction.is_some()),
+                (
+                    "wheels.cornering_stiffness",
+                    self.wheels.cornering_stiffness.is_some(),
+                ),
+                ("body.centre_height", self.body.centre_height.is_some()),
+            ],
+            VehiclePart::Suspension => vec![("suspension", self.suspension.is_some())],
+            VehiclePart::Sliding => vec![("sliding", self.sliding.is_some())],
+            VehiclePart::WholeDriveTrain => {
+                let train = self.drive_train();
+                // An incomplete drive train drives nothing.
+                match train.iter().any(|(_, given)| *given) {
+                    true => train.to_vec(),
+                    false => Vec::new(),
+                }
+            }
+        }
     }
 
     /// The keys of a drive train's parts, each with whether the file has that part.

@@ -287,3 +287,13 @@ impl Star {
         self.scenario(DVec2::ZERO, 0.0, &order)
     }
 }
+
+/// Applies an edit, and checks that its inverse restores the scenario.
+pub(crate) fn applied(scenario: &Scenario, edit: Edit) -> Scenario {
+    let mut changed = scenario.clone();
+    let undo = changed.apply(edit).unwrap();
+    let mut back = changed.clone();
+    back.apply(undo).unwrap();
+    assert!(back == *scenario, "undo restores the scenario");
+    changed
+}

@@ -121,7 +121,7 @@ fn add_pocket(b: &mut Builder, id: RoadId) {
     let mut lanes: Vec<Lane> = road.lane_sections[0].lanes.clone();
     for lane in &mut lanes {
         match lane.id {
-            -1 => lane.turns = Turns::NONE.with(Turn::Left, true),
+            -1 => lane.turns = Turns::NONE.with(Turn::Left),
             -2 => lane.id = -3,
             _ => {}
         }

@@ -1,7 +1,10 @@
 //! Dynamic one-track model with tyre slip.
 
-use super::{Body, Level, LevelStep};
-use crate::records::Motion;
+use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip};
+use crate::records::{AgentIndex, Motion};
+use crate::snapshot::MechanicsRecord;
+use crate::vehicle_type::{VehicleType, VehicleTypes};
+use roadwright_agent::TyreInput;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::dynamic::{Banked, Wish};
@@ -24,27 +27,19 @@ pub(crate) struct SlipState {
     pub(super) drive: DriveState,
 }
 
-impl SlipState {
-    /// State of the drive train.
-    pub(crate) fn drive(&self) -> &DriveState {
-        &self.drive
-    }
-
-    /// Lateral speed of the rear axle to the left, m/s.
-    pub(super) fn sideways(&self) -> f64 {
-        self.sideways
-    }
-
-    /// Yaw rate, rad/s.
-    pub(super) fn yaw_rate(&self) -> f64 {
-        self.yaw_rate
-    }
-}
-
 impl Level for DynamicOneTrack {
     type State = SlipState;
+    type States = Vec<SlipState>;
 
     const LEVEL: DynamicsLevel = DynamicsLevel::DynamicOneTrack;
+
+    fn states(dynamics: &Dynamics) -> &Self::States {
+        &dynamics.dynamic_one_track
+    }
+
+    fn states_mut(dynamics: &mut Dynamics) -> &mut Self::States {
+        &mut dynamics.dynamic_one_track
+    }
 
     fn stride(_: f64) -> u32 {
         1
@@ -131,5 +126,64 @@ impl Level for DynamicOneTrack {
             acceleration: (after.speed - before.speed) / dt,
         };
         None
+    }
+
+    #[inline]
+    fn steering(bodies: &Bodies<'_>, agent: AgentIndex, _: &VehicleType) -> f64 {
+        bodies.dynamics.dynamic_one_track[agent.index()].steering
+    }
+
+    #[inline]
+    fn slip(bodies: &Bodies<'_>, agent: AgentIndex, _: &VehicleType) -> [f64; 2] {
+        let state = &bodies.dynamics.dynamic_one_track[agent.index()];
+        [state.sideways, state.yaw_rate]
+    }
+
+    fn recorded_slip(
+        bodies: &Bodies<'_>,
+        agent: AgentIndex,
+        vehicle_type: &VehicleType,
+    ) -> RecordedSlip {
+        let state = &bodies.dynamics.dynamic_one_track[agent.index()];
+        let at_centre = state.sideways + vehicle_type.single_track.rear * state.yaw_rate;
+        RecordedSlip {
+            sideways: Some(at_centre),
+            yaw_rate: Some(state.yaw_rate),
+        }
+    }
+
+    fn drive_state(dynamics: &Dynamics, agent: AgentIndex) -> Option<DriveState> {
+        let state = dynamics.dynamic_one_track.get(agent.index());
+        Some(state.map(|state| state.drive).unwrap_or_default())
+    }
+
+    fn mechanics(
+        bodies: &Bodies<'_>,
+        agent: AgentIndex,
+        types: &VehicleTypes,
+    ) -> Option<MechanicsRecord> {
+        let who = &bodies.agents.identity[agent.index()];
+        let train = types.drive_train(who.vehicle_type)?;
+        let Motion { speed, .. } = bodies.agents.motion[agent.index()];
+        let state = &bodies.dynamics.dynamic_one_track[agent.index()].drive;
+        Some(MechanicsRecord {
+            agent: who.id,
+            drive: Some(train.reading(state, speed)),
+            wheels: Vec::new(),
+            shape: None,
+        })
+    }
+
+    fn tyres(vehicle_type: &VehicleType, direction: f64) -> Option<TyreInput> {
+        let model = &vehicle_type.single_track;
+        let [front_load, rear_load] = model.axle_loads(0.0);
+        Some(TyreInput {
+            mass: model.mass,
+            yaw_inertia: model.yaw_inertia,
+            front: direction * model.front,
+            rear: direction * model.rear,
+            front_stiffness: model.stiffness[0] * front_load,
+            rear_stiffness: model.stiffness[1] * rear_load,
+        })
     }
 }

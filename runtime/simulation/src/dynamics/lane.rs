@@ -3,9 +3,9 @@
 //! It keeps lanelet, s, t and speed; a pose is computed on demand. Steering is ignored. A lane change is a
 //! smooth profile of t that ends with t = 0 where a connection begins.
 
-use super::{Body, Level, LevelStep, STANDING};
+use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip, STANDING};
 use crate::ground::Ground;
-use crate::records::{Aside, LanePosition, Motion};
+use crate::records::{AgentIndex, Aside, LanePosition, Motion};
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan;
@@ -23,7 +23,9 @@ const CHANGE_TIME: f64 = 3.0;
 const CHANGE_LENGTHS: f64 = 4.0;
 /// Minimum distance to the end of a lane at which a lane change may begin, m. A vehicle that has stopped with
 /// its front at the end can still change.
-pub(super) const CHANGE_ROOM: f64 = 4.0;
+const CHANGE_ROOM: f64 = 4.0;
+/// Speed below which the wheels are shown straight, m/s.
+const CRAWLING: f64 = 0.1;
 
 /// Level of bodies that follow their lane.
 pub(crate) struct Lane;
@@ -54,9 +56,19 @@ pub(crate) struct LaneState {
 
 impl Level for Lane {
     type State = LaneState;
+    type States = Vec<LaneState>;
 
     const LEVEL: DynamicsLevel = DynamicsLevel::Lane;
     const READS_LINES: bool = false;
+    const CHANGE_ROOM: f64 = CHANGE_ROOM;
+
+    fn states(dynamics: &Dynamics) -> &Self::States {
+        &dynamics.lane
+    }
+
+    fn states_mut(dynamics: &mut Dynamics) -> &mut Self::States {
+        &mut dynamics.lane
+    }
 
     fn stride(dt: f64) -> u32 {
         // As many steps as fit, with some tolerance for rounding.
@@ -142,6 +154,32 @@ impl Level for Lane {
             position.t = state.drift(position.t, distance, motion.speed, front, room);
         }
         Some(distance)
+    }
+
+    #[inline]
+    fn pose(bodies: &Bodies<'_>, agent: AgentIndex) -> Pose {
+        let index = agent.index();
+        let position = &bodies.agents.position[index];
+        pose(&bodies.dynamics.lane[index], bodies.ground, position)
+    }
+
+    #[inline]
+    fn steering(bodies: &Bodies<'_>, agent: AgentIndex, vehicle_type: &VehicleType) -> f64 {
+        let Motion {
+            speed, yaw_rate, ..
+        } = bodies.agents.motion[agent.index()];
+        // The angle at which a one-track vehicle would drive this bend. At rest it is meaningless.
+        if yaw_rate == 0.0 || speed < CRAWLING {
+            return 0.0;
+        }
+        atan(vehicle_type.limits.wheelbase * yaw_rate / speed)
+    }
+
+    fn recorded_slip(bodies: &Bodies<'_>, agent: AgentIndex, _: &VehicleType) -> RecordedSlip {
+        RecordedSlip {
+            sideways: None,
+            yaw_rate: Some(bodies.agents.motion[agent.index()].yaw_rate),
+        }
     }
 }
 
@@ -261,7 +299,7 @@ fn room_before_junction(ground: &Ground, position: &LanePosition) -> f64 {
 }
 
 /// Pose of a body.
-pub(super) fn pose(state: &LaneState, ground: &Ground, position: &LanePosition) -> Pose {
+fn pose(state: &LaneState, ground: &Ground, position: &LanePosition) -> Pose {
     let on_lane = ground.line(position.lanelet).pose(position.s);
     if position.t == 0.0 {
         return on_lane;

@@ -18,7 +18,6 @@
 
 mod dynamic_one_track;
 mod lane;
-mod mechanics;
 mod one_track;
 mod rigid;
 mod sliding;
@@ -41,18 +40,42 @@ use crate::ground::Ground;
 use crate::hash::StateHasher;
 use crate::options::SimulationError;
 use crate::records::{AgentIndex, Aside, Command, LanePosition, Motion};
-use crate::vehicle_type::VehicleType;
-use roadwright_geometry::math::{atan, tan};
+use crate::snapshot::MechanicsRecord;
+use crate::vehicle_type::{VehicleType, VehicleTypes};
+use roadwright_agent::TyreInput;
 use roadwright_geometry::{Pose, unit};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{DynamicsLevel, Scenario};
-use roadwright_vehicle::{Ask, DriveTrain, Grade, PedalCommand};
+use roadwright_vehicle::{Ask, DriveState, DriveTrain, Grade, PedalCommand};
 use serde::{Deserialize, Serialize};
 
 /// Speed below which an agent counts as standing, m/s.
 pub(crate) const STANDING: f64 = 0.1;
-/// Speed below which levels without steering show the wheels straight, m/s.
-const CRAWLING: f64 = 0.1;
+
+/// Evaluates an expression with the type of a level: the table of levels. A level without a line here does not
+/// compile.
+macro_rules! of_level {
+    ($level:expr, $type:ident => $value:expr) => {
+        $crate::dynamics::of_level! {
+            @lines $level, $type => $value;
+            OneTrack
+            Lane
+            DynamicOneTrack
+            Rigid
+            Sliding
+        }
+    };
+    (@lines $level:expr, $type:ident => $value:expr; $($name:ident)*) => {
+        match $level {
+            $(roadwright_scenario::DynamicsLevel::$name => {
+                type $type = $crate::dynamics::$name;
+                $value
+            })*
+        }
+    };
+}
+
+pub(crate) use of_level;
 
 /// One body in a step.
 pub(crate) struct Body<'a> {
@@ -178,11 +201,21 @@ pub(crate) trait Level {
     /// State of one agent besides the shared columns. The default is a body that stands or rolls straight
     /// ahead.
     type State: Copy + Default + Send;
+    /// States of all agents.
+    type States: States<State = Self::State>;
 
     /// The level that it implements.
     const LEVEL: DynamicsLevel;
     /// Whether a body moved along a lane needs the geometry of the lane.
     const READS_LINES: bool = true;
+    /// Distance before the end of its lane that a body needs for a lane change, m.
+    const CHANGE_ROOM: f64 = 0.0;
+
+    /// Its states.
+    fn states(dynamics: &Dynamics) -> &Self::States;
+
+    /// Its states, to be changed.
+    fn states_mut(dynamics: &mut Dynamics) -> &mut Self::States;
 
     /// Number of steps of `dt` seconds for which the level holds a command.
     fn stride(dt: f64) -> u32;
@@ -214,29 +247,115 @@ pub(crate) trait Level {
     /// Moves a body by a step, within the limits of its vehicle. Returns the distance along its lane, m, if
     /// the level follows lanes on its own; `None` if the body is to be projected onto its lane.
     fn advance(state: &mut Self::State, body: Body<'_>, step: LevelStep<'_>) -> Option<f64>;
+
+    /// Pose of a body. A level whose bodies follow their lanes computes it, because [`Motion`] does not
+    /// contain it.
+    #[inline]
+    fn pose(bodies: &Bodies<'_>, agent: AgentIndex) -> Pose {
+        bodies.agents.motion[agent.index()].pose
+    }
+
+    /// Angle of the front wheels, rad.
+    fn steering(bodies: &Bodies<'_>, agent: AgentIndex, vehicle_type: &VehicleType) -> f64;
+
+    /// Lateral speed of the rear axle to the left, m/s, and yaw rate, rad/s.
+    #[inline]
+    fn slip(bodies: &Bodies<'_>, agent: AgentIndex, _: &VehicleType) -> [f64; 2] {
+        [0.0, bodies.agents.motion[agent.index()].yaw_rate]
+    }
+
+    /// Speed of the centre of gravity to the left and yaw rate, as far as the level models them.
+    fn recorded_slip(
+        bodies: &Bodies<'_>,
+        agent: AgentIndex,
+        vehicle_type: &VehicleType,
+    ) -> RecordedSlip;
+
+    /// State of the drive train; `None` if the level has none. Before the first step it is the state at rest.
+    fn drive_state(_: &Dynamics, _: AgentIndex) -> Option<DriveState> {
+        None
+    }
+
+    /// State of engine and wheels; `None` if the level models neither.
+    fn mechanics(_: &Bodies<'_>, _: AgentIndex, _: &VehicleTypes) -> Option<MechanicsRecord> {
+        None
+    }
+
+    /// Linear tyres of a vehicle in the direction of travel; `None` without side slip.
+    fn tyres(_: &VehicleType, _direction: f64) -> Option<TyreInput> {
+        None
+    }
+
+    /// Hardest acceleration that the tyres of a vehicle can transfer, m/s^2.
+    fn hardest(vehicle_type: &VehicleType) -> f64 {
+        vehicle_type.hardest()
+    }
+}
+
+/// States of a level, by agent index.
+pub(crate) trait States {
+    /// State of one agent.
+    type State;
+
+    /// Makes room for `agents` agents.
+    fn grow(&mut self, agents: usize);
+
+    /// Removes a body.
+    fn forget(&mut self, agent: AgentIndex);
+
+    /// Whether there is room for an agent.
+    fn holds(&self, agent: usize) -> bool;
+
+    /// Adds the state of an agent to a hash.
+    fn add_to_hash(&self, agent: AgentIndex, hasher: &mut StateHasher);
+
+    /// Memory used, in bytes.
+    fn bytes(&self) -> usize;
+
+    /// The states, if bodies move one by one.
+    fn one_by_one(&mut self) -> Option<&mut [Self::State]>;
+}
+
+impl<S: Copy + Default + Serialize> States for Vec<S> {
+    type State = S;
+
+    fn grow(&mut self, agents: usize) {
+        if self.len() < agents {
+            self.resize(agents, S::default());
+        }
+    }
+
+    fn forget(&mut self, agent: AgentIndex) {
+        if let Some(state) = self.get_mut(agent.index()) {
+            *state = S::default();
+        }
+    }
+
+    fn holds(&self, agent: usize) -> bool {
+        agent < self.len()
+    }
+
+    fn add_to_hash(&self, agent: AgentIndex, hasher: &mut StateHasher) {
+        hasher.add(&self[agent.index()]);
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&self[..])
+    }
+
+    fn one_by_one(&mut self) -> Option<&mut [S]> {
+        Some(self)
+    }
 }
 
 /// Number of steps of `dt` seconds for which a level holds a command.
 pub(crate) fn stride(level: DynamicsLevel, dt: f64) -> u64 {
-    let steps = match level {
-        DynamicsLevel::OneTrack => OneTrack::stride(dt),
-        DynamicsLevel::Lane => Lane::stride(dt),
-        DynamicsLevel::DynamicOneTrack => DynamicOneTrack::stride(dt),
-        DynamicsLevel::Rigid => Rigid::stride(dt),
-        DynamicsLevel::Sliding => Sliding::stride(dt),
-    };
-    u64::from(steps)
+    u64::from(of_level!(level, L => L::stride(dt)))
 }
 
 /// Distance before the end of its lane that a body needs for a lane change, m.
 pub(crate) fn room_to_change_lane(level: DynamicsLevel) -> f64 {
-    match level {
-        DynamicsLevel::OneTrack
-        | DynamicsLevel::DynamicOneTrack
-        | DynamicsLevel::Rigid
-        | DynamicsLevel::Sliding => 0.0,
-        DynamicsLevel::Lane => lane::CHANGE_ROOM,
-    }
+    of_level!(level, L => L::CHANGE_ROOM)
 }
 
 /// Choice of levels for spawned agents.
@@ -284,11 +403,11 @@ impl LevelChoice {
 /// Levels of a world, with their states by agent index. An unused level takes no memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Dynamics {
-    pub(crate) one_track: Vec<<OneTrack as Level>::State>,
-    pub(crate) lane: Vec<<Lane as Level>::State>,
-    pub(crate) dynamic_one_track: Vec<<DynamicOneTrack as Level>::State>,
+    pub(crate) one_track: <OneTrack as Level>::States,
+    pub(crate) lane: <Lane as Level>::States,
+    pub(crate) dynamic_one_track: <DynamicOneTrack as Level>::States,
     pub(crate) rigid: RigidBodies,
-    pub(crate) sliding: Vec<<Sliding as Level>::State>,
+    pub(crate) sliding: <Sliding as Level>::States,
     /// Trailers of agents on all levels.
     pub(crate) trailers: Trailers,
     /// Uncoupled trailers; a separate part of saves.
@@ -299,19 +418,9 @@ pub(crate) struct Dynamics {
 impl Dynamics {
     /// Memory used by all states, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        // Destructured completely, so that a level that is added but not counted does not compile.
-        let Self {
-            one_track,
-            lane,
-            dynamic_one_track,
-            rigid,
-            sliding,
-            trailers,
-            standing,
-        } = self;
-        let slips = size_of_val(&dynamic_one_track[..]);
-        let levels = size_of_val(&one_track[..]) + size_of_val(&lane[..]) + slips + rigid.bytes();
-        levels + size_of_val(&sliding[..]) + trailers.bytes() + standing.bytes()
+        let of = |level: DynamicsLevel| of_level!(level, L => L::states(self).bytes());
+        let levels: usize = DynamicsLevel::ALL.map(of).iter().sum();
+        levels + self.trailers.bytes() + self.standing.bytes()
     }
 
     /// Adds a body that stands or rolls straight ahead.
@@ -322,13 +431,7 @@ impl Dynamics {
 
     /// Makes room in a level for `agents` agents.
     pub(crate) fn grow(&mut self, level: DynamicsLevel, agents: usize) {
-        match level {
-            DynamicsLevel::OneTrack => grow(&mut self.one_track, agents),
-            DynamicsLevel::Lane => grow(&mut self.lane, agents),
-            DynamicsLevel::DynamicOneTrack => grow(&mut self.dynamic_one_track, agents),
-            DynamicsLevel::Rigid => self.rigid.grow(agents),
-            DynamicsLevel::Sliding => grow(&mut self.sliding, agents),
-        }
+        of_level!(level, L => L::states_mut(self).grow(agents));
     }
 
     /// Ends the extrapolation: the next step computes all bodies in full, even in the middle of a stride.
@@ -339,33 +442,16 @@ impl Dynamics {
 
     /// Removes a body.
     pub(crate) fn remove(&mut self, agent: AgentIndex) {
-        let Self {
-            one_track,
-            lane,
-            dynamic_one_track,
-            rigid,
-            sliding,
-            trailers,
-            // Not owned by agents: uncoupled trailers stay when their agent leaves.
-            standing: _,
-        } = self;
-        forget(sliding, agent);
-        rigid.forget(agent);
-        trailers.forget(agent);
-        forget(one_track, agent);
-        forget(lane, agent);
-        forget(dynamic_one_track, agent);
+        for level in DynamicsLevel::ALL {
+            of_level!(level, L => L::states_mut(self).forget(agent));
+        }
+        // Uncoupled trailers are not owned by agents: they stay when their agent leaves.
+        self.trailers.forget(agent);
     }
 
     /// Whether there is state for an agent on the given level.
     pub(crate) fn holds(&self, level: DynamicsLevel, agent: usize) -> bool {
-        match level {
-            DynamicsLevel::OneTrack => agent < self.one_track.len(),
-            DynamicsLevel::Lane => agent < self.lane.len(),
-            DynamicsLevel::DynamicOneTrack => agent < self.dynamic_one_track.len(),
-            DynamicsLevel::Rigid => agent < self.rigid.capacity(),
-            DynamicsLevel::Sliding => agent < self.sliding.len(),
-        }
+        of_level!(level, L => L::states(self).holds(agent))
     }
 
     /// Whether an agent of level `lane` wants to climb a slope that is too steep for it.
@@ -375,19 +461,7 @@ impl Dynamics {
 
     /// Adds an agent's state on its level to a hash.
     pub(crate) fn hash(&self, level: DynamicsLevel, agent: AgentIndex, hasher: &mut StateHasher) {
-        match level {
-            DynamicsLevel::OneTrack => hasher.add(&self.one_track[agent.index()]),
-            DynamicsLevel::Lane => hasher.add(&self.lane[agent.index()]),
-            DynamicsLevel::DynamicOneTrack => hasher.add(&self.dynamic_one_track[agent.index()]),
-            DynamicsLevel::Rigid => {
-                hasher.add(&self.rigid.car(agent));
-                let towed = self.rigid.towed(agent);
-                if !towed.is_empty() {
-                    hasher.add(&towed);
-                }
-            }
-            DynamicsLevel::Sliding => hasher.add(&self.sliding[agent.index()]),
-        }
+        of_level!(level, L => L::states(self).add_to_hash(agent, hasher));
         // A vehicle that tows nothing has the same hash as one without a coupling.
         if let Some(train) = self.trailers.of(agent) {
             hasher.add(&train);
@@ -417,18 +491,6 @@ impl Dynamics {
     }
 }
 
-fn grow<S: Copy + Default>(states: &mut Vec<S>, count: usize) {
-    if states.len() < count {
-        states.resize(count, S::default());
-    }
-}
-
-fn forget<S: Default>(states: &mut [S], agent: AgentIndex) {
-    if let Some(state) = states.get_mut(agent.index()) {
-        *state = S::default();
-    }
-}
-
 /// Side slip and yaw of a body; `None` where its level has none.
 pub(crate) struct RecordedSlip {
     /// Speed of the centre of gravity to the left, m/s.
@@ -446,22 +508,16 @@ pub(crate) struct Bodies<'a> {
 }
 
 impl Bodies<'_> {
+    #[inline]
+    fn level(&self, agent: AgentIndex) -> DynamicsLevel {
+        self.agents.identity[agent.index()].level
+    }
+
     /// Pose of a body. For a body that follows its lane, the pose is computed on demand because [`Motion`]
     /// does not contain it.
     #[inline]
     pub(crate) fn pose(&self, agent: AgentIndex) -> Pose {
-        let index = agent.index();
-        let motion = &self.agents.motion[index];
-        match self.agents.identity[index].level {
-            DynamicsLevel::OneTrack
-            | DynamicsLevel::DynamicOneTrack
-            | DynamicsLevel::Rigid
-            | DynamicsLevel::Sliding => motion.pose,
-            DynamicsLevel::Lane => {
-                let position = &self.agents.position[index];
-                lane::pose(&self.dynamics.lane[index], self.ground, position)
-            }
-        }
+        of_level!(self.level(agent), L => L::pose(self, agent))
     }
 
     /// Motion at a fraction `share` of the last step, which took `dt` seconds: 0 is its start, 1 its end.
@@ -479,45 +535,13 @@ impl Bodies<'_> {
     /// Angle of the front wheels, rad.
     #[inline]
     pub(crate) fn steering(&self, agent: AgentIndex, vehicle_type: &VehicleType) -> f64 {
-        let index = agent.index();
-        match self.agents.identity[index].level {
-            DynamicsLevel::OneTrack => self.dynamics.one_track[index],
-            DynamicsLevel::DynamicOneTrack => self.dynamics.dynamic_one_track[index].steering,
-            DynamicsLevel::Sliding => self.dynamics.sliding[index].steering,
-            DynamicsLevel::Rigid => {
-                let car = self.dynamics.rigid.car(agent);
-                car.map_or(0.0, |car| car.steering)
-            }
-            DynamicsLevel::Lane => {
-                let Motion {
-                    speed, yaw_rate, ..
-                } = self.agents.motion[index];
-                // The angle at which a one-track vehicle would drive this bend. At rest it is meaningless.
-                if yaw_rate == 0.0 || speed < CRAWLING {
-                    return 0.0;
-                }
-                atan(vehicle_type.limits.wheelbase * yaw_rate / speed)
-            }
-        }
+        of_level!(self.level(agent), L => L::steering(self, agent, vehicle_type))
     }
 
     /// Lateral speed of the rear axle to the left, m/s, and yaw rate, rad/s, of an agent. The lateral speed
     /// is 0 at levels without side slip and at the level with springs.
     pub(crate) fn slip(&self, agent: AgentIndex, vehicle_type: &VehicleType) -> [f64; 2] {
-        let index = agent.index();
-        match self.agents.identity[index].level {
-            DynamicsLevel::Lane | DynamicsLevel::OneTrack | DynamicsLevel::Rigid => {
-                [0.0, self.agents.motion[index].yaw_rate]
-            }
-            DynamicsLevel::DynamicOneTrack => {
-                let state = &self.dynamics.dynamic_one_track[index];
-                [state.sideways(), state.yaw_rate()]
-            }
-            DynamicsLevel::Sliding => {
-                let state = &self.dynamics.sliding[index];
-                [state.sideways(&vehicle_type.sliding), state.yaw_rate()]
-            }
-        }
+        of_level!(self.level(agent), L => L::slip(self, agent, vehicle_type))
     }
 
     /// Speed of the centre of gravity to the left and yaw rate of an agent, as far as its level models them.
@@ -526,44 +550,16 @@ impl Bodies<'_> {
         agent: AgentIndex,
         vehicle_type: &VehicleType,
     ) -> RecordedSlip {
-        let index = agent.index();
-        let motion = &self.agents.motion[index];
-        match self.agents.identity[index].level {
-            DynamicsLevel::Lane => RecordedSlip {
-                sideways: None,
-                yaw_rate: Some(motion.yaw_rate),
-            },
-            DynamicsLevel::OneTrack => {
-                let wheels = self.dynamics.one_track[index];
-                RecordedSlip {
-                    sideways: None,
-                    yaw_rate: Some(motion.speed * tan(wheels) / vehicle_type.limits.wheelbase),
-                }
-            }
-            DynamicsLevel::DynamicOneTrack => {
-                let state = &self.dynamics.dynamic_one_track[index];
-                let at_centre =
-                    state.sideways() + vehicle_type.single_track.rear * state.yaw_rate();
-                RecordedSlip {
-                    sideways: Some(at_centre),
-                    yaw_rate: Some(state.yaw_rate()),
-                }
-            }
-            DynamicsLevel::Sliding => {
-                let state = &self.dynamics.sliding[index];
-                RecordedSlip {
-                    sideways: Some(state.sideways_of_centre()),
-                    yaw_rate: Some(state.yaw_rate()),
-                }
-            }
-            DynamicsLevel::Rigid => {
-                let body = self.dynamics.rigid.car(agent).map(|car| &car.body);
-                RecordedSlip {
-                    sideways: body.map(|body| body.velocity.truncate().dot(motion.pose.left())),
-                    yaw_rate: body.map(|body| body.spin.z),
-                }
-            }
-        }
+        of_level!(self.level(agent), L => L::recorded_slip(self, agent, vehicle_type))
+    }
+
+    /// Returns the state of an agent's engine and wheels; `None` on levels that model neither.
+    pub(crate) fn mechanics(
+        &self,
+        agent: AgentIndex,
+        types: &VehicleTypes,
+    ) -> Option<MechanicsRecord> {
+        of_level!(self.level(agent), L => L::mechanics(self, agent, types))
     }
 
     /// Offset of a body to the left of the centre line of its lane, or of the lane that it is leaving, m.

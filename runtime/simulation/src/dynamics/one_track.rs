@@ -1,9 +1,10 @@
 //! Kinematic one-track model.
 
-use super::{Body, Level, LevelStep};
-use crate::records::Motion;
+use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip};
+use crate::records::{AgentIndex, Motion};
+use crate::vehicle_type::VehicleType;
 use roadwright_geometry::Pose;
-use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::math::{tan, wrap_angle};
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::{Grade, OneTrackState};
 use std::f64::consts::PI;
@@ -13,8 +14,17 @@ pub(crate) struct OneTrack;
 
 impl Level for OneTrack {
     type State = f64;
+    type States = Vec<f64>;
 
     const LEVEL: DynamicsLevel = DynamicsLevel::OneTrack;
+
+    fn states(dynamics: &Dynamics) -> &Self::States {
+        &dynamics.one_track
+    }
+
+    fn states_mut(dynamics: &mut Dynamics) -> &mut Self::States {
+        &mut dynamics.one_track
+    }
 
     fn stride(_: f64) -> u32 {
         1
@@ -65,6 +75,24 @@ impl Level for OneTrack {
         *steering = after.steering;
         keep(motion, &after, dt);
         None
+    }
+
+    #[inline]
+    fn steering(bodies: &Bodies<'_>, agent: AgentIndex, _: &VehicleType) -> f64 {
+        bodies.dynamics.one_track[agent.index()]
+    }
+
+    fn recorded_slip(
+        bodies: &Bodies<'_>,
+        agent: AgentIndex,
+        vehicle_type: &VehicleType,
+    ) -> RecordedSlip {
+        let wheels = bodies.dynamics.one_track[agent.index()];
+        let speed = bodies.agents.motion[agent.index()].speed;
+        RecordedSlip {
+            sideways: None,
+            yaw_rate: Some(speed * tan(wheels) / vehicle_type.limits.wheelbase),
+        }
     }
 }
 

@@ -1,12 +1,14 @@
 //! The sliding car.
 
-use super::{Body, Level, LevelStep};
-use crate::records::Motion;
+use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip};
+use crate::records::{AgentIndex, Motion};
+use crate::vehicle_type::VehicleType;
+use roadwright_agent::TyreInput;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::Grade;
-use roadwright_vehicle::sliding::{SlidingModel, SlidingState, Wanted};
+use roadwright_vehicle::sliding::{SlidingState, Wanted};
 use serde::{Deserialize, Serialize};
 
 /// Level of the sliding car.
@@ -23,27 +25,19 @@ pub(crate) struct SkidState {
     yaw_rate: f64,
 }
 
-impl SkidState {
-    /// Lateral speed of the rear axle to the left, m/s.
-    pub(super) fn sideways(&self, model: &SlidingModel) -> f64 {
-        self.sideways - model.rear * self.yaw_rate
-    }
-
-    /// Speed of the centre of gravity to the left, m/s.
-    pub(super) fn sideways_of_centre(&self) -> f64 {
-        self.sideways
-    }
-
-    /// Yaw rate, rad/s.
-    pub(super) fn yaw_rate(&self) -> f64 {
-        self.yaw_rate
-    }
-}
-
 impl Level for Sliding {
     type State = SkidState;
+    type States = Vec<SkidState>;
 
     const LEVEL: DynamicsLevel = DynamicsLevel::Sliding;
+
+    fn states(dynamics: &Dynamics) -> &Self::States {
+        &dynamics.sliding
+    }
+
+    fn states_mut(dynamics: &mut Dynamics) -> &mut Self::States {
+        &mut dynamics.sliding
+    }
 
     fn stride(_: f64) -> u32 {
         1
@@ -117,5 +111,42 @@ impl Level for Sliding {
             acceleration: (speed - motion.speed) / dt,
         };
         None
+    }
+
+    #[inline]
+    fn steering(bodies: &Bodies<'_>, agent: AgentIndex, _: &VehicleType) -> f64 {
+        bodies.dynamics.sliding[agent.index()].steering
+    }
+
+    #[inline]
+    fn slip(bodies: &Bodies<'_>, agent: AgentIndex, vehicle_type: &VehicleType) -> [f64; 2] {
+        let state = &bodies.dynamics.sliding[agent.index()];
+        let of_rear_axle = state.sideways - vehicle_type.sliding.rear * state.yaw_rate;
+        [of_rear_axle, state.yaw_rate]
+    }
+
+    fn recorded_slip(bodies: &Bodies<'_>, agent: AgentIndex, _: &VehicleType) -> RecordedSlip {
+        let state = &bodies.dynamics.sliding[agent.index()];
+        RecordedSlip {
+            sideways: Some(state.sideways),
+            yaw_rate: Some(state.yaw_rate),
+        }
+    }
+
+    fn tyres(vehicle_type: &VehicleType, direction: f64) -> Option<TyreInput> {
+        let model = &vehicle_type.sliding;
+        let load = 0.5 * model.mass * roadwright_vehicle::sliding::GRAVITY;
+        Some(TyreInput {
+            mass: model.mass,
+            yaw_inertia: model.inertia,
+            front: direction * model.front,
+            rear: direction * model.rear,
+            front_stiffness: -model.front_stiffness * load,
+            rear_stiffness: -model.rear_stiffness * load,
+        })
+    }
+
+    fn hardest(vehicle_type: &VehicleType) -> f64 {
+        vehicle_type.sliding.hardest()
     }
 }

@@ -329,16 +329,20 @@ impl Editing<'_> {
         }
     }
 
-    /// Updates the agents that depart repeatedly. Agents that no longer repeat do not return.
-    fn take_repeats(&mut self, new: &Scenario) {
-        let sources = Sources {
+    /// What departures of a scenario are made from.
+    fn sources<'b>(&'b self, new: &'b Scenario) -> Sources<'b> {
+        Sources {
             scenario: new,
             trips: MixedTrips::new(self.ground),
             types: self.types,
             modules: self.modules,
             seed: self.clock.seed,
-        };
-        let repeats = sources.repeats();
+        }
+    }
+
+    /// Updates the agents that depart repeatedly. Agents that no longer repeat do not return.
+    fn take_repeats(&mut self, new: &Scenario) {
+        let repeats = self.sources(new).repeats();
         let before = std::mem::replace(&mut self.demand.repeats, repeats);
         for id in before.ids().filter(|id| !self.demand.repeats.has(*id)) {
             if self.has_arrived(id) {
@@ -356,16 +360,10 @@ impl Editing<'_> {
     /// Restarts an agent of the edited scenario.
     fn renew(&mut self, new: &Scenario, id: AgentId) {
         let agent = &new.agents()[&id];
-        let sources = Sources {
-            scenario: new,
-            trips: MixedTrips::new(self.ground),
-            types: self.types,
-            modules: self.modules,
-            seed: self.clock.seed,
-        };
         let time = agent.depart.max(self.clock.time());
         // Its places were found when the changes were collected.
-        if let Ok(departure) = sources.departure(id, agent, time) {
+        let departure = self.sources(new).departure(id, agent, time);
+        if let Ok(departure) = departure {
             self.demand.departures.push(departure);
         }
     }

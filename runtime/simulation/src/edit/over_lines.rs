@@ -10,6 +10,7 @@
 
 use super::Editing;
 use crate::records::AgentIndex;
+use crate::traffic::RouteConnection;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::Connection;
@@ -62,8 +63,13 @@ impl Editing<'_> {
             let Over { agent, under, .. } = &over[number];
             for one in under {
                 let stands_at = one.front + self.distance_to_stop(*agent);
-                (self.traffic.claims.grants)
-                    .hold_standing(*agent, one.path, one.at, one.exit, stands_at);
+                let route = RouteConnection {
+                    agent: *agent,
+                    path: one.path,
+                    at: one.at,
+                    exit: one.exit,
+                };
+                (self.traffic.claims.grants).hold_standing(route, stands_at);
                 let claim = &mut self.agents.claim[agent.index()];
                 claim.granted_to = claim.granted_to.max(one.at + 1);
             }

@@ -18,7 +18,7 @@ use crate::open_ground::MixedTrips;
 use crate::records::{AgentIndex, LanePosition, Phase, Progress};
 use crate::route::{Goal, Route};
 use crate::setup::trip;
-use crate::traffic::{Claims, Encroachment, Index};
+use crate::traffic::{Claims, Encroachment, Index, RouteConnection};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{AgentId, Connection, Scenario};
@@ -455,7 +455,12 @@ impl Editing<'_> {
         let inside = self.ground.contested(position.lanelet);
         if let (Some(path), Some(exit)) = (inside, exit) {
             self.agents.claim[index].granted_to = 1;
-            self.traffic.claims.grants.hold_inside(agent, path, 0, exit);
+            self.traffic.claims.grants.hold_inside(RouteConnection {
+                agent,
+                path,
+                at: 0,
+                exit,
+            });
         }
         true
     }
@@ -481,13 +486,13 @@ impl Wanted {
     }
 
     fn hold(&self, claims: &mut Claims) {
-        claims.grants.hold(
-            self.agent,
-            self.path,
-            self.place,
-            self.exit,
-            !self.is_ahead(),
-        );
+        let route = RouteConnection {
+            agent: self.agent,
+            path: self.path,
+            at: self.place,
+            exit: self.exit,
+        };
+        claims.grants.hold(route, !self.is_ahead());
     }
 }
 

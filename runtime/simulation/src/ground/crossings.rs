@@ -94,15 +94,19 @@ impl CrossingSite {
     /// Part of the crossing that a vehicle on a connection covers; `None` if the connection does not meet the
     /// crossing.
     pub(crate) fn taken(&self, path: ConnectionIndex, is_long: bool) -> Option<Taken> {
-        let covered = &self.crossing.covered;
-        let found = covered.binary_search_by_key(&path, |covered| covered.path);
-        let Covered { car, long, .. } = covered[found.ok()?];
+        let Covered { car, long, .. } = *self.covered(path)?;
         Some(if is_long { long } else { car })
     }
 
     /// The part of the crossing that a car on a connection covers.
     pub(crate) fn taken_by_car(&self, path: ConnectionIndex) -> Option<Taken> {
-        self.taken(path, false)
+        Some(self.covered(path)?.car)
+    }
+
+    fn covered(&self, path: ConnectionIndex) -> Option<&Covered> {
+        let covered = &self.crossing.covered;
+        let found = covered.binary_search_by_key(&path, |covered| covered.path);
+        Some(&covered[found.ok()?])
     }
 
     /// Converts an interval of the crossing to distances from the right or the left kerb, m.

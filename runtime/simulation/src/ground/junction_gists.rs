@@ -82,12 +82,10 @@ impl JunctionGists {
     #[inline]
     pub(super) fn path(
         &self,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
+        connection: Connection,
         make: impl FnOnce() -> ConnectionGist,
     ) -> &ConnectionGist {
+        let (junction, path) = (connection.junction, connection.number);
         self.paths[self.junction(junction).first as usize + path.index()].get_or_init(make)
     }
 }

@@ -22,6 +22,7 @@ pub(crate) use obstacles::{
     Displaced, MOST_ASIDE, OBSTACLE_ANGLE, OBSTACLE_REACH, Obstacles, Owner, SIDE_CLEARANCE,
 };
 pub(crate) use rings::Ring;
+use roads::Deciders;
 pub(crate) use roads::{JunctionConnections, JunctionLaw, PROFILE_BRAKING, Roads};
 use signal_heads::Post;
 pub use signal_heads::SignalHead;
@@ -599,19 +600,22 @@ impl Ground {
     /// Conflicts of a junction between cars.
     #[inline]
     pub(crate) fn car_conflicts(&self, junction: JunctionIndex) -> &Conflicts {
-        self.roads.conflicts(junction, false)
+        self.roads.law(junction).conflicts()
     }
 
     /// Conflicts of a junction with a long vehicle.
     #[inline]
     pub(crate) fn long_conflicts(&self, junction: JunctionIndex) -> &Conflicts {
-        self.roads.conflicts(junction, true)
+        self.roads.law(junction).wide()
     }
 
     /// Conflicts of a junction, with or without a long vehicle.
     #[inline]
     pub(crate) fn conflicts(&self, junction: JunctionIndex, is_long: bool) -> &Conflicts {
-        self.roads.conflicts(junction, is_long)
+        match is_long {
+            true => self.long_conflicts(junction),
+            false => self.car_conflicts(junction),
+        }
     }
 
     /// Distance from their common start over which two connections from the same lane overlap, m, with or
@@ -670,17 +674,17 @@ impl Ground {
     /// hash. Modules that control signals are not included.
     pub fn hash(&self) -> u64 {
         // Computed only on save and restore, because it visits every point of every lane.
-        *self.hash.get_or_init(|| self.hash_of_all(false))
+        *self.hash.get_or_init(|| self.hash_of(Deciders::LeftOut))
     }
 
     /// Hash of worlds saved before [`Ground::hash`] excluded the modules that control signals.
     pub(crate) fn hash_with_deciders(&self) -> u64 {
-        self.hash_of_all(true)
+        self.hash_of(Deciders::Included)
     }
 
-    fn hash_of_all(&self, with_deciders: bool) -> u64 {
+    fn hash_of(&self, deciders: Deciders) -> u64 {
         let mut hasher = twox_hash::XxHash3_64::with_seed(0);
-        self.roads.hash(&mut hasher, with_deciders);
+        self.roads.hash(&mut hasher, deciders);
         self.obstacles.hash(&mut hasher);
         if let Some(terrain) = &self.terrain {
             hash_terrain(terrain, &mut hasher);

@@ -23,6 +23,13 @@ use std::hash::Hasher;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
+/// Whether a hash includes the modules that control signals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Deciders {
+    Included,
+    LeftOut,
+}
+
 /// Braking that speed profiles assume, m/s^2.
 pub(crate) const PROFILE_BRAKING: f64 = 1.8;
 /// Number of laws below which all are made on the calling thread.
@@ -135,8 +142,9 @@ impl JunctionLaw {
         hasher.write_u8(right.control() as u8);
     }
 
-    /// Conflicts that involve a bus or lorry.
-    fn wide(&self) -> &Conflicts {
+    /// Conflicts that involve a bus or lorry. Computed when the first long vehicle asks for them, because
+    /// without long vehicles they are never needed.
+    pub(crate) fn wide(&self) -> &Conflicts {
         self.wide
             .get_or_init(|| Conflicts::of_bodies(&self.junction, Body::LONG))
     }
@@ -654,7 +662,7 @@ impl Roads {
     }
 
     /// Adds everything about roads that affects vehicles to a hash.
-    pub(super) fn hash(&self, hasher: &mut impl Hasher, with_deciders: bool) {
+    pub(super) fn hash(&self, hasher: &mut impl Hasher, deciders: Deciders) {
         for (id, lanelet) in self.graph.numbered() {
             let counts = (lanelet.line_span().count, self.graph.successors(id).len());
             hasher.write_u32(counts.0);
@@ -682,7 +690,7 @@ impl Roads {
         }
         self.laws.iter().for_each(|law| law.hash(hasher));
         let signals = self.plans.signals.iter().flatten();
-        signals.for_each(|signals| hash_signals(signals, hasher, with_deciders));
+        signals.for_each(|signals| hash_signals(signals, hasher, deciders));
         self.crossings.hash(hasher);
     }
 
@@ -940,17 +948,6 @@ impl Roads {
         f64::from(self.law(junction).setback_of_buses(path))
     }
 
-    /// Conflicts of a junction, with or without a long vehicle.
-    #[inline]
-    pub(crate) fn conflicts(&self, junction: JunctionIndex, is_long: bool) -> &Conflicts {
-        let law = self.law(junction);
-        if !is_long {
-            return law.conflicts();
-        }
-        // Computed when the first long vehicle requests it; without long vehicles it is never needed.
-        law.wide()
-    }
-
     /// Whether a junction has the same right of way and conflicts as a junction in another road network.
     pub(crate) fn has_law_of(
         &self,
@@ -980,14 +977,13 @@ fn by_path(junction: &Junction, of_lanes: &[(LaneEnd, f64)]) -> Vec<f32> {
 }
 
 /// Adds the data that signals follow to a hash. The rule that chooses the next stage is included only if
-/// `with_deciders` is set, because it may be a module, and modules are not part of the ground.
-fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, with_deciders: bool) {
+/// deciders are included, because it may be a module, and modules are not part of the ground.
+fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, deciders: Deciders) {
     let programme = &signals.programme;
-    if with_deciders {
-        hasher.write_u8(programme.mode as u8);
-    } else {
-        hasher.write_u8(u8::from(programme.mode.rules()));
-    }
+    hasher.write_u8(match deciders {
+        Deciders::Included => programme.mode as u8,
+        Deciders::LeftOut => u8::from(programme.mode.rules()),
+    });
     hasher.write_u64(programme.offset.to_bits());
     let write = |hasher: &mut _, times: &[f64]| {
         for time in times {
@@ -1012,7 +1008,11 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, with_deciders: bool
             hasher.write_u8(u8::from(green) + permitted);
         }
     }
-    if let Some(controller) = programme.controller.as_ref().filter(|_| with_deciders) {
+    if let Some(controller) = programme
+        .controller
+        .as_ref()
+        .filter(|_| deciders == Deciders::Included)
+    {
         hasher.write(controller.module.as_bytes());
         for (key, value) in &controller.parameters {
             hasher.write(key.as_bytes());

@@ -1,6 +1,7 @@
 //! Current performance of a vehicle, for controllers that drive by pedals.
 
 use super::View;
+use crate::dynamics::{Level, of_level};
 use crate::records::AgentIndex;
 use roadwright_plugin_api::DriveInput;
 use roadwright_scenario::DynamicsLevel;
@@ -15,10 +16,7 @@ impl View<'_> {
         let direction = if self.is_reversing(agent) { -1.0 } else { 1.0 };
         let (slope, load) = self.slope(agent, direction);
         let grip = self.grip(agent) * load;
-        let hardest = match who.level {
-            DynamicsLevel::Sliding => kind.sliding.hardest(),
-            _ => kind.hardest(),
-        };
+        let hardest = of_level!(who.level, L => L::hardest(kind));
         let common = DriveInput {
             grip: hardest * grip,
             slope,
@@ -52,18 +50,7 @@ impl View<'_> {
     /// Drive-train state of an agent on levels with a drive train. Before the first step it is the state at
     /// rest.
     fn drive_state(&self, agent: AgentIndex) -> Option<DriveState> {
-        match self.agents.identity[agent.index()].level {
-            DynamicsLevel::OneTrack | DynamicsLevel::Lane | DynamicsLevel::Sliding => None,
-            DynamicsLevel::DynamicOneTrack => {
-                let states = &self.dynamics.dynamic_one_track;
-                let state = states.get(agent.index()).map(|state| *state.drive());
-                Some(state.unwrap_or_default())
-            }
-            DynamicsLevel::Rigid => {
-                let car = self.dynamics.rigid.car(agent);
-                Some(car.map(|car| car.drive).unwrap_or_default())
-            }
-        }
+        of_level!(self.level(agent), L => L::drive_state(self.dynamics, agent))
     }
 
     /// Acceleration by gravity in an agent's intended direction, m/s^2, and the fraction of its weight that

@@ -476,15 +476,13 @@ impl View<'_> {
     fn merging_in(
         &self,
         agent: AgentIndex,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
+        path: Connection,
         connection: LaneletIndex,
         next: LaneletIndex,
         beyond: f64,
         distance: f64,
     ) -> Option<Ahead> {
+        let (junction, path) = (path.junction, path.number);
         let length = self.ground.length(connection);
         let mut nearest = None;
         for &other in self.ground.joining(connection, next) {

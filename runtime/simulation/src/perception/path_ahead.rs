@@ -1,6 +1,7 @@
 //! The path ahead and the state of the vehicle, for controllers with a model of their vehicle.
 
 use super::{Look, View};
+use crate::dynamics::{Level, of_level};
 use crate::records::AgentIndex;
 use crate::route::GroundPath;
 use crate::vehicle_type::{VehicleType, train};
@@ -111,33 +112,7 @@ impl View<'_> {
 
 /// Linear tyres of a vehicle at a level with side slip, in the direction of travel.
 fn tyres(kind: &VehicleType, level: DynamicsLevel, direction: f64) -> Option<TyreInput> {
-    match level {
-        DynamicsLevel::Lane | DynamicsLevel::OneTrack | DynamicsLevel::Rigid => None,
-        DynamicsLevel::DynamicOneTrack => {
-            let model = &kind.single_track;
-            let [front_load, rear_load] = model.axle_loads(0.0);
-            Some(TyreInput {
-                mass: model.mass,
-                yaw_inertia: model.yaw_inertia,
-                front: direction * model.front,
-                rear: direction * model.rear,
-                front_stiffness: model.stiffness[0] * front_load,
-                rear_stiffness: model.stiffness[1] * rear_load,
-            })
-        }
-        DynamicsLevel::Sliding => {
-            let model = &kind.sliding;
-            let load = 0.5 * model.mass * roadwright_vehicle::sliding::GRAVITY;
-            Some(TyreInput {
-                mass: model.mass,
-                yaw_inertia: model.inertia,
-                front: direction * model.front,
-                rear: direction * model.rear,
-                front_stiffness: -model.front_stiffness * load,
-                rear_stiffness: -model.rear_stiffness * load,
-            })
-        }
-    }
+    of_level!(level, L => L::tyres(kind, direction))
 }
 
 /// Mean curvatures of the parts of a path beyond a place, m; zero beyond its end.

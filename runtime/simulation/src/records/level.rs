@@ -3,12 +3,7 @@
 use roadwright_scenario::DynamicsLevel;
 
 /// Whether a level only works on lanes.
+#[inline]
 pub(crate) fn keeps_to_lanes(level: DynamicsLevel) -> bool {
-    match level {
-        DynamicsLevel::OneTrack
-        | DynamicsLevel::DynamicOneTrack
-        | DynamicsLevel::Rigid
-        | DynamicsLevel::Sliding => false,
-        DynamicsLevel::Lane => true,
-    }
+    level.traits().keeps_to_lanes
 }

@@ -148,11 +148,15 @@ impl Progress {
         };
     }
 
-    /// Records whether it cannot change lanes because the room on the adjacent lane has been promised to
-    /// other vehicles.
-    pub(crate) fn note_kept(&mut self, is_kept: bool) {
-        let sought = self.seeking.abs();
-        self.seeking = if is_kept { -sought } else { sought };
+    /// Records that it cannot change lanes because the room on the adjacent lane has been promised to other
+    /// vehicles.
+    pub(crate) fn note_kept(&mut self) {
+        self.seeking = -self.seeking.abs();
+    }
+
+    /// Records that no promise keeps it from changing lanes.
+    pub(crate) fn note_free(&mut self) {
+        self.seeking = self.seeking.abs();
     }
 
     /// Projects a body onto its lanelet, and onto the next ones if it has passed the end of its lanelet.

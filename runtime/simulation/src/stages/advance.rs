@@ -3,9 +3,7 @@
 use super::retire::Exit;
 use crate::agents::{AdvanceColumns, Rare, Status, pedals_of};
 use crate::clock::Clock;
-use crate::dynamics::{
-    Around, Body, DynamicOneTrack, Lane, Level, LevelStep, OneTrack, Rigid, STANDING, Sliding,
-};
+use crate::dynamics::{Around, Body, Level, LevelStep, Rigid, STANDING, States, of_level};
 use crate::fixed::Fixed;
 use crate::ground::{Ground, WARMED};
 use crate::hands::Hands;
@@ -90,26 +88,12 @@ pub(crate) fn advance(
     };
     // The order of levels does not matter, because bodies of these levels do not read the places that others
     // reach in this step.
-    let mut arrivals =
-        advance_level::<OneTrack>(scene, &mut dynamics.one_track, helpers, &mut agents);
-    arrivals.extend(advance_level::<Lane>(
-        scene,
-        &mut dynamics.lane,
-        helpers,
-        &mut agents,
-    ));
-    arrivals.extend(advance_level::<DynamicOneTrack>(
-        scene,
-        &mut dynamics.dynamic_one_track,
-        helpers,
-        &mut agents,
-    ));
-    arrivals.extend(advance_level::<Sliding>(
-        scene,
-        &mut dynamics.sliding,
-        helpers,
-        &mut agents,
-    ));
+    let mut arrivals = Vec::new();
+    for level in DynamicsLevel::ALL {
+        of_level!(level, L => if let Some(states) = L::states_mut(dynamics).one_by_one() {
+            arrivals.extend(advance_level::<L>(scene, states, helpers, &mut agents));
+        });
+    }
     // Rigid bodies come last, because they meet all others at their new places.
     let lost = dynamics.advance_rigid(&Around {
         ground,

@@ -171,7 +171,7 @@ impl Effecting<'_> {
             wish.top_speed = output.top_speed.max(0.0);
         }
         self.agents.wish.put(index, wish);
-        self.agents.progress[index].note_kept(false);
+        self.agents.progress[index].note_free();
         if output.lane_change != 0.0 {
             self.begin_lane_change(agent, output.lane_change > 0.0);
         }
@@ -205,7 +205,11 @@ impl Effecting<'_> {
             return false;
         }
         let is_free = places.iter().all(leaves);
-        self.agents.progress[agent.index()].note_kept(!is_free);
+        let progress = &mut self.agents.progress[agent.index()];
+        match is_free {
+            true => progress.note_free(),
+            false => progress.note_kept(),
+        }
         is_free
     }
 

@@ -336,25 +336,18 @@ impl Effecting<'_> {
         self.agents.progress[agent.index()].reached + u32::from(self.has_arrived(agent))
     }
 
-    pub(super) fn take_route(
-        &mut self,
-        agent: AgentIndex,
-        route: Route,
-        is_planned: bool,
-        gives_up_grants: bool,
-    ) {
+    /// Gives an agent a planned route along lanelets.
+    pub(super) fn take_planned_route(&mut self, agent: AgentIndex, route: Route) {
         let step = self.clock.step;
-        if is_planned {
-            self.travel(agent).replan(route, step);
-        } else {
-            self.travel(agent).move_to(route);
-            // Off the lanes both are measured along the path, which begins at the agent.
-            let position = &mut self.agents.position[agent.index()];
-            (position.s, position.t) = (0.0, 0.0);
-        }
-        if gives_up_grants {
-            give_up_grants(self.ground, self.agents, self.traffic, agent);
-        }
+        self.travel(agent).replan(route, step);
+    }
+
+    /// Gives an agent a route whose current leg is off the lanes.
+    pub(super) fn move_to_route(&mut self, agent: AgentIndex, route: Route) {
+        self.travel(agent).move_to(route);
+        // Off the lanes both are measured along the path, which begins at the agent.
+        let position = &mut self.agents.position[agent.index()];
+        (position.s, position.t) = (0.0, 0.0);
     }
 }
 

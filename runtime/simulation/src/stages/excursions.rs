@@ -73,23 +73,18 @@ impl Swerve {
 impl Effecting<'_> {
     /// Drives an agent along the line from its behaviour. Logs a fault if the line is invalid.
     pub(super) fn drive_own_path(&mut self, agent: AgentIndex, line: &[(DVec2, f64)]) {
-        if !self.drive_path(agent, line, false) {
+        if !self.drive_path(agent, line, Vec::new()) {
             self.complain(agent, "a path needs two different points".into());
         }
     }
 
     /// Drives an agent along a line over the ground, given as places and speeds. A negative speed means
-    /// reverse. The remaining goals are dropped, unless `goes_on` is set. Returns whether the line is valid.
-    fn drive_path(&mut self, agent: AgentIndex, line: &[(DVec2, f64)], goes_on: bool) -> bool {
+    /// reverse. The remaining goals are replaced by `later`. Returns whether the line is valid.
+    fn drive_path(&mut self, agent: AgentIndex, line: &[(DVec2, f64)], later: Vec<Goal>) -> bool {
         let paths = paths_along(self.bodies().pose(agent), line);
         if paths.is_empty() {
             return false;
         }
-        let later = if goes_on {
-            self.goals_left(agent, self.goals_behind(agent))
-        } else {
-            Vec::new()
-        };
         self.take_paths(agent, paths, later);
         true
     }
@@ -112,7 +107,7 @@ impl Effecting<'_> {
             .into_iter()
             .map(|path| Leg::Path(Box::new(path.into())));
         route.legs = route.legs.iter().cloned().chain(paths).collect();
-        self.take_route(agent, route, false, false);
+        self.move_to_route(agent, route);
         self.travel(agent).reach(reached);
         self.agents.progress[agent.index()].has_own_goals = true;
         self.agents.identity[agent.index()].phase = Phase::Driving;
@@ -125,7 +120,11 @@ impl Effecting<'_> {
             return;
         }
         let line = self.line_beside(agent, swerve);
-        if !self.drive_path(agent, &line, swerve.comes_back) {
+        let later = match swerve.comes_back {
+            true => self.goals_left(agent, self.goals_behind(agent)),
+            false => Vec::new(),
+        };
+        if !self.drive_path(agent, &line, later) {
             self.complain(
                 agent,
                 "not on a lane, so there is no lane to swerve from".into(),

@@ -75,9 +75,9 @@ pub(crate) fn plan_ground(
     // In the order of ids, because the map is shared. A plan is visible to other agents only in later steps.
     for one in planned {
         let index = one.agent.index();
-        let is_due = rota.is_due(one.agent, given.clock.step);
         let had_path = plans.has_path(one.id);
-        let mut planner = given.planner(one, is_due, routes, agents.lent());
+        let mut planner = given.planner(one, routes, agents.lent());
+        planner.is_due = rota.is_due(one.agent, given.clock.step);
         if planner.standing > 0.0 && given.waits_for_gap(one.agent, routes, agents.lent()) {
             // It is not stuck, so it needs no manoeuvre.
             planner.standing = 0.0;
@@ -132,8 +132,7 @@ pub(crate) fn inspect(
 ) -> Option<crate::open_ground::GroundInspection> {
     let planned = given.planned(routes, agents);
     let planned = planned.into_iter().find(|one| one.id == id)?;
-    let is_due = false;
-    plans.inspect(&given.planner(planned, is_due, routes, agents), question)
+    plans.inspect(&given.planner(planned, routes, agents), question)
 }
 
 impl OffRoad<'_> {
@@ -195,10 +194,10 @@ impl OffRoad<'_> {
         }
     }
 
+    /// The inputs of a planner that is not due.
     fn planner<'b>(
         &'b self,
         one: Planned,
-        is_due: bool,
         routes: &'b Routes,
         agents: AgentsRef<'b>,
     ) -> Planner<'b> {
@@ -229,7 +228,7 @@ impl OffRoad<'_> {
             planning: one.planning,
             top_speed: OPEN_GROUND_SPEED.min(limits.max_speed),
             now: self.clock.time(),
-            is_due,
+            is_due: false,
             vehicle_type: self.types.key(kind),
         }
     }
@@ -313,7 +312,7 @@ impl OffRoad<'_> {
         };
         let planners: Vec<Planner<'_>> = planned
             .iter()
-            .map(|&one| self.planner(one, false, routes, agents))
+            .map(|&one| self.planner(one, routes, agents))
             .collect();
         plans.update_map(self.ground, &shown, &planners);
     }

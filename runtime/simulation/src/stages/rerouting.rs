@@ -1,7 +1,7 @@
 //! New goals and routes at the request of behaviours: going to a place, chasing, fleeing, and changing to a
 //! lane that is not on the route.
 
-use super::effects::{Effecting, MOST_SPOTS};
+use super::effects::{Effecting, MOST_SPOTS, give_up_grants};
 use crate::records::{AgentIndex, LaneSpot, Phase, Progress};
 use crate::route::{Goal, Route, goal_input};
 use glam::DVec2;
@@ -74,8 +74,13 @@ impl Effecting<'_> {
                 }
             }
         };
-        let is_planned = matches!(goal, Goal::Lane { .. });
-        self.take_route(agent, route, is_planned, gives_up_grants);
+        match goal {
+            Goal::Lane { .. } => self.take_planned_route(agent, route),
+            _ => self.move_to_route(agent, route),
+        }
+        if gives_up_grants {
+            give_up_grants(self.ground, self.agents, self.traffic, agent);
+        }
         self.travel(agent).reach(reached);
         self.agents.progress[index].has_own_goals = true;
         self.agents.identity[index].phase = Phase::Driving;
@@ -150,7 +155,7 @@ impl Effecting<'_> {
         let s = self.ground.lanelet(end).length();
         let reached = self.goals_behind(agent);
         let route = self.route_of(agent).with_flight(reached, from, &flight, s);
-        self.take_route(agent, route, true, false);
+        self.take_planned_route(agent, route);
         self.travel(agent).reach(reached);
         self.agents.progress[index].has_own_goals = true;
         self.agents.identity[index].phase = Phase::Driving;
@@ -198,7 +203,7 @@ impl Effecting<'_> {
         let Some(route) = self.route_through(agent, target) else {
             return false;
         };
-        self.take_route(agent, route, true, false);
+        self.take_planned_route(agent, route);
         true
     }
 

@@ -173,6 +173,7 @@ fn collect(
 mod tests {
     use super::*;
     use crate::testing::Stand;
+    use crate::traffic::RouteConnection;
     use roadwright_geometry::DVec2;
 
     const DT: f64 = 0.05;
@@ -211,7 +212,13 @@ mod tests {
             let lanelets = stand.straight(direction);
             let agent = stand.car(id, &lanelets, 0.0, SPEED);
             let path = stand.ground.contested(lanelets[1]).unwrap();
-            stand.claims.grants.hold(agent, path, 1, lanelets[2], true);
+            let route = RouteConnection {
+                agent,
+                path,
+                at: 1,
+                exit: lanelets[2],
+            };
+            stand.claims.grants.hold(route, true);
             routes.push(path);
             agents.push(agent);
         }

@@ -18,7 +18,7 @@ use crate::fixed::Fixed;
 use crate::ground::Ground;
 use crate::route::Routes;
 pub(crate) use accounts::AccountInputs;
-pub(crate) use claims::{Claims, Detour, Given, Setting, StuckRing, space};
+pub(crate) use claims::{Claims, Detour, Given, RouteConnection, Setting, StuckRing, space};
 pub use claims::{Ticket, Waits, Why, longest_wait_at};
 pub(crate) use contacts::{Contact, Contacts, Search};
 pub(crate) use delays::Delays;

@@ -73,7 +73,7 @@ const VERBS: [(&str, &[&str]); 4] = [
 ];
 
 /// Methods that write to rows and columns.
-const WRITING: [&str; 4] = ["put", "add", "note_kept", "iter_mut"];
+const WRITING: [&str; 5] = ["put", "add", "note_kept", "note_free", "iter_mut"];
 
 /// Columns that are only read, and columns that are also written.
 #[derive(Debug, Default, Clone)]

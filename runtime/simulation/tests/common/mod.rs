@@ -4,13 +4,14 @@ mod equip;
 
 use glam::DVec2;
 use roadwright_agent::Slot;
-use roadwright_geometry::ReferenceLine;
+use roadwright_geometry::{HeightField, ReferenceLine};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
 use roadwright_scenario::{
     CrossSection, Edit, Flow, Place, RoadClass, Scenario, VehicleType, file,
 };
-use roadwright_simulation::{ModuleOverrides, RunOptions};
+use roadwright_simulation::{ModuleOverrides, RunOptions, Status, Summary, World, builtin_modules};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -129,4 +130,34 @@ pub(crate) fn straight() -> RunOptions {
         modules,
         ..RunOptions::default()
     }
+}
+
+/// A world with the built-in modules.
+pub(crate) fn world(scenario: &Scenario, options: &RunOptions) -> World {
+    World::new(scenario, &builtin_modules(), options).unwrap()
+}
+
+/// Runs until all agents have arrived, but for at most the given number of seconds. Returns the ids of those that
+/// arrived.
+pub(crate) fn run(
+    scenario: &Scenario,
+    options: &RunOptions,
+    seconds: f64,
+) -> (BTreeSet<u64>, Summary) {
+    let mut world = world(scenario, options);
+    while world.time() < seconds && !world.is_over() {
+        world.step();
+    }
+    let arrived = world.finished();
+    let arrived = arrived.filter(|agent| agent.status == Status::Arrived);
+    (arrived.map(|agent| agent.id).collect(), world.summary())
+}
+
+/// Terrain that rises to the east.
+pub(crate) fn plane(rise: f64) -> HeightField {
+    let (low, high) = (DVec2::new(-100.0, -100.0), DVec2::new(2100.0, 100.0));
+    let flat = HeightField::level(low, high, 50.0).unwrap();
+    let columns = flat.columns();
+    let heights = (0..flat.heights().len()).map(|at| rise * 50.0 * (at % columns) as f64);
+    flat.with_heights(heights.collect()).unwrap()
 }

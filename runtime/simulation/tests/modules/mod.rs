@@ -19,13 +19,13 @@ pub(crate) fn with_test_modules() -> Registry {
 /// Adds the modules of this file.
 pub(crate) fn add_to(registry: &mut Registry) {
     registry.add(ModuleEntry::<dyn Controller>::new(BLIND, &[], || {
-        Box::new(Blind)
+        Box::new(Law(blind))
     }));
     registry.add(ModuleEntry::<dyn Controller>::new(JERKY, &[], || {
-        Box::new(Jerky)
+        Box::new(Law(jerky))
     }));
     registry.add(ModuleEntry::<dyn Controller>::new(UNLAWFUL, &[], || {
-        Box::new(Unlawful)
+        Box::new(Law(unlawful))
     }));
     registry.add(ModuleEntry::<dyn Behaviour>::new(RECKLESS, &[], || {
         Box::new(Reckless)
@@ -46,8 +46,28 @@ const NEAR: Lookahead = Lookahead {
     time: 0.0,
 };
 
-/// A controller that accelerates regardless of what is ahead.
-struct Blind;
+/// A controller whose output is computed by a function.
+struct Law(fn(&ControllerInput) -> ControllerOutput);
+
+impl Logic for Law {}
+
+impl Controller for Law {
+    fn step(
+        &self,
+        _: &ParameterSet,
+        _: &Step<'_>,
+        inputs: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        for (input, output) in inputs.iter().zip(outputs) {
+            *output = (self.0)(input);
+        }
+    }
+
+    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
+        NEAR
+    }
+}
 
 static BLIND: ModuleInfo = ModuleInfo {
     id: "blind",
@@ -55,33 +75,16 @@ static BLIND: ModuleInfo = ModuleInfo {
     doc: "Accelerates, whatever is before it.",
 };
 
-impl Logic for Blind {}
-
-impl Controller for Blind {
-    fn step(
-        &self,
-        _: &ParameterSet,
-        _: &Step<'_>,
-        inputs: &[ControllerInput],
-        outputs: &mut [ControllerOutput],
-    ) {
-        for (input, output) in inputs.iter().zip(outputs) {
-            output.acceleration = if input.speed < input.road_speed {
-                1.0
-            } else {
-                0.0
-            };
-            output.steering = input.waypoint_angle;
-        }
-    }
-
-    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
-        NEAR
+fn blind(input: &ControllerInput) -> ControllerOutput {
+    ControllerOutput {
+        acceleration: if input.speed < input.road_speed {
+            1.0
+        } else {
+            0.0
+        },
+        steering: input.waypoint_angle,
     }
 }
-
-/// A controller that keeps its distance and speed by alternating between full brake and full throttle.
-struct Jerky;
 
 static JERKY: ModuleInfo = ModuleInfo {
     id: "jerky",
@@ -89,31 +92,14 @@ static JERKY: ModuleInfo = ModuleInfo {
     doc: "Keeps distance and speed, alternating between full brake and full throttle.",
 };
 
-impl Logic for Jerky {}
-
-impl Controller for Jerky {
-    fn step(
-        &self,
-        _: &ParameterSet,
-        _: &Step<'_>,
-        inputs: &[ControllerInput],
-        outputs: &mut [ControllerOutput],
-    ) {
-        for (input, output) in inputs.iter().zip(outputs) {
-            let gap = input.leader_gap.min(input.stop_distance + 2.0) - 4.0;
-            let safe = (gap.max(0.0) / 2.0).min(input.road_speed);
-            output.acceleration = if input.speed < safe { 2.0 } else { -4.0 };
-            output.steering = input.waypoint_angle;
-        }
-    }
-
-    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
-        NEAR
+fn jerky(input: &ControllerInput) -> ControllerOutput {
+    let gap = input.leader_gap.min(input.stop_distance + 2.0) - 4.0;
+    let safe = (gap.max(0.0) / 2.0).min(input.road_speed);
+    ControllerOutput {
+        acceleration: if input.speed < safe { 2.0 } else { -4.0 },
+        steering: input.waypoint_angle,
     }
 }
-
-/// A controller that keeps its distance to the leader and ignores stop lines.
-struct Unlawful;
 
 static UNLAWFUL: ModuleInfo = ModuleInfo {
     id: "unlawful",
@@ -121,27 +107,13 @@ static UNLAWFUL: ModuleInfo = ModuleInfo {
     doc: "Keeps its distance, and sees no stop line.",
 };
 
-impl Logic for Unlawful {}
-
-impl Controller for Unlawful {
-    fn step(
-        &self,
-        _: &ParameterSet,
-        _: &Step<'_>,
-        inputs: &[ControllerInput],
-        outputs: &mut [ControllerOutput],
-    ) {
-        for (input, output) in inputs.iter().zip(outputs) {
-            // Speed from which 3 m/s^2 are enough behind a leader that brakes equally hard.
-            let distance = (input.leader_gap - 3.0).max(0.0) + input.leader_speed.powi(2) / 6.0;
-            let safe = (6.0 * distance).sqrt().min(input.road_speed);
-            output.acceleration = (2.0 * (safe - input.speed)).clamp(-6.0, 2.0);
-            output.steering = input.waypoint_angle;
-        }
-    }
-
-    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
-        NEAR
+fn unlawful(input: &ControllerInput) -> ControllerOutput {
+    // Speed from which 3 m/s^2 are enough behind a leader that brakes equally hard.
+    let distance = (input.leader_gap - 3.0).max(0.0) + input.leader_speed.powi(2) / 6.0;
+    let safe = (6.0 * distance).sqrt().min(input.road_speed);
+    ControllerOutput {
+        acceleration: (2.0 * (safe - input.speed)).clamp(-6.0, 2.0),
+        steering: input.waypoint_angle,
     }
 }
 

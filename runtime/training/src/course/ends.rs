@@ -177,13 +177,7 @@ impl Ends {
 
 /// Whether bodies pass through each other at a level of dynamics.
 pub(crate) fn passes_through(level: DynamicsLevel) -> bool {
-    match level {
-        DynamicsLevel::Lane
-        | DynamicsLevel::OneTrack
-        | DynamicsLevel::DynamicOneTrack
-        | DynamicsLevel::Sliding => true,
-        DynamicsLevel::Rigid => false,
-    }
+    !level.traits().pushes
 }
 
 #[cfg(test)]

@@ -231,15 +231,7 @@ impl Breeder for Nursery<'_> {
         // Asked before the pool changes, because the fitness values belong to the current candidates.
         let (asked, children) = (self.ask(), self.children());
         self.pool.begin_generation(self.plan.elite);
-        for (candidate, fitness) in asked.into_iter().zip(fitness) {
-            if let Some(fitness) = *fitness {
-                self.pool.offer(Individual {
-                    genes: candidate.genes,
-                    fitness,
-                    birth: candidate.birth,
-                });
-            }
-        }
+        self.pool.offer_all(asked, fitness);
         self.climbed += children;
         self.generation += 1;
     }

@@ -3,7 +3,7 @@
 use super::breeder::{Breeder, Candidate, Plan, Start, elite};
 use super::covariance::Covariance;
 use super::genes::{Chromosome, Genome};
-use super::pool::{Birth, Individual, Pool};
+use super::pool::{Birth, Pool};
 use roadwright_geometry::math::Stream;
 
 /// Initial standard deviation as a fraction of the range of a gene, as the tutorial proposes for bounded
@@ -97,15 +97,7 @@ impl Breeder for CmaEs<'_> {
         let ranked: Vec<&[f64]> = ranked.into_iter().map(|(_, step)| step).collect();
         self.distribution.learn(&ranked);
         self.steps = steps(&self.distribution, &self.plan);
-        for (candidate, fitness) in asked.into_iter().zip(fitness) {
-            if let Some(fitness) = *fitness {
-                self.pool.offer(Individual {
-                    genes: candidate.genes,
-                    fitness,
-                    birth: candidate.birth,
-                });
-            }
-        }
+        self.pool.offer_all(asked, fitness);
     }
 
     fn pool(&self) -> &Pool {

@@ -313,15 +313,7 @@ impl Breeder for CrossEntropy<'_> {
         // The best individuals are those of this generation, because the distributions already reflect
         // earlier ones.
         self.pool.begin_generation(Elite::Rerun);
-        for (candidate, fitness) in asked.into_iter().zip(fitness) {
-            if let Some(fitness) = *fitness {
-                self.pool.offer(Individual {
-                    genes: candidate.genes,
-                    fitness,
-                    birth: candidate.birth,
-                });
-            }
-        }
+        self.pool.offer_all(asked, fitness);
         let best = self.pool.members().to_vec();
         self.learn(&best);
         self.generation += 1;

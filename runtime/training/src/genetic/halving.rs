@@ -136,32 +136,8 @@ pub fn halve(
 
 #[cfg(test)]
 mod tests {
-    use super::super::judge::CandidateRun;
+    use super::super::counts::Counts;
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    /// An evaluator whose score is the gene, except on course 1. The gene 13 fails on course 2, and 16 stands
-    /// still.
-    #[derive(Default)]
-    struct Counts(AtomicUsize);
-
-    impl Evaluate for Counts {
-        fn run(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String> {
-            self.0.fetch_add(1, Ordering::SeqCst);
-            if genes[0] == 13.0 && course == 2 {
-                return Err("no luck".into());
-            }
-            Ok(CandidateRun {
-                score: genes[0],
-                drives: 1,
-                completed: 1,
-                hash: 0,
-                ended_early: genes[0] == 16.0,
-                row: None,
-                manners: None,
-            })
-        }
-    }
 
     fn candidates(genes: &[f64]) -> Vec<Candidate> {
         let of = |(number, &gene): (usize, &f64)| Candidate {
@@ -191,7 +167,7 @@ mod tests {
             assert_eq!(judged.raced_out, driven < 9);
             assert_eq!(judged.fitness().is_some(), driven == 9);
         }
-        assert_eq!(counts.0.load(Ordering::SeqCst), 9 + 3 * 2 + 6);
+        assert_eq!(counts.runs(), 9 + 3 * 2 + 6);
     }
 
     #[test]

@@ -29,6 +29,8 @@
 
 mod breeder;
 mod cma;
+#[cfg(test)]
+mod counts;
 mod covariance;
 mod cross_entropy;
 pub mod experiment;

@@ -1,6 +1,6 @@
 //! The gene pool: the best individuals so far.
 
-use super::breeder::Elite;
+use super::breeder::{Candidate, Elite};
 use super::genes::Chromosome;
 use std::hash::Hasher;
 
@@ -62,6 +62,19 @@ impl Pool {
         let place = self.members.partition_point(|member| rank(member) <= own);
         self.members.insert(place, individual);
         self.members.truncate(self.capacity);
+    }
+
+    /// Offers all candidates of a generation that have a fitness. Both lists have the same order.
+    pub fn offer_all(&mut self, candidates: Vec<Candidate>, fitness: &[Option<f64>]) {
+        for (candidate, fitness) in candidates.into_iter().zip(fitness) {
+            if let Some(fitness) = *fitness {
+                self.offer(Individual {
+                    genes: candidate.genes,
+                    fitness,
+                    birth: candidate.birth,
+                });
+            }
+        }
     }
 
     /// Empties the pool if its members are to be evaluated again together with the new individuals.

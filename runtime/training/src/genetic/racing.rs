@@ -182,33 +182,9 @@ impl Race<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::judge::CandidateRun;
+    use super::super::counts::Counts;
     use super::super::pool::Birth;
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    /// An evaluator that scores the gene on every course and counts the runs. The gene 13 fails on course 2,
-    /// and 16 stands still.
-    #[derive(Default)]
-    struct Counts(AtomicUsize);
-
-    impl Evaluate for Counts {
-        fn run(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String> {
-            self.0.fetch_add(1, Ordering::SeqCst);
-            if genes[0] == 13.0 && course == 2 {
-                return Err("no luck".into());
-            }
-            Ok(CandidateRun {
-                score: genes[0],
-                drives: 1,
-                completed: 1,
-                hash: 0,
-                ended_early: genes[0] == 16.0,
-                row: None,
-                manners: None,
-            })
-        }
-    }
 
     fn candidates(genes: &[(u32, f64)]) -> Vec<Candidate> {
         let of = |(number, &(generation, gene)): (usize, &(u32, f64))| Candidate {
@@ -239,7 +215,7 @@ mod tests {
         assert!(judged[1].raced_out && judged[1].scores.len() == 6);
         assert!(!judged[4].raced_out && judged[4].failure.is_some());
         assert!(!judged[5].raced_out && judged[5].ended_early);
-        assert_eq!(counts.0.load(Ordering::SeqCst), 10 + 10 + 10 + 6 + 2 + 2);
+        assert_eq!(counts.runs(), 10 + 10 + 10 + 6 + 2 + 2);
         // With a lower bound of 2 per run it is detected after 4: 36 + 12 is more than 40.
         let sharp = Racing {
             least: 2.0,

@@ -49,7 +49,8 @@ impl Verdict {
     /// # Errors
     /// If the course cannot be driven with the values, or the runs produced no rows.
     pub fn new(
-        (problem, first_seed): (&Problem, u64),
+        problem: &Problem,
+        first_seed: u64,
         training: &Training<'_>,
         champion: Champion,
     ) -> Result<Self, NoRows> {

@@ -187,17 +187,11 @@ impl Propulsion for Driver<'_> {
         // down.
         let acceleration = (speed - self.state.speed) / dt * direction;
         let shifting = &mut self.state.shifting;
+        shifting.choose_direction(self.train, speed, self.is_reversing);
         // The gear comes before the pedals, because the throttle for a force depends on the gear.
         match self.pedals.map_or(0, |held| held.gear) {
-            0 => shifting.shift(
-                self.train,
-                speed,
-                self.state.throttle,
-                acceleration,
-                self.is_reversing,
-                dt,
-            ),
-            gear => shifting.engage(self.train, speed, gear, self.is_reversing, dt),
+            0 => shifting.shift(self.train, speed, self.state.throttle, acceleration, dt),
+            gear => shifting.engage(self.train, speed, gear, dt),
         }
         // A gear in the other direction is engaged only at a standstill, so the vehicle brakes until then. A
         // vehicle without such a gear stays where it is.

@@ -82,14 +82,8 @@ impl<'a> StraightRun<'a> {
     /// Drives for `dt` seconds. Throttle and brake are limited by the grip. The vehicle does not roll
     /// backwards.
     pub fn step(&mut self, pedals: Pedals, dt: f64) {
-        self.shifting.shift(
-            self.train,
-            self.speed,
-            pedals.throttle,
-            self.acceleration,
-            false,
-            dt,
-        );
+        let (train, speed) = (self.train, self.speed);
+        (self.shifting).shift(train, speed, pedals.throttle, self.acceleration, dt);
         // Midpoint rule: a half step finds the speed in the middle. The forces at that speed, over the
         // distance at the mean speed, do exactly the work that changes the kinetic energy, so that the
         // balance closes.

@@ -33,20 +33,18 @@ impl Shifting {
         }
     }
 
-    /// Engages a requested gear, from 1 for the first forward gear, limited to the last one. As in the
-    /// automatic gearbox, this waits for the minimum time between shifts, and until the gear would not push
-    /// the engine beyond its limit.
-    pub fn engage(
-        &mut self,
-        train: &DriveTrain,
-        speed: f64,
-        gear: u8,
-        is_reversing: bool,
-        dt: f64,
-    ) {
+    /// Changes between the forward gears and the reverse gear. Does nothing until the vehicle stands, or if
+    /// it has no reverse gear.
+    pub fn choose_direction(&mut self, train: &DriveTrain, speed: f64, is_reversing: bool) {
         if speed.abs() < STANDING && train.reverse.is_some() {
             self.is_reverse = is_reversing;
         }
+    }
+
+    /// Engages a requested gear, from 1 for the first forward gear, limited to the last one. As in the
+    /// automatic gearbox, this waits for the minimum time between shifts, and until the gear would not push
+    /// the engine beyond its limit.
+    pub fn engage(&mut self, train: &DriveTrain, speed: f64, gear: u8, dt: f64) {
         self.rests = (self.rests - dt).max(0.0);
         if self.is_reverse || self.rests > 0.0 {
             return;
@@ -67,12 +65,8 @@ impl Shifting {
         speed: f64,
         throttle: f64,
         acceleration: f64,
-        is_reversing: bool,
         dt: f64,
     ) {
-        if speed.abs() < STANDING && train.reverse.is_some() {
-            self.is_reverse = is_reversing;
-        }
         self.rests = (self.rests - dt).max(0.0);
         // There is one reverse gear. The forward gear is remembered meanwhile.
         if self.is_reverse || self.rests > 0.0 {

@@ -5,6 +5,14 @@ use crate::one_track::{OneTrackLimits, at_rest, moving_time};
 use roadwright_geometry::math::{sin_cos, tan, wrap_angle};
 use roadwright_geometry::{DVec2, Pose};
 
+/// Motions at the begin and end of a step, and whether the wheels slide in it.
+#[derive(Debug, Clone, Copy)]
+struct Motions {
+    before: Planar,
+    after: Planar,
+    slides: bool,
+}
+
 /// Speeds of the centre of gravity along and across the body, m/s, and yaw rate, rad/s; or their rates of
 /// change.
 #[derive(Debug, Clone, Copy)]
@@ -82,7 +90,11 @@ impl DynamicState {
             after = rolling(model, along, wheels);
         }
         let travelled = 0.5 * (before.along + along) * moving;
-        let motions = (before, after, slides);
+        let motions = Motions {
+            before,
+            after,
+            slides,
+        };
         self.moved(model, motions, wheels, travelled, moving)
     }
 
@@ -91,11 +103,16 @@ impl DynamicState {
     fn moved(
         &self,
         model: &SingleTrack,
-        (before, after, slides): (Planar, Planar, bool),
+        motions: Motions,
         wheels: f64,
         travelled: f64,
         moving: f64,
     ) -> Self {
+        let Motions {
+            before,
+            after,
+            slides,
+        } = motions;
         let seen = |motion: Planar, wheels: f64| {
             let weight = motion.weight(slides);
             let free = rolling(model, motion.along, wheels);
@@ -280,8 +297,10 @@ mod tests {
     fn drive(
         mut state: DynamicState,
         model: &SingleTrack,
-        (acceleration, steering): (f64, f64),
-        (seconds, dt): (f64, f64),
+        acceleration: f64,
+        steering: f64,
+        seconds: f64,
+        dt: f64,
     ) -> DynamicState {
         let mut wish = Wish {
             acceleration,
@@ -303,7 +322,7 @@ mod tests {
         // v^2 / 2a with the 8 m/s^2 of the brakes, and v^2 / 2 mu g with less grip.
         for (model, braking) in [(bmw_320i(), 8.0), (slippery, 0.3 * GRAVITY)] {
             for dt in [0.0025, 0.01, 0.05] {
-                let end = drive(at(20.0), &model, (-50.0, 0.0), (20.0, dt));
+                let end = drive(at(20.0), &model, -50.0, 0.0, 20.0, dt);
                 assert_eq!(end.speed, 0.0);
                 let exact = 400.0 / (2.0 * braking);
                 let travelled = end.pose.position.x;
@@ -386,7 +405,7 @@ mod tests {
             let model = SingleTrack { tyre, ..bmw_320i() };
             let (mut state, mut hardest) = (at(25.0), 0.0f64);
             for _ in 0..150 {
-                let next = drive(state, &model, (-3.0, 0.3), (0.01, 0.01));
+                let next = drive(state, &model, -3.0, 0.3, 0.01, 0.01);
                 let change = velocity(&next, &model) - velocity(&state, &model);
                 hardest = hardest.max(change.length() / 0.01);
                 state = next;
@@ -425,8 +444,8 @@ mod tests {
     #[test]
     fn a_path_does_not_depend_on_the_step() {
         let end = |dt: f64| {
-            let state = drive(at(12.0), &bmw_320i(), (1.0, 0.08), (3.0, dt));
-            drive(state, &bmw_320i(), (-2.0, -0.08), (3.0, dt))
+            let state = drive(at(12.0), &bmw_320i(), 1.0, 0.08, 3.0, dt);
+            drive(state, &bmw_320i(), -2.0, -0.08, 3.0, dt)
                 .pose
                 .position
         };
@@ -441,7 +460,7 @@ mod tests {
     fn what_stands_keeps_its_pose_to_the_bit() {
         let mut state = at(0.0);
         state.pose = Pose::new(12.3, -4.5, 0.7);
-        let after = drive(state, &bmw_320i(), (-1.0, 0.4), (1.0, 0.01));
+        let after = drive(state, &bmw_320i(), -1.0, 0.4, 1.0, 0.01);
         assert_eq!(after.pose, state.pose);
         assert!(after.steering > 0.3);
     }

@@ -290,7 +290,8 @@ mod tests {
         model: &RigidModel,
         state: &mut CarState,
         controls: Controls,
-        (seconds, dt): (f64, f64),
+        seconds: f64,
+        dt: f64,
     ) -> f64 {
         let yard = Yard::new(&Flat, 200.0);
         let (mut turned, mut heading) = (0.0, state.pose(model).heading);
@@ -332,8 +333,8 @@ mod tests {
                     ..Controls::default()
                 };
                 let mut state = at(0.0);
-                drive(&model, &mut state, controls, (4.0, dt));
-                let rate = drive(&model, &mut state, controls, (4.0, dt)) / 4.0;
+                drive(&model, &mut state, controls, 4.0, dt);
+                let rate = drive(&model, &mut state, controls, 4.0, dt) / 4.0;
                 assert!((sign * rate / exact - 1.0).abs() < 0.05, "{rate} {exact}");
             }
         }
@@ -353,8 +354,8 @@ mod tests {
                 ..Controls::default()
             };
             let mut state = at(speed);
-            drive(&model, &mut state, controls, (2.0, 0.02));
-            let turned = drive(&model, &mut state, controls, (1.0, 0.02));
+            drive(&model, &mut state, controls, 2.0, 0.02);
+            let turned = drive(&model, &mut state, controls, 1.0, 0.02);
             let wanted = state.speed(&model) / radius;
             assert!((turned / wanted - 1.0).abs() < 0.15, "{turned} {wanted}");
             let inner = state.wheels[0].spin * model.radius;
@@ -372,14 +373,14 @@ mod tests {
             steering: 1.3,
             ..Controls::default()
         };
-        let turned = drive(&model, &mut state, parked, (3.0, 0.02));
+        let turned = drive(&model, &mut state, parked, 3.0, 0.02);
         assert!(turned.abs() < 1e-6, "{turned}");
         let stop = Controls {
             acceleration: -50.0,
             ..Controls::default()
         };
         let mut state = at(10.0);
-        drive(&model, &mut state, stop, (6.0, 0.01));
+        drive(&model, &mut state, stop, 6.0, 0.01);
         assert!(state.speed(&model).abs() < 1e-3);
         let train = model.train.as_ref().expect("it has an engine");
         // The brakes stop the rotating parts as well.

@@ -8,6 +8,7 @@ use super::reproduce::line_of;
 use super::tell_failures;
 use crate::commands::plot::Figure;
 use crate::commands::{keep_stdout, print_json, write_json};
+use crate::extensions::Notes;
 use crate::terminal::{self, say};
 use crate::watchdog::Watchdog;
 use crate::{Outcome, extensions, progress};
@@ -135,11 +136,7 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     }
     // An interrupted run, or one with failures, has fewer results than requested.
     let is_whole = summary.stopped.is_some() && summary.failed == 0;
-    Ok(if is_whole {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    })
+    Ok(Outcome::of(is_whole))
 }
 
 /// Returns a figure that shows the mean fitness against the number of runs.
@@ -330,7 +327,8 @@ pub(super) fn open(common: &Common, course: &Course, setup: &Setup) -> anyhow::R
     // Any seed will do, because stacks do not depend on it; only places and times are random.
     let scenario = course.scenario(0, setup)?;
     let wanted = Wanted::Ids(scenario.modules());
-    extensions::open(&common.extensions, beside, wanted, common.json)
+    let notes = Notes::unless(common.json);
+    extensions::open(&common.extensions, beside, wanted, notes)
 }
 
 /// Reads results, and refuses them if their rows have been modified.

@@ -2,10 +2,10 @@
 //!
 //! The delay is the travel time of a trip minus the travel time of the same trip without stops.
 
+use super::Run;
 use super::arguments::{Delay as Arguments, Hand, Kind};
 use super::saturation::{headways, signals};
 use super::star::{Plan, Star};
-use super::{Run, outcome};
 use crate::Outcome;
 use crate::commands::print_json;
 use crate::terminal;
@@ -124,11 +124,11 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let is_kept = |row: &Row| {
         row.difference.abs() <= TOLERANCE && row.standard_error <= STANDARD_ERROR * row.delay
     };
-    Ok(outcome(rows.iter().all(is_kept)))
+    Ok(Outcome::of(rows.iter().all(is_kept)))
 }
 
 /// Creates a street that crosses another one, with signals or with priority.
-fn star(has_signals: bool, flow: f64) -> anyhow::Result<Star> {
+fn star(kind: Kind, flow: f64) -> anyhow::Result<Star> {
     let mut star = Star::new(Plan {
         kind: Kind::Signals,
         legs: 4,
@@ -136,14 +136,13 @@ fn star(has_signals: bool, flow: f64) -> anyhow::Result<Star> {
         length: LEG,
         speed_limit: SPEED_LIMIT,
     })?;
-    let rules = if has_signals {
-        signals(&star, GREEN, GREEN)
-    } else {
-        JunctionRules {
-            control: Some(Kind::Priority.control()),
+    let rules = match kind {
+        Kind::Signals => signals(&star, GREEN, GREEN),
+        _ => JunctionRules {
+            control: Some(kind.control()),
             major: STREET.map(|leg| star.legs[leg]).to_vec(),
             ..JunctionRules::default()
-        }
+        },
     };
     star.rule(rules)?;
     let [one, other] = STREET;
@@ -154,7 +153,7 @@ fn star(has_signals: bool, flow: f64) -> anyhow::Result<Star> {
 
 /// Returns the capacity of each leg, vehicles/h, and the cycle, s.
 fn capacity(dt: f64, seconds: f64) -> anyhow::Result<(f64, f64)> {
-    let star = star(true, QUEUE)?;
+    let star = star(Kind::Signals, QUEUE)?;
     let legs = STREET.map(|leg| star.legs[leg]);
     let mut run = Run::new(&star.scenario, dt, 1)?;
     run.until(WARM_UP)?;
@@ -195,8 +194,8 @@ fn counted(seconds: f64) -> std::ops::Range<f64> {
 
 /// Returns the delays of the counted trips, s.
 fn lost(flow: f64, dt: f64, seed: u64, seconds: f64) -> anyhow::Result<Vec<f64>> {
-    let [with, without] = [true, false].map(|has_signals| -> anyhow::Result<_> {
-        let mut run = Run::new(&star(has_signals, flow)?.scenario, dt, seed)?;
+    let [with, without] = [Kind::Signals, Kind::Priority].map(|kind| -> anyhow::Result<_> {
+        let mut run = Run::new(&star(kind, flow)?.scenario, dt, seed)?;
         run.until(seconds)?;
         let drives = run.world().finished();
         let trips = drives.map(|drive| (drive.id, (drive.started, drive.ended - drive.started)));

@@ -9,9 +9,9 @@
 //! c = 1,380 e^(-0.00102 q)               into a roundabout of one lane [HCM 2016]
 //! ```
 
+use super::Run;
 use super::arguments::{Gaps as Arguments, Kind};
 use super::star::{Plan, Star};
-use super::{Run, outcome};
 use crate::Outcome;
 use crate::commands::print_json;
 use crate::terminal;
@@ -113,7 +113,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
         print_json(&rows)?;
     }
     let is_kept = |row: &Row| SHARES.contains(&row.share) && row.overlaps == 0;
-    Ok(outcome(rows.iter().all(is_kept)))
+    Ok(Outcome::of(rows.iter().all(is_kept)))
 }
 
 fn measure(movement: Movement, wanted: f64, arguments: &Arguments) -> anyhow::Result<Row> {

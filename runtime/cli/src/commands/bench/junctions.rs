@@ -1,8 +1,8 @@
 //! `roadwright bench junctions`: saturates junctions with traffic and checks their guarantees.
 
+use super::Run;
 use super::arguments::{Hand, Junctions as Arguments, Kind};
 use super::star::{Plan, Star, StarPlace};
-use super::{Run, outcome};
 use crate::Outcome;
 use crate::commands::print_json;
 use crate::terminal;
@@ -106,7 +106,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
         };
         print_json(&document)?;
     }
-    Ok(outcome(rows.iter().all(|row| row.broken.is_empty())))
+    Ok(Outcome::of(rows.iter().all(|row| row.broken.is_empty())))
 }
 
 /// Returns all requested junctions.

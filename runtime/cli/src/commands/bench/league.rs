@@ -3,6 +3,7 @@
 use super::course_arguments::League;
 use super::results_of;
 use crate::commands::{keep_stdout, write_json};
+use crate::extensions::Notes;
 use crate::terminal::{self, say};
 use crate::watchdog::Watchdog;
 use crate::{Outcome, extensions};
@@ -39,7 +40,8 @@ pub(super) fn league(arguments: &League) -> anyhow::Result<Outcome> {
     // Reserved before the modules are opened, because they may print.
     let document = arguments.json.then(keep_stdout).transpose()?;
     let wanted = Wanted::Ids(arguments.controllers.iter().cloned().collect());
-    let host = extensions::open(&arguments.extensions, None, wanted, arguments.json)?;
+    let notes = Notes::unless(arguments.json);
+    let host = extensions::open(&arguments.extensions, None, wanted, notes)?;
     let _watchdog = Watchdog::new(&host);
     let modules = host.registry();
     let controllers = controllers(arguments, &modules)?;
@@ -73,11 +75,7 @@ pub(super) fn league(arguments: &League) -> anyhow::Result<Outcome> {
         None => print(&table, arguments.markdown)?,
     }
     let has_failed = table.iter().any(|entry| entry.summary.failed > 0);
-    Ok(if has_failed {
-        Outcome::Findings
-    } else {
-        Outcome::Fine
-    })
+    Ok(Outcome::of(!has_failed))
 }
 
 /// Returns the built-in controllers and the requested external ones.

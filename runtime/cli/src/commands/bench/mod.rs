@@ -152,12 +152,3 @@ impl Run {
         Ok((self.passed(roads) - before) as f64 * 3600.0 / (to - from))
     }
 }
-
-/// Converts the verdict of a measurement to an outcome.
-fn outcome(is_kept: bool) -> Outcome {
-    if is_kept {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    }
-}

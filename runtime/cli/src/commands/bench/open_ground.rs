@@ -78,11 +78,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     let share = |report: &Report| report.passed as f64 / report.seeds as f64;
     let has_passed = reports.iter().all(|report| share(report) >= arguments.pass);
-    Ok(if has_passed {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    })
+    Ok(Outcome::of(has_passed))
 }
 
 /// The requested courses without lanes, or all of them.

@@ -1,9 +1,9 @@
 //! `roadwright bench saturation`: saturation flow of a queue at a green light, compared with the driver's
 //! control law integrated separately, without roads, junctions and signals.
 
+use super::Run;
 use super::arguments::{Hand, Kind, Saturation as Arguments};
 use super::star::{Plan, Star};
-use super::{Run, outcome};
 use crate::Outcome;
 use crate::commands::print_json;
 use crate::terminal;
@@ -97,7 +97,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
     }
     let is_kept = |row: &Row| row.difference.abs() <= TOLERANCE;
-    Ok(outcome(rows.iter().all(is_kept)))
+    Ok(Outcome::of(rows.iter().all(is_kept)))
 }
 
 /// Returns signals that give green to the leg with the queue for `green` seconds, and then to the others for

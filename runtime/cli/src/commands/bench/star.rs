@@ -210,9 +210,9 @@ impl Star {
         Some((id, node.clone()))
     }
 
-    /// Returns a position on the inbound or outbound lane of a leg; `s` is the distance from the outer end,
-    /// m.
-    pub(super) fn place(&self, leg: usize, s: f64, inward: bool) -> Place {
+    /// Returns a place on a leg as a place on its road.
+    pub(super) fn place(&self, place: StarPlace) -> Place {
+        let StarPlace { leg, s, inward } = place;
         // Lanes in the direction of the road are on the driving side, so their ids are negative in right-hand
         // traffic.
         let along = match self.plan.hand {
@@ -231,11 +231,21 @@ impl Star {
         vehicle: &str,
         rate_per_hour: f64,
     ) -> anyhow::Result<()> {
+        let origin = StarPlace {
+            leg: from,
+            s: GATE,
+            inward: true,
+        };
+        let destination = StarPlace {
+            leg: to,
+            s: GATE,
+            inward: false,
+        };
         let flow = Flow {
             vehicle: vehicle.into(),
             stack: "idm".into(),
-            origin: self.place(from, GATE, true),
-            destination: self.place(to, GATE, false),
+            origin: self.place(origin),
+            destination: self.place(destination),
             rate_per_hour: rate_per_hour.into(),
             begin: 0.0.into(),
             // Longer than any run.
@@ -261,9 +271,9 @@ impl Star {
             vehicle: vehicle.into(),
             stack: "idm".into(),
             dynamics: None,
-            start: self.place(start.leg, start.s, start.inward),
+            start: self.place(start),
             via: Vec::new(),
-            destination: Some(self.place(destination.leg, destination.s, destination.inward)),
+            destination: Some(self.place(destination)),
             depart: depart.into(),
             repeat: None.into(),
             speed: speed.into(),

@@ -124,11 +124,7 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
         None => print(&results, &verified)?,
     }
     let is_sound = verified.wrong.is_empty() && verified.different.is_empty();
-    Ok(if is_sound {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    })
+    Ok(Outcome::of(is_sound))
 }
 
 /// Describes a row: its fitness and hash, or the reason why it failed.

@@ -56,11 +56,7 @@ pub(super) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
             )?;
         }
     }
-    Ok(if findings.is_empty() {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    })
+    Ok(Outcome::of(findings.is_empty()))
 }
 
 /// Differences between the recorded vehicle and the vehicle for which the clips are intended.

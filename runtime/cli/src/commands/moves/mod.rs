@@ -213,17 +213,19 @@ impl Opened {
     }
 }
 
+fn read(path: &Path) -> anyhow::Result<String> {
+    roadwright_files::read_text(path, LARGEST)
+        .with_context(|| format!("cannot read {}", path.display()))
+}
+
 fn open_clips(path: &Path) -> anyhow::Result<ClipFile> {
-    let text = roadwright_files::read_text(path, LARGEST)
-        .with_context(|| format!("cannot read {}", path.display()))?;
-    ClipFile::from_text(&text).with_context(|| format!("{} has no usable clips", path.display()))
+    ClipFile::from_text(&read(path)?)
+        .with_context(|| format!("{} has no usable clips", path.display()))
 }
 
 /// Opens a graph, and its clips beside it.
 fn open(path: &Path) -> anyhow::Result<Opened> {
-    let text = roadwright_files::read_text(path, LARGEST)
-        .with_context(|| format!("cannot read {}", path.display()))?;
-    let graph = MoveFile::from_text(&text)
+    let graph = MoveFile::from_text(&read(path)?)
         .with_context(|| format!("{} is not a usable graph of moves", path.display()))?;
     let clips = open_clips(&path.with_file_name(&graph.clips))?;
     Ok(Opened { graph, clips })

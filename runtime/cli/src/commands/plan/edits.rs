@@ -72,11 +72,7 @@ pub(super) fn run(arguments: &Grid, cells: u32) -> anyhow::Result<Outcome> {
     } else {
         print(&report)?;
     }
-    Ok(if report.differing == 0 {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    })
+    Ok(Outcome::of(report.differing == 0))
 }
 
 /// Generates the map that is used if none is given.

@@ -56,11 +56,7 @@ pub(super) fn run(arguments: &Grid) -> anyhow::Result<Outcome> {
     let planner_is_exact = arguments.planner != super::Planner::HybridFuzzyPath;
     let is_fine = report.solved == report.problems
         && (report.optimal == report.problems || !planner_is_exact);
-    Ok(if is_fine {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    })
+    Ok(Outcome::of(is_fine))
 }
 
 pub(super) fn read_map(file: &Path) -> anyhow::Result<GridMap> {

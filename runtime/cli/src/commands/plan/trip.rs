@@ -175,11 +175,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     } else {
         print(&report)?;
     }
-    Ok(if report.found {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    })
+    Ok(Outcome::of(report.found))
 }
 
 fn is_png(path: Option<&Path>) -> bool {

@@ -369,11 +369,11 @@ impl Drives {
             });
         }
         if let Some(drive) = &self.controller {
-            let problem = drive.problem(built_in, true);
+            let problem = drive.problem(built_in, Task::Steer);
             lines.push(line("drive", problem, drive.numbers(built_in)));
         }
         if let Some(drive) = &self.planner {
-            let problem = drive.problem(built_in, false);
+            let problem = drive.problem(built_in, Task::Route);
             lines.push(line(
                 "drive on its routes",
                 problem,
@@ -440,16 +440,24 @@ impl Drives {
     }
 }
 
+/// What a module under test does in a drive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Task {
+    /// It steers, so it has to stay on its lane.
+    Steer,
+    /// It plans the route that the built-in controller drives.
+    Route,
+}
+
 impl Drive {
-    /// Returns the reason why the drive is not acceptable, if there is one. The distance from the lane
-    /// matters only for controllers.
-    fn problem(&self, built_in: &Self, steers: bool) -> Option<String> {
+    /// Returns the reason why the drive is not acceptable, if there is one.
+    fn problem(&self, built_in: &Self, task: Task) -> Option<String> {
         let mut problems = Vec::new();
         problems.extend(self.trouble.clone());
         if self.collisions > 0 {
             problems.push(format!("it collides {} times", self.collisions));
         }
-        if steers && self.furthest_off > LANE {
+        if task == Task::Steer && self.furthest_off > LANE {
             problems.push(format!("it leaves its lane by {:.1} m", self.furthest_off));
         }
         if !self.arrived && self.furthest_off < LOST {
@@ -562,14 +570,14 @@ mod tests {
         let drive = |id: &str| drive(&builtin_modules(), Slot::Controller, id, 160.0);
         for id in ["idm", "pursuit"] {
             let drive = drive(id).unwrap().drive;
-            assert_eq!(drive.problem(&known, true), None, "{drive:?}");
+            assert_eq!(drive.problem(&known, Task::Steer), None, "{drive:?}");
             // It has met the standing car, and stopped at a normal distance.
             let gap = drive.gap.unwrap();
             assert!((0.5..10.0).contains(&gap), "{drive:?}");
         }
         // Without the gains that streets need, its tables are too gentle for a turn.
         let gentle = drive("fuzzy_driver").unwrap().drive;
-        let problem = gentle.problem(&known, true).unwrap();
+        let problem = gentle.problem(&known, Task::Steer).unwrap();
         assert!(problem.contains("leaves its lane"), "{problem}");
     }
 
@@ -584,13 +592,13 @@ mod tests {
                 0.6
             },
         });
-        let problem = away.problem(&known, true).unwrap();
+        let problem = away.problem(&known, Task::Steer).unwrap();
         assert!(problem.contains("leaves its lane"), "{problem}");
         // The drive is stopped as soon as the car is lost.
         assert!(away.seconds < 30.0, "{away:?}");
 
         let stands = driven(|_| ControllerOutput::default());
-        let problem = stands.problem(&known, true).unwrap();
+        let problem = stands.problem(&known, Task::Steer).unwrap();
         assert!(problem.contains("does not arrive"), "{problem}");
         assert_eq!((stands.gap, stands.collisions), (None, 0));
 
@@ -603,7 +611,7 @@ mod tests {
                 input.waypoint_angle,
             ),
         });
-        let problem = blind.problem(&known, true).unwrap();
+        let problem = blind.problem(&known, Task::Steer).unwrap();
         assert!(problem.contains("it collides"), "{problem}");
         assert_eq!(blind.gap, None, "{blind:?}");
     }

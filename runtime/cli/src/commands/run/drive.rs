@@ -2,7 +2,7 @@
 
 use super::report::{Costs, Report};
 use super::save;
-use crate::extensions;
+use crate::extensions::{self, Notes};
 use crate::outputs::{Outputs, Place};
 use crate::progress::{self, now};
 use crate::terminal::say;
@@ -151,7 +151,7 @@ impl Teller<'_> {
     /// Prints new log lines and events of modules.
     fn tell(&mut self, world: &World) {
         if let Some(host) = self.host {
-            extensions::tell(&host.events(), self.quiet);
+            extensions::tell(&host.events(), Notes::unless(self.quiet));
             if self.logs {
                 for (module, line) in host.log_lines() {
                     say!("log: before {:.2} s, {module}: {line}", world.time());

@@ -14,6 +14,7 @@ pub(super) use report::{Report, failure_text, table};
 
 use super::{keep_stdout, load_for, run_options, write_json};
 use crate::arguments::Run;
+use crate::extensions::Notes;
 use crate::terminal::{self, say};
 use crate::{Outcome, extensions};
 use anyhow::{Context, bail};
@@ -176,7 +177,7 @@ fn open(
     };
     let flags = &arguments.simulate.extensions;
     let quiet = is_quiet(arguments);
-    let host = extensions::open(flags, Some(&arguments.file), wanted, quiet)?;
+    let host = extensions::open(flags, Some(&arguments.file), wanted, Notes::unless(quiet))?;
     let modules = host.registry();
     let world = match &arguments.restore {
         None => World::new(scenario, &modules, options)

@@ -54,14 +54,7 @@ pub(crate) fn check_experiment(
             } = finding;
             writeln!(out, "{severity} [{code}] {message}")?;
         }
-        match (errors, warnings) {
-            (0, 0) => writeln!(out, "no problems found")?,
-            _ => writeln!(out, "{errors} errors, {warnings} warnings")?,
-        }
+        writeln!(out, "{}", crate::commands::counts(errors, warnings))?;
     }
-    Ok(if errors > 0 {
-        Outcome::Findings
-    } else {
-        Outcome::Fine
-    })
+    Ok(Outcome::of(errors == 0))
 }

@@ -206,27 +206,30 @@ fn place(driver: &Standing) -> String {
 fn figures(front: &Front) -> Vec<Figure> {
     let first = &front.objectives[0];
     let others = front.objectives.iter().enumerate().skip(1);
+    let (on_front, beaten): (Vec<&Standing>, Vec<&Standing>) = front
+        .drivers
+        .iter()
+        .partition(|driver| driver.beaten_by.is_none());
     let figure = |(number, other): (usize, &Objective)| {
-        let line = |label: &str, is_on: bool| Line {
+        let line = |label: &str, drivers: &[&Standing]| Line {
             label: label.into(),
             look: Look::Dots,
-            points: points(front, number, is_on),
+            points: points(drivers, number),
         };
         Figure {
             name: format!("front_{}", other.name),
             title: format!("{} against {}", other.name, first.name),
             x_label: first.name.clone(),
             y_label: other.name.clone(),
-            lines: vec![line("on the front", true), line("beaten", false)],
+            lines: vec![line("on the front", &on_front), line("beaten", &beaten)],
             marks: Vec::new(),
         }
     };
     others.map(figure).collect()
 }
 
-fn points(front: &Front, objective: usize, is_on: bool) -> Vec<Point> {
-    let drivers = front.drivers.iter();
-    let drivers = drivers.filter(|driver| driver.beaten_by.is_none() == is_on);
+fn points(drivers: &[&Standing], objective: usize) -> Vec<Point> {
+    let drivers = drivers.iter();
     drivers
         .map(|driver| Point {
             x: driver.estimates[0].mean,

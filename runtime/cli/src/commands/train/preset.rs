@@ -3,6 +3,7 @@
 use super::arguments::Apply;
 use super::{load_record, tell_version};
 use crate::commands::{load, module_overrides, signal_controller};
+use crate::extensions::Notes;
 use crate::outputs::{Inputs, Kind, Outputs};
 use crate::{Outcome, extensions, terminal};
 use anyhow::{Context, bail};
@@ -68,7 +69,7 @@ fn check_modules(arguments: &Apply, stack: &Stack) -> anyhow::Result<()> {
     let settings = Slot::ALL.into_iter().flat_map(|slot| stack.settings(slot));
     let ids = settings.map(|setting| setting.module.clone()).collect();
     let (flags, place) = (&arguments.extensions, Some(arguments.to.as_path()));
-    let host = extensions::open(flags, place, Wanted::Ids(ids), false)?;
+    let host = extensions::open(flags, place, Wanted::Ids(ids), Notes::Print)?;
     // The scenario contains only this stack, because problems of other stacks do not matter here.
     let mut alone = Scenario::new("stack");
     let others: Vec<String> = alone.stacks().keys().cloned().collect();

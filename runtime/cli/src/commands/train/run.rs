@@ -5,6 +5,7 @@ use super::report::{self, Report};
 use super::{load_experiment, load_record, name_of, threads};
 use crate::arguments::ExtensionFlags;
 use crate::commands::{keep_stdout, load, write_json};
+use crate::extensions::Notes;
 use crate::outputs::{Checkpoint, Inputs, Kind, Outputs};
 use crate::terminal::{self, say};
 use crate::watchdog::Watchdog;
@@ -57,8 +58,8 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     breed(out.as_ref(), &pool, &mut training, is_quiet)?;
     let champion = pool.install(|| training.champion())?;
     let failed = tell_failures(&training, &champion);
-    let tested = (&*problem, experiment.seeds.test[0]);
-    let verdict = Verdict::new(tested, &training, champion)?;
+    let first_seed = experiment.seeds.test[0];
+    let verdict = Verdict::new(&problem, first_seed, &training, champion)?;
     let report = Report::new(&name_of(path), problem.genome(), &training, &verdict);
     training.record().champion = Some(verdict.recorded(problem.genome()));
     keep(out.as_ref(), &mut training)?;
@@ -67,11 +68,7 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     } else if !arguments.quiet {
         report.print(&mut terminal::out(), problem.genome(), &verdict)?;
     }
-    Ok(if failed > 0 {
-        Outcome::Findings
-    } else {
-        Outcome::Fine
-    })
+    Ok(Outcome::of(failed == 0))
 }
 
 /// Reports failed drives on standard error, because they are not results. Returns the number of failed
@@ -141,7 +138,7 @@ pub(super) fn problem(
     // Plugins and scripts are searched for beside the scenario, or else beside the experiment.
     let place = file.as_deref().unwrap_or(path);
     let wanted = wanted(experiment, scenario.as_ref());
-    let host = extensions::open(flags, Some(place), wanted, true)?;
+    let host = extensions::open(flags, Some(place), wanted, Notes::Omit)?;
     let problem = Problem::new(experiment, scenario, &host.registry());
     let problem = problem.map_err(|error| extensions::or_cause(error, &host));
     Ok(Prepared {

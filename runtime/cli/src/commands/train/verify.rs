@@ -81,11 +81,7 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
         None => verified.print(&mut terminal::out(), arguments)?,
     }
     let is_sound = verified.wrong.is_empty() && verified.different.is_empty();
-    Ok(if is_sound {
-        Outcome::Fine
-    } else {
-        Outcome::Findings
-    })
+    Ok(Outcome::of(is_sound))
 }
 
 /// Drives some generations and the champion again.

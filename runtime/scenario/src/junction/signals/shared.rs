@@ -225,19 +225,27 @@ impl Member<'_> {
     /// face red in the aligned stage. A straight connection counts twice at each of the two junctions.
     fn keeps_waiting(&self, stage: usize, next: &Self, beside: usize) -> usize {
         let onward = |road: RoadId| {
-            let paths = next.paths(beside, false);
-            let onward = paths.filter(move |path| path.from.road == road);
+            let onward = next.red(beside).filter(move |path| path.from.road == road);
             onward.map(weight).sum::<usize>()
         };
-        let into = self.paths(stage, true);
+        let into = self.green(stage);
         into.map(|path| weight(path) * onward(path.to.road)).sum()
     }
 
-    /// Returns the paths with green, or those with red, in a stage.
-    fn paths(&self, stage: usize, is_green: bool) -> impl Iterator<Item = &ConnectingPath> {
-        let paths = self.junction.paths.iter().zip(&self.signals.greens[stage]);
-        let own = paths.filter(move |&(_, &green)| green == is_green);
-        own.map(|(path, _)| path)
+    /// The connections with green in a stage.
+    fn green(&self, stage: usize) -> impl Iterator<Item = &ConnectingPath> {
+        let lit = self.lights(stage).filter(|&(_, &is_green)| is_green);
+        lit.map(|(path, _)| path)
+    }
+
+    /// The connections with red in a stage.
+    fn red(&self, stage: usize) -> impl Iterator<Item = &ConnectingPath> {
+        let lit = self.lights(stage).filter(|&(_, &is_green)| !is_green);
+        lit.map(|(path, _)| path)
+    }
+
+    fn lights(&self, stage: usize) -> impl Iterator<Item = (&ConnectingPath, &bool)> {
+        self.junction.paths.iter().zip(&self.signals.greens[stage])
     }
 }
 

@@ -12,15 +12,17 @@ pub use loose::LooseCounts;
 pub(crate) use loose::record_of as loose_record;
 pub(crate) use surroundings::Around;
 
-use super::{Body, Dynamics, Level, LevelStep};
-
+use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip, States};
 use crate::agents::pedals_of;
 use crate::ground::{Displaced, Ground};
+use crate::hash::StateHasher;
 use crate::records::{AgentIndex, Motion};
-use crate::snapshot::Attitude;
+use crate::snapshot::{Attitude, MechanicsRecord, WheelRecord};
+use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use roadwright_geometry::math::{asin, wrap_angle};
 use roadwright_scenario::{DynamicsLevel, ObstacleId};
+use roadwright_vehicle::DriveState;
 use roadwright_vehicle::rigid::{
     CarEntry, CarState, Controls, LooseEntry, LooseState, RigidModel, Surface, Yard,
 };
@@ -40,8 +42,17 @@ pub(crate) struct Rigid;
 /// When a body is advanced, its motion is already known, because all rigid bodies have moved together.
 impl Level for Rigid {
     type State = Motion;
+    type States = RigidBodies;
 
     const LEVEL: DynamicsLevel = DynamicsLevel::Rigid;
+
+    fn states(dynamics: &Dynamics) -> &Self::States {
+        &dynamics.rigid
+    }
+
+    fn states_mut(dynamics: &mut Dynamics) -> &mut Self::States {
+        &mut dynamics.rigid
+    }
 
     fn stride(_: f64) -> u32 {
         1
@@ -50,6 +61,54 @@ impl Level for Rigid {
     fn advance(moved: &mut Motion, body: Body<'_>, _: LevelStep<'_>) -> Option<f64> {
         *body.motion = *moved;
         None
+    }
+
+    #[inline]
+    fn steering(bodies: &Bodies<'_>, agent: AgentIndex, _: &VehicleType) -> f64 {
+        let car = bodies.dynamics.rigid.car(agent);
+        car.map_or(0.0, |car| car.steering)
+    }
+
+    fn recorded_slip(bodies: &Bodies<'_>, agent: AgentIndex, _: &VehicleType) -> RecordedSlip {
+        let left = bodies.agents.motion[agent.index()].pose.left();
+        let body = bodies.dynamics.rigid.car(agent).map(|car| &car.body);
+        RecordedSlip {
+            sideways: body.map(|body| body.velocity.truncate().dot(left)),
+            yaw_rate: body.map(|body| body.spin.z),
+        }
+    }
+
+    fn drive_state(dynamics: &Dynamics, agent: AgentIndex) -> Option<DriveState> {
+        let car = dynamics.rigid.car(agent);
+        Some(car.map(|car| car.drive).unwrap_or_default())
+    }
+
+    fn mechanics(
+        bodies: &Bodies<'_>,
+        agent: AgentIndex,
+        types: &VehicleTypes,
+    ) -> Option<MechanicsRecord> {
+        let who = &bodies.agents.identity[agent.index()];
+        let car = bodies.dynamics.rigid.car(agent)?;
+        let model = types.rigid(who.vehicle_type);
+        let train = model.train.as_ref();
+        let wheels = car.wheels.iter().zip(&car.loads).zip(&model.wheels);
+        let wheels = wheels.map(|((wheel, &load), built)| WheelRecord {
+            place: DVec2::new(built.contact.x + model.rear, built.contact.y),
+            radius: model.radius,
+            steering: wheel.steering,
+            travel: wheel.travel,
+            load,
+            slip_ratio: wheel.slip_ratio,
+            slip_angle: wheel.slip_angle,
+            spin: wheel.spin,
+        });
+        Some(MechanicsRecord {
+            agent: who.id,
+            drive: train.map(|train| train.reading(&car.drive, car.driven_speed(model))),
+            wheels: wheels.collect(),
+            shape: Some(types.rigid_shape(who.vehicle_type).clone()),
+        })
     }
 }
 
@@ -71,30 +130,6 @@ pub(crate) struct RigidBodies {
 }
 
 impl RigidBodies {
-    /// Number of agent indices that the arrays have room for.
-    pub(crate) fn capacity(&self) -> usize {
-        // A save may be damaged, so all columns have to have the index.
-        self.cars.len().min(self.towed.len())
-    }
-
-    /// Makes room for `agents` agents.
-    pub(crate) fn grow(&mut self, agents: usize) {
-        let count = agents.max(self.cars.len());
-        self.cars.resize(count, None);
-        self.towed.resize(count, Vec::new());
-        self.moved.resize(count, Motion::default());
-    }
-
-    /// Removes a body.
-    pub(crate) fn forget(&mut self, agent: AgentIndex) {
-        if let Some(car) = self.cars.get_mut(agent.index()) {
-            *car = None;
-        }
-        if let Some(towed) = self.towed.get_mut(agent.index()) {
-            towed.clear();
-        }
-    }
-
     /// Body of an agent; `None` before its first step.
     pub(crate) fn car(&self, agent: AgentIndex) -> Option<&CarState> {
         self.cars.get(agent.index())?.as_ref()
@@ -127,9 +162,41 @@ impl RigidBodies {
                 .into_iter()
                 .all(|(car, trailer)| car.fits(&trailer.model))
     }
+}
 
-    /// Memory used by all states, in bytes.
-    pub(crate) fn bytes(&self) -> usize {
+impl States for RigidBodies {
+    type State = Motion;
+
+    fn holds(&self, agent: usize) -> bool {
+        // A save may be damaged, so all columns have to have the index.
+        agent < self.cars.len().min(self.towed.len())
+    }
+
+    fn grow(&mut self, agents: usize) {
+        let count = agents.max(self.cars.len());
+        self.cars.resize(count, None);
+        self.towed.resize(count, Vec::new());
+        self.moved.resize(count, Motion::default());
+    }
+
+    fn forget(&mut self, agent: AgentIndex) {
+        if let Some(car) = self.cars.get_mut(agent.index()) {
+            *car = None;
+        }
+        if let Some(towed) = self.towed.get_mut(agent.index()) {
+            towed.clear();
+        }
+    }
+
+    fn add_to_hash(&self, agent: AgentIndex, hasher: &mut StateHasher) {
+        hasher.add(&self.car(agent));
+        let towed = self.towed(agent);
+        if !towed.is_empty() {
+            hasher.add(&towed);
+        }
+    }
+
+    fn bytes(&self) -> usize {
         let bodies = self.cars.iter().flatten();
         let wheels = bodies.chain(self.towed.iter().flatten()).map(|car| {
             size_of_val(&car.brushes[..])
@@ -143,6 +210,11 @@ impl RigidBodies {
             + size_of_val(&self.towed[..])
             + trailers.sum::<usize>()
             + wheels.sum::<usize>()
+    }
+
+    fn one_by_one(&mut self) -> Option<&mut [Motion]> {
+        // They move together.
+        None
     }
 }
 

@@ -77,20 +77,25 @@ impl PartialEq for Noted {
     }
 }
 
+/// A connection on the route of an agent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RouteConnection {
+    pub(crate) agent: AgentIndex,
+    pub(crate) path: Connection,
+    /// Index of the connection in the agent's route.
+    pub(crate) at: u32,
+    /// Lane behind the connection.
+    pub(crate) exit: LaneletIndex,
+}
+
 impl Grant {
     /// Creates the grant of a vehicle that is let in alone and has not entered yet.
-    fn new(
-        agent: AgentIndex,
-        path: ConnectionIndex,
-        at: u32,
-        exit: LaneletIndex,
-        ticket: u64,
-    ) -> Self {
+    fn new(route: RouteConnection, ticket: u64) -> Self {
         Self {
-            agent,
-            path,
-            at,
-            exit,
+            agent: route.agent,
+            path: route.path.number,
+            at: route.at,
+            exit: route.exit,
             ticket,
             delay: 0.0,
             has_entered: false,
@@ -102,6 +107,15 @@ impl Grant {
             noted: Noted::NOTHING,
         }
     }
+}
+
+/// Conditions of a grant. By default it comes after all others and not on red.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Terms {
+    /// Ticket just before which the grant comes; `None` if it comes after all others.
+    pub(super) before: Option<u64>,
+    /// Whether the vehicle enters the first junction on red.
+    pub(super) is_on_red: bool,
 }
 
 /// The grants of all junctions.
@@ -218,46 +232,26 @@ impl Grants {
     }
 
     /// Grants a vehicle the connection at an index of its route. The vehicle may already be inside.
-    pub(crate) fn hold(
-        &mut self,
-        agent: AgentIndex,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
-        at: u32,
-        exit: LaneletIndex,
-        is_inside: bool,
-    ) {
+    pub(crate) fn hold(&mut self, route: RouteConnection, is_inside: bool) {
         let ticket = self.draw_ticket();
         let grant = Grant {
             has_entered: is_inside,
-            ..Grant::new(agent, path, at, exit, ticket)
+            ..Grant::new(route, ticket)
         };
-        self.add(junction, grant);
+        self.add(route.path.junction, grant);
     }
 
     /// Gives the last ticket to an agent whose front is `front` metres beyond the start of a connection
     /// because of an edit.
-    pub(crate) fn hold_standing(
-        &mut self,
-        agent: AgentIndex,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
-        at: u32,
-        exit: LaneletIndex,
-        front: f64,
-    ) {
+    pub(crate) fn hold_standing(&mut self, route: RouteConnection, front: f64) {
         let ticket = self.draw_ticket();
         let grant = Grant {
             has_entered: true,
             is_invited: false,
             stands_at: front as f32,
-            ..Grant::new(agent, path, at, exit, ticket)
+            ..Grant::new(route, ticket)
         };
-        self.add(junction, grant);
+        self.add(route.path.junction, grant);
     }
 
     fn draw_ticket(&mut self) -> u64 {
@@ -289,27 +283,18 @@ impl Grants {
 
     /// Gives the lowest ticket to an agent that is inside a junction without a ticket, so that others keep
     /// clear.
-    pub(crate) fn hold_inside(
-        &mut self,
-        agent: AgentIndex,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
-        at: u32,
-        exit: LaneletIndex,
-    ) {
+    pub(crate) fn hold_inside(&mut self, route: RouteConnection) {
         let next = self.draw_ticket();
         // One below the lowest ticket, because a vehicle that is already inside waits for no other, and all
         // others wait for it.
-        let first = self.granted[junction.index()].first();
+        let first = self.granted[route.path.junction.index()].first();
         let ticket = first.map_or(next, |first| first.ticket.saturating_sub(1));
         let grant = Grant {
             has_entered: true,
             is_invited: false,
-            ..Grant::new(agent, path, at, exit, ticket)
+            ..Grant::new(route, ticket)
         };
-        self.add(junction, grant);
+        self.add(route.path.junction, grant);
     }
 
     /// The lowest ticket of each agent; `u64::MAX` for agents without a ticket.
@@ -325,17 +310,16 @@ impl Grants {
     /// Grants all connections that a request needs, after all other grants and not on red. Returns the same
     /// as [`Self::grant`].
     pub(super) fn grant_last(&mut self, request: &Request, needs: &[Need]) -> u32 {
-        self.grant(request, needs, None, false)
+        self.grant(request, needs, Terms::default())
     }
 
-    /// Grants all connections that a request needs, with a ticket just before `before`, or after all others.
-    /// Returns the route index up to which (exclusive) the agent may now enter connections.
+    /// Grants all connections that a request needs. Returns the route index up to which (exclusive) the agent
+    /// may now enter connections.
     pub(super) fn grant(
         &mut self,
         request: &Request,
         needs: &[Need],
-        before: Option<u64>,
-        is_on_red: bool,
+        Terms { before, is_on_red }: Terms,
     ) -> u32 {
         // Only a vehicle that needs a single junction may pass before an earlier one. A chain of junctions
         // always gets the last ticket.
@@ -346,10 +330,16 @@ impl Grants {
         };
         for need in needs {
             let is_first = need.at == request.at;
+            let route = RouteConnection {
+                agent: request.agent,
+                path: Connection::new(need.junction, need.path),
+                at: need.at,
+                exit: need.exit,
+            };
             let grant = Grant {
                 is_first,
                 is_on_red: is_first && is_on_red,
-                ..Grant::new(request.agent, need.path, need.at, need.exit, ticket)
+                ..Grant::new(route, ticket)
             };
             self.add(need.junction, grant);
         }
@@ -414,12 +404,10 @@ impl Grants {
     pub(crate) fn are_in_conflict(
         &self,
         agent: AgentIndex,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
+        connection: Connection,
         ground: &Ground,
     ) -> bool {
+        let (junction, path) = (connection.junction, connection.number);
         let mut others = self.granted[junction.index()].iter();
         others.any(|grant| grant.agent != agent && ground.in_conflict(junction, path, grant.path))
     }

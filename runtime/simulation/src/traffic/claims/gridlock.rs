@@ -19,7 +19,7 @@
 use super::alley::Alleys;
 use super::grants::Grants;
 use super::request::{Need, Request, Requests};
-use super::room::{Room, Trust};
+use super::room::{Room, Stay, Trust};
 use super::rule::{JunctionState, find_place, is_stopped, of_junction};
 use super::situation::Situation;
 use super::{Claims, Scratch, Setting};
@@ -310,9 +310,9 @@ impl Rings<'_> {
         }
         let last = needs.len().checked_sub(1)?;
         let full = (0..needs.len()).find(|&i| {
-            !self
-                .room
-                .has_room(request, &needs[i], i == last, &[], Trust::LetIn, situation)
+            let stay = if i == last { Stay::Stop } else { Stay::Pass };
+            let (room, trust) = (self.room, Trust::LetIn);
+            !room.has_room(request, &needs[i], stay, &[], trust, situation)
         })?;
         // The ring of a roundabout has a rule of its own, which keeps it from locking.
         let is_roundabout = situation.ground.ring(needs[full].exit).is_some();
@@ -451,8 +451,8 @@ impl Rings<'_> {
             let is_other = head.needs.first().is_some_and(|own| exit != own.exit);
             let is_open = graph.lanelet(exit).access.admits(class)
                 && graph.lanelet(connection).access.admits(class);
-            let has_room =
-                (self.room).has_room_to_stop(&head.request, &need, &[], Trust::Nobody, situation);
+            let (stay, trust) = (Stay::Stop, Trust::Nobody);
+            let has_room = (self.room).has_room(&head.request, &need, stay, &[], trust, situation);
             (is_other && is_open && has_room).then_some(Detour {
                 agent,
                 at,

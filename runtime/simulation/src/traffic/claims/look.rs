@@ -81,13 +81,11 @@ impl Claims {
     /// beyond the junction and stop signs are not considered, because they concern individual vehicles.
     pub(crate) fn is_free(
         &self,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
+        connection: Connection,
         setting: Setting<'_>,
         agents: AgentsRef<'_>,
     ) -> bool {
+        let (junction, path) = (connection.junction, connection.number);
         let situation = &setting.with(agents);
         if situation.light(Connection::new(junction, path)) != Light::Green
             || situation.is_walked(Connection::new(junction, path))
@@ -110,14 +108,8 @@ impl Claims {
 }
 
 impl Requests {
-    fn has_to_give_way(
-        &self,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
-        situation: &Situation<'_>,
-    ) -> bool {
+    fn has_to_give_way(&self, connection: Connection, situation: &Situation<'_>) -> bool {
+        let (junction, path) = (connection.junction, connection.number);
         let right = situation.ground.law(junction).right_of_way();
         let gap = right.critical_gap(path);
         let coming = self.approaches().iter();

@@ -104,6 +104,7 @@ pub use bound::longest_wait_at;
 use closing::Closing;
 use follow_up::Entries;
 pub(super) use grants::Held;
+pub(crate) use grants::RouteConnection;
 use grants::{Grant, Grants};
 use gridlock::Gridlock;
 pub(crate) use gridlock::{Detour, StuckRing};

@@ -23,12 +23,10 @@ impl Situation<'_> {
         &self,
         agent: AgentIndex,
         at: u32,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
+        connection: Connection,
         slack: f64,
     ) -> bool {
+        let (junction, path) = (connection.junction, connection.number);
         let crossings = self.ground.crossings();
         let mut numbers = crossings.of_junction(junction);
         numbers.any(|number| {
@@ -49,13 +47,8 @@ impl Situation<'_> {
     }
 
     /// Whether a pedestrian is, or soon will be, where vehicles drive along a connection of a junction.
-    pub(super) fn is_walked(
-        &self,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
-    ) -> bool {
+    pub(super) fn is_walked(&self, connection: Connection) -> bool {
+        let (junction, path) = (connection.junction, connection.number);
         let crossings = self.ground.crossings();
         let mut numbers = crossings.of_junction(junction);
         numbers.any(|number| {

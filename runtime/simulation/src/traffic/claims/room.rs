@@ -35,6 +35,15 @@ pub(super) enum Trust {
     LetIn,
 }
 
+/// What a vehicle does on the lanes beyond a junction.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Stay {
+    /// It may have to stop there, because it requests no junction behind them.
+    Stop,
+    /// It drives on into the next junction, which it requests as well.
+    Pass,
+}
+
 /// Distance up to which lanes beyond a junction are considered, m. Vehicles farther away do not block it. A
 /// street that is cut into short pieces is considered as a whole.
 pub(super) const FAR_ENOUGH: f64 = 30.0;
@@ -113,7 +122,7 @@ impl Room<'_> {
         &self,
         request: &Request,
         need: &Need,
-        is_last: bool,
+        stay: Stay,
         pending: &[Pending],
         trust: Trust,
         situation: &Situation<'_>,
@@ -133,33 +142,8 @@ impl Room<'_> {
             self.room_on(&beyond, request, need, trust, situation) - kept_room(need, pending);
         // The lanes beyond may be shorter than the vehicle if junctions behind them are requested as well
         // (`Situation::needs`). Then they have to be empty, and that is enough.
-        let fits = is_last && room >= situation.space(request.agent);
+        let fits = stay == Stay::Stop && room >= situation.space(request.agent);
         fits || room >= self.reach_of(&beyond, situation)
-    }
-
-    /// Whether a vehicle would find room beyond the last junction that it requests ([`Self::has_room`]).
-    pub(super) fn has_room_to_stop(
-        &self,
-        request: &Request,
-        need: &Need,
-        pending: &[Pending],
-        trust: Trust,
-        situation: &Situation<'_>,
-    ) -> bool {
-        self.has_room(request, need, true, pending, trust, situation)
-    }
-
-    /// Whether a vehicle could drive through the lane between a junction and the next one
-    /// ([`Self::has_room`]).
-    pub(super) fn has_room_to_pass(
-        &self,
-        request: &Request,
-        need: &Need,
-        pending: &[Pending],
-        trust: Trust,
-        situation: &Situation<'_>,
-    ) -> bool {
-        self.has_room(request, need, false, pending, trust, situation)
     }
 
     /// Length of the lanes beyond a junction that remains when all vehicles there, and those promised a
@@ -306,12 +290,10 @@ impl Room<'_> {
         &self,
         agent: AgentIndex,
         at: u32,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
+        connection: Connection,
         situation: &Situation<'_>,
     ) -> bool {
+        let (junction, path) = (connection.junction, connection.number);
         let mut held = self.grants.of(junction).iter();
         let held = held.find(|grant| (grant.agent, grant.at) == (agent, at));
         held.is_some_and(|grant| {
@@ -382,14 +364,8 @@ impl Situation<'_> {
 
     /// Whether the holder of a grant that has not entered yet is sure to enter. It is if it can no longer
     /// stop, or if no pedestrian can cross its connection and no signal can end its green before it enters.
-    fn is_bound_to_enter(
-        &self,
-        grant: &Grant,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
-    ) -> bool {
+    fn is_bound_to_enter(&self, grant: &Grant, connection: Connection) -> bool {
+        let (junction, path) = (connection.junction, connection.number);
         let distance = self.before_line(junction, grant).max(0.0);
         if !self.can_stop(grant.agent, distance)
             && !self.light(Connection::new(junction, path)).is_red()
@@ -404,14 +380,8 @@ impl Situation<'_> {
     }
 
     /// Whether pedestrians may cross a connection of a junction while the signals show their current stage.
-    fn may_be_walked_over(
-        &self,
-        agent: AgentIndex,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
-    ) -> bool {
+    fn may_be_walked_over(&self, agent: AgentIndex, connection: Connection) -> bool {
+        let (junction, path) = (connection.junction, connection.number);
         let crossings = self.ground.crossings();
         let mut sites = crossings.of_junction(junction);
         let is_long = self.is_long(agent);

@@ -4,7 +4,7 @@ use super::follow_up::Entries;
 use super::grants::Grant;
 use super::off_lanes::BlockedConnections;
 use super::request::{Approach, Need, Request, Requests};
-use super::room::{Room, Trust};
+use super::room::{Room, Stay, Trust};
 use super::situation::Situation;
 use super::walls::Meeting;
 use crate::records::{AgentIndex, Refusal};
@@ -142,10 +142,11 @@ impl EntryRule<'_> {
         // A lane that is only passed becomes free when other vehicles let it, so a vehicle that has waited
         // long for it keeps them from entering it. Whether the exit drains is not up to them.
         let mut passed = passed.iter();
-        if !passed.all(|need| room.has_room_to_pass(request, need, pending, trust, situation)) {
+        let has_room = |need, stay| room.has_room(request, need, stay, pending, trust, situation);
+        if !passed.all(|need| has_room(need, Stay::Pass)) {
             return Err(Refusal::Occupied);
         }
-        match room.has_room_to_stop(request, last, pending, trust, situation) {
+        match has_room(last, Stay::Stop) {
             true => Ok(()),
             false => Err(Refusal::NoRoom),
         }

@@ -351,13 +351,8 @@ impl<'a> Situation<'a> {
     }
 
     /// Distance of the stop line of a connection from the junction, m.
-    pub(super) fn setback(
-        &self,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
-    ) -> f64 {
+    pub(super) fn setback(&self, connection: Connection) -> f64 {
+        let (junction, path) = (connection.junction, connection.number);
         let has_buses = self.types.sets_lines_back;
         self.ground.setback(junction, path, has_buses)
     }

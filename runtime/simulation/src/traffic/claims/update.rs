@@ -3,7 +3,7 @@
 
 use super::Claims;
 use super::alley::AlleyRequest;
-use super::grants::Grant;
+use super::grants::{Grant, Terms};
 use super::request::{Need, Request, Requests};
 use super::room::Room;
 use super::rule::{
@@ -206,7 +206,8 @@ impl Claims {
                 self.counts.let_in_by_lock += u64::from(is_locked);
                 self.alleys.grant(request.agent, &situation);
                 agents.claim[request.agent.index()].granted_to =
-                    self.grants.grant(request, &needs, before, is_on_red);
+                    self.grants
+                        .grant(request, &needs, Terms { before, is_on_red });
                 Refusal::None
             }
             Verdict::NothingNeeded => Refusal::None,

@@ -104,14 +104,12 @@ impl Meeting {
     /// The conflict of an agent with the holder of a grant; `None` if there is none, or if it has been
     /// resolved.
     pub(super) fn of(
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
+        connection: Connection,
         agent: AgentIndex,
         other: &Grant,
         situation: &Situation<'_>,
     ) -> Option<Self> {
+        let (junction, path) = (connection.junction, connection.number);
         let is_long = situation.is_long(agent) || situation.is_long(other.agent);
         let conflicts = situation.ground.conflicts(junction, is_long);
         let met = conflicts.between(path, other.path);

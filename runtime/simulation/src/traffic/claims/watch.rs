@@ -1,7 +1,7 @@
 //! Monitors compliance: finds vehicles that enter without a grant or at red, and vehicles that approach
 //! signals.
 
-use super::grants::Grants;
+use super::grants::{Grants, RouteConnection};
 use super::request::{Need, Requests};
 use super::situation::Situation;
 use super::{Claims, Scratch};
@@ -68,7 +68,12 @@ impl Claims {
             let Some(exit) = beyond.or_else(|| route.lanelet(intruder.at)) else {
                 continue;
             };
-            (self.grants).hold_inside(intruder.agent, intruder.path, intruder.at, exit);
+            self.grants.hold_inside(RouteConnection {
+                agent: intruder.agent,
+                path: intruder.path,
+                at: intruder.at,
+                exit,
+            });
         }
     }
 }

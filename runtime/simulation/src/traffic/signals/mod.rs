@@ -489,13 +489,11 @@ impl SignalStates {
     pub(crate) fn ask_for_green(
         &mut self,
         ground: &Ground,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
+        connection: Connection,
         agent: u64,
         time: f64,
     ) {
+        let (junction, path) = (connection.junction, connection.number);
         let Some((group, signals)) = ground.signals(junction) else {
             return;
         };
@@ -554,14 +552,8 @@ impl SignalStates {
     }
 
     /// Light of the signal of a connection; green if it has none.
-    pub(crate) fn light(
-        &self,
-        ground: &Ground,
-        Connection {
-            junction,
-            number: path,
-        }: Connection,
-    ) -> Light {
+    pub(crate) fn light(&self, ground: &Ground, connection: Connection) -> Light {
+        let (junction, path) = (connection.junction, connection.number);
         let Some(group) = ground.signal_group_of(junction) else {
             return Light::Green;
         };

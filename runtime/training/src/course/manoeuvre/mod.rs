@@ -182,9 +182,11 @@ impl Course {
 /// Drives a manoeuvre to its end, or until `goes_on` returns false. `world` determines the time step but does
 /// not advance. It was created from the scenario and has accepted the stack.
 pub(crate) fn drive(
-    (course, seed): (&Course, u64),
+    course: &Course,
+    seed: u64,
     scenario: &Scenario,
-    (modules, world): (&Registry, &World),
+    modules: &Registry,
+    world: &World,
     goes_on: &mut dyn FnMut(&World) -> bool,
 ) -> Result<Measured, CourseError> {
     let nobody = || CourseError::NobodyDrove {

@@ -40,7 +40,7 @@ fn a_hull_let_down_on_free_springs_sags_as_the_closed_form_says() {
         // Its springs carry nothing at first.
         let lifted = sags.iter().copied().fold(0.0, f64::max);
         state.body.position.z += lifted;
-        drive(&model, &mut state, &Flat, (30.0, 0.02), |_| wish(0.0, 0.0));
+        drive(&model, &mut state, &Flat, 30.0, 0.02, |_| wish(0.0, 0.0));
         for ((wheel, turns), sag) in model.wheels.iter().zip(&state.wheels).zip(sags) {
             let sagged = turns.travel - wheel.longest();
             assert!(
@@ -62,7 +62,7 @@ fn full_brake_and_full_lock_shed_no_wheel() {
             state.roll(20.0);
             let mut worst = 0.0f64;
             for _ in 0..200 {
-                drive(&model, &mut state, &Flat, (0.02, 0.02), |_| {
+                drive(&model, &mut state, &Flat, 0.02, 0.02, |_| {
                     wish(f64::NAN, lock)
                 });
                 worst = worst.max(shed(&model, &state));
@@ -238,9 +238,7 @@ fn wheels_do_not_hop_over_flat_ground() {
     let mut state = CarState::at_rest(&model, Place::new(-100.0, 0.37, 0.0), &field);
     state.roll(20.0);
     let (hop, lost) = rolled(|| {
-        drive(&model, &mut state, &field, (0.005, 0.005), |_| {
-            wish(0.0, 0.0)
-        });
+        drive(&model, &mut state, &field, 0.005, 0.005, |_| wish(0.0, 0.0));
         let fastest = state.spheres.iter().map(|sphere| sphere.velocity);
         let fastest = fastest.max_by(|a, b| a.z.abs().total_cmp(&b.z.abs()));
         (fastest.unwrap(), state.speed(&model))
@@ -307,7 +305,7 @@ fn the_same_bits_again() {
     let run = || {
         let model = on_spheres("t-28");
         let mut state = CarState::at_rest(&model, Place::default(), &Flat);
-        drive(&model, &mut state, &Flat, (3.0, 0.02), |_| wish(1.0, 1.3));
+        drive(&model, &mut state, &Flat, 3.0, 0.02, |_| wish(1.0, 1.3));
         state
     };
     assert_eq!(run(), run());

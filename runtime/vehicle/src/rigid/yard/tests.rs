@@ -40,10 +40,11 @@ pub(super) fn drive(
     model: &RigidModel,
     state: &mut CarState,
     surface: &impl Surface,
-    (seconds, dt): (f64, f64),
+    seconds: f64,
+    dt: f64,
     controls: impl Fn(&CarState) -> Controls,
 ) {
-    drive_at(200.0, model, state, surface, (seconds, dt), controls);
+    drive_at(200.0, model, state, surface, seconds, dt, controls);
 }
 
 fn drive_at(
@@ -51,7 +52,8 @@ fn drive_at(
     model: &RigidModel,
     state: &mut CarState,
     surface: &impl Surface,
-    (seconds, dt): (f64, f64),
+    seconds: f64,
+    dt: f64,
     controls: impl Fn(&CarState) -> Controls,
 ) {
     for _ in 0..(seconds / dt).round() as u32 {
@@ -81,7 +83,7 @@ fn at_rest_it_stands_at_its_static_loads() {
     for (name, model) in models() {
         let mut state = CarState::at_rest(&model, Place::default(), &Flat);
         let before = state.clone();
-        drive(&model, &mut state, &Flat, (5.0, 0.02), |_| wish(0.0, 0.0));
+        drive(&model, &mut state, &Flat, 5.0, 0.02, |_| wish(0.0, 0.0));
         let whole: f64 = state.loads.iter().sum();
         assert!(
             (whole / (model.mass * GRAVITY) - 1.0).abs() < 1e-6,
@@ -118,7 +120,7 @@ fn a_vehicle_on_frictionless_ground_slides_on() {
         let mut state = CarState::at_rest(&model, Place::default(), &Frictionless);
         state.roll(8.0);
         let brakes = |_: &CarState| wish(-3.0, 0.2);
-        drive(&model, &mut state, &Frictionless, (5.0, 0.02), brakes);
+        drive(&model, &mut state, &Frictionless, 5.0, 0.02, brakes);
         let speed = state.body.velocity.x;
         assert!((speed - 8.0).abs() < 0.05, "{name}: {speed}");
     }
@@ -139,9 +141,9 @@ fn a_parked_car_stays_on_a_slope() {
                 ..Controls::default()
             };
             // A bus that leans on its tyres needs time.
-            drive(&model, &mut state, &slope, (25.0, 0.02), parked);
+            drive(&model, &mut state, &slope, 25.0, 0.02, parked);
             let settled = state.body.position;
-            drive(&model, &mut state, &slope, (60.0, 0.02), parked);
+            drive(&model, &mut state, &slope, 60.0, 0.02, parked);
             let moved = (state.body.position - settled).length();
             assert!(moved < 1e-3, "{name} {heading}: {moved}");
         }
@@ -150,7 +152,7 @@ fn a_parked_car_stays_on_a_slope() {
     let model = &models()[1].1;
     let slope = Slope(atan(1.2 * model.friction));
     let mut state = CarState::at_rest(model, Place::default(), &slope);
-    drive(model, &mut state, &slope, (10.0, 0.02), |_| wish(0.0, 0.0));
+    drive(model, &mut state, &slope, 10.0, 0.02, |_| wish(0.0, 0.0));
     assert!(state.body.position.x < -1.0, "{}", state.body.position);
 }
 
@@ -159,11 +161,15 @@ fn it_speeds_up_and_stops_as_asked_whatever_the_step() {
     for (name, model) in models() {
         let distances = [100.0, 200.0, 400.0, 800.0].map(|rate| {
             let mut state = CarState::at_rest(&model, Place::default(), &Flat);
-            let time = (12.0, 0.02);
-            drive_at(rate, &model, &mut state, &Flat, time, |_| wish(1.0, 0.0));
+            let (seconds, dt) = (12.0, 0.02);
+            drive_at(rate, &model, &mut state, &Flat, seconds, dt, |_| {
+                wish(1.0, 0.0)
+            });
             let speed = state.speed(&model);
             let from = state.body.position.x;
-            drive_at(rate, &model, &mut state, &Flat, time, |_| wish(-3.0, 0.0));
+            drive_at(rate, &model, &mut state, &Flat, seconds, dt, |_| {
+                wish(-3.0, 0.0)
+            });
             println!("{name} {rate}: {speed} {from} {}", state.body.position.x);
             assert!(state.speed(&model).abs() < 1e-3, "{name}");
             (speed, state.body.position.x - from)
@@ -204,7 +210,7 @@ fn energy_is_kept_on_a_slope() {
     let before = energy(&state);
     // The driver subtracts the slope from the request.
     let coasts = wish(GRAVITY * sin(0.1) * 0.999, 0.0);
-    drive(&model, &mut state, &slope, (10.0, 0.02), |_| coasts);
+    drive(&model, &mut state, &slope, 10.0, 0.02, |_| coasts);
     let kinetic = 0.5 * state.body.velocity.length_squared();
     assert!(kinetic > 50.0, "{kinetic}");
     assert!(((energy(&state) - before) / kinetic).abs() < 0.01);
@@ -219,7 +225,7 @@ fn a_circle_is_that_of_its_wheels_and_it_leans_as_the_closed_form_says() {
         let limits = model.limits;
         let lateral = 1.5;
         let wheels = atan(limits.wheelbase * lateral / (speed * speed));
-        drive(&model, &mut state, &Flat, (12.0, 0.02), |state| {
+        drive(&model, &mut state, &Flat, 12.0, 0.02, |state| {
             wish(2.0 * (speed - state.speed(&model)), wheels)
         });
         let yaw = state.body.spin.z;
@@ -258,7 +264,7 @@ fn on_ice(is_locked: bool) -> (RigidModel, CarState) {
     let train = model.train.as_mut().unwrap();
     train.gears.iter_mut().for_each(|gear| gear.wheels = 2);
     let mut state = CarState::at_rest(&model, Place::default(), &Ice);
-    drive(&model, &mut state, &Ice, (3.0, 0.02), |_| wish(3.0, 0.0));
+    drive(&model, &mut state, &Ice, 3.0, 0.02, |_| wish(3.0, 0.0));
     (model, state)
 }
 
@@ -312,9 +318,7 @@ fn spinning_wheels_do_not_outrun_their_engine() {
         let mut state = CarState::at_rest(&model, Place::default(), &AllIce);
         let mut highest = 0.0f64;
         for _ in 0..100 {
-            drive(&model, &mut state, &AllIce, (0.05, 0.01), |_| {
-                wish(9.0, 0.0)
-            });
+            drive(&model, &mut state, &AllIce, 0.05, 0.01, |_| wish(9.0, 0.0));
             let reading = train.reading(&state.drive, state.driven_speed(&model));
             highest = highest.max(reading.rpm);
             assert_eq!(reading.gear, 1);
@@ -326,7 +330,7 @@ fn spinning_wheels_do_not_outrun_their_engine() {
             "{state:?}"
         );
         // Off the throttle they return to the speed of the ground.
-        drive(&model, &mut state, &AllIce, (3.0, 0.01), |_| wish(0.0, 0.0));
+        drive(&model, &mut state, &AllIce, 3.0, 0.01, |_| wish(0.0, 0.0));
         let speed = state.speed(&model);
         for wheel in &state.wheels {
             assert!(
@@ -342,7 +346,7 @@ fn wheels_roll_with_the_ground_lock_under_the_brake_and_feel_their_springs() {
     for (name, model) in models() {
         let mut state = CarState::at_rest(&model, Place::default(), &Flat);
         state.roll(12.0);
-        drive(&model, &mut state, &Flat, (2.0, 0.02), |_| wish(0.5, 0.0));
+        drive(&model, &mut state, &Flat, 2.0, 0.02, |_| wish(0.5, 0.0));
         let speed = state.speed(&model);
         for wheel in &state.wheels {
             let rim = wheel.spin * model.radius;
@@ -352,7 +356,7 @@ fn wheels_roll_with_the_ground_lock_under_the_brake_and_feel_their_springs() {
                 "{name}: {wheel:?}"
             );
         }
-        drive(&model, &mut state, &Flat, (0.5, 0.02), |_| {
+        drive(&model, &mut state, &Flat, 0.5, 0.02, |_| {
             wish(f64::NAN, 0.0)
         });
         let front: Vec<_> = (0..4).filter(|&i| model.wheels[i].steers != 0.0).collect();
@@ -360,7 +364,7 @@ fn wheels_roll_with_the_ground_lock_under_the_brake_and_feel_their_springs() {
         assert!(state.wheels[front[0]].travel > 0.001, "{name}: {state:?}");
         // The hand brake force is not proportional.
         let mut held = state.clone();
-        drive(&model, &mut held, &Flat, (0.3, 0.02), |_| Controls {
+        drive(&model, &mut held, &Flat, 0.3, 0.02, |_| Controls {
             hand_brake: true,
             ..Controls::default()
         });
@@ -375,7 +379,7 @@ fn wheels_roll_with_the_ground_lock_under_the_brake_and_feel_their_springs() {
             }
         }
         // In a bend wheels steer and drift.
-        drive(&model, &mut state, &Flat, (1.0, 0.02), |_| wish(0.0, 0.1));
+        drive(&model, &mut state, &Flat, 1.0, 0.02, |_| wish(0.0, 0.1));
         let steering = front.iter().map(|&i| state.wheels[i].steering);
         assert!(steering.fold(0.0f64, f64::max) > 0.05, "{name}");
     }
@@ -452,7 +456,7 @@ fn a_solver_that_loses_its_mind_is_put_to_rest() {
     );
     assert_eq!((state.body, state.fits(&model)), (before, true));
     // It continues from there.
-    drive(&model, &mut state, &Flat, (1.0, 0.02), |_| wish(1.0, 0.0));
+    drive(&model, &mut state, &Flat, 1.0, 0.02, |_| wish(1.0, 0.0));
     assert!(state.speed(&model) > 0.5);
 }
 
@@ -463,7 +467,7 @@ fn it_climbs_what_its_engine_can_and_no_more() {
     let climbed = [0.95, 1.05].map(|share| {
         let slope = Slope(share * limit);
         let mut state = CarState::at_rest(&model, Place::default(), &slope);
-        drive(&model, &mut state, &slope, (20.0, 0.02), |_| wish(9.0, 0.0));
+        drive(&model, &mut state, &slope, 20.0, 0.02, |_| wish(9.0, 0.0));
         state.body.position.x - model.rear
     });
     assert!(climbed[0] > 10.0 && climbed[1] < 1.0, "{climbed:?}");
