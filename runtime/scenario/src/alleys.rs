@@ -783,7 +783,7 @@ mod tests {
 
     #[test]
     fn cars_move_over_in_bends_where_the_carriageway_is_wide_enough() {
-        for (width, radius) in [(3.0, 10.0), (3.0, 14.0), (2.6, 16.0)] {
+        for (width, radius) in [(2.8, 10.0), (2.7, 12.0), (2.6, 16.0)] {
             let graph = street(width, &[(radius, 1.5)]);
             let places = Alleys::of(&graph, false);
             assert!(places.list().is_empty(), "{width} m, {radius} m");
@@ -801,8 +801,8 @@ mod tests {
                 assert_eq!((stretch.from, stretch.to), (direction.from, direction.to));
             }
         }
-        // Nobody has to move over where the bend is wide.
-        let places = Alleys::of(&street(3.0, &[(60.0, 1.0)]), false);
+        // Nobody has to move over where the lanes or the bend are wide enough.
+        let places = Alleys::of(&street(3.0, &[(10.0, 1.5), (60.0, 1.0)]), false);
         assert!(places.tight().is_empty() && places.list().is_empty());
     }
 

@@ -472,8 +472,8 @@ fn two_buses_pass_a_street_by_turns_in_which_a_bus_and_a_car_fit() {
 #[test]
 fn cars_move_over_in_a_tight_bend_instead_of_taking_turns() {
     for level in [DynamicsLevel::Lane, DynamicsLevel::OneTrack] {
-        for radius in [10.0, 12.0] {
-            let scenario = bend_of(radius, 3.0, ["car", "car"], 250.0);
+        for (radius, width) in [(10.0, 2.8), (12.0, 2.7)] {
+            let scenario = bend_of(radius, width, ["car", "car"], 250.0);
             let mut world = world(&scenario, level, 1);
             assert_eq!(world.ground().alleys().list(), []);
             let [place] = world.ground().alleys().tight() else {
