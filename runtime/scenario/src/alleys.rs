@@ -17,6 +17,10 @@
 //! which lies within one for two buses. A piece shorter than `PLACE` between an alley and the end of its
 //! lane, or between two alleys, belongs to the alley, because no vehicle could wait there. On a road that is
 //! narrow over its whole length, vehicles therefore wait at the stop line before it.
+//!
+//! In a bend, the front of a car swings out to one side only. Where two cars do not fit on the centre lines of
+//! their lanes but do fit on the carriageway, with [`ABREAST`] between them and [`EDGE`] to each edge, the
+//! stretch is a [`TightPlace`] and not an alley: cars move over and slow down there.
 
 use crate::junction::{ABREAST, Body};
 use crate::lane_graph::{LaneGraph, Lanelet, LaneletIndex, copied, runs};
@@ -30,6 +34,10 @@ use std::ops::Range;
 const PLACE: f64 = 15.0;
 /// Tolerance of the required distance between lanes, m, because centre lines are chords.
 const TOLERANCE: f64 = 0.03;
+/// Distance between a car that moves over and the edge of its lane, m.
+pub const EDGE: f64 = 0.2;
+/// Least distance between a tight place and each end of its lane, m. Vehicles move over and return within it.
+const TIGHT_ROOM: f64 = 15.0;
 /// Half the length of the stretch over which a bend is measured, m.
 const BEND_REACH: f64 = 2.0;
 /// Swing-out below which a vehicle counts as driving straight on, m.
@@ -101,6 +109,15 @@ pub struct Alley {
     pub wanted: f64,
 }
 
+/// A stretch on which two cars fit side by side only if they move over towards the edges of the road.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TightPlace {
+    /// Both directions.
+    pub directions: [AlleyDirection; 2],
+    /// Offset from the centre line at which cars of each direction drive there, m, positive to the left.
+    pub offsets: [f64; 2],
+}
+
 /// A direction of an alley.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlleySide {
@@ -126,12 +143,35 @@ impl AlleySide {
     }
 }
 
-/// All alleys of a lane graph.
+/// Alleys and tight places of one lane section.
+#[derive(Debug, Clone, Default)]
+struct SectionPlaces {
+    alleys: Vec<Alley>,
+    tight: Vec<TightPlace>,
+}
+
+/// One direction of a tight place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TightStretch {
+    /// Start along the lanelet, m.
+    pub from: f64,
+    /// End along the lanelet, m.
+    pub to: f64,
+    /// Offset from the centre line at which cars drive there, m, positive to the left.
+    pub offset: f64,
+    /// The same stretch in the other direction.
+    pub opposite: AlleyDirection,
+}
+
+/// All alleys and tight places of a lane graph.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Alleys {
     list: Vec<Alley>,
+    tight: Vec<TightPlace>,
     /// The sides on each lanelet with alleys, in ascending order of `from`.
     of_lanelet: BTreeMap<LaneletIndex, Vec<AlleySide>>,
+    /// The tight places on each lanelet that has any, in ascending order of `from`.
+    tight_of_lanelet: BTreeMap<LaneletIndex, Vec<TightStretch>>,
     /// Whether each lanelet has alleys; empty if there are none at all.
     marked: Vec<bool>,
 }
@@ -151,36 +191,57 @@ impl Alleys {
         Self::build(graph, has_long, |section| {
             // A road is copied as a whole, so its lanelets keep their distances from each other.
             let copy = copied(copies, section.start)?;
-            let count = section.end.number() - section.start.number();
-            let before = copy..LaneletIndex::new(copy.number() + count);
-            let first_sides = LaneletIndex::within(before).flat_map(|lanelet| self.on(lanelet));
-            let mut numbers: Vec<u32> = first_sides
-                .filter(|side| !side.is_second)
-                .map(|side| side.alley)
-                .collect();
-            numbers.sort_unstable();
-            let moved = |&number: &u32| {
-                let alley = &self.list[number as usize];
-                let directions = alley.directions.map(|direction| AlleyDirection {
-                    lanelet: LaneletIndex::new(
-                        direction.lanelet.number() - copy.number() + section.start.number(),
-                    ),
-                    ..direction
-                });
-                Alley {
-                    directions,
-                    ..*alley
-                }
-            };
-            Some(numbers.iter().map(moved).collect())
+            Some(self.moved(copy, section))
         })
     }
 
-    /// Finds the alleys of all lane sections, reusing `known` results where available.
+    /// The places of an earlier section that starts at lanelet `copy`, with the lanelets of `section`.
+    fn moved(&self, copy: LaneletIndex, section: &Range<LaneletIndex>) -> SectionPlaces {
+        let count = section.end.number() - section.start.number();
+        let before = copy..LaneletIndex::new(copy.number() + count);
+        let moved = |directions: [AlleyDirection; 2]| {
+            directions.map(|direction| AlleyDirection {
+                lanelet: LaneletIndex::new(
+                    direction.lanelet.number() - copy.number() + section.start.number(),
+                ),
+                ..direction
+            })
+        };
+        let first_sides = LaneletIndex::within(before.clone()).flat_map(|lanelet| self.on(lanelet));
+        let mut numbers: Vec<u32> = first_sides
+            .filter(|side| !side.is_second)
+            .map(|side| side.alley)
+            .collect();
+        numbers.sort_unstable();
+        let alleys = numbers.iter().map(|&number| {
+            let alley = &self.list[number as usize];
+            Alley {
+                directions: moved(alley.directions),
+                ..*alley
+            }
+        });
+        let first_of = |place: &TightPlace| place.directions[0].lanelet;
+        let start = self
+            .tight
+            .partition_point(|place| first_of(place) < before.start);
+        let tight = self.tight[start..].iter();
+        let tight = tight.take_while(|place| first_of(place) < before.end);
+        SectionPlaces {
+            alleys: alleys.collect(),
+            tight: tight
+                .map(|place| TightPlace {
+                    directions: moved(place.directions),
+                    ..*place
+                })
+                .collect(),
+        }
+    }
+
+    /// Finds the places of all lane sections, reusing `known` results where available.
     fn build(
         graph: &LaneGraph,
         has_long: bool,
-        known: impl Fn(&Range<LaneletIndex>) -> Option<Vec<Alley>>,
+        known: impl Fn(&Range<LaneletIndex>) -> Option<SectionPlaces>,
     ) -> Self {
         let kinds = match has_long {
             true => &Passing::ALL[..],
@@ -191,14 +252,58 @@ impl Alleys {
         for section in runs(graph.lanelets(), Lanelet::section).filter(is_lane) {
             let found = known(&section).or_else(|| {
                 let (one, other) = opposite_lanes(graph, section)?;
-                let lanes = Lanes::new(graph.line(one), graph.line(other));
-                let of_kind = |&kind: &Passing| between(&lanes, one, other, kind);
-                Some(kinds.iter().flat_map(of_kind).collect())
+                let pair = [one, other].map(|id| (id, graph.lanelet(id).width));
+                let lanes = Lanes::new(graph.line(one), graph.line(other), pair);
+                let mut places = SectionPlaces::default();
+                for &kind in kinds {
+                    between(&lanes, kind, &mut places);
+                }
+                Some(places)
             });
-            alleys.list.extend(found.into_iter().flatten());
+            let SectionPlaces {
+                alleys: narrow,
+                tight,
+            } = found.unwrap_or_default();
+            alleys.list.extend(narrow);
+            alleys.tight.extend(tight);
         }
         alleys.list_sides(graph.lanelets().len());
+        alleys.list_tight();
         alleys
+    }
+
+    /// Lists the tight places of each lanelet.
+    fn list_tight(&mut self) {
+        for place in &self.tight {
+            for side in 0..2 {
+                let (own, opposite) = (place.directions[side], place.directions[1 - side]);
+                let stretches = self.tight_of_lanelet.entry(own.lanelet).or_default();
+                stretches.push(TightStretch {
+                    from: own.from,
+                    to: own.to,
+                    offset: place.offsets[side],
+                    opposite,
+                });
+            }
+        }
+        for stretches in self.tight_of_lanelet.values_mut() {
+            stretches.sort_by(|a, b| a.from.total_cmp(&b.from));
+        }
+    }
+
+    /// All tight places, in ascending order of road.
+    pub fn tight(&self) -> &[TightPlace] {
+        &self.tight
+    }
+
+    /// The tight places on a lanelet, in driving order. O(log lanelets with tight places).
+    #[inline]
+    pub fn tight_on(&self, lanelet: LaneletIndex) -> &[TightStretch] {
+        if self.tight.is_empty() {
+            return &[];
+        }
+        let stretches = self.tight_of_lanelet.get(&lanelet);
+        stretches.map_or(&[], Vec::as_slice)
     }
 
     /// Lists the sides of each lanelet, given the number of lanelets.
@@ -298,18 +403,20 @@ struct Narrow {
     wanted: f64,
 }
 
-/// Finds the alleys of one kind between two lanelets of opposite directions.
-fn between(
-    lanes: &Lanes<'_>,
-    one: LaneletIndex,
-    other: LaneletIndex,
-    passing: Passing,
-) -> Vec<Alley> {
+/// Finds the alleys of one kind, and the tight places, between two lanelets of opposite directions.
+fn between(lanes: &Lanes<'_>, passing: Passing, places: &mut SectionPlaces) {
+    let [one, other] = [&lanes.one, &lanes.other].map(|lane| lane.id);
     let lengths = [lanes.one.line.length(), lanes.other.line.length()];
     let bodies = passing.bodies();
     let front = bodies[0].front.max(bodies[1].front);
     let mut narrows: Vec<Narrow> = Vec::new();
     for narrow in lanes.narrow_places(bodies) {
+        if passing == Passing::Nobody
+            && let Some(place) = lanes.tight_place(&narrow, front)
+        {
+            places.tight.push(place);
+            continue;
+        }
         match narrows.last_mut() {
             // Between two alleys a body has to stand clear of both.
             Some(last) if narrow.own.0 - last.own.1 < PLACE + 2.0 * front => {
@@ -343,7 +450,7 @@ fn between(
             (b.from, a.to) = (0.0, lengths[0]);
         }
     }
-    alleys
+    places.alleys.append(&mut alleys);
 }
 
 /// Returns a part of a lanelet, extended at both ends by `front`, the distance from a vehicle's rear axle to
@@ -359,7 +466,10 @@ fn direction(lanelet: LaneletIndex, length: f64, from: f64, to: f64, front: f64)
 
 /// A lane with its curvature.
 struct Lane<'a> {
+    id: LaneletIndex,
     line: CentreLine<'a>,
+    /// Mean width, m.
+    width: f64,
     /// Distance between consecutive points, m.
     step: f64,
     /// Absolute curvature at each point, 1/m.
@@ -367,11 +477,17 @@ struct Lane<'a> {
 }
 
 impl<'a> Lane<'a> {
-    fn new(line: CentreLine<'a>) -> Self {
+    fn new(line: CentreLine<'a>, id: LaneletIndex, width: f64) -> Self {
         let count = line.count();
         let step = line.length() / (count - 1).max(1) as f64;
         let bends = line.curvatures(BEND_REACH).map(f64::abs).collect();
-        Self { line, step, bends }
+        Self {
+            id,
+            line,
+            width,
+            step,
+            bends,
+        }
     }
 
     /// Range of points at which the rear axle can be while the body covers a point.
@@ -417,7 +533,7 @@ struct Lanes<'a> {
 }
 
 impl<'a> Lanes<'a> {
-    fn new(one: CentreLine<'a>, other: CentreLine<'a>) -> Self {
+    fn new(one: CentreLine<'a>, other: CentreLine<'a>, lanes: [(LaneletIndex, f64); 2]) -> Self {
         let line: Vec<DVec2> = other.points().collect();
         let mut point = line.len() - 1;
         let beside = one.points().map(|here| {
@@ -431,8 +547,8 @@ impl<'a> Lanes<'a> {
         });
         let beside = beside.collect();
         Self {
-            one: Lane::new(one),
-            other: Lane::new(other),
+            one: Lane::new(one, lanes[0].0, lanes[0].1),
+            other: Lane::new(other, lanes[1].0, lanes[1].1),
             beside,
         }
     }
@@ -467,6 +583,68 @@ impl<'a> Lanes<'a> {
             was_narrow = is_narrow;
         }
         narrows
+    }
+
+    /// The tight place that a narrow stretch for two cars is, if they fit side by side after moving over.
+    /// `front` is the distance from a car's rear axle to its front, m.
+    fn tight_place(&self, narrow: &Narrow, front: f64) -> Option<TightPlace> {
+        let lengths = [self.one.line.length(), self.other.line.length()];
+        let directions = [
+            (self.one.id, narrow.own.0, narrow.own.1),
+            // The second is driven in the other direction.
+            (self.other.id, narrow.beside.1, narrow.beside.0),
+        ];
+        let directions = directions.map(|(lanelet, from, to)| AlleyDirection {
+            lanelet,
+            from: from - front,
+            to: to + front,
+        });
+        let mut pairs = directions.iter().zip(lengths);
+        if pairs.any(|(place, length)| place.from < TIGHT_ROOM || place.to > length - TIGHT_ROOM) {
+            return None;
+        }
+        let numbers = (narrow.own.0 / self.one.step).round() as usize
+            ..=(narrow.own.1 / self.one.step).round() as usize;
+        let [mut one, mut other] = [f64::INFINITY; 2];
+        for number in numbers {
+            let rooms = self.outer_rooms(number);
+            (one, other) = (one.min(rooms[0]), other.min(rooms[1]));
+        }
+        let (one, other) = (one.max(0.0), other.max(0.0));
+        let missing = narrow.wanted - narrow.distance;
+        if missing > one + other {
+            return None;
+        }
+        let share = missing / (one + other);
+        let outwards = -f64::signum(self.other_is_left());
+        Some(TightPlace {
+            directions,
+            offsets: [one, other].map(|room| outwards * share * room),
+        })
+    }
+
+    /// Distances by which a car on each lane can move away from the other lane at a point of the first lane,
+    /// m; negative where it is already too close to the edge.
+    fn outer_rooms(&self, number: usize) -> [f64; 2] {
+        let Beside { point, distance } = self.beside[number];
+        let between = self.other.point(point) - self.one.point(number);
+        let room = |lane: &Lane<'_>, point: usize, outwards: DVec2| {
+            let half = 0.5 * lane.width.min(distance);
+            half - reach_beside(lane, point, Body::CAR, outwards) - EDGE
+        };
+        [
+            room(&self.one, number, -between),
+            room(&self.other, point, between),
+        ]
+    }
+
+    /// Positive if the second lane lies to the left of the first one, seen in its driving direction. Then the
+    /// first one also lies to the left of the second.
+    fn other_is_left(&self) -> f64 {
+        let number = self.beside.len() / 2;
+        let (here, forward) = self.one.tangent(number);
+        let there = self.other.point(self.beside[number].point);
+        forward.perp_dot(there - here)
     }
 
     /// Required distance between the lane centres at a point of the first lane, m, whichever body is on which
@@ -599,11 +777,36 @@ mod tests {
             [Cars, NotTwoLong]
         );
         assert_eq!(kinds(&street(3.3, &[(400.0, 0.5)]), true), []);
-        // Lanes of 2.5 m are alleys for cars in bends of less than some 22 m.
-        assert_eq!(kinds(&street(2.5, &[(19.5, 1.5)]), false), [Nobody]);
-        assert_eq!(kinds(&street(2.5, &[(25.0, 1.5)]), false), []);
+        // Lanes of 2.3 m are alleys for cars in bends of less than some 60 m.
+        assert_eq!(kinds(&street(2.3, &[(30.0, 1.5)]), false), [Nobody]);
+        assert_eq!(kinds(&street(2.3, &[(90.0, 1.0)]), false), []);
         // A bend of one metre turns the bus so little that it hardly swings out, however tight it is.
         assert_eq!(kinds(&street(3.3, &[(25.0, 0.04)]), true), []);
+    }
+
+    #[test]
+    fn cars_move_over_in_bends_where_the_carriageway_is_wide_enough() {
+        for (width, radius) in [(2.8, 10.0), (2.7, 12.0), (2.6, 16.0)] {
+            let graph = street(width, &[(radius, 1.5)]);
+            let places = Alleys::of(&graph, false);
+            assert!(places.list().is_empty(), "{width} m, {radius} m");
+            let [place] = places.tight() else {
+                panic!("{width} m, {radius} m: {:?}", places.tight());
+            };
+            // Both move to the right, by as much as is missing.
+            assert!(place.offsets.iter().all(|&offset| offset <= 0.0));
+            let sum: f64 = place.offsets.iter().sum();
+            assert!((-0.8..-TOLERANCE).contains(&sum), "{sum}");
+            for direction in place.directions {
+                let [stretch] = places.tight_on(direction.lanelet) else {
+                    panic!("no stretch");
+                };
+                assert_eq!((stretch.from, stretch.to), (direction.from, direction.to));
+            }
+        }
+        // Nobody has to move over where the lanes or the bend are wide enough.
+        let places = Alleys::of(&street(3.0, &[(10.0, 1.5), (60.0, 1.0)]), false);
+        assert!(places.tight().is_empty() && places.list().is_empty());
     }
 
     #[test]

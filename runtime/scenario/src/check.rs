@@ -6,6 +6,7 @@ mod groups;
 mod junctions;
 mod land;
 mod obstacles;
+mod overlaps;
 mod points_of_interest;
 mod repair;
 mod roads;
@@ -77,6 +78,8 @@ pub enum Code {
     Alley,
     /// A two-way road is too narrow for buses.
     NoBuses,
+    /// Lanes of two roads overlap although no junction joins them.
+    LanesOverlap,
     /// An obstacle stands on a lane.
     ObstacleOnRoad,
     /// Two obstacles overlap.
@@ -149,6 +152,7 @@ impl Code {
             Self::ImpossibleTurn => "impossible-turn",
             Self::Alley => "alley",
             Self::NoBuses => "no-buses",
+            Self::LanesOverlap => "lanes-overlap",
             Self::ObstacleOnRoad => "obstacle-on-road",
             Self::ObstaclesOverlap => "obstacles-overlap",
             Self::ObstacleWithoutHeight => "obstacle-without-height",
@@ -205,6 +209,7 @@ pub fn check(scenario: &Scenario) -> Vec<Finding> {
     };
     let mut findings = Vec::new();
     roads::check(&subjects, &mut findings);
+    overlaps::check(&subjects, &mut findings);
     junctions::check(&subjects, &mut findings);
     obstacles::check(&subjects, &mut findings);
     agents::check(&subjects, &mut findings);

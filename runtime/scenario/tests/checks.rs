@@ -631,3 +631,64 @@ fn signals_of_more_stages_than_there_may_be_are_found() {
     };
     assert!(has_signals(24) && !has_signals(28));
 }
+
+#[test]
+fn lanes_that_overlap_without_a_junction_are_found() {
+    let overlaps = |from: DVec2, to: DVec2, layer: i8| {
+        let mut scenario = Scenario::new("overlap");
+        draw(
+            &mut scenario,
+            DVec2::ZERO,
+            DVec2::new(200.0, 0.0),
+            &street("Long Street"),
+        );
+        // Drawn above it, so that no junction is made, and moved to its layer afterwards.
+        let above = draw::RoadStyle {
+            layer: 1,
+            ..street("Short Street")
+        };
+        draw(&mut scenario, from, to, &above);
+        let road = Road {
+            layer,
+            ..scenario.network().road(RoadId(2)).unwrap().clone()
+        };
+        let edit = Edit::Road(RoadId(2), Some(Box::new(road)));
+        scenario.apply(edit).unwrap();
+        let found = check(&scenario).into_iter();
+        found
+            .filter(|finding| finding.code == Code::LanesOverlap)
+            .collect::<Vec<_>>()
+    };
+    let beside = |y: f64| (DVec2::new(40.0, y), DVec2::new(120.0, y));
+    let (from, to) = beside(2.0);
+    let found = overlaps(from, to, 0);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].object, ObjectId::Road(RoadId(1)));
+    assert!(
+        (45.0..115.0).contains(&found[0].place.x),
+        "{:?}",
+        found[0].place
+    );
+    // A bridge is no overlap, and neither are roads side by side with 6.5 m of lanes each.
+    assert_eq!(overlaps(from, to, 1), []);
+    let (from, to) = beside(6.3);
+    assert_eq!(overlaps(from, to, 0), []);
+    let (from, to) = beside(6.1);
+    assert_eq!(overlaps(from, to, 0).len(), 1);
+    // Roads that cross without a node.
+    let (from, to) = (DVec2::new(100.0, -50.0), DVec2::new(100.0, 50.0));
+    assert_eq!(overlaps(from, to, 0).len(), 1);
+    assert_eq!(overlaps(from, to, 1), []);
+}
+
+#[test]
+fn lanes_may_overlap_at_the_junction_of_their_roads() {
+    let mut scenario = crossroads();
+    draw(
+        &mut scenario,
+        DVec2::ZERO,
+        DVec2::new(100.0, 40.0),
+        &street("Acute Street"),
+    );
+    assert!(!codes(&scenario).contains(&Code::LanesOverlap));
+}

@@ -10,6 +10,7 @@ use roadwright_geometry::math::{sin, wrap_angle};
 use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::Connection;
+use roadwright_scenario::alleys::TightStretch;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::f64::consts::PI;
 
@@ -36,6 +37,13 @@ const SETTLES_IN: f64 = 1.0;
 
 /// A vehicle ahead, and the distance from the agent's rear axle to the start of its lanelet, m.
 type Ahead = (LaneEntry, f64);
+
+/// Speed at which cars pass each other in a tight place, m/s.
+const TIGHT_SPEED: f64 = 15.0 / 3.6;
+/// Deceleration with which cars slow down for a tight place, m/s^2.
+const TIGHT_BRAKING: f64 = 1.0;
+/// Distance before a tight place at which an oncoming vehicle counts, m.
+const TIGHT_SIGHT: f64 = 60.0;
 
 /// Reasons why an agent has to stop at a place ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +84,7 @@ impl View<'_> {
         self.heed_bends(agent, horizon, input);
         let courtesy = self.courtesy(agent);
         input.road_speed = input.road_speed.min(courtesy.top_speed);
+        input.road_speed = input.road_speed.min(self.tight_speed(agent));
         let let_in = courtesy.let_in.map(|entry| (entry, -position.s));
         let mut leader = self.nearer(self.leader_here(agent), let_in);
         let mut waypoint: Option<Pose> = None;
@@ -107,6 +116,31 @@ impl View<'_> {
         if let Some(pose) = pose {
             self.face(agent, pose, waypoint, lookahead, along_bend, input);
         }
+    }
+
+    /// Speed at which a car may approach or pass a tight place while others come the other way, m/s; infinite
+    /// elsewhere.
+    fn tight_speed(&self, agent: AgentIndex) -> f64 {
+        let position = self.position(agent);
+        let stretches = self.ground.alleys().tight_on(position.lanelet);
+        if stretches.is_empty() {
+            return f64::INFINITY;
+        }
+        let kind = self.vehicle_type(agent);
+        let is_met = |place: &&TightStretch| {
+            let there = place.opposite;
+            let mut others = self.index.on_lanelet(there.lanelet).iter();
+            others.any(|entry| {
+                let is_near = entry.s > there.from - TIGHT_SIGHT && entry.s < there.to + kind.front;
+                is_near && entry.agent != agent
+            })
+        };
+        let ahead = stretches.iter().filter(|place| position.s < place.to);
+        let speeds = ahead.filter(is_met).map(|place| {
+            let distance = (place.from - position.s - kind.front).max(0.0);
+            (TIGHT_SPEED.powi(2) + 2.0 * TIGHT_BRAKING * distance).sqrt()
+        });
+        speeds.fold(f64::INFINITY, f64::min)
     }
 
     /// Sets an agent's offset and angle to its lane, and its waypoint at the given distance, m, on the path

@@ -1,5 +1,6 @@
-//! Lateral wishes of behaviours: offsets from the lane's centre line at which an agent is guided while its
-//! controller keeps following the leader.
+//! Lateral guidance: offsets from the lane's centre line at which an agent is guided while its controller keeps
+//! following the leader. They come from wishes of behaviours, and from tight places, where cars of both
+//! directions have to move over in order to pass each other.
 //!
 //! A wish is granted as long as the vehicle stays in its lane and clear of vehicles beside it. The offset is
 //! reached with a lateral acceleration and speed that passengers hardly notice. It is reduced to zero in time
@@ -28,6 +29,9 @@ const ALONG: f64 = 3.0;
 const SIGHT: f64 = 2.0;
 /// Distance before a junction at which an agent is back on the centre line, m.
 const BEFORE_JUNCTION: f64 = 5.0;
+/// Time and distance before a tight place at which a car begins to move over, s and m.
+const TIGHT_TIME: f64 = 1.5;
+const TIGHT_REACH: f64 = 2.0;
 /// Distance from the wanted offset below which it counts as reached, m.
 const THERE: f64 = 1e-4;
 /// Fraction of the comfortable acceleration used to plan the approach to the wanted offset. The reserve lets
@@ -38,10 +42,17 @@ const PLANNED: f64 = 0.5;
 pub(crate) fn lead_aside(dt: f64, surroundings: Surroundings<'_>, agents: &mut ControlColumns<'_>) {
     // Both columns are mostly empty. The result depends on the places of others and not on their guidance, so
     // the order does not matter.
-    for index in 0..agents.wish.len().max(agents.aside.len()) {
+    let alleys = surroundings.ground.alleys();
+    let has_tight = !alleys.tight().is_empty();
+    let count = match has_tight {
+        true => agents.capacity(),
+        false => agents.wish.len().max(agents.aside.len()),
+    };
+    for index in 0..count.min(agents.capacity()) {
         let before = agents.aside[index];
         let is_idle = agents.wish[index].lane_offset == 0.0 && before == Aside::default();
-        if is_idle || index >= agents.capacity() {
+        let is_free = || !has_tight || alleys.tight_on(agents.position[index].lanelet).is_empty();
+        if is_idle && is_free() {
             continue;
         }
         let agent = AgentIndex::from_index(index);
@@ -61,11 +72,28 @@ impl View<'_> {
         }
         let before = self.agents.aside[agent.index()];
         let speed = self.agents.motion[agent.index()].speed;
-        let wanted = match self.is_before_junction(agent, before, speed) {
-            true => 0.0,
-            false => self.granted(agent, speed),
+        let wanted = match self.tight_offset(agent, speed) {
+            Some(offset) => offset,
+            None if self.is_before_junction(agent, before, speed) => 0.0,
+            None => self.granted(agent, speed),
         };
         before.toward(wanted, speed, dt)
+    }
+
+    /// Offset at which a car passes the tight place that it is in or approaches, m to the left; `None` if there
+    /// is none. Long vehicles take turns there instead.
+    fn tight_offset(&self, agent: AgentIndex, speed: f64) -> Option<f64> {
+        let position = &self.agents.position[agent.index()];
+        let stretches = self.ground.alleys().tight_on(position.lanelet);
+        let kind = self.vehicle_type(agent);
+        if stretches.is_empty() || kind.is_long() {
+            return None;
+        }
+        let (front, rear) = (position.s + kind.front, position.s - kind.rear_overhang);
+        let reach = TIGHT_TIME * speed + TIGHT_REACH;
+        let mut near = stretches.iter();
+        near.find(|place| front + reach > place.from && rear < place.to)
+            .map(|place| place.offset)
     }
 
     /// Lateral offset that is granted to an agent, m to the left: its wish, limited by its lane and by

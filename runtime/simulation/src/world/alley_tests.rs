@@ -355,15 +355,20 @@ fn two_that_begin_in_alleys_far_from_each_other_without_a_place_between_do_not_f
     assert_do_not_face_each_other(20.0);
 }
 
-/// A street with a bend of 90 degrees and 14 m radius, with the given lane width and a stream of cars in each
-/// direction; the second drives on the inside of the bend.
+/// A street with a bend of 90 degrees and 14 m radius, with the given lane width and a stream of vehicles in
+/// each direction; the second drives on the inside of the bend.
 fn bend(width: f64, vehicles: [&str; 2], rate: f64) -> Scenario {
+    bend_of(14.0, width, vehicles, rate)
+}
+
+/// As [`bend`], with a bend of the given radius, m.
+fn bend_of(radius: f64, width: f64, vehicles: [&str; 2], rate: f64) -> Scenario {
     let mut scenario = with_vehicles();
     let segments = vec![
         Segment::Line { length: 150.0 },
         Segment::Arc {
-            length: 14.0 * std::f64::consts::FRAC_PI_2,
-            curvature: 1.0 / 14.0,
+            length: radius * std::f64::consts::FRAC_PI_2,
+            curvature: 1.0 / radius,
         },
         Segment::Line { length: 150.0 },
     ];
@@ -462,4 +467,79 @@ fn two_buses_pass_a_street_by_turns_in_which_a_bus_and_a_car_fit() {
     assert_eq!(waits([BUS, "car"]), 0.0);
     let longest = waits([BUS, BUS]);
     assert!(longest > 0.0 && longest < 60.0, "{longest} s");
+}
+
+#[test]
+fn cars_move_over_in_a_tight_bend_instead_of_taking_turns() {
+    for level in [DynamicsLevel::Lane, DynamicsLevel::OneTrack] {
+        for (radius, width) in [(10.0, 2.8), (12.0, 2.7)] {
+            let scenario = bend_of(radius, width, ["car", "car"], 250.0);
+            let mut world = world(&scenario, level, 1);
+            assert_eq!(world.ground().alleys().list(), []);
+            let [place] = world.ground().alleys().tight() else {
+                panic!("{:?}", world.ground().alleys().tight());
+            };
+            let farthest = place.offsets.iter().copied().fold(0.0, f64::min);
+            assert!(farthest < -0.03, "{farthest}");
+            let mut reached: f64 = 0.0;
+            while world.time() < 1200.0 && !world.is_over() {
+                world.step();
+                let aside =
+                    (0..world.agents.aside.len()).map(|index| world.agents.aside[index].now);
+                reached = aside.fold(reached, |least, now| least.min(now.into()));
+            }
+            assert!(
+                (reached - farthest).abs() < 1e-3,
+                "{level}: {reached} {farthest}"
+            );
+            let summary = world.summary();
+            assert_eq!(summary.collisions, [], "{level}, {radius} m");
+            let agents = summary.agents;
+            assert_eq!(
+                (agents.active, agents.waiting),
+                (0, 0),
+                "{level}: {agents:?}"
+            );
+            assert!(agents.spawned > 60, "{agents:?}");
+            assert_eq!(summary.law.longest_wait, 0.0, "{level}, {radius} m");
+        }
+    }
+}
+
+#[test]
+fn a_car_that_appears_ahead_of_one_that_was_let_in_does_not_lock_the_alley() {
+    let between = |range: std::ops::Range<u32>| range.map(f64::from);
+    let mut late = 0;
+    for depart in between(0..16) {
+        let mut scenario = with_vehicles();
+        let road = draw(&mut scenario, 0.0, 0.0, 300.0, 0.0, 3.25);
+        narrow_middle(&mut scenario, road);
+        let cars = [
+            (-1, 10.0, 290.0, 0.0),
+            (1, 290.0, 10.0, 1.0),
+            (-1, 85.0, 290.0, depart),
+        ];
+        for (number, (lane, start, destination, depart)) in (1..).zip(cars) {
+            let agent = Agent {
+                start: Place::lane(road, lane, start),
+                destination: Some(Place::lane(road, lane, destination)),
+                depart: depart.into(),
+                ..parked(road)
+            };
+            let edit = Edit::Agent(AgentId(number), Some(Box::new(agent)));
+            scenario.apply(edit).unwrap();
+        }
+        let mut world = world(&scenario, DynamicsLevel::Lane, 1);
+        run_to(&mut world, 300.0);
+        let summary = world.summary();
+        assert_eq!(
+            summary.agents.arrived, 3,
+            "{depart} s: {:?}",
+            summary.agents
+        );
+        assert!(summary.collisions.is_empty(), "{depart} s");
+        late += u32::from(summary.law.longest_wait > 5.0);
+    }
+    // In some of these runs, the oncoming car had to wait.
+    assert!(late > 2, "{late}");
 }

@@ -98,6 +98,17 @@ struct AlleyLists {
     requests: Vec<AlleyRequest>,
     needs: Vec<AlleyNeed>,
     kept: Vec<Kept>,
+    /// Agents that lose alleys because another vehicle is now ahead of them, with the route index from which.
+    overtaken: Vec<(AgentIndex, u32)>,
+}
+
+/// A place on an agent's route before an alley.
+#[derive(Debug, Clone, Copy)]
+struct Before {
+    /// Index of the lanelet in the route.
+    at: u32,
+    /// Distance along the lanelet, m.
+    s: f64,
 }
 
 /// An alley that a request needs: its side, and the index of its lanelet in the route.
@@ -584,31 +595,69 @@ impl Alleys {
     /// Whether an agent that requests an alley from the open road is the first agent there that has not been
     /// let in.
     pub(super) fn has_turn(&self, request: &AlleyRequest, situation: &Situation<'_>) -> bool {
-        let (agent, (hold_at, hold_s)) = (request.agent, request.hold);
+        let (at, s) = request.hold;
+        self.is_first_before(
+            request.agent,
+            request.first.side,
+            Before { at, s: s.into() },
+            situation,
+        )
+    }
+
+    /// Whether all vehicles between an agent and a place on its route hold the alley behind that place.
+    fn is_first_before(
+        &self,
+        agent: AgentIndex,
+        side: AlleySide,
+        place: Before,
+        situation: &Situation<'_>,
+    ) -> bool {
         let route = situation.route(agent);
         let here = situation.agents.progress[agent.index()].at;
         let own = situation.agents.position[agent.index()].s;
-        (here..=hold_at).all(|at| {
+        (here..=place.at).all(|at| {
             let Some(lanelet) = route.lanelet(at) else {
                 return true;
             };
             let from = if at == here { own } else { f64::NEG_INFINITY };
-            let to = if at == hold_at {
-                f64::from(hold_s)
+            let to = if at == place.at {
+                place.s
             } else {
                 f64::INFINITY
             };
             let mut others = situation.index.on_lanelet(lanelet).iter();
             others.all(|entry| {
-                entry.agent == agent
-                    || entry.s <= from
-                    || entry.s >= to
-                    || self
-                        .held
-                        .iter()
-                        .any(|hold| hold.agent == entry.agent && hold.side == request.first.side)
+                let is_between = entry.agent != agent && entry.s > from && entry.s < to;
+                let mut held = self.held.iter();
+                !is_between || held.any(|hold| hold.agent == entry.agent && hold.side == side)
             })
         })
+    }
+
+    /// Revokes alleys of vehicles on the open road that have not entered yet and are no longer the first
+    /// before their alley, because a vehicle has spawned or merged ahead of them. Otherwise, that vehicle
+    /// could wait for one at the other end, which waits for the vehicle behind it.
+    pub(super) fn revoke_overtaken(&mut self, situation: &Situation<'_>) {
+        let mut overtaken = std::mem::take(&mut self.lists.overtaken);
+        overtaken.clear();
+        for hold in self.held.iter().filter(|hold| !hold.has_entered) {
+            let here = situation.agents.progress[hold.agent.index()].at;
+            let route = situation.route(hold.agent);
+            let mut ahead = (here..=hold.at).filter_map(|at| route.lanelet(at));
+            if ahead.any(|lanelet| situation.ground.contested(lanelet).is_some()) {
+                // A junction has let it in together with the alley, and checks its turn itself.
+                continue;
+            }
+            let s = situation.ground.alleys().direction(hold.side).from;
+            let place = Before { at: hold.at, s };
+            if !self.is_first_before(hold.agent, hold.side, place, situation) {
+                overtaken.push((hold.agent, hold.at));
+            }
+        }
+        for &(agent, at) in &overtaken {
+            self.forget_from(agent, at);
+        }
+        self.lists.overtaken = overtaken;
     }
 
     /// The alleys that a request from the open road needs.

@@ -58,6 +58,7 @@ impl Claims {
         let has_alleys = self.alleys.are_heeded(ground);
         if has_alleys {
             self.alleys.look(&situation);
+            self.alleys.revoke_overtaken(&situation);
         }
         let revoked = &mut self.scratch.revoked;
         (self.grants).find_revoked(&self.closing, &situation, revoked);

@@ -1,0 +1,202 @@
+//! Lanes of two roads that overlap although no junction joins them.
+//!
+//! Vehicles see other vehicles on their own lanes and at junctions. Where lanes of two roads lie on top of each
+//! other, vehicles therefore drive through each other.
+
+use super::{Code, Finding, ObjectId, Severity, Subjects};
+use crate::ids::RoadId;
+use crate::lane_graph::{LaneGraph, LaneletIndex};
+use crate::road::RoadEnd;
+use glam::DVec2;
+use roadwright_geometry::math::{cos, sin};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Distance between samples along a lane, m.
+const STEP: f64 = 2.0;
+/// Size of a grid cell, m. Lanes overlap only if their centres are within one cell of each other.
+const CELL: f64 = 8.0;
+/// Width by which lanes may overlap, m. Markings and gutters account for it.
+const LEAST_WIDTH: f64 = 0.3;
+/// Least length of an overlap, m.
+const LEAST_LENGTH: f64 = 5.0;
+/// Length from a junction of both roads within which their lanes may overlap, m. Stop lines lie before it.
+const AT_JUNCTION: f64 = 15.0;
+
+/// A point on the centre line of a lane.
+struct Sample {
+    lanelet: LaneletIndex,
+    road: RoadId,
+    layer: i8,
+    s: f64,
+    position: DVec2,
+    along: DVec2,
+    half_width: f64,
+}
+
+/// A point of a lane that a lane of another road overlaps.
+#[derive(Clone, Copy)]
+struct Overlapped {
+    lanelet: LaneletIndex,
+    s: f64,
+    width: f64,
+}
+
+/// A stretch of a lane that lanes of another road overlap.
+#[derive(Clone, Copy)]
+struct Stretch {
+    lanelet: LaneletIndex,
+    from: f64,
+    to: f64,
+    width: f64,
+}
+
+impl Stretch {
+    fn length(self) -> f64 {
+        self.to - self.from + STEP
+    }
+}
+
+/// Reports each pair of roads with overlapping lanes once, at its longest overlap. Near linear in the length of
+/// all lanes.
+pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
+    let graph = subjects.graph;
+    for (&(one, other), points) in &mut overlapped(&samples(graph)) {
+        let meet = meet(subjects, one, other);
+        let is_fault = |stretch: &Stretch| {
+            let is_at_end =
+                stretch.from < STEP || stretch.to > graph.lanelet(stretch.lanelet).length() - STEP;
+            let least = match meet && is_at_end {
+                true => AT_JUNCTION,
+                false => LEAST_LENGTH,
+            };
+            stretch.length() > least
+        };
+        let found = stretches(points).into_iter().filter(is_fault);
+        let Some(longest) = found.max_by(|a, b| a.length().total_cmp(&b.length())) else {
+            continue;
+        };
+        let middle = 0.5 * (longest.from + longest.to);
+        findings.push(Finding {
+            severity: Severity::Warning,
+            code: Code::LanesOverlap,
+            object: ObjectId::Road(one),
+            place: graph.line(longest.lanelet).position(middle),
+            message: format!(
+                "its lanes overlap those of {other} over {:.0} m, by up to {:.1} m, and no junction joins \
+                 them, so vehicles drive through each other; move the roads apart, join them, or move one \
+                 to another layer",
+                longest.length(),
+                longest.width
+            ),
+        });
+    }
+}
+
+/// Samples of the centre lines of all lanes.
+fn samples(graph: &LaneGraph) -> Vec<Sample> {
+    let lanes = graph
+        .numbered()
+        .filter(|(_, lanelet)| !lanelet.is_connection());
+    let mut samples = Vec::new();
+    for (id, lanelet) in lanes {
+        let Some(road) = lanelet.road() else {
+            continue;
+        };
+        let line = graph.line(id);
+        let count = (line.length() / STEP) as usize;
+        samples.extend((0..=count).map(|number| {
+            let s = number as f64 * STEP;
+            let pose = line.pose(s);
+            Sample {
+                lanelet: id,
+                road,
+                layer: lanelet.layer,
+                s,
+                position: pose.position,
+                along: DVec2::new(cos(pose.heading), sin(pose.heading)),
+                half_width: 0.5 * lanelet.width,
+            }
+        }));
+    }
+    samples
+}
+
+/// The overlapped points of each pair of roads, on the road with the smaller number.
+fn overlapped(samples: &[Sample]) -> BTreeMap<(RoadId, RoadId), Vec<Overlapped>> {
+    let key = |position: DVec2| {
+        let cell = (position / CELL).floor();
+        (cell.x as i64, cell.y as i64)
+    };
+    let mut cells: BTreeMap<(i64, i64), Vec<usize>> = BTreeMap::new();
+    for (number, sample) in samples.iter().enumerate() {
+        cells.entry(key(sample.position)).or_default().push(number);
+    }
+    let mut pairs: BTreeMap<(RoadId, RoadId), Vec<Overlapped>> = BTreeMap::new();
+    for sample in samples {
+        let (x, y) = key(sample.position);
+        for column in x - 1..=x + 1 {
+            let near = cells.range((column, y - 1)..=(column, y + 1));
+            for other in near
+                .flat_map(|(_, numbers)| numbers)
+                .map(|&number| &samples[number])
+            {
+                if other.road <= sample.road || other.layer != sample.layer {
+                    continue;
+                }
+                let between = other.position - sample.position;
+                let width =
+                    sample.half_width + other.half_width - sample.along.perp_dot(between).abs();
+                if between.dot(sample.along).abs() <= STEP && width > LEAST_WIDTH {
+                    pairs
+                        .entry((sample.road, other.road))
+                        .or_default()
+                        .push(Overlapped {
+                            lanelet: sample.lanelet,
+                            s: sample.s,
+                            width,
+                        });
+                }
+            }
+        }
+    }
+    pairs
+}
+
+/// Joins overlapped points that follow each other on a lane.
+fn stretches(points: &mut [Overlapped]) -> Vec<Stretch> {
+    points.sort_by(|a, b| a.lanelet.cmp(&b.lanelet).then(a.s.total_cmp(&b.s)));
+    let mut stretches: Vec<Stretch> = Vec::new();
+    for point in points {
+        match stretches.last_mut() {
+            Some(last) if last.lanelet == point.lanelet && point.s - last.to < 1.5 * STEP => {
+                last.to = point.s;
+                last.width = last.width.max(point.width);
+            }
+            _ => stretches.push(Stretch {
+                lanelet: point.lanelet,
+                from: point.s,
+                to: point.s,
+                width: point.width,
+            }),
+        }
+    }
+    stretches
+}
+
+/// Whether two roads meet at a junction.
+fn meet(subjects: &Subjects<'_>, one: RoadId, other: RoadId) -> bool {
+    let network = subjects.scenario.network();
+    let nodes = |id: RoadId| {
+        let ends = network.road(id).into_iter();
+        ends.flat_map(|road| [RoadEnd::Start, RoadEnd::End].map(|end| road.node_at(end)))
+    };
+    let own: BTreeSet<_> = nodes(one).collect();
+    if nodes(other).any(|node| own.contains(&node)) {
+        return true;
+    }
+    let mut junctions = subjects.layout.junctions.iter();
+    junctions.any(|junction| {
+        let is_at = |id: RoadId| nodes(id).any(|node| junction.nodes.contains(&node));
+        is_at(one) && is_at(other)
+    })
+}
