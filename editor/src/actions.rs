@@ -15,8 +15,9 @@ use crate::sharing;
 use roadwright_geometry::DVec2;
 use roadwright_simulation::CouplingOrder;
 
-/// Factor of one step when the interface or a brush is resized.
+/// Factor of one step when the interface is resized.
 const ZOOM_STEP: f32 = 1.1;
+/// Factor of one step when a brush is resized.
 const BRUSH_STEP: f64 = 1.25;
 
 impl Editor {

@@ -14,8 +14,9 @@ use roadwright_scenario::{AgentId, ObjectId};
 /// Distance that the pointer has to move for a drag, points. With a smaller value, unsteady clicks would
 /// become drags; with a larger one, short strokes would be lost.
 const DRAG_DISTANCE: f32 = 4.0;
-/// Maximum time (s) and distance (points) between the two clicks of a double-click.
+/// Maximum time between the two clicks of a double-click, s.
 const DOUBLE_TIME: f64 = 0.35;
+/// Maximum distance between the two clicks of a double-click, in points.
 const DOUBLE_DISTANCE: f32 = 6.0;
 /// Pick distance around the bodies of driving vehicles, points.
 const VEHICLE_REACH: f64 = 7.0;
@@ -259,7 +260,7 @@ impl Hand {
         }
     }
 
-    /// Handles a click at a world point, m, that did not come from the mouse.
+    /// Handles a click that did not come from the mouse. `at` is a world point, m.
     pub(crate) fn click_at(&mut self, at: DVec2, reach: &mut Reach<'_>) {
         let pointer = Pointer {
             at,

@@ -18,13 +18,15 @@ use roadwright_scenario::junction::Light;
 use roadwright_simulation::{Ground, SignalHead, Snapshot};
 use roadwright_training::experiment::DrivePath;
 
-/// Width of the bar that shows a signal, and its extent to either side of the lane's centre, m.
+/// Width of the bar that shows a signal, m.
 const SIGNAL_BAR: f64 = 0.7;
+/// Extent of the bar to either side of the lane's centre, m.
 const SIGNAL_SIDE: f64 = 1.3;
 /// Maximum number of script marks per frame.
 const MOST_SCRIPT_MARKS: usize = 300;
-/// Minimum width of the legend of the heat map, points, and its number of colour steps.
+/// Minimum width of the heat map's legend, in points.
 const LEGEND_WIDTH: f32 = 180.0;
+/// Number of colour steps in the heat map's legend.
 const LEGEND_STEPS: u16 = 36;
 
 /// Drawing context of the overlays.

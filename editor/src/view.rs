@@ -10,8 +10,9 @@ use crate::theme;
 use egui_notify::Toasts;
 use std::time::{Duration, Instant};
 
-/// Display time of messages, s. A success can be read at a glance, but the reason for a refusal takes longer.
+/// Display time of a success message, s. It can be read at a glance.
 const SECONDS_DONE: u64 = 3;
+/// Display time of the reason for a refusal, s. It takes longer to read.
 const SECONDS_REFUSED: u64 = 8;
 /// Maximum number of messages at a time.
 const MOST_MESSAGES: usize = 3;

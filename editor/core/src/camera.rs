@@ -2,8 +2,9 @@
 
 use roadwright_geometry::DVec2;
 
-/// Smallest and largest scale of the view, in metres per point.
+/// Smallest scale of the view, in metres per point.
 const MIN_SCALE: f64 = 0.002;
+/// Largest scale of the view, in metres per point.
 const MAX_SCALE: f64 = 400.0;
 
 /// The view of the map.

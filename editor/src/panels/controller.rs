@@ -16,8 +16,9 @@ use roadwright_plugin_api::{ControllerInput, NOTHING};
 use roadwright_simulation::{Followed, Inspection};
 use std::collections::BTreeMap;
 
-/// Width of the bar of a term in points, and the value that fills half of it, m/s^2.
+/// Width of the bar of a term, in points.
 const BAR: f32 = 90.0;
+/// Value that fills half of the bar, m/s^2.
 const FULL_BAR: f64 = 4.0;
 
 pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {

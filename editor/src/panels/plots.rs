@@ -5,8 +5,9 @@ use super::widgets::heading;
 use egui::{Color32, Ui};
 use egui_plot::{AxisHints, GridInput, GridMark, Line, Plot, PlotPoints, PlotUi, VLine};
 
-/// Maximum number of labels on an axis of time, and on an axis of quantities.
+/// Maximum number of labels on a time axis.
 const TIMES: f64 = 6.0;
+/// Maximum number of labels on a value axis.
 const VALUES: f64 = 4.0;
 /// Width of the labels of quantities, points.
 const VALUES_WIDTH: f32 = 34.0;

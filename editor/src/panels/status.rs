@@ -8,9 +8,9 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::check::Severity;
 use roadwright_scenario::{RoadClass, Scenario};
 
-/// Widths reserved in the status line, points. The first is for everything except the job and the position,
-/// the second is for a job.
+/// Width reserved in the status line for everything except the job and the position, in points.
 const OTHERS: f32 = 250.0;
+/// Width reserved in the status line for a job, in points.
 const JOB: f32 = 260.0;
 
 /// Facts about the ground at a point, the most important first: surface and grip, and on terrain also the

@@ -19,8 +19,9 @@ use std::sync::mpsc::{Receiver, channel};
 /// Size of a picture, points.
 const PICTURE: (u32, u32) = (224, 140);
 
-/// Width of the part beside the cards, and width of the frame around everything, points.
+/// Width of the part beside the cards, in points.
 const SIDE: f32 = 250.0;
+/// Width of the frame around everything, in points.
 const MARGINS: f32 = 48.0;
 
 /// The welcome panel with the pictures drawn so far.

@@ -12,6 +12,7 @@ use std::f64::consts::PI;
 const COUPLING: f64 = 0.9;
 /// Distance from the coupling back to the trailer's axle, m.
 const TO_AXLE: f64 = 3.5;
+/// Wheelbase of the car, m.
 const WHEELBASE: f64 = 2.7;
 /// Time step, s.
 const DT: f64 = 0.02;
@@ -193,8 +194,8 @@ impl Drive {
     }
 }
 
-/// Lets a module drive along a path from a start, and checks where the trailer's axle ends up. Returns its
-/// offset, m, its heading error, rad, and the mean speed, m/s.
+/// Lets a module drive along a path from a start, and checks where the trailer's axle ends up.
+/// Returns its offset (m), its heading error (rad) and the mean speed (m/s).
 fn assert_backs(module: &Module<dyn Controller>, path: &Path, mut drive: Drive) -> [f64; 3] {
     let parts = module.path_parts().unwrap();
     let mut steps = 0u32;

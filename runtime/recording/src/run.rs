@@ -11,9 +11,9 @@ use roadwright_simulation::{
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Interval between samples of a trace, s of simulated time. The next constant is the number of samples that
-/// are kept.
+/// Interval between samples of a trace, in seconds of simulated time.
 const TRACE_STEP: f64 = 0.1;
+/// Number of samples that a trace keeps.
 const TRACE_LENGTH: usize = 600;
 /// Maximum number of rows recorded during a drive by hand, enough for an hour.
 const MOST_KEPT: usize = 36_000;

@@ -44,9 +44,9 @@ pub const SMALLEST_IN_SOFTWARE: Sizes = Sizes {
 const CELLS: usize = 96;
 /// Number of sampled points along each side.
 const PLACES: usize = 160;
-/// Half the side of the picture of a tree, pixels. The next constant is the same distance in crown radii; the
-/// shadow reaches up to 1.42 of them.
+/// Half the side of a tree's picture, pixels.
 const HALF_PICTURE: u32 = 48;
+/// Half the side of a tree's picture, in crown radii. The shadow reaches up to 1.42 crown radii.
 const REACH: f64 = 1.5;
 
 /// Share of a forest's trees that are drawn, 0 to 1. It depends on the size of the grain in pixels and on the

@@ -13,8 +13,9 @@ use roadwright_simulation::Snapshot;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Number of colours of the palette. An additional index stands for unchanged pixels.
+/// Number of colours in the palette.
 const COLORS: usize = 255;
+/// Colour index of unchanged pixels.
 const UNCHANGED: u8 = 255;
 /// Interval at which pixels are sampled for the palette.
 const SAMPLED: i32 = 3;

@@ -43,8 +43,9 @@ const LEAST_LEAN: f64 = 0.035;
 /// proportional to the sine of the lean.
 const FARTHEST_ROOF: f64 = 0.2;
 
-/// Radius of a sign, and its distance from the vehicle, pixels.
+/// Radius of a sign, pixels.
 const SIGN: f64 = 10.0;
+/// Distance between a sign and its vehicle, pixels.
 const SIGN_GAP: f64 = 3.0;
 
 /// Returns the steered wheels. Empty for tracked vehicles, and if the vehicle is drawn too small. `scale` is

@@ -17,14 +17,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Minimum number of corners of a polygon.
 const LEAST_CORNERS: usize = 3;
 
-/// Minimum height (m) and minimum area (m^2) of a fixed obstacle that is drawn as a house.
+/// Minimum height of a fixed obstacle that is drawn as a house, m.
 const HOUSE_HEIGHT: f64 = 2.5;
+/// Minimum area of a fixed obstacle that is drawn as a house, m^2.
 const HOUSE_AREA: f64 = 20.0;
-/// Width of the yard around a house, and of its soft edge, m.
+/// Width of the yard around a house, m.
 const YARD: f64 = 5.0;
+/// Width of the soft edge of a yard, m.
 const YARD_EDGE: f64 = 2.0;
-/// Opacity (0 to 1) of objects that hang above the ground, and lengths of the dashes of their edges, m.
+/// Opacity of objects that hang above the ground, 0 to 1.
 const HANGING: f32 = 0.45;
+/// Lengths of dashes and gaps along the edges of objects that hang above the ground, m.
 const DASHES: (f64, f64) = (0.8, 0.6);
 /// Width of a parapet, m.
 const PARAPET: f64 = 0.55;

@@ -20,9 +20,9 @@ use roadwright_scenario::{Lane, LaneType, RoadEnd, Scenario};
 use std::f64::consts::FRAC_PI_2;
 use std::ops::Range;
 
-/// Distance between kerbs and lines where there is room for both, m. The next constant is the maximum width
-/// of a median without this room, m.
+/// Distance between kerbs and lines where there is room for both, m.
 const BESIDE_LINE: f64 = 0.35;
+/// Width above which a median has room for both kerbs and lines, m.
 const ROOM_FOR_LINES: f64 = 1.2;
 /// Minimum width between the kerbs of a raised part, m.
 const LEAST_RAISED: f64 = 0.5;

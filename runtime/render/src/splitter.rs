@@ -19,8 +19,9 @@ use roadwright_scenario::{DrivingSide, Scenario};
 const LANE: f64 = 3.25;
 /// Width of the line around an island, m.
 const LINE: f64 = 0.12;
-/// Width of a bar across a painted island, and distance between bars, m.
+/// Width of a bar across a painted island, m.
 const BAR: f64 = 0.4;
+/// Distance between bars, m.
 const APART: f64 = 1.4;
 /// Minimum length of a bar, m.
 const LEAST_BAR: f64 = 0.3;

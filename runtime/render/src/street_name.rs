@@ -4,9 +4,9 @@ use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_scenario::{DrivingSide, LaneType, Road};
 
-/// Distance between the points at which a road is tested against the view, and maximum number of these
-/// points.
+/// Distance between the points at which a road is tested against the view.
 const STEP: f64 = 5.0;
+/// Maximum number of points at which a road is tested against the view.
 const MOST_STEPS: f64 = 200.0;
 
 /// Length before a stop line that may contain turn arrows, m.

@@ -158,7 +158,9 @@ pub enum PaintCost {
 impl PaintCost {
     /// Largest amount that can be added or subtracted.
     pub const MOST: i32 = 65_535;
+    /// The value that stands for [`PaintCost::Blocks`] in files.
     const BLOCKS: &'static str = "blocks";
+    /// The accepted values, as shown in error messages.
     const EXPECTED: &'static str = "a whole number from -65535 to 65535, or \"blocks\"";
 
     fn check(amount: i64) -> Result<i32, String> {

@@ -466,9 +466,9 @@ fn time_times_overlap(_: &ParameterSet, input: &FitnessInput, conduct: &Conduct)
     input.time * conduct.overlap
 }
 
-/// Points for a drive without overlap, m s, and for a drive that takes no time, s ([Gerdelan 2011], equation
-/// 9.1).
+/// Points for a drive without overlap, m s ([Gerdelan 2011], equation 9.1).
 const ARENA_OVERLAP: f64 = 200.0;
+/// Points for a drive that takes no time, s ([Gerdelan 2011], equation 9.1).
 const ARENA_TIME: f64 = 60.0;
 /// Score of a drive that does not arrive (figure 9.3, the lower plot).
 const ARENA_FAILED: f64 = -1.0;

@@ -150,7 +150,9 @@ pub fn body_of(vehicle: &roadwright_scenario::VehicleType) -> GroundBody {
 pub fn effects_of(vehicle: &roadwright_scenario::VehicleType) -> Vec<LayerEffect> {
     /// Acceleration at which slopes have their default cost, m/s^2: that of a mid-size car.
     const COMMON_ACCELERATION: f64 = 2.6;
+    /// Smallest cost of a slope, in thousandths of the default.
     const LEAST: f64 = 250.0;
+    /// Largest cost of a slope, in thousandths of the default.
     const MOST: f64 = 4000.0;
     let slopes = (1000.0 * COMMON_ACCELERATION / vehicle.max_acceleration).round();
     let mut effects = vec![LayerEffect {

@@ -18,12 +18,15 @@ pub const DRIVER: AgentId = AgentId(1);
 const KEY: &str = "test";
 /// Time step, s, small enough to show the springs at work.
 const DT: f64 = 0.01;
-/// Start of the vehicle, and a goal too far away to be reached, m.
+/// Start of the vehicle, m.
 const START: f64 = -20.0;
+/// Position of a goal that is too far away to be reached, m.
 const FAR: f64 = 5000.0;
-/// Cones of the slalom: number, spacing in metres, and mass in kg.
+/// Number of cones in the slalom.
 const CONES: u32 = 9;
+/// Distance between the cones of the slalom, m.
 const CONE_DISTANCE: f64 = 18.0;
+/// Mass of a cone, kg.
 const CONE_MASS: f64 = 4.0;
 /// Sample spacing of the bumpy ground, m.
 const SPACING: f64 = 0.5;

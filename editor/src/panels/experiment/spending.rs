@@ -18,8 +18,9 @@ const RACING: Racing = Racing {
     block: 3,
     doubt: None,
 };
-/// Initial values of significance and restarts.
+/// Initial significance level.
 const DOUBT: f64 = 0.05;
+/// Initial number of generations without improvement before a restart.
 const RESTART: u32 = 30;
 /// Range of the fields that contain a fitness. It is wide because fitness has no limits.
 const ANY: RangeInclusive<f64> = -1e6..=1e6;

@@ -9,8 +9,9 @@ use crate::tools::Tone;
 use egui::{ProgressBar, RichText, Ui};
 use egui_plot::FilledArea;
 
-/// Height of the plots, points.
+/// Height of a tall plot, in points.
 const HEIGHT: f32 = 130.0;
+/// Height of a low plot, in points.
 const LOW: f32 = 64.0;
 
 pub(super) fn ui(

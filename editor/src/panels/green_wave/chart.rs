@@ -22,15 +22,19 @@ use roadwright_scenario::junction::Light;
 
 /// Step of a drag, s.
 const STEP: f64 = 1.0;
-/// Margins, in points: for names, above the first and below the last signal, for the axis, and on all sides.
+/// Margin for the names, in points.
 const NAMES: f32 = 150.0;
+/// Margin above the first and below the last signal, in points.
 const MARGIN: f32 = 12.0;
+/// Margin for the axis, in points.
 const AXIS: f32 = 18.0;
+/// Margin at the right edge, in points.
 const RIGHT: f32 = 8.0;
-/// Half the thickness of a green bar, half that of a red one, and half the size of the drag area of a signal,
-/// points.
+/// Half the thickness of a green bar, in points.
 const GREEN: f32 = 6.0;
+/// Half the thickness of a red bar, in points.
 const RED: f32 = 1.5;
+/// Half the size of a signal's drag area, in points.
 const GRIP: f32 = 9.0;
 /// Preferred distance between two signals, points.
 const GAP: f32 = 22.0;

@@ -15,8 +15,10 @@ use roadwright_simulation::{
 
 /// Maximum number of rows of a table, because a crowded junction has more rows than a user can read.
 const MOST_ROWS: usize = 12;
-/// Widths of columns, points. They are fixed, so that columns do not move while numbers change.
+/// Width of the lane column, in points. Widths are fixed, so that columns do not move while numbers
+/// change.
 const LANE: f32 = 96.0;
+/// Width of a column of numbers, in points.
 const NUMBER: f32 = 84.0;
 /// Size of the bar of a stage, points.
 const BAR: Vec2 = Vec2::new(110.0, 8.0);

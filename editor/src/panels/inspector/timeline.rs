@@ -28,9 +28,11 @@ const STEP: f64 = 0.5;
 /// Longest green that can be set by dragging, s. Drivers who have to wait longer at red think that the signal
 /// is broken.
 const LONGEST_GREEN: f64 = 120.0;
-/// Maximum width of the names, height of a row and of the axis, points.
+/// Maximum width of the names, in points.
 const NAMES: f32 = 130.0;
+/// Height of a row, in points.
 const ROW: f32 = 18.0;
+/// Height of the axis, in points.
 const AXIS: f32 = 18.0;
 /// Thickness of a bar for each light, so that lights differ in more than colour.
 const THICKNESS: [(Light, f32); 4] = [

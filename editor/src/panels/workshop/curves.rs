@@ -9,9 +9,11 @@ use egui::{RichText, Ui};
 
 /// Height of a plot, points.
 const HEIGHT: f32 = 120.0;
-/// Colour indices of the compared vehicle, of a limit, and of the second curve of the vehicle itself.
+/// Colour index of the compared vehicle.
 const RIVAL: usize = 2;
+/// Colour index of a limit.
 const LIMIT: usize = 3;
+/// Colour index of the second curve of the vehicle itself.
 const SECOND: usize = 1;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench) {

@@ -15,8 +15,9 @@ use egui::{Button, ProgressBar, Ui};
 use roadwright_scenario::ObjectId;
 use roadwright_scenario::vehicle_file::SHIPPED;
 
-/// Minimum width of a column, points. There are as many columns as fit, at most three.
+/// Minimum width of a column, in points.
 const COLUMN: f32 = 290.0;
+/// Maximum number of columns. As many columns are shown as fit.
 const MOST_COLUMNS: usize = 3;
 
 pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {

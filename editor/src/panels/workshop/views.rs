@@ -10,8 +10,9 @@ use egui::{Align2, FontId, Painter, Pos2, Rect, Role, Sense, Stroke, Ui, WidgetI
 use roadwright_geometry::math::sin_cos;
 use roadwright_vehicle::sheet::{Outline, TrailerOutline};
 
-/// Margin around the views and gap between them, points.
+/// Margin around the views, in points.
 const MARGIN: f32 = 10.0;
+/// Gap between the views, in points.
 const GAP: f32 = 26.0;
 /// Maximum height of the picture, points.
 const HEIGHT: f32 = 190.0;

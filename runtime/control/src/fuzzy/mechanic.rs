@@ -60,6 +60,7 @@ const SHARES: &[OutputTerm] = &[
     term("HARD", 0.75),
     term("FULL", 1.0),
 ];
+/// Names of the terms of `SHARES`.
 const WORDS: [&str; 5] = ["ZERO", "LIGHT", "MEDIUM", "HARD", "FULL"];
 
 /// Brake before the goal. Rows: distance near, medium, far; columns: speed slow, medium, fast.

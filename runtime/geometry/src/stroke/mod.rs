@@ -28,8 +28,8 @@ pub struct StrokeOptions {
     pub tolerance: f64,
     /// Distance between samples, m.
     pub spacing: f64,
-    /// Smallest radius of bends, m, and radius used to round corners of the stroke. A leg with tighter bends is
-    /// followed as it is.
+    /// Smallest radius of bends, m. Corners of the stroke are rounded with this radius. A leg with
+    /// tighter bends is followed as it is.
     pub min_radius: f64,
 }
 

@@ -50,8 +50,9 @@ struct Reserved {
     outer: usize,
 }
 
-/// Values of `busway` that mean a lane in the direction of traffic, and a lane against a one-way road.
+/// Values of `busway` for a lane in the direction of traffic.
 const LANE: [&str; 2] = ["lane", "yes"];
+/// Values of `busway` for a lane against the direction of a one-way road.
 const OPPOSITE: [&str; 2] = ["opposite_lane", "opposite"];
 /// Values of `busway` that mean no lane of this road.
 const NOTHING: [&str; 4] = ["no", "none", "separate", "track"];

@@ -34,9 +34,9 @@ const CAR_RADIUS: f64 = U_TURN_RADIUS;
 const BUS_RADIUS: f64 = 6.0;
 /// Radius of a corner with bus lanes, m.
 const BUS_CORNER: f64 = 8.0;
-/// Radius of the corner between a road and the ring of a roundabout, m. On a smaller ring, it is a fraction
-/// of the ring's radius.
+/// Radius of the corner between a road and the ring of a roundabout, m.
 const RING_CORNER: f64 = 11.0;
+/// Radius of that corner on a small ring, as a fraction of the ring's radius.
 const RING_SHARE: f64 = 0.75;
 /// Radius of a corner between fast main roads, m.
 const RURAL_CORNER: f64 = 12.0;
@@ -52,14 +52,14 @@ const LONGEST_GORE: f64 = 90.0;
 const GORE_SHARE: f64 = 0.6;
 /// Distance between the points at which edges of a gore are checked, m.
 const GORE_STEP: f64 = 1.0;
-/// Largest accepted distance, m, between the point where edges diverge and the last checked point that lies
-/// on the other arm.
+/// Largest accepted distance between the point where edges diverge and the last checked point that
+/// lies on the other arm, m.
 const NEAR_OVERLAP: f64 = 10.0;
 /// Longest trim of any kind, m. Edges that are nearly parallel would meet far out.
 const MAX_TRIM: f64 = 200.0;
 /// Radius of the bend between two arms, m.
 const BEND_RADIUS: f64 = 20.0;
-/// Smallest radius of a bend's inner kerb, m, so that a car can turn within its lane.
+/// Smallest radius of a bend's inner kerb, m. A car can then turn within its lane.
 const MIN_BEND_RADIUS: f64 = 5.0;
 /// Smallest radius at which U-turns are offered, m: the tightest turn of a car.
 pub const U_TURN_RADIUS: f64 = 4.5;
@@ -223,7 +223,8 @@ pub(super) fn corners(
         .collect()
 }
 
-/// Distance by which arm `i` is cut back, m, as required by the corners on both of its sides.
+/// Returns the distance by which arm `i` is cut back, m. The corners on both of its sides require
+/// this distance.
 pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], i: usize) -> f64 {
     if corners.is_empty() {
         return turning_space(&arms[i]);
@@ -234,8 +235,9 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], i: usize) -> f64 {
     (demand.min(MAX_TRIM) * 1e6).round() / 1e6
 }
 
-/// Length that arm `i` needs, m, if its lanes continue with a slight bend into an arm that is not its
-/// neighbour. No corner cuts these two arms back, because arms of other nodes lie between them on both sides.
+/// Returns the length that arm `i` needs if its lanes continue with a slight bend into an arm that
+/// is not its neighbour. In metres. No corner cuts these two arms back, because arms of other nodes
+/// lie between them on both sides.
 fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
     let arm = &arms[i];
     // Neighbours are left out because they have a corner.

@@ -22,8 +22,9 @@ use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use std::f64::consts::PI;
 
-/// Largest gap between the ends of lanes that continue each other, m, and largest difference in heading, rad.
+/// Largest gap between the ends of lanes that continue each other, m.
 const GAP: f64 = 0.02;
+/// Largest difference in heading between lanes that continue each other, rad.
 const BEND: f64 = 1e-2;
 /// Largest distance between two edges at the node for a gore to lie between them, m.
 const TOUCH: f64 = 0.3;

@@ -30,7 +30,7 @@ const MAX_RADIUS: f64 = 6.5;
 const MOST_LANES: usize = 2;
 /// Smallest radius of a ring, m; a car cannot follow a smaller one.
 const LEAST_RADIUS: f64 = 4.0;
-/// Radius of the ring, m, from which corners are not enlarged further.
+/// Ring radius from which corners are not enlarged further, m.
 const ENOUGH: f64 = 5.0;
 /// Space that the body of a car needs outside the ring, m: half its width, the swing-out of its front at 5 m,
 /// and a margin.
@@ -39,18 +39,19 @@ const OUTSIDE: f64 = 2.1;
 pub(super) const CORNERS: [f64; 4] = [6.0, 8.0, 11.0, 15.0];
 /// Radius of the painted island, m, which is at most 4 m across ([DMRB CD 116], section 5).
 const ISLAND: f64 = 2.0;
-/// Smallest difference between the radii of the ring and the island, m, so that the inner wheels keep clear
-/// of it.
+/// Smallest difference between the radii of the ring and the island, m. The inner wheels then keep
+/// clear of the island.
 const BESIDE_ISLAND: f64 = 1.9;
-/// Angle beyond the centre of an arm at which a path joins or leaves the ring, as a fraction of the angle to
-/// the next arm; limited to `JOIN`, rad.
+/// Angle from the centre of an arm to the point where a path joins or leaves the ring, as a
+/// fraction of the angle to the next arm.
 const JOIN_SHARE: f64 = 0.6;
+/// Upper limit of that angle, rad.
 const JOIN: f64 = 55.0 * PI / 180.0;
 /// Angle of an arc on the ring below which the arc is skipped and the path cuts the corner, rad.
 const LEAST_ARC: f64 = 3.0 * PI / 180.0;
-/// Smallest radius of the bend that joins or leaves the ring, m. The join is moved along the ring in steps of
-/// `SHIFT`, rad, until the bend has this radius.
+/// Smallest radius of the bend that joins or leaves the ring, m.
 const LEAST_BEND: f64 = LEAST_RADIUS;
+/// Step in which the join is moved along the ring until the bend has this radius, rad.
 const SHIFT: f64 = 2.0 * PI / 180.0;
 /// Distance between the points of a kerb that determine the position of the ring, m.
 const STEP: f64 = 0.25;

@@ -114,7 +114,7 @@ pub(super) fn polygon(outline: &[OutlineEdge], tolerance: f64) -> Vec<DVec2> {
 /// Distance by which the lane of a path may reach beyond the outline, m, because a kerb is not a wall.
 const BAND_SLACK: f64 = 0.6;
 
-/// Width added on either side of lanes that leave the outline, m, to avoid gaps between chords.
+/// Width added on either side of lanes that leave the outline, m. It avoids gaps between chords.
 const STRIP_BEYOND: f64 = 0.1;
 
 /// The edge of the carriageway between an arm and the next one, from cut to cut.

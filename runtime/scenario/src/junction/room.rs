@@ -70,5 +70,6 @@ impl Layout {
 
 /// Maximum search distance, m: the length of a car plus 7 m, the longest setback of a line.
 const FARTHEST: f64 = 15.0;
-/// Minimum length that the search assumes for each piece of road, m, so that it ends.
+/// Minimum length that the search assumes for each piece of road, m. Without it, the search might
+/// not end.
 const LEAST_PIECE: f64 = 0.1;

@@ -20,13 +20,14 @@ const HALF: f64 = 1.15;
 const GAP: f64 = 0.4;
 /// Maximum setback, m; a bus that needs more should use another street.
 const MOST: f64 = 7.0;
-/// Distance between the sampled poses of a bus, m, and between the points of its sides.
+/// Distance between the sampled poses of a bus, m.
 const STEP: f64 = 0.25;
+/// Distance between the sampled points on the sides of a bus, m.
 const ALONG: f64 = 0.5;
 
 impl Junction {
-    /// Distance from the cut of the arm back to the stop line of each entering lane, m, where turning buses
-    /// need it. Lanes over which no bus swings are left out. Ordered by lane. O(lanes * paths * their
+    /// Distance from the cut of the arm back to the stop line of each entering lane that turning
+    /// buses swing over, m. Other lanes are left out. Ordered by lane. O(lanes * paths * their
     /// lengths).
     pub fn setbacks(&self) -> Vec<(LaneEnd, f64)> {
         self.setbacks_for(Body::LONG)

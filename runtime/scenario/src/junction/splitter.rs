@@ -21,8 +21,9 @@ use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, ReferenceLine, polygon};
 
-/// Clearance of bodies from painted islands, m, and from raised ones.
+/// Clearance between bodies and painted islands, m.
 const BESIDE_PAINT: f64 = 0.05;
+/// Clearance between bodies and raised islands, m.
 const BESIDE_KERB: f64 = 0.35;
 /// Distance between sampled poses of a body, m.
 const STEP: f64 = 0.25;
@@ -42,8 +43,9 @@ const STRAIGHT: f64 = 1e-9;
 /// Smallest width of an island, m. An island ends where it would be narrower, and the line between the lanes
 /// continues.
 const LEAST_WIDTH: f64 = 0.2;
-/// Smallest lengths of painted and raised islands, m. Shorter islands are left out.
+/// Smallest length of a painted island, m. Shorter islands are left out.
 const LEAST_LENGTH: f64 = 1.5;
+/// Smallest length of a raised island, m. Shorter islands are left out.
 const LEAST_RAISED: f64 = 2.5;
 /// Fraction of a U-turn that counts as entry at its start and as exit at its end.
 const AROUND: f64 = 0.3;

@@ -12,10 +12,11 @@ use super::conflicts::{Body, Interval};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, OwnFrame, ReferenceLine};
 
-/// Spacing of the sampled poses of a body: maximum distance, m; maximum turn between two poses on a tight
-/// path, rad; and minimum distance, m.
+/// Maximum distance between the sampled poses of a body, m.
 const STEP: f64 = 0.5;
+/// Maximum turn between two sampled poses on a tight path, rad.
 const TURNS: f64 = 0.15;
+/// Minimum distance between the sampled poses of a body, m.
 const LEAST_STEP: f64 = 0.05;
 /// Clearance on either side of bodies, m. It covers the gaps between sampled poses, and drivers who do not
 /// follow their line exactly.

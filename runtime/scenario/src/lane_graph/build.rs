@@ -23,9 +23,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Limits of the total length of lanes, m, and of the number of points of all centre lines. Roads beyond
-/// these limits get no lanelets, so that one wrong number cannot exhaust the memory.
+/// Maximum total length of lanes, m. Roads beyond this limit get no lanelets, so that one wrong
+/// number cannot exhaust the memory.
 const MOST_LANE: f64 = 2e7;
+/// Maximum number of points of all centre lines. Roads beyond this limit get no lanelets.
 const MOST_POINTS: usize = 10_000_000;
 /// Length below which lanes offer no lane change, m, because a car could not straighten up in time.
 const MIN_LANE_CHANGE: f64 = 15.0;

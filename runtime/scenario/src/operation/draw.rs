@@ -28,7 +28,7 @@ use thiserror::Error;
 
 /// Distance from a node or road within which an end joins it, m.
 pub const JOIN_DISTANCE: f64 = 0.5;
-/// Distance from an end within which a cut is moved to that end, m, to avoid very short pieces.
+/// Distance from an end within which a cut is moved to that end, m. This avoids very short pieces.
 const MIN_PIECE: f64 = 1.0;
 
 /// Properties of a new road.

@@ -38,9 +38,9 @@ pub fn ruling_node(network: &RoadNetwork, junction: &Junction) -> Option<NodeId>
         .or(junction.nodes.first().copied())
 }
 
-/// Returns the edit that sets the start times of the first stage, s, at some junctions and keeps the rest of
-/// their plans. A junction that shared its programme with neighbours then gets its own, with the given cycle,
-/// s, so that it stays synchronised.
+/// Returns the edit that sets the start times of the first stage at some junctions, in seconds, and
+/// keeps the rest of their plans. A junction that shared its programme with neighbours gets its
+/// own, with a cycle of `cycle` seconds, so that it stays synchronised.
 pub fn with_offsets<'a>(
     scenario: &Scenario,
     offsets: impl IntoIterator<Item = (&'a Junction, f64, Option<f64>)>,

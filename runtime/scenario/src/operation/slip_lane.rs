@@ -155,8 +155,8 @@ impl Site<'_> {
         })
     }
 
-    /// Returns the far end of a road; `None` unless it lies about the given distance beyond the stop line, m,
-    /// and the road continues there.
+    /// Returns the far end of a road, if the road continues there and if the end lies about
+    /// `beyond` metres past the stop line; otherwise `None`.
     fn far_end(&self, road: &Road, arm: &ArmEnd, beyond: f64) -> Option<Cut> {
         if road.length() - arm.trim < beyond - SHORTER {
             return None;

@@ -399,8 +399,9 @@ fn motorway_traffic(b: &mut Builder) {
     flow(b, ends[1].0, 3, leaves, 1, 500.0);
 }
 
-/// Dimensions of station-road, m: mean radius of the ring, width of its lane, and length of the streets.
+/// Mean radius of the ring in station-road, m.
 const RING: f64 = 14.1;
+/// Length of the streets in station-road, m.
 const ARM: f64 = 110.0;
 
 /// A roundabout of four streets with zebra crossings on all of them.

@@ -11,9 +11,10 @@ use std::collections::BTreeMap;
 
 /// Length of the shortest lane on which a trip may start or end, m.
 const MIN_LANE: f64 = 12.0;
-/// Minimum distances from the ends of a lane, m, because a vehicle would otherwise reach into the adjoining
+/// Minimum distance from the start of a lane, m. A vehicle would otherwise reach into the adjoining
 /// lanelet.
 const FROM_START: f64 = 4.0;
+/// Minimum distance from the end of a lane, m.
 const FROM_END: f64 = 6.0;
 /// Maximum distance from the border at which the end of a road counts as leading off the map, m.
 const BORDER: f64 = 50.0;

@@ -17,9 +17,10 @@ use serde::{Deserialize, Serialize};
 /// Maximum time for which a command is held, s: less than the reaction time of drivers, and less than 3 m at
 /// 50 km/h. Between commands, a body is extrapolated without access to the ground or its route.
 const STRIDE: f64 = 0.2;
-/// Duration of a lane change, s, and its minimum length as a multiple of the distance from rear axle to
-/// front. Only lane changes before a junction are shorter.
+/// Duration of a lane change, s.
 const CHANGE_TIME: f64 = 3.0;
+/// Minimum length of a lane change, as a multiple of the distance from rear axle to front. Only
+/// lane changes before a junction are shorter.
 const CHANGE_LENGTHS: f64 = 4.0;
 /// Minimum distance to the end of a lane at which a lane change may begin, m. A vehicle that has stopped with
 /// its front at the end can still change.

@@ -5,8 +5,9 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 
-/// Greatest distance, m, and angle, rad, at which a vehicle counts as being on a lane.
+/// Greatest distance from a lane's centre line at which a vehicle counts as being on the lane, m.
 pub(crate) const LANE_REACH: f64 = 3.0;
+/// Greatest heading difference at which a vehicle counts as being on a lane, rad.
 const LANE_TURN: f64 = 0.9;
 /// Cell size of the index over the lanes, m.
 const CELL: f64 = 12.0;

@@ -15,9 +15,10 @@ use std::f64::consts::TAU;
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
-/// Range, m, and angle, rad, within which a vehicle on a lane sees obstacles, measured from its front: the
+/// Range within which a vehicle on a lane sees obstacles, m, measured from its front. It is the
 /// range of the fuzzy driver's terms ([Gerdelan 2011], table 8.2).
 pub(crate) const OBSTACLE_REACH: f64 = 28.28;
+/// Angle to either side within which a vehicle on a lane sees obstacles, rad.
 pub(crate) const OBSTACLE_ANGLE: f64 = 1.2;
 /// Distance from the side of the vehicle's path within which bodies count as obstructing it, m.
 pub(crate) const SIDE_CLEARANCE: f64 = 0.3;

@@ -9,9 +9,9 @@ use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind, NO_LANELET};
 
 /// Number of lanelets ahead within which behaviours see a junction.
 const JUNCTION_SIGHT: u32 = 8;
-/// How far behind an agent vehicles are searched for before a lane change: number of lanelets, and distance,
-/// m.
+/// Number of lanelets behind an agent that are searched for vehicles before a lane change.
 const LANELETS_BEHIND: u32 = 4;
+/// Distance behind an agent that is searched for vehicles before a lane change, m.
 const SEEN_BEHIND: f64 = 50.0;
 
 impl View<'_> {

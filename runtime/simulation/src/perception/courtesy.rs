@@ -30,9 +30,9 @@ const LOOKED_AT: usize = 3;
 const LEAST_ROOM: f64 = 1.5;
 /// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.2;
-/// Fraction of the other vehicle's speed at which an agent falls back, and its minimum if the other nearly
-/// stands, m/s.
+/// Fraction of the other vehicle's speed at which an agent falls back.
 const FALLING_BACK: f64 = 0.7;
+/// Minimum speed of an agent that falls back, m/s. It applies if the other vehicle nearly stands.
 const NEARLY_STANDING: f64 = 2.0;
 
 /// How an agent accommodates vehicles beside it: it follows one of them or falls back.

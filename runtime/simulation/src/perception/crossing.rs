@@ -19,8 +19,9 @@ use std::collections::BTreeMap;
 
 /// Distance between the points of the path that are examined, m.
 const STEP: f64 = 1.0;
-/// Deceleration for stopping before a road, m/s^2, and margin added to the braking distance, m.
+/// Deceleration for stopping before a road, m/s^2.
 const BRAKING: f64 = 1.5;
+/// Margin added to the braking distance, m.
 const ROOM: f64 = 8.0;
 /// Distance from the front at rest to the nearest lane, m.
 const BEFORE_LANE: f64 = 1.0;
@@ -31,14 +32,15 @@ const LONGEST: f64 = 40.0;
 const APART: f64 = 2.0;
 /// Acceleration and speed with which the agent is expected to cross, m/s^2 and m/s.
 const CROSSING: (f64, f64) = (1.2, 5.0);
-/// Time that the agent keeps to the next vehicle after it, and to the last vehicle before it, s.
+/// Time that the agent keeps to the next vehicle, which passes after the agent, s.
 const AFTER: f64 = 1.5;
+/// Time that the agent keeps to the last vehicle that passes before the agent, s.
 const BEFORE: f64 = 0.5;
 /// Time that a vehicle needs to adapt to an agent that has joined the lane ahead of it, s.
 const ADAPTING: f64 = 4.0;
-/// Acceleration that is expected of vehicles on lanes, m/s^2, and factor by which they may exceed the free
-/// speed.
+/// Acceleration that is expected of vehicles on lanes, m/s^2.
 const THEIRS: f64 = 2.0;
+/// Factor by which vehicles on lanes may exceed the free speed.
 const EXCESS: f64 = 1.1;
 /// Standing time after which a vehicle before the crossing is no longer expected to start, s.
 const WAITS: f64 = 5.0;

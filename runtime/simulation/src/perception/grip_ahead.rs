@@ -13,13 +13,15 @@ use roadwright_plugin_api::ControllerInput;
 const FIRM: f64 = 4.0;
 /// Lowest deceleration that drivers count on, m/s^2. Without it, a stopping distance could be infinite.
 const LEAST: f64 = 0.1;
-/// Spacing of the samples of the ground ahead, and distance of the farthest sample, m.
+/// Spacing of the samples of the ground ahead, m.
 const SAMPLE: f64 = 3.0;
+/// Distance of the farthest sample, m.
 const FARTHEST: f64 = 400.0;
 /// Time until a driver brakes, s.
 const REACTION: f64 = 0.5;
-/// Gap left to a standing leader, and to stop lines, m: slightly more than controllers leave.
+/// Gap left to a standing leader, m. It is slightly larger than the gap that controllers leave.
 const GAP: f64 = 2.5;
+/// Gap left to a stop line, m. It is slightly larger than the gap that controllers leave.
 const STOP_GAP: f64 = 0.7;
 /// Lowest speed to which grip limits a bend, m/s.
 const SLOWEST: f64 = 1.0;

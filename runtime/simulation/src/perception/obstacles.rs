@@ -11,9 +11,10 @@ use roadwright_plugin_api::ControllerInput;
 
 /// Maximum distance behind the front at which the nearest point of a body still counts as ahead, m.
 const PAST_FRONT: f64 = 0.5;
-/// Deceleration, m/s^2, and margin, m. Obstacles on a planned path are seen within the braking distance at
-/// this deceleration plus the margin.
+/// Deceleration assumed for the sight distance, m/s^2. Obstacles on a planned path are seen within
+/// the braking distance at this deceleration, plus a margin.
 const BRAKING: f64 = 2.0;
+/// Margin added to the braking distance, m.
 const STANDSTILL: f64 = 3.0;
 /// Distance along a planned path within which a vehicle beside the path is expected to return to it, m.
 const RETURN: f64 = 8.0;

@@ -9,15 +9,17 @@ use roadwright_geometry::{DVec2, Pose};
 use roadwright_plugin_api::ControllerInput;
 use std::f64::consts::FRAC_PI_2;
 
-/// Maximum speed of a path that counts as a manoeuvre (for example, into a parking bay), m/s. Such a path
-/// bends more sharply than roads, so the lookahead is limited to this many metres plus this many seconds of
-/// driving.
+/// Maximum speed of a path that counts as a manoeuvre, m/s (for example, into a parking bay). Such
+/// a path bends more sharply than roads, so its lookahead is limited.
 const MANOEUVRING_SPEED: f64 = 3.0;
+/// Constant part of the lookahead limit on a manoeuvre, m.
 const MANOEUVRING_LOOKAHEAD: f64 = 1.5;
+/// Part of the lookahead limit on a manoeuvre that is proportional to the speed, s.
 const MANOEUVRING_TIME: f64 = 0.6;
 
-/// Distance of the nearest waypoint on a planned path, m, and step of the search for a waypoint.
+/// Distance of the nearest waypoint on a planned path, m.
 const NEAREST: f64 = 2.0;
+/// Step of the search for a waypoint, m.
 const NEARER: f64 = 1.0;
 /// Largest distance of a waypoint on a planned path, m. The cost of the search for it grows with its square,
 /// and vehicle speeds are not limited.

@@ -25,10 +25,11 @@ use std::hint::black_box;
 
 /// Time after which the unfinished lane change of a vehicle that stands between two lanes is ended, s.
 const HALFWAY_PATIENCE: f64 = 3.0;
-/// Clearance between a vehicle that changes lanes and a vehicle that passes it on the old lane, m. It
-/// includes room for the tail of the vehicle that changes lanes, which still points to the old lane. The
-/// first value is for standing vehicles, the second for moving ones.
+/// Clearance between a vehicle that changes lanes and a standing vehicle on the old lane, m. It
+/// includes room for the tail of the changing vehicle, which still points to the old lane.
 const HALFWAY: f64 = 0.45;
+/// Clearance between a vehicle that changes lanes and a moving vehicle that passes it on the old
+/// lane, m.
 const ACROSS: f64 = 0.85;
 /// Distance from the centre line of its lane below which a vehicle of any width has left its old lane, m.
 const IN_LANE: f64 = 0.1;

@@ -295,10 +295,12 @@ impl Stand {
     }
 }
 
-/// Time to collision, s, and headway, s, below which driving counts as risky ([Vogel 2003]; rules of thumb of
-/// driving schools). The third value is the speed below which no headway is computed, m/s.
+/// Time to collision below which driving counts as risky, s ([Vogel 2003]; rules of thumb of
+/// driving schools).
 const RISKY_TIME_TO_COLLISION: f64 = 3.0;
+/// Headway below which driving counts as risky, s.
 const RISKY_HEADWAY: f64 = 1.0;
+/// Speed below which no headway is computed, m/s.
 const NO_HEADWAY: f64 = 1.0;
 /// Distance from the centre line of its lane, m, beyond which a vehicle that does not change lanes counts as
 /// off it: about half of a lane of 3.25 m.

@@ -26,11 +26,14 @@ const LEAST_STEP: f64 = 0.1;
 const CREEP: f64 = 0.5;
 /// Maximum length of a path, m; longer paths are cut.
 const LONGEST: f64 = 2000.0;
-/// Greatest distance, m, and angle, rad, at which an agent can join a lane.
+/// Greatest distance at which an agent can join a lane, m.
 const JOIN_REACH: f64 = 4.0;
+/// Greatest angle to the lane at which an agent can join it, rad.
 const JOIN_ANGLE: f64 = 0.8;
-/// Greatest offset, m, and angle, rad, with which a trip over open ground continues on a lane.
+/// Greatest offset from the lane's centre line with which a trip over open ground continues on the
+/// lane, m.
 const JOINED_OFFSET: f64 = 1.2;
+/// Greatest angle to the lane with which a trip over open ground continues on it, rad.
 const JOINED_ANGLE: f64 = 0.45;
 
 /// Offset of an agent from the centre line of its lane during a swerve.

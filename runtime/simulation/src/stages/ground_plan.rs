@@ -17,9 +17,9 @@ use roadwright_geometry::math::{sin, tan};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use std::sync::Arc;
 
-/// Speed, m/s, and angles to the waypoint, rad, at which a controller is probed to measure how sharply it
-/// steers.
+/// Speed at which a controller is probed to measure how sharply it steers, m/s.
 const PROBE_SPEED: f64 = 2.0;
+/// Angles to the waypoint at which a controller is probed, rad.
 const PROBE_ANGLES: (f64, f64) = (0.2, 1.2);
 /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved farther
 /// away, for a driver that steers exactly towards it.

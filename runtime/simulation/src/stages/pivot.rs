@@ -10,9 +10,9 @@ use roadwright_geometry::math::atan;
 use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::DynamicsLevel;
 
-/// Angle between heading and waypoint above which the vehicle turns on the spot, rad: 70 degrees. A turn ends
-/// at the smaller angle.
+/// Angle between heading and waypoint above which the vehicle turns on the spot, rad: 70 degrees.
 const FROM: f64 = 1.2;
+/// Angle between heading and waypoint below which a turn on the spot ends, rad.
 const UNTIL: f64 = 0.2;
 /// Yaw rate above which a vehicle counts as turning, rad/s.
 const TURNING: f64 = 0.05;
@@ -20,9 +20,9 @@ const TURNING: f64 = 0.05;
 const BEYOND: f64 = 1.03;
 /// Distance to an obstacle ahead below which the controller decides how to pass it, m.
 const CLEAR: f64 = 8.0;
-/// Acceleration that is ordered during the turn to show that the vehicle wants to move, and deceleration
-/// before the turn, m/s^2.
+/// Acceleration that is ordered during the turn to show that the vehicle wants to move, m/s^2.
 const GOING: f64 = 0.5;
+/// Deceleration before the turn, m/s^2.
 const SLOWING: f64 = 2.0;
 
 /// A turn on the spot that the path requires.

@@ -11,12 +11,13 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 
 /// Minimum time between replans while chasing or fleeing, s.
 const REPLAN_TIME: f64 = 0.5;
-/// Distance for which the route of a fleeing agent is planned, m, and the maximum number of lanelets.
+/// Distance for which the route of a fleeing agent is planned, m.
 const FLIGHT: f64 = 400.0;
+/// Maximum number of lanelets in the route of a fleeing agent.
 const FLIGHT_LANELETS: usize = 24;
-/// Minimum gap to vehicles on the other lane for an optional lane change, m, and additional time gap for the
-/// closing speed, s.
+/// Minimum gap to vehicles on the other lane for an optional lane change, m.
 const CHANGE_GAP: f64 = 3.0;
+/// Time gap, s. Multiplied by the closing speed, it is added to [`CHANGE_GAP`].
 const CHANGE_TIME: f64 = 1.5;
 /// Distance to the end of a lane below which no optional lane change begins, m.
 const LATEST_CHANGE: f64 = 30.0;

@@ -13,12 +13,15 @@ use std::f64::consts::{FRAC_PI_2, PI};
 /// Minimum fraction of the rigid vehicle's limit at which a vehicle may tip. It is below 1 because the hull
 /// leans outwards on its springs.
 const SPRUNG: f64 = 0.85;
-/// Time until a pivot turn is steady, and duration of the measurement, s.
+/// Time until a pivot turn is steady, s.
 const PIVOT_START: f64 = 4.0;
+/// Duration of the measurement of a pivot turn, s.
 const PIVOT_TIME: f64 = 6.0;
+/// Reason why a pivot turn does not apply to a vehicle.
 const NO_TRACKS: &str = "only tracked vehicles can turn on the spot";
-/// Time step of the world, s, and rate of the forces, Hz.
+/// Time step of the world, s.
 const DT: f64 = 0.02;
+/// Update rate of the forces, Hz.
 const RATE_HZ: f64 = 200.0;
 /// Number of equal steps in which a slope, speed or height is tried to find the maximum.
 const PARTS: u32 = 12;
@@ -356,8 +359,9 @@ pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measure
     }
 }
 
-/// Axes of pictures of a hull that crosses an obstruction.
+/// Label of the horizontal axis in pictures of a hull that crosses an obstruction.
 const CENTRE_X: &str = "position of the centre of gravity, m";
+/// Label of the vertical axis in pictures of a hull that crosses an obstruction.
 const CENTRE_HEIGHT: &str = "height of the centre of gravity, m";
 
 /// Highest step, as a fraction of the radius, that the vehicle climbs from rest with full throttle. No wheel

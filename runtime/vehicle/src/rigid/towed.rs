@@ -20,9 +20,9 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan2;
 use roadwright_scenario::vehicle_file::{Trailer, TrailerJoint, VehicleFile};
 
-/// Fraction of an error that a torque corrects in one step of the solver, and fraction of the speed that it
-/// damps.
+/// Fraction of an error that a torque corrects in one step of the solver.
 const STIFF: f64 = 0.2;
+/// Fraction of the speed that a torque damps in one step of the solver.
 const DAMPED: f64 = 0.5;
 
 /// A trailer with its joint.

@@ -25,15 +25,18 @@ const STREET: [usize; 2] = [2, 0];
 const GREEN: f64 = 30.0;
 /// Degrees of saturation: arrivals as a fraction of the capacity.
 const DEGREES: [f64; 2] = [0.5, 0.8];
-/// Duration of a run, s, and number of runs.
+/// Duration of a run, s.
 const SECONDS: f64 = 4200.0;
+/// Number of runs.
 const RUNS: u64 = 32;
-/// Start time of the first counted trip, s, and fraction of the run after which trips are no longer counted,
-/// because they might not be completed.
+/// Start time of the first counted trip, s.
 const WARM_UP: f64 = 300.0;
+/// Fraction of the run after which trips are no longer counted, because they might not be
+/// completed.
 const COUNTED: f64 = 0.9;
-/// Permitted relative difference to the formula, and maximum standard error relative to the delay.
+/// Permitted relative difference from the formula.
 const TOLERANCE: f64 = 0.25;
+/// Maximum standard error relative to the delay.
 const STANDARD_ERROR: f64 = 0.05;
 /// Demand during the measurement of the capacity, vehicles/h.
 const QUEUE: f64 = 2000.0;

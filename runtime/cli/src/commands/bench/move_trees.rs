@@ -14,8 +14,9 @@ use roadwright_moves::{
 use serde::Serialize;
 use std::io::Write;
 
-/// Minimum shares of starts for the statements that most drives crash, and that most drives arrive.
+/// Minimum share of starts at which drives crash for the statement that most drives crash.
 const MOST_CRASH: f64 = 0.75;
+/// Minimum share of starts at which drives arrive for the statement that most drives arrive.
 const MOST_ARRIVE: f64 = 0.8;
 
 /// A row of a table, with the values printed in the source.

@@ -21,8 +21,9 @@ use std::io::Write;
 const MOVED: usize = 10;
 /// Maximum displacement along each axis, m.
 const FARTHEST: f64 = 0.3;
-/// Number of map changes for D* Lite, and number of cells changed by each of them.
+/// Number of map changes for D* Lite.
 const CHANGES: u32 = 1000;
+/// Number of cells that each map change affects.
 const CHANGED_CELLS: u32 = 20;
 /// Largest permitted ratio of the cells that D* Lite expands to those that A* expands.
 const LARGEST_RATIO: f64 = 0.05;

@@ -33,9 +33,9 @@ const MOST_TIMES: f64 = 3.0;
 const LONGEST: f64 = 300.0;
 /// Distance from the lane beyond which a car counts as having left the course, m.
 const LOST: f64 = 20.0;
-/// Speed below which a car counts as standing, m/s, and distance within which it counts as standing behind
-/// the other car, m.
+/// Speed below which a car counts as standing, m/s.
 const STANDS: f64 = 0.3;
+/// Distance within which a standing car counts as standing behind the other car, m.
 const BEHIND: f64 = 40.0;
 /// Time for which the driver has to stand behind the other car before that car drives away, s.
 const WAIT: f64 = 1.5;

@@ -8,16 +8,18 @@ use roadwright_geometry::{polygon, polyline, unit};
 use roadwright_scenario::junction::U_TURN_RADIUS;
 use roadwright_scenario::lane_graph::LaneGraph;
 
-/// Minimum distance between buildings and the edge of a lane, m, which leaves room for mirrors and doors.
+/// Minimum distance between buildings and the edge of a lane, m. It leaves room for mirrors and
+/// doors.
 const BESIDE_LANE: f64 = 0.3;
-/// Minimum distance between buildings and the middle of a lane, m, so that no vehicle in the lane, not even a
-/// bus, takes the building for an obstacle in its path.
+/// Minimum distance between buildings and the middle of a lane, m. No vehicle in the lane, not even
+/// a bus, then takes the building for an obstacle in its path.
 const BESIDE_MIDDLE: f64 = 2.7;
 /// Additional clearance where a lane bends more tightly than a car can turn, as a fraction of the difference
 /// between the radii. Cars swing wide there. At a right angle, the fraction would be 0.41.
 const WIDE: f64 = 0.5;
-/// Largest deviation of a stretch that counts as straight, and its maximum length, m.
+/// Largest deviation of a stretch that still counts as straight, m.
 const BENT: f64 = 0.05;
+/// Maximum length of a stretch, m.
 const LONGEST: f64 = 20.0;
 /// Number of corners of the circles that are cut out at the ends of stretches.
 const CORNERS: usize = 16;

@@ -27,15 +27,19 @@ const CYCLE_PER_STAGE: f64 = 20.0;
 const WALK: f64 = 10.0;
 /// Speed of oncoming traffic above which turns across it need a separate stage, m/s.
 const FAST: f64 = 70.0 / 3.6;
-/// Reaction time, s, and deceleration, m/s^2, assumed for the duration of amber.
+/// Reaction time assumed for the duration of amber, s.
 const REACTION: f64 = 1.0;
+/// Deceleration assumed for the duration of amber, m/s^2.
 const BRAKING: f64 = 3.05;
+/// Range of the duration of amber, s.
 const AMBER: std::ops::RangeInclusive<f64> = 3.0..=6.0;
-/// Properties assumed for the last leaving vehicle: its speed as a fraction of the speed limit, its minimum
-/// speed, m/s, and its length, m.
+/// Speed assumed for the last leaving vehicle, as a fraction of the speed limit.
 const LEAVING_SHARE: f64 = 0.8;
+/// Minimum speed assumed for the last leaving vehicle, m/s.
 const LEAVING_SPEED: f64 = 8.0;
+/// Length assumed for the last leaving vehicle, m.
 const LEAVING_LENGTH: f64 = 6.0;
+/// Maximum duration of all-red, s.
 const MAX_ALL_RED: f64 = 5.0;
 
 /// Lanes of an arm that have green together.

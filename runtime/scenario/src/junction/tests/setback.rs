@@ -28,12 +28,13 @@ fn overlap(a: &[DVec2; 4], b: &[DVec2; 4]) -> bool {
     !parts(a, b) && !parts(b, a)
 }
 
-/// Rear, front and half the width of a bus and of a car, from the rear axle, m.
+/// Extent of a bus from its rear axle, m.
 const BUS: Extent = Extent {
     rear: -1.0,
     front: 8.0,
     half: 1.275,
 };
+/// Extent of a car from its rear axle, m.
 const CAR: Extent = Extent {
     rear: -0.9,
     front: 3.7,

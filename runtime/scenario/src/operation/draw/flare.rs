@@ -20,13 +20,14 @@ use crate::operation::users::with_places;
 use crate::road::{Lane, LaneDirection, LaneSection, RoadEnd};
 use crate::scenario::Scenario;
 
-/// Width of the island, m, and the radius of the ring from which it applies, m. At smaller rings, the island
-/// is narrower.
+/// Width of the island, m.
 const WIDTH: f64 = 4.2;
+/// Ring radius from which the island has its full width, m. At smaller rings, the island is
+/// narrower.
 const WIDTH_AT: f64 = 14.0;
-/// Lengths of the parts in which the island has its full width and in which it opens, m, outward from the
-/// node on the ring.
+/// Length of the part in which the island has its full width, m, outward from the node on the ring.
 const FULL: f64 = 12.0;
+/// Length of the part in which the island opens, m.
 const TAPER: f64 = 16.0;
 /// Length of a street that has to remain behind a flare, m.
 const BEHIND: f64 = 10.0;

@@ -29,9 +29,10 @@ use std::ops::RangeInclusive;
 /// Range of radii of the centre line of the ring's lane, m. Smaller roundabouts are mini roundabouts, which
 /// are a control of a junction.
 pub const RING_RADIUS: RangeInclusive<f64> = 8.0..=100.0;
-/// Widths of the lane in the smallest ring and in large rings, m, and the radii at which they apply. Buses
-/// need more width in tight rings.
+/// Width of the lane in the smallest ring and in large rings, m. Buses need more width in tight
+/// rings.
 const WIDTH: (f64, f64) = (5.8, 4.5);
+/// Ring radii to which these widths apply, m.
 const WIDTH_AT: (f64, f64) = (14.0, 27.0);
 /// Maximum speed limit of a ring, m/s.
 const FASTEST: f64 = 30.0 / 3.6;
@@ -213,7 +214,8 @@ fn style(arms: &[Arm], radius: f64, layer: i8) -> RoadStyle {
     }
 }
 
-/// The cross-section of a ring with one lane. The smaller the radius, m, the wider the lane.
+/// Returns the cross-section of a ring with one lane. `radius` is in metres. The smaller the
+/// radius, the wider the lane.
 pub fn ring_section(radius: f64) -> CrossSection {
     let share = (radius - WIDTH_AT.0) / (WIDTH_AT.1 - WIDTH_AT.0);
     let width = WIDTH.0 + (WIDTH.1 - WIDTH.0) * share.clamp(0.0, 1.0);

@@ -14,8 +14,9 @@ use crate::traffic::people::{PATIENCE, PATIENCE_OF_DRIVERS};
 use roadwright_scenario::junction::WALKING_SPEED;
 use roadwright_scenario::{JunctionIndex, NodeId};
 
-/// Assumptions for vehicles that leave a junction: lowest average speed, m/s, and greatest length, m.
+/// Lowest average speed assumed for vehicles that leave a junction, m/s.
 const LEAST_SPEED: f64 = 3.0;
+/// Greatest length assumed for vehicles that leave a junction, m.
 const LONGEST: f64 = 12.0;
 /// Maximum number of vehicles on one lane that request at once. They request from 12 m before the line.
 const ASKING: f64 = 3.0;

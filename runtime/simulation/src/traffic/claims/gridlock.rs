@@ -39,9 +39,10 @@ const DETOUR_RATE: f64 = 0.1;
 /// Minimum standing time of a vehicle in a ring, s, because vehicles in moving queues also stand for a
 /// moment.
 pub(super) const STANDS: f64 = 3.0;
-/// Standing time of all heads of a ring after which one of them is rerouted, s. The second value applies if
-/// heads need green, because they may have to wait two cycles of each signal for it.
+/// Time that all heads of a ring stand before one of them is rerouted, s.
 const TURNS_WITHIN: f64 = 60.0;
+/// The same time for a ring with heads that need green, s. They may have to wait two cycles of each
+/// signal for it.
 const TURNS_WITHIN_AT_SIGNALS: f64 = 240.0;
 /// Standing time after which heads request green, s. Most queues have moved on by then.
 const ASKS_FOR_GREEN: f64 = 15.0;

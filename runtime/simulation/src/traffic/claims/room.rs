@@ -11,9 +11,10 @@ use crate::route::{Route, place_to_wait};
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// Conditions for a vehicle to have a right to room that becomes free on the adjacent lane: minimum time
-/// spent seeking a gap, s, and maximum distance from the end of the lane, m.
+/// Minimum time that a vehicle has sought a gap before it has a right to room that becomes free on
+/// the adjacent lane, s.
 const SEEKS_FOR: f32 = 10.0;
+/// Maximum distance from the end of its lane at which a vehicle has this right, m.
 const AT_END: f64 = 12.0;
 /// Speed above which a vehicle inside a junction is expected to leave it soon, m/s.
 const DRIVES_OUT: f64 = 3.0;
@@ -35,9 +36,11 @@ pub(super) enum Trust {
     LetIn,
 }
 
-/// Distance up to which lanes beyond a junction are considered, m. Vehicles farther away do not block it. A
-/// street that is cut into short pieces is considered as a whole.
+/// Distance up to which lanes beyond a junction are considered, m. Vehicles farther away do not
+/// block it.
 pub(super) const FAR_ENOUGH: f64 = 30.0;
+/// Maximum number of lanelets beyond a junction that are considered. A street that is cut into
+/// short pieces is considered as a whole.
 const MOST_LANES: usize = 4;
 
 /// Lanes that a vehicle follows beyond a junction without another request.

@@ -22,9 +22,10 @@ pub(super) const LONGEST_WAIT_INSIDE: f64 = 1.0;
 const COMES_AFTER: f64 = 0.5;
 /// Highest deceleration that may be required to stop before a conflict, m/s^2.
 const BRAKING: f64 = 4.5;
-/// Conditions for passing before a vehicle that has been let in: maximum braking of that vehicle, m/s^2, and
-/// minimum time between the departure of the passing vehicle and the arrival of that vehicle, s.
+/// Maximum braking that passing before an admitted vehicle may require of that vehicle, m/s^2.
 pub(super) const GENTLE: f64 = 2.0;
+/// Minimum time between the departure of the passing vehicle and the arrival of the admitted
+/// vehicle, s.
 const LEAST_TIME_BETWEEN: f64 = 1.0;
 /// Waiting time after which a request may no longer be passed over, s.
 const LOCK_AFTER: f64 = 60.0;

@@ -26,8 +26,9 @@ const HEEDED: f64 = 7.0;
 const NEAR: f64 = 1.8;
 /// Distance before the path at which drivers stop, m.
 const BEFORE: f64 = 2.0;
-/// Time that drivers look ahead, s, and minimum distance, m.
+/// Time that drivers look ahead, s.
 const SIGHT: f64 = 6.0;
+/// Minimum distance that drivers look ahead, m.
 const LEAST_SIGHT: f64 = 20.0;
 /// Deceleration above which a driver continues rather than stops, m/s^2.
 const BRAKING: f64 = 4.5;

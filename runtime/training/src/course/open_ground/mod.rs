@@ -25,8 +25,9 @@ use std::sync::Arc;
 const TIME: f64 = 300.0;
 /// Minimum ratio of the path length to the straight line for the first trip of a seed.
 const DETOUR: f64 = 1.5;
-/// Maximum number of draws per trip, and maximum number of cells that a search expands.
+/// Maximum number of draws per trip.
 const DRAWS: usize = 3_000;
+/// Maximum number of cells that a search expands.
 const MOST_CELLS: u64 = 1_000_000;
 
 /// A place without lanes.
@@ -382,8 +383,9 @@ impl Course {
         matches!(self.kind, Kind::OpenGround(_))
     }
 
-    /// Driving times of its agents if nobody else drove, s, by agent: along the shortest paths over the map, at
-    /// the speeds of their vehicle types. Agents without a destination or without a path are left out.
+    /// Returns the time that each agent would need without other traffic, s: along the shortest
+    /// path over the map, at the speed of its vehicle type. Agents without a destination or without
+    /// a path are left out.
     ///
     /// Plans with the default planner for open ground, or the course's own.
     pub fn free_times(&self, scenario: &Scenario) -> Vec<(AgentId, f64)> {

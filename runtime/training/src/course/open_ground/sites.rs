@@ -62,11 +62,13 @@ pub(super) fn obstacle_town(seed: u64, duration: f64) -> Draft {
     b
 }
 
-/// Number of blocks along each edge of the town, and the distance between their middles, m.
+/// Number of blocks along each edge of the town.
 const BLOCKS: u32 = 6;
+/// Distance between the middles of adjacent blocks, m.
 const PITCH: f64 = 30.0;
-/// Height of houses and of walls, m.
+/// Height of houses, m.
 const HOUSE: f64 = 7.0;
+/// Height of walls, m.
 const WALL: f64 = 2.0;
 
 /// A block: a house, perhaps a wall to the next house in the north or east, and a crate beside it.
