@@ -43,9 +43,9 @@ impl World {
         self.waits_of(self.agents.census().find(id)?)
     }
 
-    /// Inspects the junction of a node: control, signals, queues, tickets, and which vehicles wait for which
-    /// others. `None` if there is no such node. Built on demand: O(vehicles in the junction and approaching
-    /// it).
+    /// Inspects the junction of a node: its control, signals, queues and tickets, and which
+    /// vehicles wait for which others. `None` if there is no such node. Built on demand: O(vehicles
+    /// in the junction and approaching it).
     pub fn inspect_junction(&self, node: NodeId) -> Option<JunctionInspection> {
         junction::inspect(self, node)
     }
@@ -62,8 +62,9 @@ impl World {
 pub struct Followed {
     /// Model, at the speed of the vehicle or at 1 m/s if it is slower.
     pub model: LateralModel,
-    /// Value of each state of the model. The first two are the offset to the left of the path, m, and the
-    /// heading relative to it, rad, of the rear axle or, in reverse, of the axle of the first trailer.
+    /// Value of each state of the model. The first two are the offset to the left of the path (m)
+    /// and the heading relative to the path (rad). They apply to the rear axle or, in reverse, to
+    /// the axle of the first trailer.
     pub state: Vec<f64>,
 }
 
@@ -82,8 +83,8 @@ pub struct Inspection {
     pub input: ControllerInput,
     /// Last output of its controller.
     pub command: ControllerOutput,
-    /// Linear model with which its controller steers, and the state of the model; `None` for controllers
-    /// without one.
+    /// Linear model with which the controller steers, and the state of the model; `None` for
+    /// controllers without one.
     pub following: Option<Followed>,
     /// Points of the next 400 m of its route, m.
     pub path: Vec<DVec2>,

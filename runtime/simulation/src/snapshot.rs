@@ -29,9 +29,11 @@ pub struct Attitude {
 /// Reasons why a vehicle cannot continue; all `false` if it can.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Mishap {
-    /// It lies on a side or on the roof: a rigid body that leans by more than 60 degrees.
+    /// Whether the vehicle lies on a side or on the roof: a rigid body that leans by more than 60
+    /// degrees.
     pub tipped_over: bool,
-    /// It has been standing for at least two minutes short of its goal, tipped over or not.
+    /// Whether the vehicle has been standing for at least two minutes short of its goal, tipped
+    /// over or not.
     pub stuck: bool,
 }
 
@@ -81,7 +83,7 @@ pub struct VehicleRecord {
     pub status: Status,
     /// Attitude at the end of the step; `None` on levels without heights.
     pub attitude: Option<Attitude>,
-    /// Reasons why it cannot continue, if any.
+    /// Reasons why the vehicle cannot continue, if any.
     pub mishap: Mishap,
     /// Speed of its centre of gravity to the left, m/s; `None` on levels without side slip.
     pub sideways: Option<f64>,
@@ -91,15 +93,15 @@ pub struct VehicleRecord {
     pub pedals: Option<Pedals>,
     /// Commanded angle of the front wheels, rad, positive to the left; `None` on levels that do not steer.
     pub steering_command: Option<f64>,
-    /// Whether it is to drive in reverse; `None` on levels that cannot.
+    /// Whether it is to drive in reverse; `None` on levels that cannot reverse.
     pub is_reversing: Option<bool>,
 }
 
 /// State of a wheel, on levels that model wheels.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct WheelRecord {
-    /// Position relative to the centre of the rear axle of a vehicle on level ground: ahead and to the left,
-    /// m.
+    /// Position relative to the centre of the rear axle, for a vehicle on level ground: ahead and
+    /// to the left, m.
     pub place: DVec2,
     /// Its radius, m.
     pub radius: f64,
@@ -124,9 +126,9 @@ impl WheelRecord {
     /// Slip angle beyond which a wheel slides, rad: 8.6 degrees.
     pub const SLIDING_ANGLE: f64 = 0.15;
 
-    /// Whether the wheel slides over the ground instead of rolling: it touches the ground, and a slip exceeds
-    /// the value at which tyres on asphalt reach their maximum force, a ratio of 0.1 to 0.2 or 6 to 9
-    /// degrees.
+    /// Whether the wheel touches the ground and slides instead of rolling. It slides if its slip
+    /// exceeds the value at which tyres on asphalt reach their maximum force: a ratio of 0.1 to
+    /// 0.2, or an angle of 6 to 9 degrees.
     pub fn slides(&self) -> bool {
         let is_beyond = self.slip_ratio.abs() > Self::SLIDING_RATIO
             || self.slip_angle.abs() > Self::SLIDING_ANGLE;
@@ -143,7 +145,8 @@ pub struct MechanicsRecord {
     pub drive: Option<DriveReading>,
     /// Its wheels in the order of the vehicle file; empty on levels without wheels.
     pub wheels: Vec<WheelRecord>,
-    /// Its shape in the solver, for rigid bodies. It has the same number of wheels.
+    /// Shape of the vehicle in the rigid-body solver; `None` on other levels. It has the same
+    /// number of wheels.
     pub shape: Option<Arc<RigidShape>>,
 }
 
@@ -152,7 +155,7 @@ pub struct MechanicsRecord {
 pub struct TrailerRecord {
     /// Id of the agent that tows it.
     pub agent: u64,
-    /// Its place in the train: 1 is directly behind the vehicle.
+    /// Its place in the train; 1 is directly behind the vehicle.
     pub number: u8,
     /// Pose of the centre of its body.
     pub body: Pose,
@@ -171,10 +174,10 @@ pub struct TrailerRecord {
 /// An uncoupled trailer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StandingTrailer {
-    /// Number of its train, from 1 on. Trailers uncoupled together share it.
+    /// Number of its train, from 1 on. Trailers that were uncoupled together have the same number.
     pub train: u32,
-    /// Its record, as if the agent that uncoupled it still towed it. The angle is 0 if nothing is coupled
-    /// ahead of it.
+    /// Record of the trailer, as if the agent that uncoupled it still towed it. The angle is 0 if
+    /// nothing is coupled ahead of it.
     pub trailer: TrailerRecord,
 }
 
@@ -218,9 +221,10 @@ impl Snapshot {
         place.ok().map(|place| &self.mechanics[place])
     }
 
-    /// Hash of the step and everything visible: the exact bits of id, x, y, heading and speed of each
-    /// vehicle, in the order of ids, then trailers, number and place of each pedestrian, and loose obstacles.
-    /// Two runs that look the same in one step have the same hash, however they are stored.
+    /// Hash of the step and everything visible. It covers the exact bits of id, x, y, heading and
+    /// speed of each vehicle, in the order of ids. Trailers, the number and place of each
+    /// pedestrian, and loose obstacles follow. Two runs that look the same in one step have the
+    /// same hash, however they are stored.
     pub fn hash(&self) -> u64 {
         // Only what is visible: a change of structure may change the hash of the state, but never this one.
         let mut vehicles: Vec<&VehicleRecord> = self.vehicles.iter().collect();

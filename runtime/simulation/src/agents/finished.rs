@@ -54,7 +54,8 @@ pub struct Drive<'a> {
     pub stack: &'a str,
     /// Spawn time, s; 0 if it was never spawned.
     pub started: f64,
-    /// Time at which it left, was refused or was deleted, s; the current time if it still drives.
+    /// Time at which the agent left, was refused or was deleted, s; the current time if it still
+    /// drives.
     pub ended: f64,
     /// Distance driven, m.
     pub distance: f64,

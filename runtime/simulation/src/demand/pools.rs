@@ -61,7 +61,7 @@ impl Pool {
         Some((lane, ((at - before) / weight).clamp(0.0, 1.0)))
     }
 
-    /// The lanes that fulfil a condition.
+    /// Returns the lanes for which `keeps` is true.
     pub(super) fn filtered(&self, mut keeps: impl FnMut(LaneletIndex) -> bool) -> Self {
         let lanes = self.lanes.iter().copied();
         Self::new(lanes.filter(|(lane, _)| keeps(*lane)).collect())
@@ -136,7 +136,7 @@ fn weight(class: RoadClass) -> f64 {
     }
 }
 
-/// Place at a fraction of a lane's length, a few metres away from its ends.
+/// Returns the place at a fraction of a lane's length, a few metres away from its ends.
 pub(super) fn spot_inside(graph: &LaneGraph, lane: LaneletIndex, share: f64) -> LaneSpot {
     let length = graph.lanelet(lane).length();
     LaneSpot {
@@ -175,8 +175,9 @@ fn spans(graph: &LaneGraph) -> BTreeMap<RoadId, (f64, f64)> {
     spans
 }
 
-/// Road ends where traffic enters and leaves the map, with their nodes: the only road end at a node near the
-/// border of the map. Elsewhere only one-way roads count, because no real one-way road is a dead end.
+/// Returns the road ends where traffic enters and leaves the map, with their nodes. A road end
+/// counts if it is the only one at its node and the node is near the border of the map. Elsewhere
+/// only one-way roads count, because no real one-way road is a dead end.
 fn edges(scenario: &Scenario) -> BTreeMap<(RoadId, RoadEnd), NodeId> {
     let network = scenario.network();
     let side = scenario.about().driving_side;

@@ -105,7 +105,7 @@ impl CrossingSite {
         self.taken(path, false)
     }
 
-    /// Converts an interval of the crossing to distances from the right or the left kerb, m.
+    /// Converts an interval of the crossing to distances in metres from the right or the left kerb.
     pub(crate) fn seen_from(&self, place: Interval, is_from_right: bool) -> Interval {
         let length = self.crossing.length;
         if is_from_right {

@@ -6,7 +6,7 @@ use roadwright_scenario::junction::{Between, Layout, Light, Sign, SignalPlans, S
 use roadwright_scenario::{Connection, ConnectionIndex, Control, JunctionIndex};
 use std::sync::{Arc, OnceLock};
 
-/// Stands for no signal group.
+/// Value that means "no signal group".
 const NO_GROUP: u32 = u32::MAX;
 
 /// Junctions of the roads; the connections of all junctions are in one list, junction by junction.
@@ -93,7 +93,7 @@ impl JunctionGists {
 }
 
 impl JunctionGist {
-    /// Group that its signals belong to.
+    /// Signal group of the junction; `None` without signals.
     #[inline]
     pub(super) fn group(&self) -> Option<usize> {
         (self.group != NO_GROUP).then_some(self.group as usize)
@@ -134,14 +134,15 @@ impl ConnectionGist {
         self.stages & 1 << stage != 0
     }
 
-    /// Whether a green in a stage is permissive, so that traffic gives way to other traffic with green.
+    /// Whether green in a stage is permissive, so that traffic on the connection gives way to other
+    /// traffic with green.
     #[inline]
     pub(crate) fn is_permitted(&self, stage: u32) -> bool {
         self.permitted & 1 << stage != 0
     }
 
-    /// State of its signal in a stage. While the stage is ending, `change` contains the next stage and the
-    /// phase of the change.
+    /// State of the connection's signal in a stage. While the stage is ending, `change` contains
+    /// the next stage and the phase of the change.
     #[inline]
     pub(crate) fn light_in(&self, stage: u32, change: Option<(u32, Between)>) -> Light {
         let change = change.map(|(next, between)| (self.has_green(next), between));

@@ -21,7 +21,7 @@ pub(crate) struct LaneFinder {
     points: Vec<(LaneletIndex, f64)>,
 }
 
-/// A lanelet with the distances along it and to its left, m.
+/// A lanelet, with the distance along it and the distance to the left of it, m.
 pub(crate) type Spot = (LaneletIndex, f64, f64);
 
 impl LaneFinder {

@@ -28,7 +28,7 @@ pub struct JunctionInspection {
     pub approaches: Vec<ApproachLane>,
     /// Its grants, ordered by ticket.
     pub tickets: Vec<Ticket>,
-    /// Agents that wait for it or in it, by id.
+    /// Agents that wait before or in the junction, by id.
     pub waits: Vec<Waiting>,
     /// Whether it has stopped admitting vehicles because an edit is waiting for it to empty.
     pub closes: bool,
@@ -81,9 +81,9 @@ pub struct ApproachLane {
     pub lane: LaneEnd,
     /// Most permissive light of its connections, if the junction has signal control.
     pub light: Option<Light>,
-    /// Whether a vehicle could enter any of its connections now.
+    /// Whether a vehicle could enter any of the lane's connections now.
     pub goes: bool,
-    /// Number of vehicles on it.
+    /// Number of vehicles on the lane.
     pub vehicles: usize,
     /// Number of standing vehicles.
     pub queue: usize,
@@ -180,7 +180,8 @@ pub(super) fn goes(world: &World, path: Connection) -> bool {
     claims.is_free(path, setting, world.agents.lent())
 }
 
-/// Lanelets of the lane that leaves its road at the given end, from the last to the first.
+/// Returns the lanelets of the lane that leaves its road at the given end, from the last to the
+/// first.
 fn pieces_before(graph: &LaneGraph, end: LaneEnd) -> Vec<LaneletIndex> {
     let mut lanes = graph.lanes_of(end.road);
     let pieces = lanes

@@ -16,7 +16,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
 use roadwright_scenario::{Connection, NodeId, RoadId};
 use std::fmt;
 
-/// Length of a car with the gap that it leaves in a queue, m, which is the minimum length of a cell.
+/// Length of a car with the gap that it leaves in a queue, m. It is the minimum length of a cell.
 const CAR_AND_GAP: f64 = 4.5 + 2.0;
 /// Maximum length by which a body may reach into a cell without occupying it, m.
 const TOUCH: f64 = 0.1;
@@ -39,11 +39,12 @@ pub struct RoadInspection {
 pub struct AlleyInspection {
     /// Start and end along the road, m.
     pub span: (f64, f64),
-    /// Agents that have been admitted, in the direction of the road and in the opposite direction. Only one
-    /// direction has any, unless an agent entered without a grant.
+    /// Agents that have been admitted. The first list is in the direction of the road, the second
+    /// in the opposite direction. Only one list has any agents, unless an agent entered without a
+    /// grant.
     pub inside: [Vec<u64>; 2],
-    /// Agents that wait for it at the front of their lane, in the direction of the road and in the opposite
-    /// direction.
+    /// Agents that wait for the alley at the front of their lane. The first list is in the
+    /// direction of the road, the second in the opposite direction.
     pub waiting: [Vec<u64>; 2],
 }
 
@@ -58,11 +59,11 @@ pub struct LaneInspection {
     pub length: f64,
     /// Mean width, m.
     pub width: f64,
-    /// Its cells from the start of the lane, each as long as one car with the gap to the next.
+    /// Cells of the lane from its start, each as long as one car with the gap to the next.
     pub cells: Vec<RoadCell>,
     /// Vehicles on it, foremost first.
     pub vehicles: Vec<RoadVehicle>,
-    /// Junction that it leads into; `None` if it continues or ends.
+    /// Junction that the lane leads into; `None` if the lane continues or ends.
     pub leads_to: Option<NodeId>,
     /// Whether a vehicle could enter any connection at its end now.
     pub goes: bool,
@@ -96,7 +97,8 @@ pub struct RoadVehicle {
     pub next: Option<PlannedLane>,
     /// Its next stop within 120 m.
     pub stop: Option<StopTarget>,
-    /// Its path over the next 120 m, continued to the end of the lane that it then reaches, m.
+    /// Path of the vehicle over the next 120 m, continued to the end of the lane that it then
+    /// reaches, m.
     pub path: Vec<DVec2>,
 }
 
@@ -114,7 +116,7 @@ pub struct PlannedLane {
 /// A place where a vehicle has to stop.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StopTarget {
-    /// Distance from its front, m.
+    /// Distance from the vehicle's front, m.
     pub distance: f64,
     /// Place, m.
     pub at: DVec2,

@@ -30,13 +30,13 @@ pub struct LogLine {
 /// A mark that a module shows on the map.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mark {
-    /// Id of the agent that set it.
+    /// Id of the agent that set the mark.
     pub agent: u64,
     /// Place, m.
     pub at: DVec2,
     /// Label shown beside it.
     pub text: String,
-    /// Time at which it disappears, s.
+    /// Time at which the mark disappears, s.
     pub until: f64,
 }
 

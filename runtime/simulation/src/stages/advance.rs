@@ -23,7 +23,7 @@ use roadwright_scenario::{DynamicsLevel, junction};
 use roadwright_vehicle::PedalCommand;
 use std::hint::black_box;
 
-/// Time after which the unfinished lane change of a vehicle that stands between two lanes is ended, s.
+/// Time for which a vehicle stands between two lanes before its unfinished lane change is ended, s.
 const HALFWAY_PATIENCE: f64 = 3.0;
 /// Clearance between a vehicle that changes lanes and a standing vehicle on the old lane, m. It
 /// includes room for the tail of the changing vehicle, which still points to the old lane.
@@ -309,8 +309,9 @@ fn warm<'a>(
 }
 
 impl AdvanceInputs<'_> {
-    /// Distance between the centre lines of the old and the new lane, minus the distance that the vehicle and
-    /// a passing vehicle need, m. If there are buses, the passing vehicle is assumed to be one.
+    /// Room between the vehicle and a vehicle that passes on the old lane, m: the distance between
+    /// the centre lines of both lanes, minus the distance that the two vehicles need. If there are
+    /// buses, the passing vehicle is assumed to be one.
     fn room_beside(&self, width: f64, position: &LanePosition) -> f64 {
         let of_lane = |id| self.ground.lanelet(id).width;
         let between = 0.5 * (of_lane(position.lanelet) + of_lane(position.leaving));
@@ -410,8 +411,8 @@ impl<S> Mover<'_, S> {
 }
 
 impl<S> Mover<'_, S> {
-    /// Position on its lanelet up to which the agent only has to drive ahead, m; 0 if it seeks a gap, is
-    /// leaving a lane, or has its next goal there.
+    /// Position on its lanelet up to which the agent only has to drive ahead, m. 0 if the agent
+    /// seeks a gap, is leaving a lane, or has its next goal on the lanelet.
     #[inline]
     fn quiet_until(&self, ground: &Ground) -> f64 {
         let is_quiet = self.position.may_change_lane()
@@ -482,7 +483,8 @@ fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) 
 }
 
 impl Statistics {
-    /// Adds the distance, m, and the smoothness of an agent's motion in this step to its statistics.
+    /// Adds the distance driven in this step (m) and the smoothness of the motion to an agent's
+    /// statistics.
     #[inline]
     fn count(&mut self, now: &Motion, travelled: f64) {
         self.distance += travelled;

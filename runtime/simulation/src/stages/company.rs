@@ -10,7 +10,7 @@ use roadwright_agent::{Letter, Message};
 
 /// Maximum number of vehicles that behaviours can add in a run.
 pub(crate) const MOST_SPAWNED: u64 = 100_000;
-/// Sender id in a message that concerns no agent.
+/// Sender id of a message that does not concern any agent.
 const NOBODY: u64 = u64::MAX;
 
 impl Effecting<'_> {

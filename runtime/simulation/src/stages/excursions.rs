@@ -22,7 +22,7 @@ const SPACING: f64 = 1.0;
 const SLOWEST: f64 = 3.0;
 /// Distance below which two points of a path count as one, m.
 const LEAST_STEP: f64 = 0.1;
-/// Speed at the end of a forward section before a reverse section, and vice versa, m/s.
+/// Speed where a path changes between forwards and reverse, m/s.
 const CREEP: f64 = 0.5;
 /// Maximum length of a path, m; longer paths are cut.
 const LONGEST: f64 = 2000.0;
