@@ -133,7 +133,7 @@ impl Effecting<'_> {
     /// nearest to `to`.
     ///
     /// # Errors
-    /// A message that names what is missing.
+    /// A message that says what is missing.
     fn spawn(&mut self, vehicle: &str, stack: &str, from: DVec2, to: DVec2) -> Result<(), String> {
         if self.demand.spawned >= MOST_SPAWNED {
             return Err(format!(

@@ -81,8 +81,9 @@ impl Effecting<'_> {
         }
     }
 
-    /// Drives an agent along a line over the ground, given as places and speeds. A negative speed means
-    /// reverse. The remaining goals are dropped, unless `goes_on` is set. Returns whether the line is valid.
+    /// Drives an agent along a line over the ground. `line` lists places with speeds, and a
+    /// negative speed means reverse. The remaining goals are dropped, unless `goes_on` is set.
+    /// Returns whether the line is valid.
     fn drive_path(&mut self, agent: AgentIndex, line: &[(DVec2, f64)], goes_on: bool) -> bool {
         let paths = paths_along(self.bodies().pose(agent), line);
         if paths.is_empty() {
@@ -136,7 +137,8 @@ impl Effecting<'_> {
         }
     }
 
-    /// Whether an agent on a lane is in a contested junction or reaches one within the given distance, m.
+    /// Whether an agent on a lane is in a contested junction or reaches one within `distance`
+    /// metres.
     fn meets_junction(&self, agent: AgentIndex, distance: f64) -> bool {
         if !self.agents.position[agent.index()].is_on_lane() {
             return false;
@@ -181,7 +183,7 @@ impl Effecting<'_> {
         line
     }
 
-    /// Takes an agent off its lane and releases its grants at junctions.
+    /// Moves an agent from its lane to open ground and releases its grants at junctions.
     fn leave_lane(&mut self, agent: AgentIndex) {
         let index = agent.index();
         if !self.agents.position[index].is_on_lane() {
@@ -206,7 +208,7 @@ impl Effecting<'_> {
         self.agents.touch();
     }
 
-    /// Takes an agent off its lane if its next goal lies off the lanes.
+    /// Moves an agent from its lane to open ground if its next goal lies off the lanes.
     pub(crate) fn leave_for_ground(&mut self, agent: AgentIndex) {
         self.leave_lane(agent);
     }
@@ -255,7 +257,7 @@ impl Effecting<'_> {
         self.travel(agent).reach(reached);
     }
 
-    /// Takes an agent off its lane because a user drives it. Its goals stay.
+    /// Moves an agent from its lane to open ground because a user drives it. Its goals stay.
     pub(crate) fn take_over(&mut self, agent: AgentIndex) {
         self.leave_lane(agent);
         let goals = self.goals_left(agent, self.goals_behind(agent));
@@ -292,7 +294,8 @@ impl Effecting<'_> {
         self.agents.touch();
     }
 
-    /// Remaining goals of an agent on lanes, to which it continues after the path that it is driving.
+    /// Remaining goals of an agent on lanes. The agent continues to them after the path that it is
+    /// driving.
     fn goals_left(&self, agent: AgentIndex, reached: u32) -> Vec<Goal> {
         let goals = self.route_of(agent).goals.iter().skip(reached as usize);
         goals
@@ -301,8 +304,8 @@ impl Effecting<'_> {
             .collect()
     }
 
-    /// Makes an agent join a nearby lane and continue to its remaining goals. Notifies it if there is no such
-    /// lane or no route.
+    /// Makes an agent join a nearby lane and continue to its remaining goals. Notifies the agent if
+    /// there is no such lane or no route.
     pub(super) fn rejoin(&mut self, agent: AgentIndex) {
         let reached = self.agents.progress[agent.index()].reached;
         let goals = self.goals_left(agent, reached);
@@ -369,7 +372,7 @@ impl Effecting<'_> {
         })
     }
 
-    /// Puts an agent onto a lane with `route`, if it is not `None`. Returns whether this was done.
+    /// Puts an agent onto a lane if there is a `route`. Returns whether it was done.
     fn take_lane(&mut self, agent: AgentIndex, spot: Spot, route: Option<Route>) -> bool {
         let (lanelet, s, t) = spot;
         let Some(route) = route else { return false };
@@ -391,15 +394,15 @@ impl Effecting<'_> {
     }
 }
 
-/// The place on the lane, without the lateral offset.
+/// Returns the place on the lane, without the lateral offset.
 fn on_lane(spot: Spot) -> LaneSpot {
     let (lanelet, s, _) = spot;
     LaneSpot { lanelet, s }
 }
 
-/// Paths from a pose through places with their speeds, cut off at the maximum length. Each forward or reverse
-/// section gets its own path; places with a negative speed are reached in reverse. The vehicle creeps where
-/// it changes direction.
+/// Returns the paths from a pose through places with speeds, cut off at the maximum length. Each
+/// forward or reverse section is a path of its own. Places with a negative speed are reached in
+/// reverse. The vehicle creeps where it changes direction.
 fn paths_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Vec<Waypoint>> {
     let mut paths: Vec<Vec<Waypoint>> = Vec::new();
     let (mut before, mut length, mut gear) = (here.position, 0.0, 1);

@@ -33,14 +33,15 @@ const MARGIN: f64 = 0.9;
 const STRAIGHT_ENDS: [f64; 3] = [0.8, 0.4, 0.0];
 /// Maximum length of a path into or out of a bay, m.
 const LONGEST: f64 = 60.0;
-/// Greatest distance that a vehicle drives past a bay before it reverses into it, m.
+/// Greatest distance that a vehicle drives past a bay before it reverses into the bay, m.
 const OVERSHOOT: f64 = 24.0;
 /// Distances back along the lane at which the end position is tried for a vehicle that reverses out
 /// of a bay, m.
 const BACK: [f64; 7] = [3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 16.0];
 /// Offsets from the lane's centre line at which the end position is tried, m.
 const BESIDE: [f64; 7] = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
-/// Maximum distance from a bay to a lane that can be reached from it, m.
+/// Maximum distance between a bay and a lane for which the lane counts as reachable from the bay,
+/// m.
 const LANE_DISTANCE: f64 = 8.0;
 
 impl Effecting<'_> {
@@ -57,7 +58,8 @@ impl Effecting<'_> {
         }
     }
 
-    /// Paths into a bay, in driving order: forwards, or past the bay along the lane and then in reverse.
+    /// Returns the paths into a bay, in driving order. The vehicle drives in forwards, or past the
+    /// bay along the lane and then in reverse.
     fn paths_into(&self, agent: AgentIndex, middle: Pose) -> Option<Vec<Vec<Waypoint>>> {
         let vehicle = self.vehicle_type(agent);
         // Paths guide the centre of the rear axle, while a bay is given for the centre of the body.

@@ -157,8 +157,9 @@ impl Effecting<'_> {
         self.agents.identity[index].phase = Phase::Driving;
     }
 
-    /// Lanelets that follow `from`. At each step, the successor whose end is farthest from the danger is
-    /// taken; at equal distance, the one with the smaller index.
+    /// Lanelets that follow `from`, up to the limits of a flight. At each step, the successor whose
+    /// end is farthest from the danger is taken. At equal distance, the one with the smaller index
+    /// is taken.
     fn flight(&self, from: LaneletIndex, danger: DVec2, class: VehicleClass) -> Vec<LaneletIndex> {
         let graph = self.ground.graph();
         let mut flight: Vec<LaneletIndex> = Vec::new();
@@ -193,8 +194,8 @@ impl Effecting<'_> {
         flight
     }
 
-    /// Reroutes an agent over the adjacent lane, if there is room on it and the goals can be reached from
-    /// there. Returns whether the agent was rerouted.
+    /// Reroutes an agent over the adjacent lane, if there is room on that lane and the goals can be
+    /// reached from there. Returns whether the agent was rerouted.
     pub(super) fn lead_through(&mut self, agent: AgentIndex, target: LaneletIndex) -> bool {
         let Some(route) = self.route_through(agent, target) else {
             return false;
@@ -222,8 +223,8 @@ impl Effecting<'_> {
             && view.has_room_beside(agent, target, CHANGE_GAP, CHANGE_TIME)
     }
 
-    /// Route over the adjacent lane to an agent's next goal and then as before; `None` if the change is not
-    /// allowed now or would make the route much longer.
+    /// Returns the route over the adjacent lane to an agent's next goal, and then as before. `None`
+    /// if the lane change is not allowed now or would make the route much longer.
     fn route_through(&self, agent: AgentIndex, target: LaneletIndex) -> Option<Route> {
         if !self.may_change_to(agent, target) {
             return None;
