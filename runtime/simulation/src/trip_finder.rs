@@ -44,7 +44,7 @@ pub struct TripQuestion<'a> {
 pub enum TripAnswer {
     /// A path was found.
     Found(TripPlan),
-    /// There is no path. Contains the reason as text for users.
+    /// There is no path. The text is the reason, for users.
     NoPath(String),
     /// The search ended at the maximum number of cells.
     Undecided,
@@ -111,8 +111,8 @@ pub struct TripFinder {
 }
 
 impl TripFinder {
-    /// Prepares a scenario, with the vehicles and pushed obstacles of a snapshot. Leaves out the vehicle and
-    /// the trailers of the agent `except`. Lays out all junctions and lanes.
+    /// Prepares a scenario, with the vehicles and pushed obstacles of a snapshot. The vehicle and
+    /// the trailers of the agent `except` are left out. Lays out all junctions and lanes.
     pub fn new(scenario: Arc<Scenario>, snapshot: Option<&Snapshot>, except: Option<u64>) -> Self {
         let routes = RouteFinder::new(scenario);
         let mut items = FixedItems::of(routes.ground());
@@ -376,19 +376,19 @@ fn spot(vehicle: &VehicleType, end: &TripEnd) -> Spot {
     }
 }
 
-/// Cost of a path if all its cells were plain ground.
+/// Returns the cost that a path would have if all its cells were plain ground.
 fn plain_cost(path: &CellPath, rules: Rules) -> u64 {
     let steps = path.cells.windows(2);
     let costs = steps.map(|pair| rules.bound(pair[0], pair[1], PLAIN as u32));
     costs.sum()
 }
 
-/// The first and last point of a line and its corners, each with the heading of the following segment. `last`
-/// is the heading at the last point; the default is that of the line.
+/// Returns the first and last point of a line and its corners, each with the heading of the segment
+/// that follows it. `last` is the heading at the last point; the default is that of the line.
 fn corners(points: &[DVec2], last: Option<f64>) -> Vec<Pose> {
     /// Smallest change of direction that counts as a bend, rad.
     const BEND: f64 = 1e-3;
-    /// Distance below which two points count as one, so that they define no direction, m.
+    /// Distance below which two points count as one, m. Two such points define no direction.
     const CLOSE: f64 = 1e-3;
     let mut poses: Vec<Pose> = Vec::new();
     for pair in points.windows(2) {

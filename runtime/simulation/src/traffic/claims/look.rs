@@ -22,7 +22,8 @@ pub struct Ticket {
     pub path: ConnectionIndex,
     /// Whether its front has passed the stop line.
     pub has_entered: bool,
-    /// Whether it was let in. If `false`, it is inside without having been let in, and others keep clear.
+    /// Whether the agent was let in. If `false`, it is inside without having been let in, and
+    /// others keep clear.
     pub is_invited: bool,
     /// Place where the agent waits inside for vehicles that pass first, m along the connection;
     /// `None` if it need not wait.
