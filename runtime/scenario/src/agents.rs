@@ -101,8 +101,8 @@ pub struct Agent {
     /// Departure time, s.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depart: Quantity<Duration>,
-    /// Delay, s, between an arrival and the next departure from the start; longer if the start is occupied.
-    /// If absent, the agent drives once.
+    /// Delay between an arrival and the next departure from the start, s; longer if the start is
+    /// occupied. If absent, the agent drives once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: OptionalQuantity<Duration>,
     /// Speed at the start, m/s.
@@ -149,7 +149,7 @@ impl Agent {
             .chain(&mut self.destination)
     }
 
-    /// The places that it has to reach, in order.
+    /// The places that the agent has to reach, in order.
     pub fn goals(&self) -> impl Iterator<Item = &Place> {
         self.via.iter().chain(&self.destination)
     }

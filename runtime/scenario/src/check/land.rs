@@ -8,8 +8,8 @@ use roadwright_geometry::crossings::for_each_crossing;
 use roadwright_geometry::polygon;
 use std::ops::ControlFlow;
 
-/// Maximum number of edge pairs that a check compares, so that many outlines in one place do not make users
-/// wait.
+/// Maximum number of edge pairs that a check compares. It limits the waiting time if there are many
+/// outlines in one place.
 const MOST_COMPARISONS: usize = 50_000_000;
 /// Smallest area, m^2.
 const LEAST_AREA: f64 = 0.01;

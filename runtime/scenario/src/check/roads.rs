@@ -81,7 +81,8 @@ fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The first road that is left out because the total length of all lanes would be too large.
+/// Reports the first road that is left out because the total length of all lanes would be too
+/// large.
 fn left_out(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let network = subjects.scenario.network();
     let Some((id, road)) = subjects

@@ -46,9 +46,9 @@ struct Link {
 }
 
 impl Street {
-    /// Finds the route through the selected junctions with signals: those at selected nodes and at both ends
-    /// of selected roads. It begins at the end whose junction has the smaller node id. O(junctions * roads
-    /// log roads).
+    /// Finds the route through the selected junctions with signals: those at selected nodes and
+    /// those at both ends of selected roads. It begins at the end whose junction has the smaller
+    /// node id. O(junctions * roads log roads).
     ///
     /// # Errors
     /// If fewer than two or more than [`MAX_STOPS`] of them have signals, or if no route leads through all of
@@ -140,8 +140,8 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Distance of each junction from a start, with the previous junction on the route and the link from
-    /// there.
+    /// Returns the distance of each junction from a start. Each is stored with the previous
+    /// junction on the route and the link from there.
     fn reached(&self, start: usize) -> BTreeMap<usize, (f64, Option<(usize, Link)>)> {
         let mut found = BTreeMap::new();
         // Distances are not negative, so their bits sort like the numbers.

@@ -19,9 +19,9 @@ named! {
     /// Kinds of meetings of two connections in a junction.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Meeting {
-        /// They start in the same lane, so vehicles on it follow each other.
+        /// Both start in the same lane, so vehicles follow each other.
         Diverge = "diverge",
-        /// They end in the same lane.
+        /// Both end in the same lane.
         Merge = "merge",
         /// Their lines cross.
         Cross = "cross",

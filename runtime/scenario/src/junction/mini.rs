@@ -28,16 +28,17 @@ const MAX_RADIUS: f64 = 6.5;
 /// Maximum number of lanes per direction. On wider streets, paths from all lanes to a single ring would cross
 /// each other where other vehicles wait.
 const MOST_LANES: usize = 2;
-/// Smallest radius of a ring, m; a car cannot follow a smaller one.
+/// Smallest radius of a ring, m. A car cannot follow a smaller one.
 const LEAST_RADIUS: f64 = 4.0;
 /// Ring radius from which corners are not enlarged further, m.
 const ENOUGH: f64 = 5.0;
-/// Space that the body of a car needs outside the ring, m: half its width, the swing-out of its front at 5 m,
-/// and a margin.
+/// Space that the body of a car needs outside the ring, m. It is half the width of a car, plus the
+/// swing-out of its front at 5 m, plus a margin.
 const OUTSIDE: f64 = 2.1;
 /// Corner radii to try, m, smallest first. They replace the `corner_radius` of a road class.
 pub(super) const CORNERS: [f64; 4] = [6.0, 8.0, 11.0, 15.0];
-/// Radius of the painted island, m, which is at most 4 m across ([DMRB CD 116], section 5).
+/// Radius of the painted island, m. Such an island is at most 4 m across ([DMRB CD 116], section
+/// 5).
 const ISLAND: f64 = 2.0;
 /// Smallest difference between the radii of the ring and the island, m. The inner wheels then keep
 /// clear of the island.
@@ -123,8 +124,9 @@ fn kerbs(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner]) -> Vec<DVec2> {
 
 /// Finds a point near `start` that is as far from the given points as possible.
 ///
-/// The points repel it with the ninth power of the inverse distance, so only the nearest ones matter. Unlike
-/// the true farthest point, the result hardly depends on points farther out.
+/// The given points repel the result with the ninth power of the inverse distance, so only the
+/// nearest ones matter. Unlike the true farthest point, the result hardly depends on points farther
+/// out.
 fn farthest_from(points: &[DVec2], start: DVec2) -> DVec2 {
     let mut at = start;
     // 60 steps of at most 0.5 m, each a tenth shorter: 5 m in all, the last less than a millimetre.
@@ -250,8 +252,9 @@ impl Round {
     }
 }
 
-/// Returns the angle nearest to the wanted one, between 0 and `most`, rad, at which the bend is wide enough,
-/// together with the bend. If there is none, returns the angle with the widest bend.
+/// Returns the angle nearest to the wanted one at which the bend is wide enough, together with the
+/// bend. The angle is between 0 and `most`, in rad. If there is none, returns the angle with the
+/// widest bend.
 ///
 /// ```text
 ///              .--<--.

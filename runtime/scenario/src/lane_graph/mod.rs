@@ -42,7 +42,7 @@ use roadwright_geometry::centre_line::{CentreLine, CentreLines, LineSpan};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Stands for no lanelet.
+/// Value that means "no lanelet".
 pub const NO_LANELET: LaneletIndex = LaneletIndex::new(u32::MAX);
 
 /// The road or junction that a lanelet belongs to.

@@ -45,7 +45,7 @@ const MAX_ALL_RED: f64 = 5.0;
 /// Lanes of an arm that have green together.
 struct Group {
     arm: usize,
-    /// Whether they only turn across oncoming traffic.
+    /// Whether the lanes only turn across oncoming traffic.
     is_far_turn: bool,
     paths: Vec<usize>,
 }
@@ -337,15 +337,16 @@ impl<'a> Plan<'a> {
         pairs.map(|(from, to)| self.intergreen(from, to)).collect()
     }
 
-    /// Like `intergreens`, but including the red and amber at the end of the all-red time.
+    /// Like `intergreens`, but includes the red and amber at the end of the all-red time.
     fn changes(&self, greens: &[Vec<bool>]) -> Vec<Intergreen> {
         let mut intergreens = self.intergreens(greens);
         self.show_red_amber(greens, &mut intergreens);
         intergreens
     }
 
-    /// Adds red and amber before each stage that gives green to a path that did not have it before, with the
-    /// duration from the plan or, by default, from the law. The all-red time becomes at least as long.
+    /// Adds red and amber before each stage that gives green to a path without green in the
+    /// previous stage. The duration comes from the plan or, by default, from the law. The all-red
+    /// time becomes at least as long.
     fn show_red_amber(&self, greens: &[Vec<bool>], intergreens: &mut [Intergreen]) {
         let decided = self.junction.plan.red_amber;
         let red_amber = decided.unwrap_or(self.junction.law.red_amber);
@@ -378,8 +379,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Time until the last vehicle that had green has left the points where the first vehicles of the next
-    /// stage would meet it, s.
+    /// Time until the last vehicle that had green has left the points where it could meet the first
+    /// vehicles of the next stage, s.
     fn all_red(&self, ending: &[usize], starting: &[usize]) -> f64 {
         let pairs = ending
             .iter()

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Ends of a body along its axis, from its rear axle or its front, and half its width, m.
+/// Ends of a body along its axis, measured from its rear axle or its front, and half its width, m.
 #[derive(Clone, Copy)]
 struct Extent {
     rear: f64,
@@ -10,7 +10,7 @@ struct Extent {
     half: f64,
 }
 
-/// The corners of a body whose rear axle, or front, is at a pose.
+/// Returns the corners of a body whose rear axle, or front, is at the pose `at`.
 fn corners(at: Pose, body: Extent) -> [DVec2; 4] {
     let Extent { rear, front, half } = body;
     [(rear, -half), (front, -half), (front, half), (rear, half)].map(|(x, y)| at.point(x, y))
