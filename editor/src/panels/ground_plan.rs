@@ -55,7 +55,7 @@ fn status(ui: &mut Ui, model: &Model, seen: &GroundInspection) {
         }
     };
     if seen.disagrees {
-        let text = "It has left its plan, or does not head along it.";
+        let text = "The vehicle has left its planned path, or is not heading along it.";
         ui.colored_label(theme.tone(Tone::Warning), text);
     }
 }

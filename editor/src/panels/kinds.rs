@@ -220,7 +220,8 @@ fn off_road(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Action
         (off_road, words.to_owned())
     });
     ui.label("Off road").on_hover_text(
-        "Whether it leaves the lanes only where its trip starts or ends off them, also for short cuts, or never.",
+        "When vehicles of this type leave the lanes: only if the trip starts or ends off the \
+         lanes, also for short cuts, or never.",
     );
     let label = format!("Off road of {key}");
     if let Some(off_road) = choice(ui, &label, &kind.off_road, &all) {

@@ -118,7 +118,7 @@ fn who_was_struck_out_in_the_window_is_told_of_on_the_command_line() {
     let more = ["--generations", "5", "--resume", "--out", "r.json"];
     let said = train(folder.path(), &more);
     let said = String::from_utf8_lossy(&said.stdout);
-    assert!(said.contains("1 struck out by hand"), "{said}");
+    assert!(said.contains("individuals struck out by hand: 1"), "{said}");
     let plain = train(folder.path(), &["--generations", "5"]);
     assert!(!String::from_utf8_lossy(&plain.stdout).contains("struck out"));
 }

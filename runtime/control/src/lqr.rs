@@ -23,7 +23,8 @@ static PARAMETERS: [ParameterInfo; 15] = [
     ParameterInfo::choice(
         "solution",
         &["infinite horizon", "finite horizon", "batch"],
-        "How gains are computed; the last two see the path only as far as their horizon.",
+        "How gains are computed. With a finite horizon or a batch, the controller sees the path \
+         only as far as the horizon.",
     ),
     ParameterInfo::number(
         "horizon",

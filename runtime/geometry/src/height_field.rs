@@ -92,7 +92,7 @@ impl HeightField {
         }
         if columns * rows != heights.len() {
             return Err(wrong(
-                "the number of heights is not a multiple of the columns",
+                "the number of heights is not a multiple of the number of columns",
             ));
         }
         if heights.len() > MAX_SAMPLES {

@@ -20,12 +20,14 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum OffRoad {
-    /// Only from a start or to a goal off the lanes.
+    /// Vehicles leave the lanes only from a start or to a goal off the lanes.
     #[default]
     WhenNeeded,
-    /// Also where open ground is a short cut, and between road networks that no lane connects.
+    /// Vehicles also leave the lanes where open ground is a short cut, and between road networks
+    /// that no lane connects.
     Free,
-    /// Never: a start or goal off the lanes has no connection to the road network.
+    /// Vehicles never leave the lanes. A start or goal off the lanes has no connection to the road
+    /// network.
     Never,
 }
 

@@ -23,7 +23,7 @@ pub struct PaintLayer {
     /// Edge length of its cells, m.
     #[serde(default = "usual_cell")]
     pub cell: Quantity<PaintCell>,
-    /// Effect on vehicle types that are not listed.
+    /// Effect on vehicle types that are not listed in `vehicles`.
     pub cost: PaintCost,
     /// Effect on single vehicle types, by key. Keys of types that do not exist have no effect.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -83,8 +83,8 @@ impl PaintLayer {
         }
     }
 
-    /// The cells whose centres lie within `radius` metres of a stretch: one run in each row, because the
-    /// swept area is convex.
+    /// Returns the cells whose centres lie within `radius` metres of a stretch. Each row has one
+    /// run of cells, because the swept area is convex.
     fn swept(&self, [from, to]: [DVec2; 2], radius: f64) -> Vec<(i32, CellRun)> {
         let cell = self.cell.get();
         let index = |at: f64| (at / cell).floor() as i32;
@@ -142,7 +142,7 @@ impl Validate for PaintLayer {
 pub const MAX_PAINT_RUNS: usize = 200_000;
 /// Edge length of the squares into which planners divide painted ground, in cells.
 const SQUARE: i32 = 64;
-/// Maximum number of squares crossed by the runs of one layer, summed over the runs.
+/// Maximum number of squares that the runs of one layer cross, summed over the runs.
 const MAX_PAINT_SQUARES: u64 = 1_000_000;
 
 /// Effect of painted ground on a vehicle type.
@@ -231,7 +231,7 @@ impl JsonSchema for PaintCost {
     }
 }
 
-/// Cells of one row, side by side, both ends included.
+/// Adjacent cells of one row, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellRun {
     /// The western end.
@@ -246,7 +246,7 @@ impl CellRun {
         (i64::from(self.last) - i64::from(self.first)).unsigned_abs() + 1
     }
 
-    /// Number of squares of this edge length that it crosses.
+    /// Number of squares with this edge length that the run crosses.
     fn squares(self, edge: i32) -> u64 {
         let square = |at: i32| i64::from(at.div_euclid(edge));
         (square(self.last) - square(self.first)).unsigned_abs() + 1

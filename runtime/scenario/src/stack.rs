@@ -119,7 +119,7 @@ impl ModuleSetting {
         }
     }
 
-    /// Sets one parameter and returns the setting.
+    /// Returns the setting with one parameter changed.
     pub fn with(mut self, key: &str, value: f64) -> Self {
         self.parameters.insert(key.into(), value);
         self
@@ -186,7 +186,7 @@ impl JsonSchema for ModuleSettings {
     }
 }
 
-/// The modules of a slot, however many it takes.
+/// The modules of a slot, for any number of modules.
 trait SlotSettings: Sized {
     /// Converts a list of modules; `None` if its length does not fit the slot.
     fn from_list(list: Vec<ModuleSetting>) -> Option<Self>;

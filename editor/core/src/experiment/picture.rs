@@ -114,8 +114,8 @@ pub struct TrainingPicture {
     pub courses: Vec<u64>,
     /// Hash of the pool, as `roadwright train` prints it.
     pub pool_hash: String,
-    /// Number of individuals struck out by hand. If there are any, the result does not follow from the
-    /// experiment alone.
+    /// Number of individuals struck out by hand. If there are any, rerunning the experiment does
+    /// not reproduce the result.
     pub struck_out: usize,
     /// The champion and its test results, once training has finished.
     pub verdict: Option<Arc<Verdict>>,

@@ -24,7 +24,7 @@ pub(super) fn ui(
     buttons(ui, model, training, actions);
     if training.struck_out > 0 {
         let text = format!(
-            "{} struck out by hand: the result does not follow from the experiment alone.",
+            "{} struck out by hand, so rerunning the experiment will not reproduce this result.",
             counted(training.struck_out, "individual")
         );
         ui.colored_label(model.theme().tone(Tone::Warning), text);

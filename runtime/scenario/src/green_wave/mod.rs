@@ -57,8 +57,8 @@ pub enum NoWave {
     ByDemand(NodeId),
     /// The cycles differ, but a wave needs a common cycle.
     #[error(
-        "the cycles differ ({}), so the signals do not keep step; set the same cycle for all in the Inspector \
-         of the nodes, or through the times of their stages",
+        "the cycles differ ({}), so the signals cannot stay coordinated; set the same cycle for \
+         all in the Inspector of the nodes, or through the times of their stages",
         told(.0)
     )]
     CyclesDiffer(Vec<(NodeId, f64)>),

@@ -30,8 +30,8 @@ pub fn controlled_by(scenario: &Scenario, module: &str) -> Edit {
     Edit::Batch(edits.collect())
 }
 
-/// Returns the node whose rules control a junction: the first one with signals, or else the first one that
-/// sets right of way, or else the first node.
+/// Returns the node whose rules control a junction. This is the first one with signals, otherwise
+/// the first one that sets right of way, otherwise the first node.
 pub fn ruling_node(network: &RoadNetwork, junction: &Junction) -> Option<NodeId> {
     network
         .deciding_node(&junction.nodes)

@@ -38,8 +38,9 @@ pub struct Trailer {
     /// Joint between it and the towing vehicle.
     #[serde(default, skip_serializing_if = "TrailerJoint::is_universal")]
     pub joint: TrailerJoint,
-    /// Its centre of gravity, m ahead of the coupling, so negative behind it; defaults to the centre of the
-    /// body. Its distance ahead of the axle determines the fraction of the weight that the coupling carries.
+    /// Centre of gravity, m ahead of the coupling, so negative behind it; defaults to the centre of
+    /// the body. Its distance ahead of the axle determines the fraction of the weight that the
+    /// coupling carries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centre: OptionalQuantity<Offset>,
     /// Height of its centre of gravity above the ground, m; defaults to 0.38 of the height.
@@ -58,15 +59,15 @@ pub struct Trailer {
     /// Its wheels, if they differ from those of the vehicle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wheels: Option<TrailerWheels>,
-    /// Spring and damper of a wheel, and anti-sway bars of an axle; defaults to those of a passenger car (1.5
-    /// Hz) for the load of a wheel.
+    /// Spring and damper of a wheel, and anti-sway bars of an axle. The default is a passenger
+    /// car's suspension (1.5 Hz) for the load of a wheel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<Suspension>,
-    /// Maximum force of its foot brake, N per wheel, or 0 for none; by default, it brakes as hard as the
-    /// towing vehicle.
+    /// Maximum force of its foot brake, N per wheel; 0 for none. By default, it brakes as hard as
+    /// the towing vehicle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brakes: OptionalQuantity<Force>,
-    /// Angle to the towing vehicle, rad, at which the bodies touch.
+    /// Angle to the towing vehicle at which the bodies touch, rad.
     #[serde(default = "Trailer::common_lock")]
     pub lock: Quantity<SteeringLock>,
 }
@@ -117,17 +118,17 @@ impl Trailer {
         1.5.into()
     }
 
-    /// Rear end of its body, m ahead of the coupling, so a negative number.
+    /// Rear end of the trailer's body, m ahead of the coupling, so a negative number.
     pub fn rear(&self) -> f64 {
         self.front - self.length
     }
 
-    /// Its centre of gravity, m ahead of the coupling.
+    /// Centre of gravity of the trailer, m ahead of the coupling.
     pub fn centre(&self) -> f64 {
         self.centre.unwrap_or(self.front - 0.5 * self.length)
     }
 
-    /// Its axles, m ahead of the coupling, from front to back; at least one.
+    /// Axles of the trailer, m ahead of the coupling, from front to back; at least one.
     pub fn axles(&self) -> Vec<f64> {
         if self.axles.is_empty() {
             vec![-self.coupling_to_axle]

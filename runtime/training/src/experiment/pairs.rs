@@ -6,7 +6,7 @@ use thiserror::Error;
 
 /// Reason why results cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("they are of different {what}, {first} and {other}, so they cannot be compared")]
+#[error("cannot be compared: the results have different {what} ({first} and {other})")]
 pub struct Incomparable {
     /// The property that differs.
     pub what: &'static str,

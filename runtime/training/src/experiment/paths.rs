@@ -51,7 +51,7 @@ pub enum PathsError {
     #[error(transparent)]
     Course(#[from] CourseError),
     /// The caller cancelled the drives.
-    #[error("it was cancelled")]
+    #[error("the repetition was cancelled")]
     GivenUp,
 }
 

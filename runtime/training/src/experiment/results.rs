@@ -88,10 +88,10 @@ pub enum ResultsError {
     #[error("cannot be read as results: {0}")]
     Syntax(String),
     /// The file is of another kind.
-    #[error("this is {0}, not results")]
+    #[error("this is {0}; expected a results file")]
     Other(&'static str),
     /// The file has an unknown format.
-    #[error("this is a file of the format \"{0}\", not results")]
+    #[error("the format is \"{0}\"; expected a results file")]
     Format(String),
     /// The file was written by a newer program.
     #[error(

@@ -100,7 +100,7 @@ pub fn not_checked(results: &Results) -> Vec<NotChecked> {
     if results.head.course_hash.is_empty() {
         fields.push(NotChecked {
             field: "course_hash",
-            why: "the version that wrote the file did not have it",
+            why: "the version that wrote the file did not record it",
         });
     }
     fields

@@ -21,7 +21,7 @@ const LEG: f64 = 700.0;
 const SPEED_LIMIT: f64 = 13.9;
 /// Legs that are measured. They have green at the same time.
 const STREET: [usize; 2] = [2, 0];
-/// Green of these legs and of the other street, s.
+/// Green time of these legs, and of the other street, s.
 const GREEN: f64 = 30.0;
 /// Degrees of saturation: arrivals as a fraction of the capacity.
 const DEGREES: [f64; 2] = [0.5, 0.8];
@@ -155,7 +155,7 @@ fn star(has_signals: bool, flow: f64) -> anyhow::Result<Star> {
     Ok(star)
 }
 
-/// Returns the capacity of each leg, vehicles/h, and the cycle, s.
+/// Returns the capacity of each leg (vehicles/h) and the cycle (s).
 fn capacity(dt: f64, seconds: f64) -> anyhow::Result<(f64, f64)> {
     let star = star(true, QUEUE)?;
     let legs = STREET.map(|leg| star.legs[leg]);

@@ -19,7 +19,7 @@ const SPEED_LIMIT: f64 = 13.9;
 const RATE: f64 = 2000.0;
 /// Default duration, s.
 const SECONDS: f64 = 3600.0;
-/// Time when counting starts, after the legs have filled, s.
+/// Time at which counting starts, s. By then, the legs have filled.
 const WARM_UP: f64 = 60.0;
 /// Minimum duration of a run whose halves are compared, s.
 const HALVES_FROM: f64 = 1800.0;
@@ -27,7 +27,8 @@ const HALVES_FROM: f64 = 1800.0;
 const LEAST_SHARE: f64 = 0.95;
 /// Fraction of the time for which exits are closed.
 const CLOSED_SHARE: f64 = 1.0 / 12.0;
-/// Time that is not counted after the exits have opened again, s, because their queues are still dissolving.
+/// Time after the exits have opened again that is not counted, s. Their queues are still
+/// dissolving.
 const DRAINING: f64 = 60.0;
 /// Key of the vehicle that closes an exit.
 const BREAKDOWN: &str = "breakdown";
@@ -47,7 +48,7 @@ struct Row {
     control: &'static str,
     legs: usize,
     hand: &'static str,
-    /// Vehicles that entered per hour, in each half.
+    /// Number of vehicles that entered per hour, in the first half.
     first_half: f64,
     second_half: f64,
     /// Longest wait, s.
@@ -61,8 +62,8 @@ struct Row {
     red_passed: u64,
     /// Vehicles that entered without a grant.
     breaches: u64,
-    /// Vehicles that had waited so long that conflicting vehicles were no longer allowed to enter before
-    /// them.
+    /// Number of vehicles that had waited so long that no conflicting vehicle was allowed to enter
+    /// before them.
     locked: u64,
     /// CPU time of all runs, s.
     cpu_seconds: f64,

@@ -14,9 +14,11 @@ use roadwright_moves::{
 use serde::Serialize;
 use std::io::Write;
 
-/// Minimum share of starts at which drives crash for the statement that most drives crash.
+/// Minimum share of starts at which drives have to crash for the statement "most drives crash" to
+/// hold.
 const MOST_CRASH: f64 = 0.75;
-/// Minimum share of starts at which drives arrive for the statement that most drives arrive.
+/// Minimum share of starts at which drives have to arrive for the statement "most drives arrive" to
+/// hold.
 const MOST_ARRIVE: f64 = 0.8;
 
 /// A row of a table, with the values printed in the source.
@@ -144,7 +146,7 @@ struct Drive {
     /// Time at its end, s.
     time: f64,
     figures: DriveFigures,
-    /// CPU time of its plans, and CPU time of the whole drive, s.
+    /// CPU time of the plans of the drive, s.
     planning: f64,
     cpu: f64,
 }
@@ -268,7 +270,8 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// The quantile of sorted values; `None` if there are none. Between two values, it is their mean.
+/// Returns a quantile of sorted values; `None` if there are none. If the quantile lies between two
+/// values, their mean is returned.
 fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let place = share * last as f64;

@@ -1,5 +1,5 @@
-//! `roadwright bench planners`: planning times on maps of boxes, compared with table 1 of [Kuffner 1998], and
-//! with the targets of this program.
+//! `roadwright bench planners`: planning times on maps of boxes. They are compared with table 1 of
+//! [Kuffner 1998] and with the targets of this program.
 
 use super::arguments::Planners as Arguments;
 use crate::Outcome;
@@ -246,7 +246,7 @@ impl Stage {
     fn new(printed: &Printed, seed: u64) -> anyhow::Result<Self> {
         let world = printed.scene.world(seed);
         let mut ground = OpenGround::new();
-        let size = CellSize::new(world.edge / f64::from(printed.cells)).context("no such cells")?;
+        let size = CellSize::new(world.edge / f64::from(printed.cells)).context("invalid cell size")?;
         let profile = ground.add_profile(Profile {
             costs: ObstacleCosts::NONE,
             ..Profile::new(printed.scene.body(), size)

@@ -131,7 +131,7 @@ pub(super) fn signals(star: &Star, green: f64, others: f64) -> JunctionRules {
     }
 }
 
-/// Returns the mean headways of a queue at a green light, s, one for each green.
+/// Returns the mean headway of a queue at a green light for each green, s.
 pub(super) fn headways(speed_limit: f64, dt: f64, greens: u64) -> anyhow::Result<Vec<f64>> {
     let mut star = Star::new(Plan {
         kind: Kind::Signals,
@@ -158,7 +158,7 @@ pub(super) fn headways(speed_limit: f64, dt: f64, greens: u64) -> anyhow::Result
             headways.push(headway);
         }
     }
-    anyhow::ensure!(!headways.is_empty(), "no green let {LAST} vehicles pass");
+    anyhow::ensure!(!headways.is_empty(), "no green was long enough for {LAST} vehicles");
     Ok(headways)
 }
 
@@ -174,8 +174,8 @@ fn stop_line(star: &Star) -> Option<f64> {
 #[derive(Default)]
 struct Passing {
     line: f64,
-    /// Position of each front at the last observation, m to the east of the middle, and time of that
-    /// observation, s.
+    /// Last observation of each vehicle front: its position (m to the east of the middle) and the
+    /// time of the observation (s).
     before: BTreeMap<u64, (f64, f64)>,
     /// Times at which vehicles passed in the current green, s.
     times: Vec<f64>,
@@ -214,8 +214,8 @@ impl Passing {
     }
 }
 
-/// Returns the mean headway according to the law alone, applied to points that start one after another on a
-/// line.
+/// Returns the mean headway according to the law alone, s. The law is applied to points that start
+/// one after another on a line.
 fn alone(speed_limit: f64, dt: f64) -> f64 {
     let car = VehicleType::car();
     let spacing = car.length + STANDSTILL_GAP;

@@ -301,8 +301,7 @@ impl Star {
         }
     }
 
-    /// Returns the leg that is reached from `leg` after `steps` legs in the driving direction around the
-    /// middle.
+    /// Returns the leg `steps` legs after `leg`, in the driving direction around the middle.
     pub(super) fn round(&self, leg: usize, steps: usize) -> usize {
         let legs = self.plan.legs;
         match self.plan.hand {

@@ -1,5 +1,5 @@
-//! Smoke drive of `roadwright plugin check`, which shows in figures and as a picture whether a plugin can
-//! drive, compared with the built-in module. The plugin runs in a child process.
+//! Smoke drive of `roadwright plugin check`. It shows in figures and as a picture whether a plugin
+//! can drive, compared with the built-in module. The plugin runs in a child process.
 
 use super::course::{BUILT_IN, DRIVER, LANE, STANDER, Standing, course, register, stack_with};
 use super::signal_drive::{SignalDrive, beside_demand};

@@ -6,7 +6,7 @@ use roadwright_simulation::{Inspection, Observer, World};
 
 /// Explains agents during the run.
 pub(super) struct Explainer {
-    /// Agents and times, s, latest time first.
+    /// Agents with the times (s) at which they are explained, latest time first.
     asked: Vec<(u64, f64)>,
 }
 

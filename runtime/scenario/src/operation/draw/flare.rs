@@ -32,8 +32,8 @@ const TAPER: f64 = 16.0;
 /// Length of a street that has to remain behind a flare, m.
 const BEHIND: f64 = 10.0;
 
-/// Returns the edit that widens a street at one of its ends towards a ring with the given radius, m; `None`
-/// if the street is too short, is one-way, or already has a median.
+/// Returns the edit that widens a street at one of its ends towards a ring. `radius` is the radius
+/// of the ring, m. `None` if the street is too short, is one-way, or already has a median.
 ///
 /// Agents and flows stay on their lanes even if the ids of the lanes change.
 pub(super) fn flared(scenario: &Scenario, id: RoadId, end: RoadEnd, radius: f64) -> Option<Edit> {
@@ -60,8 +60,8 @@ pub(super) fn flared(scenario: &Scenario, id: RoadId, end: RoadEnd, radius: f64)
     Some(Edit::Batch(std::iter::once(road).chain(places).collect()))
 }
 
-/// Whether the two lanes beside the reference line are drivable, each in the direction given by the
-/// scenario's driving side.
+/// Whether the two lanes beside the reference line are drivable, and each has the direction that
+/// the scenario's driving side requires.
 fn has_middle(LaneSection { lanes, .. }: &LaneSection) -> bool {
     let is_driven =
         |lane: &Lane| lane.kind == LaneType::Driving && lane.direction == LaneDirection::Standard;

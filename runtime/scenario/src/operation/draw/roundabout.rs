@@ -37,8 +37,8 @@ const WIDTH_AT: (f64, f64) = (14.0, 27.0);
 /// Maximum speed limit of a ring, m/s.
 const FASTEST: f64 = 30.0 / 3.6;
 
-/// Distance between the points at which a line is tested against a circle, m. Otherwise, a straight line
-/// would only be tested at its ends, which may both lie outside.
+/// Distance between the points at which a line is tested against a circle, m. A straight line would
+/// otherwise be tested only at its ends, and both may lie outside the circle.
 const STEP: f64 = 1.0;
 
 /// A point where a road meets a ring.
@@ -50,8 +50,9 @@ struct Arm {
     pavement: f64,
 }
 
-/// Returns the edit that places a roundabout with one lane around a point, on the given layer. `radius` is
-/// the radius of the lane's centre line, m, within [`RING_RADIUS`].
+/// Returns the edit that places a roundabout with one lane around a point, on the given layer.
+/// `radius` is the radius of the lane's centre line in metres, and has to be within
+/// [`RING_RADIUS`].
 ///
 /// Roads are cut where they cross the circle, and everything inside it is removed as if it were [deleted],
 /// including agents that start inside and flows from or to it. The ring is driven in the direction of the
@@ -112,9 +113,9 @@ pub fn roundabout(
     Ok(draft.edit())
 }
 
-/// Returns the edits that add a pavement to the pieces of a ring. Their ids begin at `first`. The pavement
-/// lies only on the outside. It is added afterwards, because a cross-section with a pavement would centre
-/// lane and pavement together on the line instead of the lane alone.
+/// Returns the edits that add a pavement to the pieces of a ring. Their ids begin at `first`. The
+/// pavement lies only on the outside. It is added afterwards. A cross-section with a pavement would
+/// centre lane and pavement together on the line, instead of the lane alone.
 fn paved(scenario: &Scenario, first: RoadId, width: f64) -> Vec<Edit> {
     let pieces = scenario.network().roads().filter(|(id, _)| *id >= first);
     let with_pavement = pieces.map(|(id, road)| {

@@ -30,7 +30,7 @@ const REACH: f64 = 1.0;
 /// Lateral distance between the line and its final position beside the host at which it begins to
 /// bend towards the host, m.
 const AWAY: f64 = 4.0;
-/// Minimum and maximum length over which it bends, m.
+/// Minimum and maximum length over which the line bends, m.
 const BENDING: (f64, f64) = (60.0, 200.0);
 /// Length of the auxiliary lane, m.
 const AUXILIARY: f64 = 130.0;
@@ -50,7 +50,7 @@ struct Slip {
     is_left: bool,
     /// Length of the full auxiliary lane, m.
     auxiliary: f64,
-    /// Length at the end of the new road over which it bends, m.
+    /// Length at the end of the new road over which the road bends, m.
     bending: f64,
     /// Shift of the new road's lanes at that end, m to the left.
     shift: f64,
