@@ -246,7 +246,8 @@ impl Stage {
     fn new(printed: &Printed, seed: u64) -> anyhow::Result<Self> {
         let world = printed.scene.world(seed);
         let mut ground = OpenGround::new();
-        let size = CellSize::new(world.edge / f64::from(printed.cells)).context("invalid cell size")?;
+        let size =
+            CellSize::new(world.edge / f64::from(printed.cells)).context("invalid cell size")?;
         let profile = ground.add_profile(Profile {
             costs: ObstacleCosts::NONE,
             ..Profile::new(printed.scene.body(), size)

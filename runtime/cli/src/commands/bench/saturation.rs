@@ -158,7 +158,10 @@ pub(super) fn headways(speed_limit: f64, dt: f64, greens: u64) -> anyhow::Result
             headways.push(headway);
         }
     }
-    anyhow::ensure!(!headways.is_empty(), "no green was long enough for {LAST} vehicles");
+    anyhow::ensure!(
+        !headways.is_empty(),
+        "no green was long enough for {LAST} vehicles"
+    );
     Ok(headways)
 }
 

@@ -210,7 +210,10 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
     rows.extend([("speed", speed), ("state hash", hash)]);
     let fresh = &report.starts_fresh_when_restored;
     if !fresh.is_empty() {
-        let text = format!("restoring the save starts {} from a fresh state", fresh.join(", "));
+        let text = format!(
+            "restoring the save starts {} from a fresh state",
+            fresh.join(", ")
+        );
         rows.push(("save not exact", text));
     }
     rows
