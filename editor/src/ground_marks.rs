@@ -77,8 +77,8 @@ impl Board<'_> {
         }
     }
 
-    /// The cells that cost more or less than plain ground: blocked ones dark, expensive ones red, cheap ones
-    /// green.
+    /// Draws the cells that cost more or less than plain ground: blocked ones dark, expensive ones
+    /// red, cheap ones green.
     fn cell_factors(&self, cells: &CellFactors) {
         let mut mesh = Mesh::default();
         let blocked = self.theme.ink().gamma_multiply(0.45);

@@ -133,7 +133,7 @@ fn beside(ui: &mut Ui, model: &Model, runs: [&Arc<RunResults>; 2], comparison: &
     });
 }
 
-/// Selection of the two runs, and actions on them.
+/// Shows the choice of the two runs, and actions on them.
 fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let runs = &model.kept_runs;
     let kept = runs.list().iter().map(|run| Side::Kept(run.id));
@@ -179,7 +179,7 @@ fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     });
 }
 
-/// The kept runs: their names and scenarios.
+/// Shows the kept runs with their names and scenarios.
 fn kept(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let list = model.kept_runs.list();
     if list.is_empty() {
@@ -225,7 +225,7 @@ fn kept_run(ui: &mut Ui, run: &KeptRun, actions: &mut Vec<Action>) {
     ui.label(format!("{scenario}, up to {time}, {trips} trips"));
 }
 
-/// The scenarios of the runs, and the end of the period over which they are compared.
+/// Shows the scenarios of the runs, and the end of the period over which they are compared.
 fn scenarios(ui: &mut Ui, model: &Model, runs: [&Arc<RunResults>; 2], comparison: &Comparison) {
     let until = format!("Figures and trips up to {}.", clock(comparison.until));
     ui.label(RichText::new(until).weak());
@@ -246,7 +246,7 @@ fn scenarios(ui: &mut Ui, model: &Model, runs: [&Arc<RunResults>; 2], comparison
     }
 }
 
-/// A row for each figure: both values, the difference, and which value is better.
+/// Shows a row for each figure: both values, the difference, and which value is better.
 fn figures(ui: &mut Ui, model: &Model, comparison: &Comparison) {
     heading(ui, "Figures");
     Grid::new("figures of two runs")

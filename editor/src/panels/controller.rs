@@ -363,7 +363,8 @@ fn membership_plot(
     });
 }
 
-/// The rule table. The cells of firing rules are filled according to the strength of the rule.
+/// Shows the rule table. The cells of firing rules are filled according to the strength of the
+/// rule.
 fn rules(ui: &mut Ui, theme: Theme, controller: &FuzzyController, inference: &Inference) {
     Grid::new((controller.name, "rules"))
         .spacing(vec2(3.0, 3.0))

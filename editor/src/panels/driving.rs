@@ -45,7 +45,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     });
 }
 
-/// The active gamepad, or the reason why none can be used.
+/// Shows the active gamepad, or the reason why none can be used.
 fn gamepad(ui: &mut Ui, model: &Model) {
     if let Some(name) = &model.pad.name {
         ui.label(format!(

@@ -60,8 +60,8 @@ fn status(ui: &mut Ui, model: &Model, seen: &GroundInspection) {
     }
 }
 
-/// Controls that step forwards and backwards through the cells of a search, in the order in which they are
-/// expanded.
+/// Shows controls that step forwards and backwards through the cells of a search, in the order in
+/// which the search expands them.
 fn steps(ui: &mut Ui, search: &SearchOrder, step: &mut Option<u32>) {
     let all = search.expanded.len() as u32;
     let mut shown = step.unwrap_or(all).min(all);

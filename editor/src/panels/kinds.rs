@@ -49,7 +49,7 @@ pub(super) fn stacks(scenario: &Scenario) -> Vec<(String, String)> {
     stacks.map(|(key, _)| (key.clone(), key.clone())).collect()
 }
 
-/// The name of a vehicle type or stack, which can be edited, and buttons to copy and delete it.
+/// Shows the editable name of a vehicle type or stack, and buttons to copy and delete it.
 fn naming(ui: &mut Ui, model: &Model, kind: Kind, key: &str, actions: &mut Vec<Action>) {
     let scenario = model.document.scenario();
     let word = kind.word();
@@ -209,7 +209,7 @@ const LIMITS: [Property<VehicleType>; 5] = [
     ),
 ];
 
-/// The row for the conditions under which a vehicle type leaves the lanes.
+/// Shows the row for the conditions under which a vehicle type leaves the lanes.
 fn off_road(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Action>) {
     let all = OffRoad::ALL.map(|off_road| {
         let words = match off_road {

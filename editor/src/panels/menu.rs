@@ -163,8 +163,8 @@ fn menu(ui: &mut Ui, name: &str, model: &Model, actions: &mut Vec<Action>, group
     });
 }
 
-/// The contents of a menu. They scroll if the window is not high enough for them, for example because of a
-/// large font.
+/// Shows the contents of a menu. They scroll if the window is not high enough for them, for example
+/// because of a large font.
 fn rolling(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     let room = ui.ctx().content_rect().bottom() - ui.cursor().top() - MENU_MARGIN;
     egui::ScrollArea::vertical()
@@ -189,7 +189,7 @@ fn item(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, command: Command)
     }
 }
 
-/// A command that switches a setting, ticked while the setting is on.
+/// Shows a command that switches a setting. It is ticked while the setting is on.
 fn tick(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, command: Command, is_on: bool) {
     let mut now = is_on;
     let key = RichText::new(model.settings.keys.label(command)).weak();
@@ -286,7 +286,7 @@ fn open_ground(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// The playback buttons, from right to left.
+/// Shows the playback buttons, from right to left.
 fn play(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     speed(ui, model, actions);
     let (sign, name) = if model.is_playing() {
@@ -394,7 +394,7 @@ fn speed(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// The actual speed of the simulation, shown if it differs from the requested one.
+/// Shows the actual speed of the simulation if it differs from the requested one.
 fn pace(ui: &mut Ui, pace: f64, wanted: f64) {
     if !wanted.is_finite() {
         let hint = "Simulated seconds per second.";

@@ -51,7 +51,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     log(ui, model);
 }
 
-/// The folders whose builds run without confirmation.
+/// Shows the folders whose builds run without confirmation.
 fn folders(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let trusted = &model.settings.trusted_folders;
     if trusted.is_empty() {

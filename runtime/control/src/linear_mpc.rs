@@ -289,7 +289,7 @@ struct Horizon {
     steering: QuadraticProgram,
     speed: Batch,
     acceleration: QuadraticProgram,
-    /// Ratio of the first gains of heading and offset.
+    /// Heading gain divided by offset gain, at the first step of the horizon, m/rad.
     heading_per_offset: f64,
     /// Whether the curvature beyond the horizon is a state.
     sees_beyond: bool,

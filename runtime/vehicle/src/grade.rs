@@ -225,7 +225,7 @@ impl Grade {
     }
 }
 
-/// A vehicle without a drive train on a slope, for models that use forces.
+/// Propulsion on a slope for vehicles without a drive train, for force-based models.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Climb {
     /// Slope under the vehicle.

@@ -146,7 +146,7 @@ impl Train {
         ends.fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Returns all trailers in line behind a vehicle whose rear axle is at a pose.
+    /// Returns all trailers in line behind a vehicle whose rear axle is at `pose`.
     pub fn straight(&self, pose: Pose) -> Vec<TrailerState> {
         let mut along = 0.0;
         let states = self.trailers.iter().map(|trailer| {
@@ -179,7 +179,7 @@ impl Train {
         }
     }
 
-    /// Places the trailers, with headings computed elsewhere, behind a vehicle whose rear axle is at a pose.
+    /// Places the trailers with the given headings behind a vehicle whose rear axle is at `pose`.
     pub fn stand(
         &self,
         states: &mut [TrailerState],

@@ -156,7 +156,7 @@ fn legend(ui: &mut Ui, theme: Theme) {
     });
 }
 
-/// A rule table. The cell of a changed rule shows the old value below the new one.
+/// Shows a rule table. The cell of a changed rule shows the old value below the new one.
 fn table(ui: &mut Ui, theme: Theme, of: &Tables, table: &FuzzyController, rules: &[&Rule<'_>]) {
     heading(ui, table.name);
     let width = ((ui.available_width() - NAMES) / 3.0 - 4.0).max(56.0);
@@ -235,7 +235,7 @@ fn cell(ui: &mut Ui, theme: Theme, width: f32, rule: Option<&Rule<'_>>) {
     response.on_hover_text(said);
 }
 
-/// The genes that are not rules, changed ones first.
+/// Shows the genes that are not rules, changed ones first.
 fn list(ui: &mut Ui, theme: Theme, genes: &[&Rule<'_>]) {
     if genes.is_empty() {
         return;

@@ -56,7 +56,7 @@ fn groups(all: &[Gene]) -> Vec<(String, Vec<&Gene>)> {
     groups
 }
 
-/// A group with a checkbox for all its genes.
+/// Shows a group with a checkbox for all its genes.
 fn group(ui: &mut Ui, name: &str, genes: &[&Gene], chosen: &mut BTreeSet<String>) {
     let ticked = genes
         .iter()

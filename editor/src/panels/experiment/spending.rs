@@ -48,7 +48,7 @@ impl Sparing {
     }
 }
 
-/// A row for a number.
+/// Shows a row for a number.
 fn number(ui: &mut Ui, value: &mut f64, row: Number<'_>) {
     let (new, response) = Number {
         value: *value,
@@ -79,7 +79,7 @@ fn whole(ui: &mut Ui, value: &mut usize, name: &str, range: RangeInclusive<f64>,
     *value = new.max(0.0) as usize;
 }
 
-/// A choice between an option and no option.
+/// Shows a choice between an option and no option.
 fn has<T>(ui: &mut Ui, name: &str, hint: &str, value: &mut Option<T>, words: [&str; 2], begin: T) {
     ui.label(name).on_hover_text(hint);
     let all = [(false, words[0].to_owned()), (true, words[1].to_owned())];
@@ -91,7 +91,7 @@ fn has<T>(ui: &mut Ui, name: &str, hint: &str, value: &mut Option<T>, words: [&s
     ui.end_row();
 }
 
-/// All rows, for a grid of two columns.
+/// Shows all rows, for a grid of two columns.
 pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
     ui.label("Ends early").on_hover_text(
         "Which individuals are stopped early. Individuals that do not start moving always are.",
@@ -201,7 +201,7 @@ fn growth(ui: &mut Ui, experiment: &mut Experiment) {
     }
 }
 
-/// The rows of the cross-entropy method.
+/// Shows the rows of the cross-entropy method.
 pub(super) fn learning(ui: &mut Ui, learning: &mut Learning) {
     let hint = "Share of the distributions that each generation replaces.";
     number(
@@ -250,7 +250,8 @@ fn module_of(experiment: &Experiment) -> Option<String> {
     }
 }
 
-/// The rows of the fitness's parameters. Values equal to the module's defaults are not written.
+/// Shows the rows of the fitness's parameters. Values equal to the module's defaults are not
+/// written.
 pub(super) fn weights(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     let Some(module) = module_of(experiment) else {
         return;

@@ -32,7 +32,7 @@ pub(super) fn ui(
     curves(ui, model, training);
 }
 
-/// The phase of the training, and its remaining time.
+/// Shows the phase of the training, and its remaining time.
 fn state(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     let progress = model.experiment.progress;
     let of = training

@@ -159,7 +159,7 @@ impl Chart<'_> {
         (0..count).map(move |i| first + cycle * i as f64)
     }
 
-    /// The time axis below the signals.
+    /// Draws the time axis below the signals.
     fn axis(&self, ui: &Ui, plot: Rect, theme: Theme) {
         let span = self.span();
         let steps = [5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
@@ -179,7 +179,7 @@ impl Chart<'_> {
         }
     }
 
-    /// The band of a direction, once per cycle.
+    /// Draws the band of a direction, once per cycle.
     fn band(&self, ui: &Ui, plot: Rect, along: Along, color: Color32) {
         let Some(band) = self.corridor.band(along, self.speed) else {
             return;
@@ -310,7 +310,7 @@ impl Chart<'_> {
         }
     }
 
-    /// The current time of the running simulation.
+    /// Draws the current time of the running simulation.
     fn now(&self, ui: &Ui, plot: Rect, theme: Theme) {
         let live = self
             .model

@@ -121,7 +121,7 @@ fn signals_of(model: &Model) -> usize {
     found.len()
 }
 
-/// The button that opens the panel, if the selection has a green wave to show.
+/// Shows the button that opens the panel, if the selection has a green wave.
 pub(super) fn opener(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let command = Command::Panel(PanelId::GreenWave);
     if signals_of(model) > 1
@@ -317,7 +317,7 @@ fn words(ui: &mut Ui, corridor: &Corridor, speed: f64) {
     }
 }
 
-/// The reason why there is no wave, and links to the nodes that cause it.
+/// Shows the reason why there is no wave, and links to the nodes that cause it.
 fn refused(ui: &mut Ui, model: &Model, why: &NoWave, actions: &mut Vec<Action>) {
     let color = model.theme().tone(Tone::Warning);
     ui.add_space(6.0);

@@ -265,7 +265,7 @@ fn has_majors(control: Control) -> bool {
     )
 }
 
-/// The major roads, to be selected.
+/// Shows checkboxes that choose the major roads of a junction.
 fn majors(
     ui: &mut Ui,
     network: &RoadNetwork,

@@ -259,7 +259,7 @@ impl<'a> Chart<'a> {
         bars.left() + bars.width() * share as f32
     }
 
-    /// The lights of a connection over the cycle.
+    /// Draws the lights of a connection over the cycle.
     fn row(&self, ui: &Ui, bars: Rect, y: f32, path: usize) {
         for (stage, &(start, [green, amber, red, red_amber])) in self.stages.iter().enumerate() {
             let next = self.programme.next(stage);
@@ -319,7 +319,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// The time axis below the bars.
+    /// Draws the time axis below the bars.
     fn axis(&self, ui: &Ui, bars: Rect, theme: Theme) {
         let step = [5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
         let step = step.into_iter().find(|step| self.cycle / step <= 7.0);
@@ -365,7 +365,7 @@ impl<'a> Chart<'a> {
         response
     }
 
-    /// The current time of the running simulation.
+    /// Draws the current time of the running simulation.
     fn cursor(&self, ui: &Ui, bars: Rect, theme: Theme) {
         let seen = super::junction_now::seen(self.model, self.node);
         let Some(now) = seen.and_then(|seen| seen.programme.as_ref()) else {

@@ -38,7 +38,7 @@ pub(super) fn place_text(place: &Place) -> String {
     }
 }
 
-/// Length of the planned route of a trip, once known.
+/// Shows the length of a trip's planned route, once it is known.
 pub(super) fn route(ui: &mut Ui, model: &Model, trip: ObjectId) {
     let hint = "On empty roads, by the built-in planner.";
     match model.route_of(trip) {

@@ -58,7 +58,7 @@ impl Curves<'_> {
         ui.label(RichText::new(text).weak());
     }
 
-    /// Torque and power.
+    /// Draws torque and power over engine speed.
     fn engine(&self, ui: &mut Ui) {
         if self.own.engine.is_empty() {
             return;
@@ -92,7 +92,7 @@ impl Curves<'_> {
             .collect()
     }
 
-    /// Force of each gear against the resistance, with the top speed marked.
+    /// Draws the force of each gear against the resistance, with the top speed marked.
     fn traction(&self, ui: &mut Ui) {
         let Some(own) = &self.own.traction else {
             return;
@@ -130,7 +130,7 @@ impl Curves<'_> {
         Self::note(ui, text);
     }
 
-    /// Response of the hull to a ground step.
+    /// Draws the response of the hull to a step in the ground.
     fn steps(&self, ui: &mut Ui) {
         if self.own.steps.is_none() {
             return;
@@ -150,7 +150,7 @@ impl Curves<'_> {
         plot(ui, "Ground step over s", HEIGHT, curves);
     }
 
-    /// Roll over lateral acceleration, with the limit marked.
+    /// Draws the roll angle over lateral acceleration, with the limit marked.
     fn roll(&self, ui: &mut Ui) {
         let Some(own) = &self.own.roll else {
             return;

@@ -240,7 +240,7 @@ fn warnings(ui: &mut Ui, theme: Theme, bench: &Bench) {
     }
 }
 
-/// The bar over the map while the test track is shown.
+/// Shows the bar over the map while the test track is on the map.
 pub(super) fn track_bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let name = model.workshop.bench.as_ref();
     let name = name.map_or("", |bench| &bench.file.name);
@@ -254,7 +254,7 @@ pub(super) fn track_bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     });
 }
 
-/// A button that opens a vehicle type in the workshop.
+/// Shows a button that opens a vehicle type in the workshop.
 pub(super) fn open_button(ui: &mut Ui, key: &str, actions: &mut Vec<Action>) {
     let hint = "Inspect, change, test and drive this vehicle.";
     if ui
@@ -266,7 +266,7 @@ pub(super) fn open_button(ui: &mut Ui, key: &str, actions: &mut Vec<Action>) {
     }
 }
 
-/// The heading of a section.
+/// Shows the heading of a section.
 fn part(ui: &mut Ui, title: &str) {
     ui.add_space(4.0);
     heading(ui, title);

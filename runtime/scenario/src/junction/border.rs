@@ -184,7 +184,7 @@ impl Widths {
         }
     }
 
-    /// A pavement along a side without a corner.
+    /// Adds a pavement along a side without a corner.
     fn straight(
         &self,
         Pair { arm, next }: Pair<&Arm<'_>>,

@@ -68,7 +68,7 @@ impl Level for OneTrack {
     }
 }
 
-/// One step on a slope.
+/// Moves the body by one step on a slope.
 fn drive_on(grade: &Grade, steering: &mut f64, body: Body<'_>, dt: f64) {
     let before = OneTrackState {
         pose: body.motion.pose,

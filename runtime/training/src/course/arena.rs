@@ -68,7 +68,7 @@ pub(super) fn draft(seed: u64) -> Draft {
     draft
 }
 
-/// The three large buildings around the goal.
+/// Adds the three large buildings around the goal.
 fn landmarks(draft: &mut Draft) {
     for (number, angle) in [0.5, 0.5 + TAU / 3.0, 0.5 + 2.0 * TAU / 3.0]
         .into_iter()

@@ -328,7 +328,7 @@ impl Record {
     /// Gives a new breeder the results of all generations.
     ///
     /// # Errors
-    /// If the breeder proposes other candidates.
+    /// If the breeder proposes candidates that differ from the recorded ones.
     pub fn replay(&self, genome: &Genome, breeder: &mut dyn Breeder) -> Result<(), RecordError> {
         for (index, generation) in self.generations.iter().enumerate() {
             let told = tell_again(genome, breeder, generation);

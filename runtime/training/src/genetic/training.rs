@@ -163,10 +163,10 @@ impl<'a> Training<'a> {
         Ok(training)
     }
 
-    /// Takes over the next generation of a record with its results. Returns the candidates.
+    /// Replays the next recorded generation, with its recorded results. Returns its candidates.
     ///
     /// # Errors
-    /// If the breeder proposes other candidates.
+    /// If the breeder proposes candidates that differ from the recorded ones.
     pub(super) fn take_over(
         &mut self,
         generation: &Generation,

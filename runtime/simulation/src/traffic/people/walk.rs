@@ -277,7 +277,7 @@ impl People {
         }
     }
 
-    /// One step of one pedestrian.
+    /// Moves one pedestrian by one step.
     fn step(&mut self, person: usize, site: &CrossingSite, vehicles: &[Over], clock: &Clock) {
         let along = self.along[person];
         let wanted = along + WALKING_SPEED * clock.dt;

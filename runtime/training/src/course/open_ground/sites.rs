@@ -71,7 +71,8 @@ const HOUSE: f64 = 7.0;
 /// Height of walls, m.
 const WALL: f64 = 2.0;
 
-/// A block: a house, perhaps a wall to the next house in the north or east, and a crate beside it.
+/// Adds a block: a house, perhaps a wall to the next house in the north or east, and a crate beside
+/// the house.
 fn block(b: &mut Draft, [column, row]: [u32; 2], stream: &mut Stream) {
     let along = |number: u32| (f64::from(number) - 0.5 * f64::from(BLOCKS - 1)) * PITCH;
     let middle = DVec2::new(along(column), along(row));
@@ -145,7 +146,7 @@ pub(super) fn hill_country(seed: u64, duration: f64) -> Draft {
     b
 }
 
-/// A field with a dry-stone wall on three sides.
+/// Adds a field with a dry-stone wall on three sides.
 fn field(b: &mut Draft, middle: DVec2, heading: f64) {
     let (length, width, thick) = (50.0, 40.0, 0.8);
     let along = roadwright_geometry::unit(heading);
