@@ -4,10 +4,12 @@ use crate::linear::{Cost, Matrix, Plant};
 use roadwright_agent::{ParameterSet, PathInput, TyreInput};
 use roadwright_geometry::math::{atan, tan};
 
-/// Speed below which tyres are assumed to roll without slip, m/s, as in the dynamic one-track model.
+/// Speed below which tyres are assumed to roll without slip, as in the dynamic one-track model,
+/// m/s.
 const ROLLING: f64 = 3.0;
-/// Factors on the weights of offset and course for a pushed trailer. With the weights of a vehicle, it would
-/// swing to angles at which the linear model no longer holds, and jackknife.
+/// Factors on the weights of offset and course for a pushed trailer. With the weights of a vehicle,
+/// the trailer would swing to angles at which the linear model no longer holds, and the combination
+/// would jackknife.
 const PUSHED: [f64; 2] = [0.01, 0.4];
 
 /// The follower of a path, with the model that its errors obey.
@@ -28,8 +30,8 @@ pub enum Following {
     },
 }
 
-/// Linear model of the lateral errors of a vehicle at a speed. Its control is the rate of the last state,
-/// which represents the steering. The curvature of the path is known in advance.
+/// Linear model of the lateral errors of a vehicle at a given speed. The last state represents the
+/// steering, and its rate is the control. The curvature of the path is known in advance.
 ///
 /// ```text
 /// all       offset' = v heading + sideways
@@ -118,7 +120,7 @@ impl LateralModel {
         }
     }
 
-    /// Returns the value of the last state that represents a wheel angle, rad.
+    /// Returns the value of the last state for the wheel angle `steering`, rad.
     pub fn wheels(&self, steering: f64) -> f64 {
         match self.following {
             Following::Slipping(_) => steering,
@@ -127,7 +129,7 @@ impl LateralModel {
         }
     }
 
-    /// Returns the wheel angle, rad, that a value of the last state represents.
+    /// Returns the wheel angle for the value `wheels` of the last state, rad.
     pub fn steering(&self, wheels: f64) -> f64 {
         match self.following {
             Following::Slipping(_) => wheels,

@@ -121,8 +121,9 @@ const RETURN: f64 = 0.9;
 /// Tolerance of the time at which the next plan is due, s.
 const EARLY: f64 = 1e-9;
 
-/// Plans the steering rates and accelerations of a horizon by quadratic programs, whose minimum without limits
-/// is the batch solution of `lqr`. The vehicle follows a plan until the next plan is due.
+/// Plans the steering rates and accelerations of a horizon by quadratic programs. Without limits,
+/// their minimum is the batch solution of `lqr`. The vehicle follows a plan until the next plan is
+/// due.
 ///
 /// If a program has no solution, or needs more than the allowed iterations, `lqr` gives the answer instead,
 /// clamped to the limits. The number of such answers is reported as a failure of the module.
@@ -143,7 +144,7 @@ struct Plan {
     time: f64,
     /// Step of the model, s.
     step: f64,
-    /// Steering at that time, in the unit of the model's state.
+    /// Steering at that time, in the unit of the model's steering state.
     wheels: f64,
     /// Steering rates of the steps.
     rates: Vec<f64>,
@@ -152,7 +153,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// Steering at the given time, s, in the unit of the model's state.
+    /// Steering at `time` (s), in the unit of the model's steering state.
     fn wheels(&self, time: f64) -> f64 {
         let mut left = (time - self.time).max(0.0);
         let mut wheels = self.wheels;
@@ -335,8 +336,8 @@ impl Horizon {
     }
 }
 
-/// Replaces the cost at the end of a horizon by the cost of all steps beyond it, assuming that the last
-/// curvature continues. That curvature becomes the last state.
+/// Replaces the cost at the end of a horizon by the cost of all later steps. The last curvature is
+/// assumed to continue, and becomes the last state.
 ///
 /// This is needed for a pushed trailer, which settles long after the horizon of other vehicles.
 fn endless(plant: &Plant, cost: &Cost) -> Result<(Plant, Cost), LinearError> {
@@ -388,7 +389,7 @@ fn both_ways(rows: &Matrix) -> Matrix {
 
 /// Limits of a plan.
 struct PlanLimits {
-    /// Largest steering, in the unit of the model's state.
+    /// Largest steering, in the unit of the model's steering state.
     wheels: f64,
     /// Steering at the beginning.
     begin: f64,
@@ -454,7 +455,7 @@ impl LinearMpc {
         Some(horizon)
     }
 
-    /// Creates a plan for a vehicle at the given time, s; `None` without a solution.
+    /// Creates a plan for a vehicle at `time`, s. Returns `None` if there is no solution.
     fn plan(
         &self,
         design: &Design,

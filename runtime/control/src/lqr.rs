@@ -1,4 +1,4 @@
-//! The linear-quadratic regulator, which steers by all lateral errors and the curvature ahead at once.
+//! The linear-quadratic regulator. It steers by all lateral errors and the curvature ahead at once.
 
 use crate::lateral::{Following, LateralModel, LateralWeights};
 use crate::linear::{Batch, Gains, LinearError, Matrix, Recursion, Regulator};
@@ -90,7 +90,7 @@ static PARAMETERS: [ParameterInfo; 15] = [
     speed_law::REACTION,
 ];
 
-/// Minimum speed for which gains are computed, m/s, because a standing vehicle cannot be steered.
+/// Minimum speed for which gains are computed, m/s. A standing vehicle cannot be steered.
 const SLOWEST: f64 = 1.0;
 /// Difference between the speeds for which gains are computed, m/s. Gains are interpolated in between.
 const SPEED_STEP: f64 = 0.25;
@@ -245,8 +245,8 @@ impl Lqr {
         gains
     }
 
-    /// Returns the steering rate that the law requests, rad/s; for models without slip, the rate of the
-    /// tangent of the steering angle.
+    /// Returns the steering rate that the law requests, rad/s. For models without slip, this is the
+    /// rate of the tangent of the steering angle.
     fn rate(&self, design: &LqrDesign, limits: &SteeringLimits, input: &PathInput) -> f64 {
         let speed = input.seen.speed.max(SLOWEST);
         let below = (speed / SPEED_STEP).floor();

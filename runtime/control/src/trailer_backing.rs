@@ -72,7 +72,7 @@ const STANDING: f64 = 0.05;
 const SPEED_GAIN: f64 = 3.0;
 /// Distance to the end of the path below which the car has arrived, m.
 const THERE: f64 = 0.02;
-/// Maximum heading of the trailer relative to the line that it aims for, rad.
+/// Maximum heading of the trailer relative to the line to which it returns, rad.
 const STEEPEST: f64 = 0.6;
 /// Lateral offset within which the trailer is sufficiently well aligned at the end of the path, m.
 const BESIDE: f64 = 0.2;
@@ -97,8 +97,8 @@ const FORWARD_GAIN: f64 = 1.0;
 /// beside the line -> heading of the trailer -> hitch angle -> angle of the front wheels
 /// ```
 ///
-/// In reverse, the trailer turns to the side to which the hitch opens and the hitch angle diverges, so the
-/// combination would jackknife without the innermost law.
+/// In reverse, the trailer turns to the side to which the hitch opens, so the hitch angle grows.
+/// Without the innermost law, the combination would jackknife.
 pub struct TrailerBacking;
 
 /// Parameters of a batch.

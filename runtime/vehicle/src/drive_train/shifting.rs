@@ -33,9 +33,9 @@ impl Shifting {
         }
     }
 
-    /// Engages a requested gear, from 1 for the first forward gear, limited to the last one. As in the
-    /// automatic gearbox, this waits for the minimum time between shifts, and until the gear would not push
-    /// the engine beyond its limit.
+    /// Engages a requested gear, counted from 1 for the first forward gear and limited to the last
+    /// one. As in the automatic gearbox, the gear is engaged only after the minimum time between
+    /// shifts, and only if it does not push the engine beyond its limit.
     pub fn engage(
         &mut self,
         train: &DriveTrain,
@@ -59,8 +59,8 @@ impl Shifting {
         }
     }
 
-    /// Shifts if necessary: up at the rev limit, down if the engine turns too slowly, or if the vehicle slows
-    /// at full throttle and the lower gear allows the speed.
+    /// Shifts if necessary. Shifts up at the rev limit. Shifts down if the engine turns too slowly,
+    /// or if the vehicle slows at full throttle and the lower gear allows the speed.
     pub fn shift(
         &mut self,
         train: &DriveTrain,

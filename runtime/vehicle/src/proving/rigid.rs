@@ -68,7 +68,8 @@ impl<'a, S: Surface> Trial<'a, S> {
         self.run_seen(seconds, controls, |_, _| {})
     }
 
-    /// Like `run`, but passes the state after each step with the time since the start, s, to a callback.
+    /// Like `run`, but passes the state after each step to a callback, with the time since the
+    /// start in seconds.
     fn run_seen(
         &mut self,
         seconds: f64,
@@ -208,8 +209,8 @@ pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measure
     }
 }
 
-/// Tilts a table to the left below a vehicle that stands across it, until `is_over` or up to the given angle.
-/// Returns the angle.
+/// Tilts a table to the left until `is_over` holds, or up to the given angle. A vehicle stands
+/// across the table. Returns the angle.
 fn tilt_until(
     model: &RigidModel,
     most: f64,
@@ -259,8 +260,8 @@ fn tilt(state: &mut CarState, angle: f64) {
     }
 }
 
-/// Returns the wheels whose loads are drawn as one line, by index, on a table that rises to the left: each
-/// wheel separately, or one line per side if there would be too many.
+/// Returns the groups of wheels whose loads are drawn as one line each, by wheel index. The table
+/// rises to the left. Each wheel is its own group, or each side if there would be too many lines.
 fn groups_of(model: &RigidModel) -> Vec<(String, Vec<usize>)> {
     let side = |place: f64| if place > 0.0 { "upper" } else { "lower" };
     if model.wheels.len() > MOST_WHEELS {
@@ -468,8 +469,8 @@ fn parts_of(length: f64) -> impl Iterator<Item = f64> {
     (1..=PARTS).map(move |number| part(number).min(length))
 }
 
-/// Returns whether the vehicle crosses an obstruction within 20 s, starting at the given speed, m/s, and the
-/// positions and heights of its centre of gravity, m.
+/// Returns whether the vehicle crosses an obstruction within 20 s from the given start speed (m/s).
+/// Also returns the positions and heights of its centre of gravity, m.
 fn crosses(model: &RigidModel, obstruction: Obstruction, speed: f64) -> (bool, Vec<[f64; 2]>) {
     let course = Course {
         obstruction,

@@ -270,7 +270,7 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Returns the longitudinal and lateral force of a tyre, N, and turns the wheel.
+    /// Returns the longitudinal and lateral force of a tyre, N. Also turns the wheel.
     fn wheel_force(
         &self,
         number: usize,
