@@ -37,7 +37,7 @@ impl Camera {
         self.centre + self.scale * DVec2::new(offset.x, -offset.y)
     }
 
-    /// Moves the view with the pointer by an offset in points to the right and down.
+    /// Moves the view with the pointer. `by` is in points to the right and down.
     pub fn pan(&mut self, by: DVec2) {
         self.centre -= self.scale * DVec2::new(by.x, -by.y);
     }

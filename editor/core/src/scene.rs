@@ -274,7 +274,8 @@ impl Scene {
         found
     }
 
-    /// The nearest point on a road's line within `reach` of a point: road, s, and the point.
+    /// The nearest point on a road's line within `reach` of a point. Returns the road, the distance
+    /// along the road, and the point.
     pub fn nearest_on_road(&self, point: DVec2, reach: f64) -> Option<(RoadId, f64, DVec2)> {
         self.roads_near(point, reach)
             // Projecting onto clothoids is slow, so polylines rule out nearly all roads first. They lie

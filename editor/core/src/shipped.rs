@@ -10,8 +10,8 @@ pub struct Shipped {
     pub name: &'static str,
     /// Description for the list of scenarios.
     pub about: &'static str,
-    /// Width of the part of the map that its picture shows, m, centred where most vehicles are; `None` for
-    /// the whole map. Used if the vehicles are more interesting than the whole map.
+    /// Width of the part of the map that the scenario's picture shows, m. The part is centred where
+    /// most vehicles are. `None` for the whole map.
     pub close_up: Option<f64>,
     text: &'static str,
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Phase of a training run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Phase {
-    /// Prepares the course and drives it once as a trial.
+    /// Prepares the course and drives it once as a trial run.
     #[default]
     Preparing,
     /// Breeds and evaluates the generation with this number, counted from 1.
@@ -43,15 +43,15 @@ pub struct GenerationRow {
 /// Fate of an individual.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fate {
-    /// It was rated.
+    /// The individual was rated.
     Rated,
-    /// It ended early because it hardly moved.
+    /// The individual was stopped early because it hardly moved.
     EndedEarly,
-    /// It was dropped early, because it could no longer win.
+    /// The individual was dropped early because it could no longer win.
     RacedOut,
-    /// It was struck out by the user.
+    /// The individual was struck out by the user.
     StruckOut,
-    /// Its modules failed.
+    /// The modules of the individual failed.
     Failed(String),
 }
 

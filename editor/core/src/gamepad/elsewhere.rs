@@ -3,7 +3,7 @@
 use super::{Axis, Button, PadEvent, PadId, Source};
 use gilrs::{EventType, GamepadId, Gilrs};
 
-/// The library, which exists only while the user drives because it starts threads.
+/// The library. It starts threads, so it exists only while the user drives.
 pub(super) struct Library {
     /// `None` if it could not start.
     pads: Option<Gilrs>,

@@ -57,7 +57,7 @@ enum Order {
     Play(bool),
     Step,
     Reset,
-    /// Ends the run at a step unless it ends earlier.
+    /// Ends the run at this step, unless the run ends earlier.
     EndAt(Option<u64>),
     Speed(f64),
     Update(Arc<Scenario>),
@@ -194,22 +194,22 @@ impl Live {
         self.give(Order::Play(true));
     }
 
-    /// Pauses.
+    /// Pauses the run.
     pub fn pause(&mut self) {
         self.give(Order::Play(false));
     }
 
-    /// Takes one step and pauses.
+    /// Takes one step and pauses the run.
     pub fn step(&mut self) {
         self.give(Order::Step);
     }
 
-    /// Returns to the start.
+    /// Returns the run to its start.
     pub fn reset(&mut self) {
         self.give(Order::Reset);
     }
 
-    /// Ends the run at a step unless it ends earlier; an edit of its scenario cancels this.
+    /// Ends the run at a step, unless it ends earlier. An edit of the run's scenario cancels this.
     pub fn end_at(&mut self, step: Option<u64>) {
         self.give(Order::EndAt(step));
     }
@@ -219,12 +219,12 @@ impl Live {
         self.give(Order::Speed(speed));
     }
 
-    /// Passes an edited scenario to the run, which adopts it between two steps.
+    /// Passes an edited scenario to the run. The run adopts it between two steps.
     pub fn update(&mut self, scenario: Arc<Scenario>) {
         self.give(Order::Update(scenario));
     }
 
-    /// Passes changed modules to the run, which replaces running ones with them.
+    /// Passes changed modules to the run. They replace the running ones.
     pub fn use_modules(&mut self, registry: Registry) {
         self.give(Order::Modules(registry));
     }

@@ -1,5 +1,5 @@
-//! The vehicle workshop, which consists of a vehicle on the bench with its views and curves, a vehicle to
-//! compare it with, trials on the proving ground, and the test track.
+//! The vehicle workshop. It consists of the vehicle on the bench with its views and curves, a
+//! vehicle to compare it with, trials on the proving ground, and the test track.
 //!
 //! | file | contents |
 //! | --- | --- |
@@ -100,7 +100,7 @@ pub struct Workshop {
     pub bench: Option<Bench>,
     /// The vehicle to compare with.
     pub rival: Option<Rival>,
-    /// Progress and results of its trials.
+    /// Progress and results of the trials.
     pub trial: TrialState,
     /// The test track shown on the map in place of the scenario.
     pub track: Option<Ground>,
