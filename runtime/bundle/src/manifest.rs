@@ -76,7 +76,7 @@ impl NeedKind {
 pub struct Need {
     /// Kind of the module.
     pub kind: NeedKind,
-    /// Its id.
+    /// Id of the module.
     pub id: String,
     /// Version that the module declares; empty if it declares none.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -197,8 +197,9 @@ impl HeightField {
         DVec3::new(-slope_x, -slope_y, 1.0).normalize()
     }
 
-    /// Height, m, and unit normal at a point, at little more than the cost of one of them. Beyond the edge,
-    /// the height of the border continues, and the normal is that of the continued surface.
+    /// Height (m) and unit normal at a point. Computing both costs little more than computing one
+    /// of them. Beyond the edge, the height of the border continues, and the normal is that of the
+    /// continued surface.
     pub fn surface(&self, point: DVec2) -> (f64, DVec3) {
         let (index, u, v) = self.cell(point);
         let [a, b, c, d] = self.corners(index);

@@ -152,7 +152,7 @@ fn lane_pose(road: &Road, lane: i8, s: f64, forward: bool) -> Option<Pose> {
     Some(if forward { pose } else { pose.reversed() })
 }
 
-/// An arrow with its tip at a pose: a shaft, and a head for each turn.
+/// Draws an arrow with its tip at a pose: a shaft, and a head for each turn.
 ///
 /// ```text
 ///          .-> left: a bend and a head across the lane

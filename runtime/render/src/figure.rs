@@ -465,7 +465,8 @@ pub fn body_color(agent: u64, length: f64, figure: Figure) -> Color {
     color
 }
 
-/// Factor by which a vehicle is enlarged to remain visible at small scales. `scale` is in metres per pixel.
+/// Factor by which a vehicle is enlarged to remain visible at small scales. `scale` is in metres
+/// per pixel.
 pub fn enlargement(length: f64, scale: f64) -> f64 {
     /// Minimum length of a pill, pixels.
     const PILL: f64 = 11.0;

@@ -58,8 +58,8 @@ struct Change {
 }
 
 impl Film {
-    /// Creates an empty film with the given duration of each frame, s. The duration is rounded to hundredths
-    /// of a second, and is at least two of them.
+    /// Creates an empty film with the given duration of each frame, s. The duration is rounded to
+    /// hundredths of a second, with a minimum of two hundredths.
     pub fn new(seconds: f64) -> Self {
         let hundredths = (100.0 * seconds).round().clamp(0.0, f64::from(u16::MAX));
         Self {

@@ -14,11 +14,12 @@ use tiny_skia::Color;
 pub struct Hint {
     /// The figure.
     pub figure: Figure,
-    /// Its middle, m.
+    /// Middle of the figure, m.
     pub at: DVec2,
-    /// Vector to its front, m. It gives the direction, and its length is half the length of the figure.
+    /// Vector from the middle of the figure to its front, m. Its length is half the length of the
+    /// figure.
     pub front: DVec2,
-    /// Half its width, m.
+    /// Half the width of the figure, m.
     pub half_width: f64,
     /// Colour of parts without a separate colour.
     pub color: Color,

@@ -39,8 +39,8 @@ const HOUSES: (f64, f64) = (0.25, 0.4);
 /// Scale below which parapets and objects on roofs are invisible, and scale above which they are fully
 /// visible, pixels per metre.
 const PARAPETS: (f64, f64) = (1.25, 1.8);
-/// Maximum number of corners, and minimum length of an edge (m), of roofs whose parapets have a width. Other
-/// parapets are drawn as lines, because edges that are moved inwards would cross.
+/// Limits for roofs whose parapets have a width: maximum number of corners, and minimum length of
+/// an edge, m. Other parapets are drawn as lines, because their inner edges would cross.
 const PLAIN: (usize, f64) = (12, 1.2);
 
 /// Visibility of the parts of houses at a scale.
@@ -316,9 +316,9 @@ pub fn crown(forest: &Forest) -> f64 {
     (0.45 * forest.spacing).clamp(0.8, 3.5)
 }
 
-/// Size that determines whether the trees of a forest are drawn individually, m. It is the mean radius of
-/// their crowns, or less if the crowns overlap, so that a picture never contains more than one tree per
-/// circle of this size.
+/// Size that determines whether the trees of a forest are drawn individually, m. It is the mean
+/// radius of their crowns, or less if the crowns overlap. A picture then never contains more than
+/// one tree per circle of this size.
 pub fn grain(forest: &Forest) -> f64 {
     crown(forest).min(0.45 * forest.cell())
 }
@@ -334,7 +334,8 @@ pub struct Tree {
     pub turn: f64,
     /// Colour of its crown, 0xRRGGBB.
     pub color: u32,
-    /// Share of the trees of its forest that appear earlier than this one when the user zooms in, 0 to 1.
+    /// Position in the order in which the trees of the forest appear when the user zooms in: the
+    /// share of trees that appear earlier, 0 to 1.
     pub order: f64,
 }
 

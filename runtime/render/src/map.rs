@@ -24,8 +24,8 @@ use std::collections::BTreeSet;
 pub struct Picture {
     /// Width and height, pixels.
     pub size: (u32, u32),
-    /// Part of the world that is shown, given by its low and high corner, m; `None` for everything except
-    /// land beyond the roads.
+    /// Part of the world that is shown, given by its low and high corner, m. `None` for everything
+    /// except the land that extends beyond the roads.
     pub view: Option<(DVec2, DVec2)>,
     /// Driven paths in drawing order. They are listed in a legend.
     pub trails: Vec<Trail>,

@@ -1,4 +1,4 @@
-//! Medians: areas between lanes that are raised where they are wide enough.
+//! Medians: areas between lanes. They are raised where they are wide enough.
 //!
 //! ```text
 //!     ------ lane -------------------------

@@ -33,8 +33,8 @@ const FIRST_WORD: f64 = 10.0;
 const BETWEEN_WORDS: f64 = 60.0;
 /// Distance from the last word to the end of the lane, m. Arrows are painted there.
 const AFTER_WORD: f64 = 30.0;
-/// Width and length of a letter on the road, and gap to the next letter, m. Letters are elongated, because
-/// drivers see them at a flat angle.
+/// Width of a letter on the road, its length, and the gap to the next letter, m. Letters are
+/// elongated, because drivers see them at a flat angle.
 const LETTER: (f64, f64, f64) = (0.5, 2.2, 0.22);
 /// Width of the strokes of a letter, m.
 const LETTER_STROKE: f64 = 0.16;

@@ -155,7 +155,6 @@ pub fn from_text(text: &str) -> Result<Scenario, TextError> {
 /// scenario, and their texts.
 ///
 /// # Errors
-///
 /// If the text is not a scenario of a known version, or if one of the files is not a vehicle.
 pub fn from_text_with(text: &str, files: &[(&str, &str)]) -> Result<Scenario, TextError> {
     read_text(text, VehicleFiles::Given(files))

@@ -58,8 +58,8 @@ pub struct Fit {
 
 /// Maximum number of lines and arcs of one leg that are refined together.
 const MOST_SPANS: usize = 40;
-/// Number of samples above which a leg gets fewer attempts, so that fitting after a release does not take
-/// long.
+/// Number of samples above which a leg gets fewer attempts. This keeps fitting fast after the
+/// button is released.
 const LONG: usize = 400;
 /// Factor by which a refined bend may be tighter than requested.
 const TIGHTEST: f64 = 1.1;

@@ -69,7 +69,7 @@ pub(super) fn part(
     moved
 }
 
-/// A one-way street.
+/// A one-way street that may be one half of a dual carriageway.
 struct Carriageway {
     /// Index of its road.
     road: usize,
@@ -109,8 +109,9 @@ impl Carriageway {
         })
     }
 
-    /// Returns the shift of the lanes away from oncoming traffic at each knot, m. `wanted` returns the shift
-    /// that is needed at a pose. Before and after such a pose, the shift decreases gradually.
+    /// Returns the shift of the lanes away from oncoming traffic at each knot, m. `wanted` returns
+    /// the shift that is needed at a pose. The shift increases gradually before such a pose and
+    /// decreases gradually after it.
     fn aside(&self, wanted: impl Fn(Pose) -> f64) -> Vec<(f64, f64)> {
         let knots = self.knots.iter();
         let mut aside: Vec<(f64, f64)> = knots.map(|&(s, pose)| (s, wanted(pose))).collect();
@@ -193,7 +194,7 @@ fn foot(line: &ReferenceLine, near: f64, place: DVec2) -> Pose {
 /// The knots of all carriageways, indexed by position.
 struct Knots {
     grid: GridIndex,
-    /// The carriageway of each knot, and the distance of the knot along it, m.
+    /// For each knot, its carriageway and its distance along the carriageway, m.
     along: Vec<(usize, f64)>,
 }
 
@@ -208,7 +209,8 @@ impl Knots {
         Self { grid, along }
     }
 
-    /// For each other carriageway near a position, returns the distance along it of its nearest knot, m.
+    /// Returns the carriageways near a position other than `own`. For each, returns the distance
+    /// along the carriageway to its nearest knot, m.
     fn beside(&self, own: usize, place: DVec2) -> BTreeMap<usize, f64> {
         let mut nearest: BTreeMap<usize, (f64, u32)> = BTreeMap::new();
         self.grid.for_each_within(place, REACH, |id, position| {

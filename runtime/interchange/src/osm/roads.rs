@@ -33,8 +33,8 @@ const SHARP_TURN: f64 = 0.6;
 /// Minimum length of a piece, m.
 const MIN_LENGTH: f64 = 0.05;
 
-/// A stretch of a drivable way whose nodes are present and inside the box. It is first as long as possible (a
-/// run), and later cut into the roads of the graph.
+/// A stretch of a drivable way whose nodes are present and inside the box. At first, it is as long
+/// as possible (a run). Later, it is cut into the roads of the graph.
 pub(super) struct Piece {
     pub(super) way: i64,
     pub(super) style: usize,

@@ -124,8 +124,8 @@ fn users(tags: &Tags) -> Result<(Users, RoadAccess), String> {
     }
 }
 
-/// Returns the access that a value stands for. Of several values (`customers;delivery`), the most open one is
-/// used.
+/// Returns the access that a value stands for. If there are several values (`customers;delivery`),
+/// the least restrictive one is used.
 fn road_access(value: &str) -> RoadAccess {
     let access = |value: &str| match value.trim() {
         "destination" => RoadAccess::Destination,

@@ -11,8 +11,8 @@ use roadwright_scenario::lane_graph::LaneGraph;
 /// Minimum distance between buildings and the edge of a lane, m. It leaves room for mirrors and
 /// doors.
 const BESIDE_LANE: f64 = 0.3;
-/// Minimum distance between buildings and the middle of a lane, m. No vehicle in the lane, not even
-/// a bus, then takes the building for an obstacle in its path.
+/// Minimum distance between buildings and the middle of a lane, m. At this distance, no vehicle in
+/// the lane, not even a bus, takes the building for an obstacle in its path.
 const BESIDE_MIDDLE: f64 = 2.7;
 /// Additional clearance where a lane bends more tightly than a car can turn, as a fraction of the difference
 /// between the radii. Cars swing wide there. At a right angle, the fraction would be 0.41.
@@ -24,7 +24,7 @@ const LONGEST: f64 = 20.0;
 /// Number of corners of the circles that are cut out at the ends of stretches.
 const CORNERS: usize = 16;
 
-/// A stretch of the middle of a lane, and the clearance that buildings need from it, m.
+/// A stretch of the middle of a lane, with the clearance between it and buildings, m.
 #[derive(Clone, Copy)]
 struct Stretch {
     from: DVec2,
