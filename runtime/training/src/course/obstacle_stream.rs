@@ -11,7 +11,7 @@ use roadwright_geometry::{DVec2, unit};
 use roadwright_scenario::{Place, Shape};
 use std::f64::consts::TAU;
 
-/// Number of agents, which is the number that the source trains at once.
+/// Number of agents. The source trains the same number at once.
 const AGENTS: usize = 40;
 /// Half the side of the square that contains the waypoints, m.
 const HALF: f64 = 160.0;
@@ -19,7 +19,8 @@ const HALF: f64 = 160.0;
 const MILEAGE: f64 = 300.0;
 /// Time after which a drive ends, s.
 const TIME: f64 = 60.0;
-/// Upper bound of the vehicles' speed, m/s. It ensures that no vehicle can reach its last waypoint in time.
+/// Upper bound of the vehicles' speed, m/s. It is used to make trips so long that no vehicle
+/// reaches its last waypoint in time.
 const FASTEST: f64 = 50.0;
 /// Minimum distance to the next waypoint, m.
 const LEG: f64 = 60.0;

@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 const TOWN: &str = include_str!("../../../../scenarios/old-town.scenario.json");
 /// Number of agents of a run.
 const AGENTS: usize = 60;
-/// Time limit, s; about twice the duration of a trip.
+/// Time limit, s. It is about twice the duration of a trip.
 const TIME: f64 = 180.0;
 /// Minimum straight distance between start and destination, m.
 const TRIP: f64 = 200.0;

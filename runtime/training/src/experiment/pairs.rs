@@ -10,9 +10,9 @@ use thiserror::Error;
 pub struct Incomparable {
     /// The property that differs.
     pub what: &'static str,
-    /// Its value in the first results.
+    /// Value of the property in the first results.
     pub first: String,
-    /// Its value in the other results.
+    /// Value of the property in the other results.
     pub other: String,
 }
 

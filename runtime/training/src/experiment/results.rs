@@ -68,7 +68,7 @@ pub struct Results {
 /// A run without a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FailedRun {
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
     /// Module that failed, time, and reason.
     pub reason: String,
@@ -113,9 +113,9 @@ pub enum ResultsError {
     /// A row does not fit the others.
     #[error("row {number} (seed {seed}): {what}")]
     Row {
-        /// Its number, from 1.
+        /// Number of the row, from 1.
         number: usize,
-        /// Its seed.
+        /// Seed of the row.
         seed: u64,
         /// The problem.
         what: &'static str,

@@ -8,7 +8,7 @@ use roadwright_geometry::math::Stream;
 
 /// Minimum number of rows that are run again, if there are that many.
 const LEAST: usize = 5;
-/// Highest acceptable probability that a sample sized by [`enough_rows`] contains none of the forged rows if
+/// Highest acceptable probability that a sample of [`enough_rows`] rows contains no forged row, if
 /// a tenth of all rows are forged.
 const RISK: f64 = 0.05;
 
@@ -43,8 +43,8 @@ pub fn draw(count: usize, seed: u64) -> Vec<usize> {
     rows
 }
 
-/// Probability, 0 to 1, that none of `forged` rows out of `count` is among `sampled` rows drawn without
-/// replacement (hypergeometric).
+/// Probability that none of `forged` rows out of `count` is among `sampled` rows drawn without
+/// replacement (hypergeometric), 0 to 1.
 pub fn escape_chance(count: usize, forged: usize, sampled: usize) -> f64 {
     let forged = forged.min(count);
     let sampled = sampled.min(count);
@@ -60,8 +60,8 @@ pub fn tenth(count: usize) -> usize {
     count.div_ceil(10)
 }
 
-/// Returns the size of the smallest sample of `count` rows that misses a forged tenth with a probability of
-/// at most 5 %; at least five.
+/// Returns the size of the smallest sample of `count` rows that misses a forged tenth with a
+/// probability of at most 5 %. The size is at least five.
 pub fn enough_rows(count: usize) -> usize {
     let is_enough = |sampled: &usize| escape_chance(count, tenth(count), *sampled) <= RISK;
     let enough = (LEAST.min(count)..count).find(is_enough);

@@ -20,7 +20,7 @@ pub struct Individual {
     pub genes: Chromosome,
     /// Mean of its scores; lower is better.
     pub fitness: f64,
-    /// Generation and number in which it was bred.
+    /// Generation in which the individual was bred, and its number in that generation.
     pub birth: Birth,
 }
 

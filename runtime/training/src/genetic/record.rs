@@ -27,11 +27,11 @@ pub const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Judged {
-    /// Its genes, as [`Genome::print`] prints them.
+    /// Genes of the candidate, as [`Genome::print`] prints them.
     pub genes: String,
     /// Generation and number of the individual, which identify it.
     pub birth: (u32, u32),
-    /// Its results.
+    /// Results of the candidate.
     pub judgement: Judgement,
 }
 
@@ -39,9 +39,9 @@ pub struct Judged {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedChampion {
-    /// Its genes, as [`Genome::print`] prints them.
+    /// Genes of the champion, as [`Genome::print`] prints them.
     pub genes: String,
-    /// Its values by module and key.
+    /// Values of the genes by module and key.
     pub preset: Preset,
     /// Value of each gene before and after training, as text: the name of the choice for a gene that selects
     /// one, otherwise the number.
@@ -96,7 +96,7 @@ pub struct Record {
     pub format: String,
     /// Version of the format.
     pub version: u32,
-    /// Version of the program that wrote it; empty in records of version 1.
+    /// Version of the program that wrote the record; empty in records of version 1.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub roadwright: String,
     /// The experiment.
@@ -105,8 +105,8 @@ pub struct Record {
     pub genes: Vec<String>,
     /// Hash of the course, 16 hexadecimal digits.
     pub course_hash: String,
-    /// External modules used in its drives, each with its build; `None` in records of versions that did not
-    /// write it.
+    /// External modules used in the drives, each with its build. `None` in records of versions that
+    /// did not write this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modules: Option<Vec<String>>,
     /// Hash of everything in the record, 64 hexadecimal digits. A damaged record cannot be resumed, compared

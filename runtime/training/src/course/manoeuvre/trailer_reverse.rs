@@ -31,7 +31,7 @@ use roadwright_scenario::Place;
 const DEPTH: f64 = 8.0;
 /// Width of the bay, m.
 const WIDTH: f64 = 3.0;
-/// Thickness of its walls, m.
+/// Thickness of the bay's walls, m.
 const WALL: f64 = 0.3;
 /// Length of the trailer from coupling to tail, m.
 const LENGTH: f64 = 5.0;
@@ -121,7 +121,7 @@ impl Trailer {
         wrap_angle(self.car.pose.heading - self.heading)
     }
 
-    /// Pose on the trailer's centre line, m behind its coupling.
+    /// Pose on the trailer's centre line, `distance` metres behind the coupling.
     fn behind(&self, distance: f64) -> Pose {
         let at_coupling = Pose {
             position: self.car.pose.point(-self.coupling(), 0.0),

@@ -12,7 +12,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 /// Time step, s.
 const DT: f64 = 0.02;
 
-/// Edge of the maze, m: 15 rooms, with corridors of 6 m between their walls.
+/// Edge of the maze, m. It has 15 rooms per edge, with corridors of 6 m between their walls.
 const MAZE: f64 = 100.0;
 
 /// Returns a maze. Its corridors are too narrow to turn round in, so dead ends are left in reverse.
@@ -264,7 +264,8 @@ fn solid(name: &str, middle: DVec2, heading: f64, size: DVec2, height: f64) -> O
     }
 }
 
-/// Adds the boxes of a generated world. Walls do not have a height in it, so they get the height `wall`, m.
+/// Adds the boxes of a generated world. Walls have no height in such a world, so they get the
+/// height `wall`, m.
 fn boxes(b: &mut Draft, boxes: &[WorldBox], wall: f64) {
     for one in boxes {
         let outline = one.outline;
@@ -293,7 +294,8 @@ fn boxes(b: &mut Draft, boxes: &[WorldBox], wall: f64) {
     }
 }
 
-/// Rounds to whole millimetres, so that files are short and walls that meet still do when they are mirrored.
+/// Rounds to whole millimetres, so that files are short, and so that walls that meet still meet
+/// when they are mirrored.
 fn in_millimetres(metres: DVec2) -> DVec2 {
     (metres * 1000.0).round() / 1000.0
 }
