@@ -270,7 +270,7 @@ impl Editing {
         }
     }
 
-    /// Applies the edit of an operation, or reports its error.
+    /// Applies the edit of an operation, or shows its error.
     fn apply_or_say(
         &mut self,
         cx: &mut Context,
@@ -370,8 +370,9 @@ impl Editing {
 }
 
 impl EditAction {
-    /// Whether this action needs the stroke in progress to be cancelled first. The tool computes each state
-    /// of a stroke from the document before the stroke, so it would revert the change.
+    /// Whether this action requires that the stroke in progress is cancelled first. The tool
+    /// computes each state of a stroke from the document before the stroke, so it would otherwise
+    /// revert the change.
     fn needs_free_hands(&self) -> bool {
         match self {
             Self::Redo

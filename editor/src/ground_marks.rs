@@ -1,5 +1,5 @@
-//! Overlays of open ground: painted layers and the planning data of the watched vehicle (costs of cells,
-//! forecasts, its plan, and the search that found it).
+//! Overlays of open ground: painted layers, and the planning data of the watched vehicle. These are
+//! the costs of cells, the forecasts, the vehicle's plan, and the search that found the plan.
 
 use crate::live::{LivePicture, PathNotice};
 use crate::map_view::MapView;

@@ -1,4 +1,5 @@
-//! The chip on the map that lists hidden parts, so that users do not think that these are lost.
+//! The chip on the map that lists hidden parts, so that users do not think that these parts are
+//! lost.
 
 use crate::command::Command;
 use crate::model::{Action, Model};

@@ -216,7 +216,7 @@ impl Board<'_> {
         }
     }
 
-    /// Draws the paths of drives. Incomplete ones have the danger colour.
+    /// Draws the paths of drives. Incomplete drives have the danger colour.
     pub(crate) fn drive_paths(&self, paths: &[DrivePath]) {
         for path in paths {
             let tone = if path.is_complete {
@@ -419,8 +419,8 @@ impl Board<'_> {
             .add(PathShape::line(self.points(points), stroke));
     }
 
-    /// Draws the intentions of the watched agent: its path, the point that it steers towards, and the
-    /// obstacle ahead.
+    /// Draws the intentions of the watched agent: the agent's path, the point that the agent steers
+    /// towards, and the obstacle ahead.
     pub(crate) fn inspection(&self, live: &LivePicture) {
         let Some(seen) = &live.inspection else { return };
         let accent = self.theme.tone(Tone::Accent);

@@ -1,4 +1,4 @@
-//! Comparison of two runs, with key figures, curves on the same axes, and trips of the same agents.
+//! Comparison of two runs: key figures, curves on the same axes, and trips of the same agents.
 
 use super::PanelFrame;
 use super::past::clock;
@@ -22,9 +22,9 @@ use std::sync::Arc;
 
 /// Height of a plot, points.
 const HEIGHT: f32 = 84.0;
-/// Minimum height of the table of trips, points; it grows with the panel.
+/// Minimum height of the table of trips, points. The table grows with the panel.
 const TABLE: f32 = 150.0;
-/// Widths of the columns of trips, points: agent, both times, difference.
+/// Widths of the columns of trips, points. The columns are agent, both times, and difference.
 const COLUMNS: [f32; 4] = [120.0, 58.0, 58.0, 70.0];
 /// Minimum width at which figures and curves are shown side by side, points.
 const WIDE: f32 = 640.0;

@@ -100,8 +100,8 @@ fn parameters_of(model: &Model, stack: &str) -> BTreeMap<String, f64> {
     set.map(|(key, value)| (key.clone(), *value)).collect()
 }
 
-/// Step between the speeds for which gains are shown, m/s. The regulator interpolates between gains at the
-/// same speeds.
+/// Step between the speeds for which gains are shown, m/s. It is the step at which the regulator
+/// computes gains.
 const GAIN_SPEEDS: f64 = 0.25;
 
 /// Gains of a regulator, kept until its design or model changes.
@@ -124,7 +124,7 @@ impl ShownGains {
     }
 }
 
-/// Gains of the watched regulator, beside the errors to which they apply.
+/// Shows the gains of the watched regulator beside the errors to which they apply.
 fn gains(ui: &mut Ui, design: &LqrDesign, followed: &Followed) {
     let speed = (followed.model.speed / GAIN_SPEEDS).round() * GAIN_SPEEDS;
     let model = LateralModel {

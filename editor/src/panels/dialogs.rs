@@ -9,9 +9,9 @@ use roadwright_extension::Hang;
 /// The open dialog with the text typed so far.
 #[derive(Default)]
 pub(super) struct OpenDialog {
-    /// Its contents when it was opened.
+    /// Contents of the dialog when it was opened.
     opened: Dialog,
-    /// Its current contents.
+    /// Current contents of the dialog.
     now: Dialog,
 }
 

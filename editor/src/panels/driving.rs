@@ -19,7 +19,7 @@ const ROUND: f32 = 1.5 * PI;
 const TOWN: f64 = 120.0;
 /// Top of the speedometer's scale outside towns, km/h.
 const FAST: f64 = 280.0;
-/// Ratio of the steering wheel's angle to that of the front wheels.
+/// Ratio of the steering wheel's angle to the angle of the front wheels.
 const WHEEL_RATIO: f32 = 6.0;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {

@@ -307,7 +307,8 @@ fn slot_rows(
     wanted
 }
 
-/// The row that adds a module. The module is selected from a list or dropped here from the Modules panel.
+/// The row that adds a module. The user selects the module from a list, or drops it here from the
+/// Modules panel.
 fn added_module(ui: &mut Ui, model: &Model, key: &str, slot: Slot) -> Option<String> {
     let name = slot.title().to_lowercase();
     let label = format!("Add {name} to {key}");

@@ -11,8 +11,9 @@ use egui::{
 };
 use std::collections::BTreeSet;
 
-/// Minimum width of the menu bar at which the clock shows the number of vehicles, points. In narrower bars,
-/// the number is only shown as a hint, to leave room for the scenario's name.
+/// Minimum width of the menu bar at which the clock shows the number of vehicles, points. In
+/// narrower bars, only the hint of the clock shows the number, to leave room for the scenario's
+/// name.
 const ROOM_FOR_COUNTS: f32 = 360.0;
 
 /// Share of the requested speed below which the actual speed is shown.
@@ -213,8 +214,8 @@ fn toggles(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// Check boxes for the parts of the map, each ticked if the part is in the given set of the settings. Parts
-/// are kinds of objects, and layers if there are several.
+/// Check boxes for the parts of the map. A part is ticked if it is in the given set of the
+/// settings. Parts are kinds of objects and, if there are several layers, also layers.
 fn parts(
     ui: &mut Ui,
     model: &Model,

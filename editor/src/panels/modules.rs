@@ -9,9 +9,9 @@ use egui::{Color32, CornerRadius, Grid, Id, RichText, Sense, Ui, vec2};
 use roadwright_agent::ModuleKind;
 use roadwright_extension::{Health, ModuleRow};
 
-/// Time per agent at which the bar of a module is full, us.
+/// Time per agent at which the bar of a module is full, microseconds.
 const BUDGET_US: f64 = 5.0;
-/// Time per agent at which the bar of a script is full, us.
+/// Time per agent at which the bar of a script is full, microseconds.
 const SCRIPT_BUDGET_US: f64 = 50.0;
 
 /// A module being dragged onto a stack.

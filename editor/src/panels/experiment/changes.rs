@@ -11,7 +11,7 @@ use roadwright_agent::ModuleKind;
 use roadwright_control::fuzzy::{CHROMOSOME, FuzzyController, MECHANIC};
 use roadwright_training::genetic::Gene;
 
-/// Height of the cell of a rule, points, with the old value below the new one.
+/// Height of the cell of a rule, points. The old value is below the new one.
 const CELL: f32 = 34.0;
 /// Width reserved for the names of rows, points.
 const NAMES: f32 = 62.0;

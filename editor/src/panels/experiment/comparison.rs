@@ -1,4 +1,4 @@
-//! Comparison of results of `bench run` with box plots and the difference between two results.
+//! Comparison of results of `bench run`: box plots, and the difference between two results.
 
 use super::super::widgets::{choice, empty, heading, named};
 use super::{ExperimentPanel, Part, beside};

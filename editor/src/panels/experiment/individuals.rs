@@ -1,4 +1,5 @@
-//! The individuals of the pool and of the last generation, which can be watched and struck out.
+//! The individuals of the pool and of the last generation. The user can watch them and strike them
+//! out.
 
 use super::super::widgets::{heading, named};
 use super::ExperimentPanel;

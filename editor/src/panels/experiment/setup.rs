@@ -1,4 +1,4 @@
-//! Setup of a training run, with course, stack, genes, seeds and operators.
+//! Setup of a training run: course, stack, genes, seeds and operators.
 
 use super::super::widgets::{Number, choice, heading, primary_if};
 use super::{ExperimentPanel, Part, beside, button, fault, genes, spending};

@@ -11,8 +11,8 @@ use roadwright_training::genetic::experiment::{Growth, NameOr};
 use roadwright_training::genetic::{Experiment, Halving, Learning, Racing};
 use std::ops::RangeInclusive;
 
-/// Initial settings of racing. An individual is dropped only if it can no longer win, provided that scores
-/// are not negative.
+/// Initial settings of racing. If scores are not negative, an individual is dropped only if it can
+/// no longer win.
 const RACING: Racing = Racing {
     least: 0.0,
     block: 3,
@@ -61,7 +61,7 @@ fn number(ui: &mut Ui, value: &mut f64, row: Number<'_>) {
     }
 }
 
-/// Describes a number without a unit. Its value is filled in when the row is shown.
+/// Describes a number without a unit. The value is filled in when the row is shown.
 fn row<'a>(name: &'a str, range: RangeInclusive<f64>, step: f64, hint: &'a str) -> Number<'a> {
     Number {
         name,

@@ -47,10 +47,11 @@ const CYCLES: f64 = 2.0;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gesture {
     node: NodeId,
-    /// Position of the pointer at the start of the drag, points, and the offset at that time, s.
+    /// Position of the pointer at the start of the drag, points. The next field is the offset at
+    /// that time, s.
     from: f32,
     before: f64,
-    /// The newest offset, s.
+    /// The current offset, s.
     offset: f64,
 }
 
@@ -133,7 +134,8 @@ impl Chart<'_> {
         wanted.max(available - 4.0).clamp(least, most.max(least))
     }
 
-    /// The time shown, s. It is a whole number of cycles, long enough for a band to run from end to end.
+    /// The duration of the time axis, s. It is a whole number of cycles, and long enough for a band
+    /// to run from end to end.
     fn span(&self) -> f64 {
         let travel = self.corridor.length() / self.speed;
         let cycle = self.corridor.cycle;
@@ -150,7 +152,8 @@ impl Chart<'_> {
         inner.bottom() - inner.height() * share
     }
 
-    /// Start times of a periodic event in the time shown, including earlier ones whose bands reach into it.
+    /// Start times of a periodic event on the time axis. They include earlier ones with bands that
+    /// reach into the axis.
     fn starts(&self, first: f64) -> impl Iterator<Item = f64> + use<> {
         let cycle = self.corridor.cycle;
         let before = (self.corridor.length() / self.speed / cycle).ceil() + 1.0;

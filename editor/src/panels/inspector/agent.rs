@@ -79,8 +79,8 @@ pub(super) const APPEARANCE: [Property<Agent>; 3] = [
     },
 ];
 
-/// Heading at the start. Only starts on open ground have this property, because the lane determines the
-/// heading elsewhere.
+/// Heading at the start. Only starts on open ground have this property. On lanes, the lane
+/// determines the heading.
 const HEADING: Property<Agent> = Property {
     name: "Heading",
     label: "Rotate {object}",

@@ -13,7 +13,7 @@ use roadwright_simulation::{
     ApproachLane, JunctionInspection, ProgrammeInspection, StagePhase, Ticket, Waiting, agent_name,
 };
 
-/// Maximum number of rows of a table, because a crowded junction has more rows than a user can read.
+/// Maximum number of rows of a table. A crowded junction would have more rows than a user can read.
 const MOST_ROWS: usize = 12;
 /// Width of the lane column, in points. Widths are fixed, so that columns do not move while numbers
 /// change.

@@ -18,8 +18,8 @@ pub(super) fn stacks(model: &Model) -> Choices<String> {
     super::super::kinds::stacks(model.document.scenario())
 }
 
-/// Levels of dynamics, preceded by the default from the settings, which applies to agents and flows without a
-/// level.
+/// Levels of dynamics. The first entry is the default from the settings. It applies to agents and
+/// flows without a level.
 pub(super) fn levels(model: &Model) -> Choices<Option<DynamicsLevel>> {
     let settings = level_title(model.document.scenario().settings().dynamics);
     let mut all = vec![(None, format!("Default: {settings}"))];

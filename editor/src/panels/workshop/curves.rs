@@ -1,4 +1,4 @@
-//! Curves of the vehicle's behaviour. Those of the compared vehicle have a different colour.
+//! Curves of the vehicle's behaviour. Curves of the compared vehicle have a different colour.
 
 use super::super::plots::{Curve, plot, plot_at};
 use super::part;
@@ -82,7 +82,7 @@ impl Curves<'_> {
         plot(ui, "Engine over rpm", HEIGHT, curves);
     }
 
-    /// Both vehicles, each with its name in the colour of its curve.
+    /// Both vehicles. Each has its name in the colour of its curve.
     fn both(&self, first: usize, second: usize) -> Vec<(&Drawn, usize, usize)> {
         let rival = self.rival.map(|rival| (rival, RIVAL, RIVAL));
         // The compared vehicle is drawn below.

@@ -1,4 +1,4 @@
-//! The vehicle workshop, with numbers that can be changed, their effects, trials, and the test track.
+//! The vehicle workshop: numbers that can be changed, their effects, trials, and the test track.
 
 mod curves;
 mod numbers;

@@ -17,7 +17,8 @@ const NAME: f32 = 96.0;
 const VALUE: f32 = 96.0;
 /// Height of a row, in points.
 const ROW: f32 = 24.0;
-/// Ratio of the original number to the lower end of its slider, and of the upper end to the original number.
+/// Extent of a slider: the original number divided by the lower end, and the upper end divided by
+/// the original number.
 const SPAN: f64 = 3.0;
 
 type Number = Property<VehicleFile>;
