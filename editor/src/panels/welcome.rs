@@ -146,7 +146,7 @@ fn card_height() -> f32 {
     PICTURE.1 as f32 + 54.0
 }
 
-/// Time that the vehicles drive before a picture is taken, s. The second value is the time step, s.
+/// Time that the vehicles drive before a picture is taken, and the time step, s.
 const DRIVEN: (f64, f64) = (45.0, 0.1);
 
 /// Draws the pictures of the shipped scenarios in the background.

@@ -13,8 +13,9 @@ use roadwright_testing::{CITY_RESTRICTIONS, CITY_SIGNALS, city};
 /// Expected contents of a town.
 struct Expected {
     ways: usize,
-    /// Number of nodes with signals. The next field is the number of junctions that get them.
+    /// Number of nodes with signals.
     signal_nodes: usize,
+    /// Number of junctions that get signals.
     signals: usize,
     restrictions: usize,
     /// Minimum number of one-way roads.

@@ -64,8 +64,8 @@ pub(crate) fn give_room(route: &mut [LaneletIndex], room: &Room<'_>) {
     }
 }
 
-/// A change moved to another road. It takes place on lanelet `at` of the route, and `lanelets` replace the
-/// lanelets between there and its former position.
+/// A change moved to another road. It takes place on lanelet `at` of the route. `lanelets` replace
+/// the lanelets between this lanelet and the former position of the change.
 struct Moved {
     at: usize,
     lanelets: [LaneletIndex; 2],

@@ -47,9 +47,9 @@ const CYCLES: f64 = 2.0;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gesture {
     node: NodeId,
-    /// Position of the pointer at the start of the drag, points. The next field is the offset at
-    /// that time, s.
+    /// Position of the pointer at the start of the drag, points.
     from: f32,
+    /// Offset at the start of the drag, s.
     before: f64,
     /// The current offset, s.
     offset: f64,

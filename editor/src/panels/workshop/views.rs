@@ -28,9 +28,9 @@ const TURNS: usize = 5;
 /// Attitude of a vehicle.
 #[derive(Debug, Clone, Default)]
 struct Stance {
-    /// Pitch angle, rad. Positive if the front is raised. The next field is the roll angle,
-    /// positive if the left side is raised.
+    /// Pitch angle, rad. Positive if the front is raised.
     pitch: f64,
+    /// Roll angle, rad. Positive if the left side is raised.
     roll: f64,
     /// Compression of each spring from rest, m.
     travel: Vec<f64>,

@@ -40,13 +40,13 @@ pub(super) struct Piece {
     pub(super) style: usize,
     /// OSM node ids. Created nodes have negative ids below all ids in the data.
     pub(super) nodes: Vec<i64>,
-    /// Whether it runs against the direction of its way.
+    /// Whether the piece runs against the direction of its way.
     pub(super) is_reversed: bool,
-    /// Whether its way is tagged as the ring of a roundabout.
+    /// Whether the piece's way is tagged as the ring of a roundabout.
     pub(super) is_ring: bool,
-    /// Whether the piece begins where its run begins. The next field states whether it ends where its run
-    /// ends.
+    /// Whether the piece begins where its run begins.
     pub(super) begins: bool,
+    /// Whether the piece ends where its run ends.
     pub(super) ends: bool,
 }
 

@@ -127,9 +127,9 @@ struct Race<'a> {
     evaluate: &'a dyn Evaluate,
     courses: &'a [u64],
     racing: Racing,
-    /// Fitness to beat: that of the worst individual that would be replaced. The next field has the
-    /// scores of this individual by course.
+    /// Fitness to beat: that of the worst individual that would be replaced.
     to_beat: f64,
+    /// Scores of the individual to beat, by course.
     scores: &'a [f64],
 }
 

@@ -101,7 +101,7 @@ struct Car<'a> {
 
 /// How a vehicle or trailer is controlled.
 enum Role<'a> {
-    /// Controlled by its driver. The second value is the towed mass, kg.
+    /// Controlled by its driver. Also has the towed mass, kg.
     Driven(Controls, f64),
     /// Towed by the vehicle ahead.
     Towed(&'a Joint),
