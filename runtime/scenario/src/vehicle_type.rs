@@ -38,7 +38,7 @@ pub struct VehicleType {
     pub max_steering: Quantity<SteeringLock>,
     /// Steering rate of the front wheels, rad/s.
     pub steering_rate: Quantity<Acceleration>,
-    /// Conditions under which it leaves the lanes.
+    /// Conditions under which the vehicle leaves the lanes.
     #[serde(default, skip_serializing_if = "OffRoad::is_default")]
     pub off_road: OffRoad,
     /// The file from which these values come, if there is one.
@@ -47,7 +47,7 @@ pub struct VehicleType {
 }
 
 impl VehicleType {
-    /// Length above which vehicles count as buses, which may use bus lanes, m.
+    /// Length above which vehicles count as buses, m. Buses may use bus lanes.
     pub const BUS_LENGTH: f64 = 9.0;
 
     /// Class of the vehicle type for reserved lanes.

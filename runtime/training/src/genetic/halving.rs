@@ -15,7 +15,7 @@ use super::pool::Birth;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Settings of successive halving.
+/// Settings of successive halving, in which only the better individuals advance to the next round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Halving {
