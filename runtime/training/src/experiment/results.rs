@@ -103,7 +103,8 @@ pub enum ResultsError {
     NoVersion(u32),
     /// The file has a seal, which its version does not have.
     #[error(
-        "it has a seal, but files of version 1 have none: its version was changed after it had been written"
+        "the file has a seal, but files of version 1 have none: the version was changed after the file \
+         had been written"
     )]
     SealOfLater,
     /// The stopping rule is invalid. The rule's error is not a source of this error, because its message
@@ -121,7 +122,7 @@ pub enum ResultsError {
         what: &'static str,
     },
     /// The rows were changed after they were written.
-    #[error("the rows have the hash {found}, but the file states {written}: they were changed")]
+    #[error("the rows have the hash {found}, but the file states {written}: the rows were changed")]
     Changed {
         /// The computed hash of the rows.
         found: String,

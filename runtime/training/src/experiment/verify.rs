@@ -126,7 +126,7 @@ impl RunSeries<'_> {
             ));
         }
         if theirs.course_hash.is_empty() && results.is_sealed() {
-            wrong.push("course_hash: it is missing".into());
+            wrong.push("course_hash: the hash is missing".into());
         }
         if let Err(error) = results.check_hash() {
             wrong.push(error.to_string());

@@ -123,17 +123,18 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum RecordError {
     /// The text is not a record.
-    #[error("it is not a training record: {0}")]
+    #[error("the file is not a training record: {0}")]
     Text(String),
     /// The record was made by another version.
     #[error("version {0} of the format is unknown: the file was written by a newer Roadwright")]
     Version(u32),
     /// There has never been such a version.
-    #[error("version {0} of the format has never existed: it was changed")]
+    #[error("version {0} of the format has never existed: the file was changed")]
     NoVersion(u32),
     /// The record has a field that does not exist in its version.
     #[error(
-        "it has the field \"{0}\", which records of version 1 do not have: its version was changed"
+        "the record has the field \"{0}\", which records of version 1 do not have: the version was \
+         changed"
     )]
     FieldOfLater(&'static str),
     /// The experiment in the record breaks a rule of experiment files.
@@ -145,13 +146,13 @@ pub enum RecordError {
         message: String,
     },
     /// The record was made with other external modules, or with other builds of them.
-    #[error("it was made {0}; only the same builds can resume or verify it")]
+    #[error("the record was made {0}; only the same builds can resume or verify it")]
     Modules(String),
     /// The contents do not match the hash.
-    #[error("its contents do not match its hash: it was damaged or changed")]
+    #[error("the contents do not match the hash: the record was damaged or changed")]
     Damaged,
     /// The record belongs to another experiment.
-    #[error("it is the record of another experiment: {0} is different; use another --out")]
+    #[error("the record belongs to another experiment: {0} is different; use another --out")]
     Other(&'static str),
     /// A generation does not match the candidates of the experiment.
     #[error(

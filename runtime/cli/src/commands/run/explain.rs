@@ -25,7 +25,7 @@ impl Explainer {
             self.asked.pop();
             match world.inspect(agent) {
                 Some(seen) => say!("{}", explained(&seen, world)),
-                None => say!("agent {agent} at {time:.2} s: it is not driving at that time"),
+                None => say!("agent {agent} is not driving at {time:.2} s"),
             }
         }
     }
