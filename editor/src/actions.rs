@@ -23,8 +23,8 @@ const BRUSH_STEP: f64 = 1.25;
 impl Editor {
     /// Carries out all actions of the frame in order.
     ///
-    /// Changes of the view that the map has already shown come first, so that a command of the same frame
-    /// that moves the view, such as Home, overrides them.
+    /// Changes of the view that the map has already shown come first. A command of the same frame,
+    /// such as Home, then overrides them.
     pub(crate) fn after_frame(&mut self) {
         let all = std::mem::take(&mut self.cx.actions);
         let is_view = |action: &Action| matches!(action, Action::View(_));

@@ -11,7 +11,7 @@ use std::f32::consts::{FRAC_PI_2, PI};
 
 /// Side of a dial, points.
 const DIAL: f32 = 84.0;
-/// Start angle of dials (lower left), rad, measured clockwise.
+/// Start angle of dials (lower left), measured clockwise, rad.
 const FIRST: f32 = 0.75 * PI;
 /// Angle that the scale of a dial spans, rad.
 const ROUND: f32 = 1.5 * PI;

@@ -1,7 +1,7 @@
 //! Centre lines: polylines of evenly spaced points, for millions of queries per second.
 //!
-//! A [`CentreLine`] is a view into points that many lines share in one buffer ([`CentreLines`]), so that
-//! lines that are used together are close together in memory.
+//! A [`CentreLine`] is a view into points in a buffer that many lines share ([`CentreLines`]).
+//! Lines that are used together are therefore close together in memory.
 
 use crate::math::wrap_angle;
 use crate::shared_list::SharedList;

@@ -36,7 +36,8 @@ struct Record {
     /// Number of samples from west to east; at least 2.
     #[schemars(range(min = 2))]
     columns: usize,
-    /// Heights, m, row by row from the south-west; a multiple of `columns`, at least two rows.
+    /// Heights row by row from the south-west, m. Their number is a multiple of `columns`, with at
+    /// least two rows.
     #[schemars(length(min = 4))]
     heights: Vec<f64>,
 }

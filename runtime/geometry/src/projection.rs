@@ -8,7 +8,7 @@ use glam::{DVec2, DVec3};
 /// A point in road coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RoadPoint {
-    /// Distance along the reference line, m, in [0, length].
+    /// Distance along the reference line, in [0, length], m.
     pub s: f64,
     /// Distance to the left of the reference line, m. For a point beyond an end, it is the lateral part of
     /// the offset from that end.

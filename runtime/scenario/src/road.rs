@@ -209,7 +209,7 @@ pub struct Lane {
     /// Driving direction.
     #[serde(default, skip_serializing_if = "is_default")]
     pub direction: LaneDirection,
-    /// Speed limit, m/s, if it differs from that of the road.
+    /// Speed limit of the lane if it differs from that of the road, m/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed_limit: OptionalQuantity<Speed>,
     /// Turns that vehicles may make at the junction ahead, shown as arrows on the lane. By default,

@@ -33,7 +33,8 @@ pub struct PlannedRoute {
     pub points: Vec<DVec2>,
     /// Length, m.
     pub length: f64,
-    /// Travel time without waiting, s, at the speeds that roads allow and the vehicle can reach.
+    /// Travel time without waiting, s. The vehicle drives at the speeds that roads allow and that
+    /// it can reach.
     pub time: f64,
 }
 

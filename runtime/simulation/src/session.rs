@@ -48,7 +48,7 @@ pub enum Ending {
 /// ```
 pub struct Session {
     world: World,
-    /// Pending orders with their times, s, in descending order.
+    /// Pending orders with their times (s), in descending order.
     orders: Vec<(f64, u64, CouplingOrder)>,
     carried_out: Vec<CarriedOut>,
 }

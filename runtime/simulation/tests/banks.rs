@@ -17,7 +17,7 @@ const LEVELS: [DynamicsLevel; 3] = [
     DynamicsLevel::Sliding,
 ];
 
-/// Maximum tyre force divided by load on dry asphalt, and gravity, m/s^2, at a level of dynamics.
+/// Maximum tyre force divided by load on dry asphalt, and gravity (m/s^2), at a level of dynamics.
 fn tyres(level: DynamicsLevel) -> (f64, f64) {
     match level {
         DynamicsLevel::Sliding => (3.0, 9.8),

@@ -38,7 +38,7 @@ pub(crate) struct Sampling {
     pub(crate) single_escapes: f64,
     /// Probability that the sample misses all forged items if a tenth are forged, 0 to 1.
     pub(crate) tenth_escapes: f64,
-    /// Estimated time for running all items again, s, based on the first items.
+    /// Estimated time for running all items again, based on the first items, s.
     #[serde(skip)]
     estimate: f64,
 }

@@ -35,7 +35,7 @@ const ENOUGH: f64 = 5.0;
 /// Space that the body of a car needs outside the ring, m. It is half the width of a car, plus the
 /// swing-out of its front at 5 m, plus a margin.
 const OUTSIDE: f64 = 2.1;
-/// Corner radii to try, m, smallest first. They replace the `corner_radius` of a road class.
+/// Corner radii to try, smallest first, m. They replace the `corner_radius` of a road class.
 pub(super) const CORNERS: [f64; 4] = [6.0, 8.0, 11.0, 15.0];
 /// Radius of the painted island, m. Such an island is at most 4 m across ([DMRB CD 116], section
 /// 5).

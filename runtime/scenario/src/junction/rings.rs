@@ -20,7 +20,7 @@ use std::f64::consts::PI;
 
 /// Maximum number of roads in a ring. The largest real rings have about twenty arms.
 const MAX_ROADS: usize = 48;
-/// Range of lengths of a ring, m, for radii of 5 to 130 m.
+/// Range of lengths of a ring, m. It corresponds to radii of 5 to 130 m.
 const LENGTH: std::ops::Range<f64> = 30.0..820.0;
 /// Sharpest bend at a node, rad. Blocks of one-way streets have corners of 90 degrees.
 const MAX_BEND: f64 = 70.0 * PI / 180.0;

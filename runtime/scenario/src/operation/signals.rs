@@ -7,8 +7,8 @@ use crate::junction_rules::{Control, SignalControllerSetting};
 use crate::network::RoadNetwork;
 use crate::scenario::Scenario;
 
-/// Returns the edit that lets a module, or the mode with that name, control all signals except those that
-/// flash or are off. A plan that already names the module keeps its parameters.
+/// Returns the edit that lets a module, or the mode with its name, control all signals except
+/// those that flash or are off. A plan that already names the module keeps its parameters.
 pub fn controlled_by(scenario: &Scenario, module: &str) -> Edit {
     let nodes = scenario.network().nodes();
     let with_signals = nodes.filter(|(_, node)| {

@@ -1,8 +1,8 @@
 //! Columns that stages borrow by name. The reference types state what a stage may write.
 //!
-//! Most of a step only reads, through [`AgentsRef`]. A stage that writes takes its own struct, which names
-//! the columns that it reads and writes, so it cannot write any others. `docs/stages.md` lists the stages
-//! that take all of [`Agents`].
+//! Most of a step only reads, through [`AgentsRef`]. A stage that writes takes its own struct. The
+//! struct names the columns that the stage reads and writes, so the stage cannot write any others.
+//! `docs/stages.md` lists the stages that take all of [`Agents`].
 
 use super::{Agents, Rare};
 use crate::records::{

@@ -46,8 +46,8 @@ pub(crate) struct LaneState {
     /// Curvature of the lane at the start of this stride, 1/m. Extrapolated and fully computed
     /// bodies use the same value.
     curvature: f32,
-    /// Position on the lanelet, m, up to which the body is extrapolated in this stride instead of being
-    /// recomputed; 0 if every step is computed in full.
+    /// Position on the lanelet up to which the body is extrapolated in this stride instead of being
+    /// recomputed, m. 0 if every step is computed in full.
     rolls_to: f32,
     rolls_on: LaneletIndex,
     /// Whether the slope was too steep for the vehicle to accelerate as its driver wanted in this stride.

@@ -190,8 +190,8 @@ pub(crate) trait Level {
     fn stride(dt: f64) -> u32;
 
     /// Extrapolates a body by a step of `dt` seconds within a stride, if nothing but its position
-    /// and speed changes. Returns the distance driven along its lane, m, or `None` if the body was
-    /// not moved.
+    /// and speed changes. Returns the distance driven along the body's lane (m), or `None` if the
+    /// body was not moved.
     #[inline]
     fn roll(
         _state: &Self::State,

@@ -1,5 +1,5 @@
-//! Vehicles that are beyond stop lines that an edit has moved, or on connections whose shape has
-//! changed. Such vehicles are in the new junction, but their tickets are for the old one.
+//! Vehicles beyond stop lines that an edit has moved, or on connections with a changed shape. Such
+//! vehicles are in the new junction, but their tickets are for the old one.
 //!
 //! ```text
 //!      old line  new line             B turns, and its side would sweep over the nose of A, so

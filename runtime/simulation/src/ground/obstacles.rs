@@ -15,8 +15,8 @@ use std::f64::consts::TAU;
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
-/// Range within which a vehicle on a lane sees obstacles, m, measured from its front. It is the
-/// range of the fuzzy driver's terms ([Gerdelan 2011], table 8.2).
+/// Range within which a vehicle on a lane sees obstacles, measured from the vehicle's front, m. It
+/// is the range of the fuzzy driver's terms ([Gerdelan 2011], table 8.2).
 pub(crate) const OBSTACLE_REACH: f64 = 28.28;
 /// Angle to either side within which a vehicle on a lane sees obstacles, rad.
 pub(crate) const OBSTACLE_ANGLE: f64 = 1.2;

@@ -208,7 +208,7 @@ impl<'a> View<'a> {
     }
 
     /// Applies the wish of the agent's behaviour to the row of its controller. Returns the speed
-    /// allowed by road, bends and vehicle, m/s, which does not depend on the wish.
+    /// allowed by road, bends and vehicle, m/s. This speed does not depend on the wish.
     pub(crate) fn apply_wish(&self, agent: AgentIndex, input: &mut ControllerInput) -> f64 {
         let wish = &self.agents.wish[agent.index()];
         let max_speed = self.vehicle_type(agent).limits.max_speed;

@@ -24,7 +24,8 @@ const NEARER: f64 = 1.0;
 /// Largest distance of a waypoint on a planned path, m. The cost of the search for the waypoint
 /// grows with the square of the distance, and vehicle speeds are not limited.
 const FARTHEST: f64 = 100.0;
-/// Minimum tolerance, m, by which the straight line to the waypoint may deviate from the planned path.
+/// Minimum tolerance by which the straight line to the waypoint may deviate from the planned path,
+/// m.
 const LEAST_ROOM: f64 = 0.1;
 
 /// Returns the largest distance along a path at which a straight line from a place to the path

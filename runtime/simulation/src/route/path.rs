@@ -126,7 +126,7 @@ impl GroundPath {
         self.waypoints.first().is_some_and(|w| w.gear < 0)
     }
 
-    /// Speed at the given distance along the path, m/s, interpolated between waypoints.
+    /// Speed at the given distance along the path, interpolated between waypoints, m/s.
     pub(crate) fn speed(&self, s: f64) -> f64 {
         let next = self.along.partition_point(|&at| at <= s);
         let speed = |at: usize| self.waypoints.get(at).map_or(0.0, |w| w.speed);

@@ -182,7 +182,7 @@ impl DriveTrain {
         ((best - self.resistance(along)) / self.mass).max(0.0)
     }
 
-    /// Maximum deceleration, m/s^2, limited by the brakes or the grip.
+    /// Maximum deceleration that brakes and grip allow, m/s^2.
     pub fn hardest_braking(&self) -> f64 {
         (self.foot_brake / self.mass).min(self.friction * GRAVITY)
     }

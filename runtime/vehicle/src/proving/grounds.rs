@@ -30,7 +30,7 @@ pub(super) enum Obstruction {
     HalfRound(f64),
     /// A step up of this height, m.
     Step(f64),
-    /// A trench of this width, m, deeper than the height of a wheel.
+    /// A trench of this width, m. It is deeper than the height of a wheel.
     Gap(f64),
 }
 

@@ -82,8 +82,8 @@ impl CarState {
         }
     }
 
-    /// Sets the vehicle in motion along its hull at `speed`, m/s, in the matching gear. The wheels
-    /// turn with the ground from the next step on.
+    /// Sets the vehicle in motion along its hull in the matching gear. `speed` is in m/s. The
+    /// wheels turn with the ground from the next step on.
     pub fn roll(&mut self, speed: f64) {
         self.body.velocity = self.body.rotation * DVec3::X * speed;
         for sphere in &mut self.spheres {

@@ -53,7 +53,7 @@ struct Row {
     second_half: f64,
     /// Longest wait, s.
     longest_wait: f64,
-    /// Longest wait that the junction guarantees, s, including `closed`.
+    /// Longest wait that the junction guarantees, including `closed`, s.
     bound: f64,
     closed: f64,
     overlaps: usize,

@@ -133,8 +133,8 @@ impl Stretch {
         distance(self.from, self.to, point) < self.clearance
     }
 
-    /// Returns the area that has to be clear, which is a stadium (counter-clockwise) that contains all points
-    /// within the clearance.
+    /// Returns the area that has to be clear: a stadium (counter-clockwise) with all points within
+    /// the clearance.
     fn cover(&self) -> Vec<DVec2> {
         let step = std::f64::consts::TAU / CORNERS as f64;
         // The corners lie on a circle around the round end and not inside it.

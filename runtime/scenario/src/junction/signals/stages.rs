@@ -187,7 +187,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Green times that fill a cycle, s, distributed by weight and with a minimum.
+    /// Green times that fill a cycle, s. They are distributed by weight, with a minimum.
     fn green_times(
         &self,
         greens: &[Vec<bool>],

@@ -25,7 +25,8 @@ const WIDTH: f64 = 4.2;
 /// Ring radius from which the island has its full width, m. At smaller rings, the island is
 /// narrower.
 const WIDTH_AT: f64 = 14.0;
-/// Length of the part in which the island has its full width, m, outward from the node on the ring.
+/// Length of the part in which the island has its full width, m. It is measured outward from the
+/// node on the ring.
 const FULL: f64 = 12.0;
 /// Length of the part in which the island opens, m.
 const TAPER: f64 = 16.0;

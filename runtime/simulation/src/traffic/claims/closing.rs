@@ -184,7 +184,7 @@ impl Closing {
         );
     }
 
-    /// The junctions that are to be changed: those that are closed or, if there are none, those from which
+    /// The junctions to be changed: the closed ones or, if no junction is closed, those from which
     /// vehicles are held back.
     pub(crate) fn changing(&self) -> &[JunctionIndex] {
         match self.closed.is_empty() {

@@ -1,5 +1,5 @@
-//! Junctions and pedestrians: which vehicles have to wait for pedestrians, and which parts of crossings are
-//! taken by vehicles that have been let in.
+//! Junctions and pedestrians: which vehicles have to wait for pedestrians, and which parts of
+//! crossings are taken by admitted vehicles.
 
 use super::Claims;
 use super::grants::{Grant, Grants};

@@ -349,9 +349,9 @@ impl Requests {
         f64::from(self.longest_waits[junction.index()])
     }
 
-    /// Collects three lists of agents: the next contested connection of every agent that is close
-    /// enough to request it, the agents that approach a junction where others yield to them, and
-    /// the agents that are inside a junction without having been let in.
+    /// Collects three lists: the next contested connection of every agent that is close enough to
+    /// request it, the agents that approach a junction where others yield to them, and the agents
+    /// inside a junction without a grant.
     pub(super) fn collect(
         &mut self,
         step: u64,

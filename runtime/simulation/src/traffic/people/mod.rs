@@ -11,12 +11,12 @@
 //! it drives over a crossing. From then on it waits for no pedestrian. A walking pedestrian waits for
 //! vehicles that have been let in, and for no others. So they never wait for each other in a circle.
 //!
-//! At a zebra crossing, pedestrians go first. When a pedestrian arrives, no more vehicles are let in, and
-//! vehicles that have been let in but have not entered and can still stop lose their turn. Two rules end
-//! every wait: a vehicle that has waited for pedestrians for [`PATIENCE_OF_DRIVERS`] goes ahead of
-//! pedestrians that arrive later, and once a pedestrian has waited for [`PATIENCE`], all pedestrians there go
-//! ahead of every vehicle that can still stop. At signals pedestrians walk in the stages in which the lanes
-//! they cross have red (`walk_stages`).
+//! At a zebra crossing, pedestrians go first. When a pedestrian arrives, no more vehicles are let
+//! in, and vehicles that have been let in but have not entered and can still stop lose their turn.
+//! Two rules end every wait. After a vehicle has waited for pedestrians for
+//! [`PATIENCE_OF_DRIVERS`], it goes ahead of pedestrians that arrive later. After a pedestrian has
+//! waited for [`PATIENCE`], all pedestrians there go ahead of every vehicle that can still stop. At
+//! signals pedestrians walk in the stages in which the lanes they cross have red (`walk_stages`).
 //!
 //! # Parts
 //!
