@@ -30,7 +30,7 @@ struct Words {
     text: String,
     rect: Rect,
     clip: Rect,
-    /// Size of its smallest letters, points.
+    /// Size of the text's smallest letters, points.
     size: f32,
 }
 

@@ -29,7 +29,7 @@ pub enum MenuPlace {
 /// The command that brings a panel to the front.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MenuEntry {
-    /// Its place in the menu bar.
+    /// Place of the command in the menu bar.
     pub place: MenuPlace,
     /// The title in menus and in the palette.
     pub title: &'static str,
@@ -106,14 +106,14 @@ macro_rules! declare_panels {
                 }
             }
 
-            /// Title of its tab.
+            /// Title of the panel's tab.
             pub fn title(self) -> &'static str {
                 match self {
                     $(Self::$name => $title,)*
                 }
             }
 
-            /// Its initial position.
+            /// Initial position of the panel.
             pub fn dock(self) -> Dock {
                 match self {
                     $(Self::$name => Dock::$dock,)*

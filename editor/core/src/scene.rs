@@ -24,7 +24,7 @@ pub struct RoadShape {
     pub low: DVec2,
     /// North-east corner of the bounding box, m.
     pub high: DVec2,
-    /// Its reference line as a polyline.
+    /// Reference line of the road as a polyline.
     pub line: Vec<DVec2>,
     /// Greatest distance of an edge of the road from the line, m.
     pub reach: f64,
@@ -76,11 +76,11 @@ pub struct Scene {
     pub scenario: Arc<Scenario>,
     /// The document revision that it was derived from.
     pub revision: u64,
-    /// Its junctions.
+    /// Junctions of the scene.
     pub layout: Layout,
     /// Grip of the ground; `None` if it is 1 everywhere.
     pub grip: Option<Arc<GripMap>>,
-    /// Its roads, by id.
+    /// Roads of the scene, by id.
     pub roads: Vec<RoadShape>,
     /// The names of all named roads, longest road first.
     pub street_names: Vec<StreetName>,

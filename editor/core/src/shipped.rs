@@ -6,7 +6,7 @@ use roadwright_scenario::{Scenario, file};
 
 /// A shipped scenario.
 pub struct Shipped {
-    /// Name of its file.
+    /// Name of the scenario's file.
     pub name: &'static str,
     /// Description for the list of scenarios.
     pub about: &'static str,

@@ -21,17 +21,17 @@ pub struct VehicleDot {
     pub length: f64,
     /// Width, m.
     pub width: f64,
-    /// Its agent, which determines its colour.
+    /// Agent of the vehicle. It determines the vehicle's colour.
     pub agent: u64,
     /// Colour that replaces the colour of the agent.
     pub color: Option<Color32>,
-    /// State of its indicators.
+    /// State of the vehicle's indicators.
     pub indicator: Indicator,
-    /// Whether its brake lamps are lit.
+    /// Whether the vehicle's brake lamps are lit.
     pub brakes: bool,
-    /// Whether it is a trailer.
+    /// Whether the vehicle is a trailer.
     pub is_trailer: bool,
-    /// Whether it has tracks.
+    /// Whether the vehicle has tracks.
     pub has_tracks: bool,
 }
 

@@ -75,7 +75,7 @@ pub enum ModuleError {
 pub struct ModuleEntry<L: ?Sized> {
     /// Description of the module.
     pub info: ModuleInfo,
-    /// Its parameters.
+    /// Parameters of the module.
     pub parameters: &'static [ParameterInfo],
     make: Arc<dyn Fn() -> Box<L> + Send + Sync>,
 }

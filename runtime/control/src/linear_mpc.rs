@@ -140,7 +140,7 @@ pub struct LinearMpc {
 /// Plan of an agent.
 #[derive(Debug, Clone, PartialEq)]
 struct Plan {
-    /// Time at which it was made, s.
+    /// Time at which the plan was made, s.
     time: f64,
     /// Step of the model, s.
     step: f64,

@@ -328,11 +328,11 @@ pub fn grain(forest: &Forest) -> f64 {
 pub struct Tree {
     /// Position, m.
     pub at: DVec2,
-    /// Radius of its crown, m.
+    /// Radius of the tree's crown, m.
     pub crown: f64,
     /// Rotation, rad.
     pub turn: f64,
-    /// Colour of its crown, 0xRRGGBB.
+    /// Colour of the tree's crown, 0xRRGGBB.
     pub color: u32,
     /// Position in the order in which the trees of the forest appear when the user zooms in: the
     /// share of trees that appear earlier, 0 to 1.

@@ -55,13 +55,13 @@ impl Picture {
 /// A driven path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trail {
-    /// Its points, m.
+    /// Points of the path, m.
     pub points: Vec<DVec2>,
     /// Width, m. It is drawn at least two pixels wide.
     pub width: f64,
-    /// Its colour, 0xRRGGBB.
+    /// Colour of the path, 0xRRGGBB.
     pub color: u32,
-    /// Its name in the legend.
+    /// Name in the legend.
     pub label: String,
 }
 

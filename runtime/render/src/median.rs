@@ -56,7 +56,7 @@ pub(crate) fn has_line(stretch: &Stretch<'_>, place: usize) -> bool {
 struct Median<'s, 'a> {
     stretch: &'s Stretch<'a>,
     places: Range<usize>,
-    /// Distance between its sides and its kerbs, m.
+    /// Distance between the median's sides and its kerbs, m.
     inset: f64,
 }
 
@@ -87,7 +87,7 @@ impl<'s, 'a> Median<'s, 'a> {
         )
     }
 
-    /// Width between its kerbs, m.
+    /// Width between the median's kerbs, m.
     fn width(&self, s: f64) -> f64 {
         let (left, right) = self.sides(s);
         left - right

@@ -125,7 +125,7 @@ impl RoadAccess {
         Self::No,
     ];
 
-    /// Its name in files.
+    /// Name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::All => "all",

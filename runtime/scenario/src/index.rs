@@ -116,7 +116,7 @@ index_type! {
 pub struct Connection {
     /// The junction.
     pub junction: JunctionIndex,
-    /// Its index in the junction.
+    /// Index of the connection in the junction.
     pub number: ConnectionIndex,
 }
 

@@ -352,7 +352,7 @@ impl SignalMode {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SignalControllerSetting {
-    /// Its id, such as `longest_queue.rhai`.
+    /// Id of the module, such as `longest_queue.rhai`.
     pub module: String,
     /// Parameters that differ from their defaults, by key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -111,7 +111,7 @@ impl Land {
         self.rings().map(Vec::len).sum()
     }
 
-    /// Its area without its holes, m^2.
+    /// Area without the holes, m^2.
     pub fn area(&self) -> f64 {
         let of = |ring: &Vec<DVec2>| polygon::signed_area(ring).abs();
         (of(&self.outline) - self.holes.iter().map(of).sum::<f64>()).max(0.0)

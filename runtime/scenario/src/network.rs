@@ -21,7 +21,7 @@ pub struct Node {
     pub x: Quantity<Coordinate>,
     /// Position, m.
     pub y: Quantity<Coordinate>,
-    /// Rules of its junction. Files store them in a separate section.
+    /// Rules of the node's junction. Files store them in a separate section.
     #[serde(skip)]
     pub rules: JunctionRules,
 }

@@ -31,7 +31,7 @@ pub enum Shape {
         x: Quantity<Coordinate>,
         /// Centre, m.
         y: Quantity<Coordinate>,
-        /// Heading of its length, rad.
+        /// Heading of the box's length, rad.
         #[serde(default)]
         heading: Quantity<Angle>,
         /// Length, m.

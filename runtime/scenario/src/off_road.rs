@@ -35,7 +35,7 @@ impl OffRoad {
     /// All values.
     pub const ALL: [Self; 3] = [Self::WhenNeeded, Self::Free, Self::Never];
 
-    /// Its name in files.
+    /// Name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::WhenNeeded => "when_needed",
@@ -44,7 +44,7 @@ impl OffRoad {
         }
     }
 
-    /// Whether it is the default, which files leave out.
+    /// Whether this is the default. Files leave out the default.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }

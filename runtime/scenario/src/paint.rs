@@ -20,7 +20,7 @@ pub struct PaintLayer {
     /// Name, such as `Shrubs`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Edge length of its cells, m.
+    /// Edge length of the layer's cells, m.
     #[serde(default = "usual_cell")]
     pub cell: Quantity<PaintCell>,
     /// Effect on vehicle types that are not listed in `vehicles`.
@@ -51,7 +51,7 @@ impl PaintLayer {
         }
     }
 
-    /// Its effect on a vehicle type, by key.
+    /// Effect of the layer on a vehicle type, by key.
     pub fn cost_for(&self, vehicle: &str) -> PaintCost {
         self.vehicles.get(vehicle).copied().unwrap_or(self.cost)
     }
@@ -241,7 +241,7 @@ pub struct CellRun {
 }
 
 impl CellRun {
-    /// Number of its cells.
+    /// Number of the run's cells.
     pub fn count(self) -> u64 {
         (i64::from(self.last) - i64::from(self.first)).unsigned_abs() + 1
     }

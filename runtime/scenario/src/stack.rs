@@ -268,12 +268,12 @@ macro_rules! declare_slots {
             /// Number of slots.
             pub const COUNT: usize = [$(stringify!($slot)),*].len();
 
-            /// Its name in files and on the command line.
+            /// Name in files and on the command line.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$slot => stringify!($field)),* }
             }
 
-            /// Its title for display.
+            /// Title for display.
             pub fn title(self) -> &'static str {
                 match self { $(Self::$slot => $title),* }
             }
@@ -288,7 +288,7 @@ macro_rules! declare_slots {
                 match self { $(Self::$slot => HowMany::$count),* }
             }
 
-            /// Default rate of its modules, Hz.
+            /// Default rate of the slot's modules, Hz.
             pub fn default_rate_hz(self) -> f64 {
                 match self { $(Self::$slot => $rate),* }
             }

@@ -35,7 +35,7 @@ pub enum CouplingError {
         "there is no trailer {wanted} to uncouple, because the vehicle tows {towed} (counted from 1 at the front)"
     )]
     NoSuchTrailer {
-        /// Number of trailers that it tows.
+        /// Number of trailers that the vehicle tows.
         towed: usize,
         /// Number of the first trailer to be uncoupled.
         wanted: u8,

@@ -22,7 +22,7 @@ struct Described {
     info: ModuleInfo,
     parameters: &'static [ParameterInfo],
     score: Score,
-    /// Optional statistics that it needs.
+    /// Optional statistics that the fitness function needs.
     wants: Wants,
     /// Whether lower scores are better.
     is_cost: bool,

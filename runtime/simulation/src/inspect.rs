@@ -73,15 +73,15 @@ pub struct Followed {
 pub struct Inspection {
     /// Id of the agent.
     pub agent: u64,
-    /// Name of its stack.
+    /// Name of the agent's stack.
     pub stack: String,
-    /// Level of dynamics of its body.
+    /// Level of dynamics of the agent's body.
     pub dynamics: DynamicsLevel,
-    /// Id of its controller.
+    /// Id of the agent's controller.
     pub controller: &'static str,
-    /// Current inputs of its controller.
+    /// Current inputs of the agent's controller.
     pub input: ControllerInput,
-    /// Last output of its controller.
+    /// Last output of the agent's controller.
     pub command: ControllerOutput,
     /// Linear model with which the controller steers, and the state of the model; `None` for
     /// controllers without one.
@@ -90,15 +90,16 @@ pub struct Inspection {
     pub path: Vec<DVec2>,
     /// The point that it steers towards, m.
     pub pursuit: Option<DVec2>,
-    /// Line from its front to the nearest point of the nearest obstacle that obstructs it, m.
+    /// Line from the agent's front to the nearest point of the nearest obstacle that obstructs it,
+    /// m.
     pub obstacle: Option<(DVec2, DVec2)>,
-    /// Its remaining goals, m.
+    /// Remaining goals of the agent, m.
     pub goals: Vec<DVec2>,
-    /// Reason why it waits at a junction, if it waits.
+    /// Reason why the agent waits at a junction, if it waits.
     pub waits: Option<Waits>,
-    /// Its engine and wheels, on levels that model them.
+    /// Engine and wheels of the agent's vehicle, on levels that model them.
     pub mechanics: Option<MechanicsRecord>,
-    /// Its controls, if it is under manual control.
+    /// Controls of the agent, if it is under manual control.
     pub by_hand: Option<HandControls>,
 }
 

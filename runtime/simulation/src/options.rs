@@ -159,7 +159,7 @@ pub enum SimulationError {
     Level {
         /// The vehicle type.
         vehicle: String,
-        /// Its file.
+        /// File of the vehicle type.
         file: String,
         /// The level.
         level: DynamicsLevel,

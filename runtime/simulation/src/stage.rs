@@ -43,7 +43,7 @@ impl Stage {
         Self::Collide,
     ];
 
-    /// Its name in files.
+    /// Name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Boundary => "boundary",

@@ -39,11 +39,11 @@ pub struct TimeRow {
 /// The trip of an agent that no longer drives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trip {
-    /// Its id.
+    /// Id of the agent.
     pub agent: u64,
-    /// Its stack.
+    /// Stack of the agent.
     pub stack: String,
-    /// Status at its end.
+    /// Status at the end of the trip.
     pub status: Status,
     /// Spawn time, s; 0 if the agent was never spawned.
     pub started: f64,
@@ -53,7 +53,7 @@ pub struct Trip {
     pub distance: f64,
     /// Time in queues with a resolution of one second, s.
     pub standing: f64,
-    /// Number of its contacts.
+    /// Number of contacts during the trip.
     pub contacts: usize,
     /// Places at the first and last full second of its drive, m; `None` if the drive was shorter or was not
     /// observed.

@@ -78,9 +78,9 @@ impl Statistic {
 /// A module that is not built in.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModuleRecord {
-    /// Name of its slot.
+    /// Name of the module's slot.
     pub slot: &'static str,
-    /// Its id.
+    /// Id of the module.
     pub module: String,
     /// Version, hash and tier of its build; of the last build if the module is no longer in use.
     pub build: String,
@@ -218,7 +218,7 @@ pub struct FitnessSummary {
 /// Results of the agents of one stack.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StackSummary {
-    /// Its name.
+    /// Name of the stack.
     pub stack: String,
     /// Number of agents that have driven or drive.
     pub spawned: usize,
@@ -284,7 +284,7 @@ pub struct Summary {
 /// An agent that waits because there is no path to its goal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AgentWithoutPath {
-    /// Its id.
+    /// Id of the agent.
     pub agent: u64,
     /// Kind of the reason: `start_blocked`, `goal_blocked`, `start_walled_in` or `goal_walled_in`.
     pub reason: &'static str,

@@ -25,7 +25,7 @@ const MARGIN: f64 = 20.0;
 pub struct TripQuestion<'a> {
     /// The vehicle.
     pub vehicle: &'a VehicleType,
-    /// Key of its type, for the costs of painted layers.
+    /// Key of the vehicle's type, for the costs of painted layers.
     pub vehicle_type: &'a str,
     /// Name of the stack whose route planner plans on lanes.
     pub stack: &'a str,
@@ -53,18 +53,18 @@ pub enum TripAnswer {
 /// The path of a trip.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TripPlan {
-    /// Its legs, in driving order.
+    /// Legs of the path, in driving order.
     pub legs: Vec<TripLeg>,
-    /// Total cost of its steps over cells; 0 on lanes.
+    /// Total cost of the path's steps over cells; 0 on lanes.
     pub cost: u64,
 }
 
 /// A leg of a trip.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TripLeg {
-    /// Whether it is on lanes or on open ground.
+    /// Whether the leg is on lanes or on open ground.
     pub kind: LegKind,
-    /// Poses at its start, its end, and each change of direction between them.
+    /// Poses at the leg's start, its end, and each change of direction between them.
     pub poses: Vec<Pose>,
     /// Length, m.
     pub length: f64,
@@ -82,7 +82,7 @@ pub enum LegKind {
 }
 
 impl LegKind {
-    /// Its name in JSON output.
+    /// Name in JSON output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lanes => "lanes",

@@ -25,11 +25,11 @@ const EASE: f64 = 0.9;
 pub(crate) struct VehicleType {
     /// Length of the vehicle itself, m.
     pub(crate) length: f64,
-    /// Length with its trailers in line, m.
+    /// Length of the vehicle with its trailers in line, m.
     pub(crate) whole_length: f64,
-    /// Whether it has trailers.
+    /// Whether the vehicle has trailers.
     pub(crate) tows: bool,
-    /// Whether it runs on tracks.
+    /// Whether the vehicle runs on tracks.
     pub(crate) has_tracks: bool,
     /// Overall width, m.
     pub(crate) width: f64,
@@ -43,7 +43,7 @@ pub(crate) struct VehicleType {
     pub(crate) radius: f64,
     /// Vehicle class for reserved lanes.
     pub(crate) class: VehicleClass,
-    /// Fraction of its wheels that the hand brake acts on, 0 to 1.
+    /// Fraction of the vehicle's wheels that the hand brake acts on, 0 to 1.
     pub(crate) held: f64,
     pub(crate) limits: OneTrackLimits,
     /// Largest curvature that the vehicle follows with ease, 1/m.
@@ -186,7 +186,7 @@ struct Part {
     whole: u16,
     /// Number of the type that its trailers belong to, usually its own.
     of: u16,
-    /// Number of trailers that it tows, from the front.
+    /// Number of trailers that the vehicle tows, from the front.
     towed: u8,
 }
 

@@ -46,9 +46,9 @@ pub struct Hitched {
     pub coupling: f64,
     /// Distance from the coupling back to its own axle, m.
     pub to_axle: f64,
-    /// Front end of its body, m ahead of the coupling.
+    /// Front end of the trailer's body, m ahead of the coupling.
     pub front: f64,
-    /// Length of its body, m.
+    /// Length of the trailer's body, m.
     pub length: f64,
     /// Width, m.
     pub width: f64,
@@ -59,7 +59,7 @@ pub struct Hitched {
 }
 
 impl Hitched {
-    /// Centre of its body, m ahead of the coupling.
+    /// Centre of the trailer's body, m ahead of the coupling.
     pub fn middle(&self) -> f64 {
         self.front - 0.5 * self.length
     }
@@ -75,7 +75,7 @@ impl Hitched {
 pub struct TrailerState {
     /// Heading, rad.
     pub heading: f64,
-    /// Position of its coupling in the last step, m.
+    /// Position of the trailer's coupling in the last step, m.
     pub coupling: DVec2,
 }
 

@@ -74,19 +74,19 @@ impl Fate {
 pub struct IndividualRow {
     /// Generation and number of the individual, which identify it.
     pub birth: (u32, u32),
-    /// Its genes.
+    /// Genes of the individual.
     pub genes: Chromosome,
-    /// Mean fitness of its runs.
+    /// Mean fitness of the individual's runs.
     pub fitness: Option<f64>,
     /// Standard error of the mean; `None` for one run.
     pub error: Option<f64>,
-    /// Number of its runs.
+    /// Number of the individual's runs.
     pub runs: usize,
-    /// Its fate.
+    /// Fate of the individual.
     pub fate: Fate,
     /// Rank in the pool, counted from 1; `None` if the individual is not in the pool.
     pub rank: Option<usize>,
-    /// Whether it was judged in the last generation and can therefore be struck out.
+    /// Whether the individual was judged in the last generation and can therefore be struck out.
     pub is_latest: bool,
 }
 

@@ -91,7 +91,7 @@ pub struct LivePicture {
     pub driven: Option<(u64, HandControls)>,
     /// Record of the user's drive: time in seconds and vehicle, ten times a second.
     pub drive: Arc<Vec<(f64, VehicleRecord)>>,
-    /// Whether it is playing.
+    /// Whether the run is playing.
     pub is_playing: bool,
     /// Whether all agents have arrived or the run has reached its last step.
     pub is_over: bool,
@@ -143,9 +143,9 @@ pub struct LivePicture {
 pub struct PathNotice {
     /// The agent.
     pub agent: u64,
-    /// Middle of its body, m.
+    /// Middle of the agent's body, m.
     pub at: DVec2,
-    /// Reason why it has no path; `None` while it is still searching.
+    /// Reason why the agent has no path; `None` while it is still searching.
     pub reason: Option<String>,
 }
 

@@ -23,11 +23,11 @@ pub struct Refusal {
 /// A saved vehicle file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kept {
-    /// Its path.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Hash of its text.
+    /// Hash of the file's text.
     pub hash: String,
-    /// Its contents.
+    /// Contents of the file.
     pub file: Arc<VehicleFile>,
 }
 
@@ -41,13 +41,13 @@ struct Step {
 /// The vehicle on the bench.
 #[derive(Debug, Clone)]
 pub struct Bench {
-    /// Its origin.
+    /// Origin of the vehicle.
     pub source: Source,
     /// The vehicle as opened, or as last saved.
     pub base: Arc<VehicleFile>,
     /// The current vehicle.
     pub file: Arc<VehicleFile>,
-    /// Its views and curves.
+    /// Views and curves of the vehicle.
     pub drawn: Arc<Drawn>,
     /// The file that it was last read from or written to.
     pub kept: Option<Kept>,

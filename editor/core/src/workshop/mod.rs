@@ -51,11 +51,11 @@ impl Source {
 /// A vehicle to compare with.
 #[derive(Debug, Clone)]
 pub struct Rival {
-    /// Its origin.
+    /// Origin of the vehicle.
     pub source: Source,
-    /// Its file.
+    /// File of the vehicle.
     pub file: Arc<VehicleFile>,
-    /// Its views and curves.
+    /// Views and curves of the vehicle.
     pub drawn: Arc<Drawn>,
 }
 

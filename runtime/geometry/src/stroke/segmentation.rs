@@ -173,9 +173,9 @@ fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
 #[derive(Clone, Copy)]
 struct Best {
     cost: f64,
-    /// Start of its last primitive.
+    /// Start of the chain's last primitive.
     from: usize,
-    /// Curvature of its last primitive, 1/m.
+    /// Curvature of the chain's last primitive, 1/m.
     curvature: f64,
 }
 

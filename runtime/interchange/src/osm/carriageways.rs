@@ -71,13 +71,14 @@ pub(super) fn part(
 
 /// A one-way street that may be one half of a dual carriageway.
 struct Carriageway {
-    /// Index of its road.
+    /// Index of the carriageway's road.
     road: usize,
     /// Points at which its lanes may shift sideways, each with the distance along the line (m) and the pose.
     knots: Vec<(f64, Pose)>,
-    /// Current position of its lanes, m to the left of the line.
+    /// Current position of the carriageway's lanes, m to the left of the line.
     offset: f64,
-    /// Distance from its line to the edge of its lanes on the side of oncoming traffic, m.
+    /// Distance from the carriageway's line to the edge of its lanes on the side of oncoming
+    /// traffic, m.
     inner: f64,
     /// 1 if oncoming traffic is on the left, -1 if it is on the right.
     sign: f64,

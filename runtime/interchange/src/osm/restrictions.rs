@@ -65,7 +65,7 @@ pub(super) fn collect(elements: &Elements, built: &Built, warnings: &mut Warning
 /// A rule of a relation.
 struct Rule {
     kind: RestrictionKind,
-    /// Times at which it applies; `None` for all times.
+    /// Times at which the rule applies; `None` for all times.
     times: Option<WeekTimes>,
 }
 

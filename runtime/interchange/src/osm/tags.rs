@@ -28,7 +28,7 @@ pub(super) struct WayStyle {
     pub(super) section: CrossSection,
     /// The arrows on its lanes.
     pub(super) turn_lanes: TurnLanes,
-    /// Its bus lanes, unless all lanes are for buses.
+    /// Bus lanes of the road, unless all lanes are for buses.
     pub(super) bus_lanes: BusLanes,
     /// Permitted lane changes.
     pub(super) change_lanes: ChangeLanes,

@@ -91,13 +91,13 @@ pub struct Window {
 /// A signal along a corridor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaveSignal {
-    /// Its junction, as an index in the layout.
+    /// Junction of the signal, as an index in the layout.
     pub junction: usize,
     /// The first node of the junction.
     pub node: NodeId,
     /// Distance from the first signal, m.
     pub at: f64,
-    /// Beginning of its first cycle, s.
+    /// Beginning of the signal's first cycle, s.
     pub offset: f64,
     /// Times at which traffic along the corridor has green, from the beginning of the cycle: first
     /// forward, then backward. Empty if that direction cannot be driven.

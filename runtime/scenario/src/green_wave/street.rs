@@ -31,9 +31,9 @@ pub struct Stop {
 /// signals.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Street {
-    /// All junctions on it, in order.
+    /// All junctions on the street, in order.
     pub stops: Vec<Stop>,
-    /// Travel time along it at the speed limits, s.
+    /// Travel time along the street at the speed limits, s.
     time: f64,
 }
 
@@ -75,7 +75,7 @@ impl Street {
         map.street(&order)
     }
 
-    /// Mean speed along it at the speed limits, m/s.
+    /// Mean speed along the street at the speed limits, m/s.
     pub(super) fn free_speed(&self) -> f64 {
         let length = self.stops.last().map_or(0.0, |stop| stop.at);
         (length / self.time.max(1e-9)).max(LEAST_SPEED)

@@ -97,9 +97,9 @@ pub struct ArmLane {
     pub id: i8,
     /// Vehicles that may use it.
     pub access: LaneAccess,
-    /// Whether it leads towards the junction.
+    /// Whether the lane leads towards the junction.
     pub entering: bool,
-    /// Pose of its centre at the cut, in driving direction.
+    /// Pose of the lane's centre at the cut, in driving direction.
     pub pose: Pose,
     /// Curvature of the reference line at the cut, in driving direction, 1/m; positive to the left.
     pub curvature: f64,

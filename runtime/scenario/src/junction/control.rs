@@ -56,7 +56,7 @@ pub(super) struct Decided<'a> {
     pub(super) control: Option<Control>,
     /// The major roads. If empty, they are derived from the ranks of the roads.
     pub(super) major: &'a [RoadId],
-    /// Whether its signals flash or are off, so that signs apply.
+    /// Whether the junction's signals flash or are off, so that signs apply.
     pub(super) has_signs: bool,
     /// Whether streets of equal rank meet at all-way stops.
     pub(super) has_all_way_stops: bool,

@@ -139,7 +139,7 @@ pub(super) struct Fillet {
     pub(super) feet: Pair<f64>,
     /// Centre of the circle, m.
     pub(super) centre: DVec2,
-    /// Its radius, m.
+    /// Radius of the corner, m.
     pub(super) radius: f64,
 }
 

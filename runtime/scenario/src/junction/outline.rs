@@ -24,16 +24,16 @@ use roadwright_geometry::{Pose, heading_of, polygon, unit};
 pub enum OutlineEdge {
     /// A straight line.
     Line {
-        /// Its start, m.
+        /// Start of the edge, m.
         from: DVec2,
-        /// Its end, m.
+        /// End of the edge, m.
         to: DVec2,
     },
     /// A rounded kerb: a circular arc, the shorter of the two possible ones.
     Arc {
-        /// Its start, m.
+        /// Start of the edge, m.
         from: DVec2,
-        /// Its end, m.
+        /// End of the edge, m.
         to: DVec2,
         /// Centre of the circle, m.
         centre: DVec2,

@@ -101,7 +101,7 @@ pub struct Lanelet {
     /// Access to its road. A connection has the most open access of all roads at its junction,
     /// because a vehicle that crosses a public street is on that street for a moment.
     pub road_access: RoadAccess,
-    /// Layer of its road. Vehicles on other layers pass above or below.
+    /// Layer of the lanelet's road. Vehicles on other layers pass above or below.
     pub layer: i8,
     /// Mean width, m.
     pub width: f64,
@@ -132,13 +132,13 @@ impl Lanelet {
         distance / self.free_speed
     }
 
-    /// Range of its points among the points of all lanelets.
+    /// Range of the lanelet's points among the points of all lanelets.
     #[inline]
     pub fn line_span(&self) -> LineSpan {
         self.line
     }
 
-    /// Whether it is a connection through a junction.
+    /// Whether the lanelet is a connection through a junction.
     pub fn is_connection(&self) -> bool {
         matches!(self.kind, LaneletKind::Connection { .. })
     }

@@ -73,7 +73,7 @@ pub struct Gearbox {
     pub efficiency: Quantity<Share>,
     /// Engine speed at which the automatic gearbox shifts up, rpm.
     pub up_rpm: Quantity<Rpm>,
-    /// Engine speed at which it shifts down, rpm.
+    /// Engine speed at which the gearbox shifts down, rpm.
     pub down_rpm: Quantity<Rpm>,
 }
 

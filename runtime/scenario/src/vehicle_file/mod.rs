@@ -91,7 +91,7 @@ pub struct VehicleFile {
     /// Coupling for a trailer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub articulation: Option<Articulation>,
-    /// Trailers coupled to it, from front to back.
+    /// Trailers coupled to the vehicle, from front to back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trailers: Vec<Trailer>,
     /// Constants of the sliding car.

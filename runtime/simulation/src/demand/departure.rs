@@ -41,7 +41,7 @@ pub(crate) struct Departure {
     pub(crate) speed: f64,
     pub(crate) vehicle_type: u16,
     pub(crate) stack: u16,
-    /// Dynamics level of its body, if the scenario sets one.
+    /// Dynamics level of the vehicle's body, if the scenario sets one.
     pub(crate) dynamics: Option<DynamicsLevel>,
 }
 

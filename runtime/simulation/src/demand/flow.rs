@@ -74,7 +74,7 @@ const MOST_AGENTS: u64 = 1 << 32;
 /// A running flow.
 pub(crate) struct RunningFlow {
     pub(crate) flow: Flow,
-    /// Start and goals of its agents on lanelets, located once.
+    /// Start and goals of the flow's agents on lanelets, located once.
     pub(crate) start: Start,
     pub(crate) goals: Vec<Goal>,
     progress: FlowProgress,

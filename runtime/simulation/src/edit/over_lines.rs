@@ -30,7 +30,7 @@ const NEAR: f64 = 40.0;
 /// A vehicle beyond a stop line.
 struct Over {
     agent: AgentIndex,
-    /// Distance of its front beyond the line, m.
+    /// Distance of the vehicle's front beyond the line, m.
     front: f64,
     /// Connections that the vehicle covers without holding a ticket for them.
     under: Vec<Under>,

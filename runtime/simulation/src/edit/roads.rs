@@ -40,9 +40,9 @@ struct Moves<'a> {
 enum Keeps {
     /// Nothing: it needs a new route.
     Nothing,
-    /// Its route, but not its current lane, which has moved.
+    /// The agent keeps its route, but not its current lane, because the lane has moved.
     Route,
-    /// Its route and its current lane, whose shape is unchanged.
+    /// The agent keeps its route and its current lane. The shape of the lane is unchanged.
     Line,
 }
 
@@ -468,7 +468,7 @@ struct Wanted {
     /// Sorting key: whether the connection lies ahead, the agent's old ticket, the time of the request, and
     /// the agent's id.
     order: (bool, u64, u64, u64),
-    /// Its index in the route.
+    /// Index of the connection in the agent's route.
     place: u32,
     agent: AgentIndex,
     /// Junction and connection on the new ground.

@@ -50,9 +50,9 @@ pub(crate) struct WaitingEdit {
 
 /// Outcome of an edit.
 pub(crate) enum EditEntry {
-    /// It has been applied.
+    /// The edit has been applied.
     Entered,
-    /// It waits until junctions are empty.
+    /// The edit waits until junctions are empty.
     Waits {
         /// Whether approaching vehicles are held back because stop lines move outward.
         holds_back: bool,

@@ -21,11 +21,11 @@ pub(super) struct JunctionGists {
 pub(super) struct JunctionGist {
     /// Longest time between two greens of a stage of its signals, in seconds; infinite without signals.
     pub(super) longest_cycle: f64,
-    /// Index of its first connection.
+    /// Index of the junction's first connection.
     first: u32,
     group: u32,
     pub(super) control: Control,
-    /// Whether any of its connections gives way to another. Computed on first use.
+    /// Whether any of the junction's connections gives way to another. Computed on first use.
     has_order: OnceLock<bool>,
     /// Whether the order of vehicles matters at this junction.
     pub(super) is_ruled: bool,
@@ -34,19 +34,20 @@ pub(super) struct JunctionGist {
 /// A connection of a junction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConnectionGist {
-    /// Distance of its stop line from the junction if no buses use the connection, m.
+    /// Distance of the connection's stop line from the junction if no buses use the connection, m.
     pub(super) setback: f32,
-    /// Stages in which it has green, one bit each; 0 without signals.
+    /// Stages in which the connection has green, one bit each; 0 without signals.
     pub(crate) stages: u32,
-    /// Stages in which it has green but gives way to other traffic with green, regardless of the geometry.
+    /// Stages in which the connection has green but gives way to other traffic with green,
+    /// regardless of the geometry.
     permitted: u32,
     /// The sign that faces traffic on this connection.
     pub(crate) sign: Sign,
-    /// Whether vehicles on it may turn at a red light.
+    /// Whether vehicles on the connection may turn at a red light.
     pub(crate) may_turn_on_red: bool,
     /// Whether queued vehicles enter it only one follow-up time apart.
     pub(crate) has_follow_up: bool,
-    /// Whether it gives way to any other connection.
+    /// Whether the connection gives way to any other connection.
     pub(crate) gives_way_to_any: bool,
 }
 

@@ -199,11 +199,11 @@ impl Displaced {
 pub(crate) struct Upright {
     /// The object that it is a part of.
     pub(crate) owner: Owner,
-    /// Its footprint.
+    /// Footprint of the obstacle.
     pub(crate) shape: GroundShape,
-    /// Heights of its lower edge and of its top above the ground.
+    /// Heights of the obstacle's lower edge and of its top above the ground.
     pub(crate) heights: Heights,
-    /// Whether it can be pushed.
+    /// Whether the obstacle can be pushed.
     pub(crate) is_loose: bool,
 }
 

@@ -28,7 +28,7 @@ const REACH: f64 = 120.0;
 pub struct RoadInspection {
     /// The road.
     pub road: RoadId,
-    /// Its drivable lanes, by lane id, then by lane section.
+    /// Drivable lanes of the road, by lane id, then by lane section.
     pub lanes: Vec<LaneInspection>,
     /// Stretches along the road where two cars do not fit side by side.
     pub alleys: Vec<AlleyInspection>,
@@ -51,7 +51,7 @@ pub struct AlleyInspection {
 /// A lane within one lane section of a road.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LaneInspection {
-    /// Its OpenDRIVE id.
+    /// OpenDRIVE id of the lane.
     pub lane: i8,
     /// Index of the lane section.
     pub section: u16,
@@ -61,22 +61,22 @@ pub struct LaneInspection {
     pub width: f64,
     /// Cells of the lane from its start, each as long as one car with the gap to the next.
     pub cells: Vec<RoadCell>,
-    /// Vehicles on it, foremost first.
+    /// Vehicles on the lane, foremost first.
     pub vehicles: Vec<RoadVehicle>,
     /// Junction that the lane leads into; `None` if the lane continues or ends.
     pub leads_to: Option<NodeId>,
     /// Whether a vehicle could enter any connection at its end now.
     pub goes: bool,
-    /// Most permissive light of its connections, if the junction has signal control.
+    /// Most permissive light of the lane's connections, if the junction has signal control.
     pub light: Option<Light>,
-    /// Pose at its end, in driving direction.
+    /// Pose at the lane's end, in driving direction.
     pub end: Pose,
 }
 
 /// A cell of a lane, one car length long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoadCell {
-    /// Pose at its middle, in driving direction.
+    /// Pose at the cell's middle, in driving direction.
     pub middle: Pose,
     /// Length, m.
     pub length: f64,
@@ -89,13 +89,13 @@ pub struct RoadCell {
 pub struct RoadVehicle {
     /// Id of the agent.
     pub agent: u64,
-    /// Position of its rear axle along the lane, m.
+    /// Position of the vehicle's rear axle along the lane, m.
     pub s: f64,
     /// Speed, m/s.
     pub speed: f64,
-    /// Next lane of its route; `None` if its route ends on its current lane.
+    /// Next lane of the vehicle's route; `None` if its route ends on its current lane.
     pub next: Option<PlannedLane>,
-    /// Its next stop within 120 m.
+    /// Next stop of the vehicle within 120 m.
     pub stop: Option<StopTarget>,
     /// Path of the vehicle over the next 120 m, continued to the end of the lane that it then
     /// reaches, m.
@@ -120,7 +120,7 @@ pub struct StopTarget {
     pub distance: f64,
     /// Place, m.
     pub at: DVec2,
-    /// Reason why it has to stop.
+    /// Reason why the vehicle has to stop.
     pub reason: StopReason,
 }
 
@@ -135,9 +135,9 @@ pub enum StopReason {
     NotAsked(NodeId),
     /// An obstacle.
     Obstacle,
-    /// Its destination.
+    /// The vehicle's destination.
     Destination,
-    /// Its lane leads elsewhere, so the vehicle has to change lanes.
+    /// The vehicle's lane leads elsewhere, so the vehicle has to change lanes.
     LaneChange,
 }
 

@@ -23,7 +23,7 @@ pub struct LogLine {
     pub module: String,
     /// Text of the line.
     pub text: String,
-    /// Whether it reports a fault.
+    /// Whether the line reports a fault.
     pub is_fault: bool,
 }
 
@@ -34,7 +34,7 @@ pub struct Mark {
     pub agent: u64,
     /// Place, m.
     pub at: DVec2,
-    /// Label shown beside it.
+    /// Label shown beside the mark.
     pub text: String,
     /// Time at which the mark disappears, s.
     pub until: f64,

@@ -44,7 +44,7 @@ impl SavedGroundPlanners {
 /// A module or a part of the scenario that does not resume from the state of a saved world.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Anew {
-    /// Name of its slot, or `scenario`.
+    /// Name of the module's slot, or `scenario`.
     pub(crate) slot: String,
     /// Id of the module, or several ids if the slot takes several modules. For a part of the
     /// scenario, the part that differs.

@@ -90,13 +90,13 @@ impl<'a> Surroundings<'a> {
 /// Properties of a controller that affect its perception.
 #[derive(Clone, Copy)]
 pub(crate) struct Look {
-    /// Lookahead of its waypoint.
+    /// Lookahead of the controller's waypoint.
     pub(crate) ahead: Lookahead,
     /// Whether the accelerations that it chooses depend on the direction of the path.
     pub(crate) at_path: bool,
-    /// Whether its waypoint lies along the bend just ahead rather than on the lane.
+    /// Whether the controller's waypoint lies along the bend just ahead rather than on the lane.
     pub(crate) along_bend: bool,
-    /// Parts into which it divides the path ahead, if it uses a model of its vehicle.
+    /// Parts into which the controller divides the path ahead, if it uses a model of its vehicle.
     pub(crate) parts: Option<PathParts>,
 }
 

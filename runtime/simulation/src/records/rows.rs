@@ -28,7 +28,7 @@ pub(crate) enum Phase {
     AtGoal,
     /// The agent has left the road, but its modules have not been notified yet.
     Gone,
-    /// Its modules have been notified. The index is free after the next step boundary.
+    /// The agent's modules have been notified. The index is free after the next step boundary.
     Told,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Identity {
     /// Index of the stack.
     pub(crate) stack: u16,
     pub(crate) phase: Phase,
-    /// Level of dynamics of its body.
+    /// Level of dynamics of the agent's body.
     pub(crate) level: DynamicsLevel,
 }
 
@@ -89,9 +89,9 @@ impl Motion {
 /// Position of an agent on the lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LanePosition {
-    /// Lanelet that it follows; [`NO_LANELET`] off the lanes.
+    /// Lanelet that the agent follows; [`NO_LANELET`] off the lanes.
     pub(crate) lanelet: LaneletIndex,
-    /// Lanelet that it is leaving sideways, or [`NO_LANELET`].
+    /// Lanelet that the agent is leaving sideways, or [`NO_LANELET`].
     pub(crate) leaving: LaneletIndex,
     /// Position of the rear axle along the lanelet, or along its path over open ground, m.
     pub(crate) s: f64,
@@ -148,11 +148,11 @@ pub(crate) struct Progress {
     pub(crate) attempts: u8,
     /// Whether the behaviour is called before the agent is removed at its last goal.
     pub(crate) holds_arrival: bool,
-    /// Whether its goals were set by its behaviour rather than the scenario.
+    /// Whether the agent's goals were set by its behaviour rather than the scenario.
     pub(crate) has_own_goals: bool,
     /// Step in which its route was last planned.
     pub(crate) planned_at: u64,
-    /// Time since it stopped, s.
+    /// Time since the agent stopped, s.
     pub(crate) standing: f64,
     /// Time for which the agent has been waiting for a gap in the lane that its route requires, s.
     /// Negative if there is a gap, but its room has been promised to a vehicle that was admitted to
@@ -178,7 +178,8 @@ pub(crate) struct Claim {
     pub(crate) wall_s: f32,
     /// Reason why the agent was not admitted in the last step.
     pub(crate) refused: Refusal,
-    /// Whether its controller was prevented from passing a place where the agent has to stop.
+    /// Whether the agent's controller was prevented from passing a place where the agent has to
+    /// stop.
     pub(crate) is_held: bool,
 }
 

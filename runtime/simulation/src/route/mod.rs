@@ -40,7 +40,7 @@ pub(crate) enum Goal {
 }
 
 impl Goal {
-    /// Whether it is on one of `lanelets` lanelets, or at a valid place.
+    /// Whether the goal is on one of `lanelets` lanelets, or at a valid place.
     pub(crate) fn is_sound(&self, lanelets: usize) -> bool {
         match self {
             Self::Lane { lanelet, s } | Self::Leave { lanelet, s } | Self::Join { lanelet, s } => {
@@ -102,8 +102,8 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// Whether its lanelets exist on roads with `lanelets` lanelets, and its legs refer only to
-    /// lanelets of the route.
+    /// Whether the route's lanelets exist on roads with `lanelets` lanelets, and its legs refer
+    /// only to lanelets of the route.
     fn is_sound(&self, lanelets: usize) -> bool {
         let exists = |id: &LaneletIndex| id.index() < lanelets;
         let goals = self.goals.iter().all(|goal| goal.is_sound(lanelets));
@@ -134,7 +134,7 @@ impl Route {
         }
     }
 
-    /// Whether it has goals both on lanes and off the lanes.
+    /// Whether the route has goals both on lanes and off the lanes.
     fn leaves_lanes(&self) -> bool {
         let is_on_lane = |goal: &Goal| goal.on_lane().is_some();
         let mut goals = self.goals.iter();

@@ -121,7 +121,7 @@ impl GroundPath {
         self.lines.line(self.span)
     }
 
-    /// Whether it is driven in reverse, according to the gear of its first waypoint.
+    /// Whether the path is driven in reverse, according to the gear of its first waypoint.
     pub(crate) fn is_reversing(&self) -> bool {
         self.waypoints.first().is_some_and(|w| w.gear < 0)
     }

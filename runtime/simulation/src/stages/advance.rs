@@ -412,8 +412,8 @@ impl<S> Mover<'_, S> {
 }
 
 impl<S> Mover<'_, S> {
-    /// Position on its lanelet up to which the agent only has to drive ahead, m. 0 if the agent
-    /// seeks a gap, is leaving a lane, or has its next goal on the lanelet.
+    /// Position on the agent's lanelet up to which the agent only has to drive ahead, m. 0 if the
+    /// agent seeks a gap, is leaving a lane, or has its next goal on the lanelet.
     #[inline]
     fn quiet_until(&self, ground: &Ground) -> f64 {
         let is_quiet = self.position.may_change_lane()

@@ -57,7 +57,7 @@ struct Followed {
     /// Distance that the body may move before it can touch an obstacle, m.
     free_to: f32,
     agent: AgentIndex,
-    /// Index of its first pair.
+    /// Index of the body's first pair.
     first: u32,
     vehicle_type: u16,
     /// Number of the body within its agent: 0 is the vehicle, 1 its first trailer.

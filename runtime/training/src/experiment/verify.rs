@@ -26,7 +26,7 @@ pub struct Difference {
 pub struct NotChecked {
     /// Name of the field.
     pub field: &'static str,
-    /// Reason why it cannot be checked.
+    /// Reason why the field cannot be checked.
     pub why: &'static str,
 }
 

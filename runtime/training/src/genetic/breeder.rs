@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// An individual to be evaluated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// Its genes.
+    /// Genes of the candidate.
     pub genes: Chromosome,
     /// Generation in which the individual was bred, and its number in that generation.
     pub birth: Birth,

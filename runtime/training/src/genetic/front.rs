@@ -22,7 +22,7 @@ const DOUBT: f64 = 1.0 - LEVEL;
 pub struct Objective {
     /// Name of the objective: the name of a fitness, `felled` or `roll_margin`.
     pub name: String,
-    /// Description with its unit.
+    /// Description of the objective, with its unit.
     pub doc: String,
     /// Whether a lower value is better.
     pub lower_is_better: bool,
@@ -33,7 +33,7 @@ pub struct Objective {
 pub struct Driven {
     /// Name of the driver.
     pub name: String,
-    /// Number of drives in its runs.
+    /// Number of drives in the driver's runs.
     pub drives: usize,
     /// Number of these drives that were completed.
     pub completed: usize,

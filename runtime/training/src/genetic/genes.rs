@@ -31,7 +31,7 @@ pub struct Gene {
     pub max: f64,
     /// Change per level of mutation. It is 1 for whole numbers and terms.
     pub step: f64,
-    /// Whether its values are whole numbers.
+    /// Whether the gene's values are whole numbers.
     pub is_whole: bool,
     /// Value before training: the value in the stack, or else the module's default.
     pub start: f64,

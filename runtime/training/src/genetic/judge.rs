@@ -10,7 +10,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// A run of a candidate on a course.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CandidateRun {
-    /// Mean score of its drives. Lower is always better: if a higher fitness is better, its sign is inverted.
+    /// Mean score of the run's drives. Lower is always better: if a higher fitness is better, its
+    /// sign is inverted.
     pub score: f64,
     /// Number of drives that were scored.
     pub drives: usize,

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bounds {
-    /// It is clamped to the end of the range.
+    /// The value is clamped to the end of the range.
     #[default]
     Clamp,
-    /// It re-enters at the other end.
+    /// The value re-enters at the other end.
     Wrap,
-    /// It is reflected at the end.
+    /// The value is reflected at the end.
     Reflect,
 }
 

@@ -16,9 +16,9 @@ pub struct Birth {
 /// An individual that has been evaluated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Individual {
-    /// Its genes.
+    /// Genes of the individual.
     pub genes: Chromosome,
-    /// Mean of its scores; lower is better.
+    /// Mean of the individual's scores; lower is better.
     pub fitness: f64,
     /// Generation in which the individual was bred, and its number in that generation.
     pub birth: Birth,

@@ -34,7 +34,7 @@ pub struct Gear {
     pub name: String,
     /// Engine revolutions per wheel revolution; negative for reverse gears.
     pub ratio: f64,
-    /// Fraction of its force on the front axle, 0 to 1.
+    /// Fraction of the gear's force on the front axle, 0 to 1.
     pub front: f64,
     /// Number of driven wheels, counted from the beginning of the vehicle's list.
     pub wheels: u8,

@@ -162,9 +162,9 @@ pub struct LooseModel {
 pub struct LooseState {
     /// Position and motion.
     pub body: BodyState,
-    /// Time for which it has been slow, s.
+    /// Time for which the body has been slow, s.
     pub calm: f64,
-    /// Whether it rests, so that only a push moves it.
+    /// Whether the body rests, so that only a push moves it.
     pub rests: bool,
 }
 

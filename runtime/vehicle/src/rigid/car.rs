@@ -156,7 +156,7 @@ impl CarState {
             && self.wheels.iter().all(WheelState::is_sound)
     }
 
-    /// Whether positions and speeds of its bodies are physically plausible.
+    /// Whether positions and speeds of the vehicle's bodies are physically plausible.
     pub(super) fn is_sound(&self) -> bool {
         self.body.is_sound() && self.spheres.iter().all(SphereState::is_sound)
     }

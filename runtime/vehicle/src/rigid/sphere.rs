@@ -70,7 +70,7 @@ struct Radial {
 /// Position and motion of a sphere.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct SphereState {
-    /// Position of its centre, m.
+    /// Position of the sphere's centre, m.
     pub position: DVec3,
     /// Velocity, m/s.
     pub velocity: DVec3,

@@ -47,7 +47,7 @@ pub struct Tracks {
 pub(super) struct Turn {
     /// Turn rate to the left, rad/s.
     rate: f64,
-    /// Whether it is a turn on the spot, with the centre of the vehicle held in place.
+    /// Whether this is a turn on the spot, with the centre of the vehicle held in place.
     pub(super) is_pivot: bool,
 }
 
@@ -125,7 +125,7 @@ impl Tracks {
 struct Side {
     /// Drive force, N at its circumference.
     drive: f64,
-    /// Maximum holding force of its brake, N.
+    /// Maximum holding force of the track's brake, N.
     brake: f64,
     /// Inertia of the rotating parts, kg.
     mass: f64,

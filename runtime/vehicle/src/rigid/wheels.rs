@@ -25,7 +25,7 @@ const HALVINGS: u32 = 48;
 pub struct WheelState {
     /// Rotational speed, rad/s; positive forwards.
     pub spin: f64,
-    /// Whether it turns faster or slower than the ground would turn it.
+    /// Whether the wheel turns faster or slower than the ground would turn it.
     pub slides: bool,
     /// Steering angle, rad, positive to the left.
     pub steering: f64,

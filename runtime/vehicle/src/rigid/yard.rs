@@ -32,7 +32,7 @@ pub struct CarEntry<'a> {
     pub model: &'a RigidModel,
     /// State.
     pub state: &'a mut CarState,
-    /// Requests of its driver.
+    /// Requests of the vehicle's driver.
     pub controls: Controls,
     /// Road layers of the vehicle (bit mask); see [`ALL_LAYERS`].
     pub layers: u32,
@@ -115,7 +115,7 @@ impl Car<'_> {
         }
     }
 
-    /// Puts it back at its previous position, at rest.
+    /// Puts the vehicle back at its previous position, at rest.
     fn put_to_rest(&mut self, surface: &impl Surface) {
         put_to_rest(self.model, self.state, self.before, surface);
     }

@@ -143,7 +143,7 @@ fn table_of(table: MoveTable) -> Table {
 /// A drive from one start.
 struct Drive {
     ending: Ending,
-    /// Time at its end, s.
+    /// Time at the drive's end, s.
     time: f64,
     figures: DriveFigures,
     /// CPU time of the plans of the drive, s.

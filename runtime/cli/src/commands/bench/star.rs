@@ -57,7 +57,7 @@ pub(super) struct Star {
 pub(super) struct StarPlace {
     pub(super) leg: usize,
     pub(super) s: f64,
-    /// Whether it is on a lane that leads towards the junction.
+    /// Whether the place is on a lane that leads towards the junction.
     pub(super) inward: bool,
 }
 

@@ -180,7 +180,7 @@ fn shared_nodes(areas: &[Area]) -> Vec<i64> {
 /// The part of the world from which land is imported.
 struct Window {
     projection: LocalProjection,
-    /// Its corners, m.
+    /// Corners of the window, m.
     ring: Vec<DVec2>,
     /// A box that lies entirely inside the window, m.
     inner: (DVec2, DVec2),

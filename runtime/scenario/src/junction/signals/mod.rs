@@ -225,7 +225,7 @@ impl Programme {
 /// The signals of one junction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Signals {
-    /// Times of its stages.
+    /// Times of the junction's stages.
     pub programme: Programme,
     /// For each stage, whether each path has green in it.
     pub greens: Vec<Vec<bool>>,

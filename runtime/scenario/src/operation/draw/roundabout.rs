@@ -46,7 +46,7 @@ struct Arm {
     /// Bearing from the centre, rad.
     bearing: f64,
     class: RoadClass,
-    /// Width of its wider pavement, m; 0 without one.
+    /// Width of the arm's wider pavement, m; 0 without one.
     pavement: f64,
 }
 

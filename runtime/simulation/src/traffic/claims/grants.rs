@@ -38,8 +38,8 @@ pub(super) struct Grant {
     pub(super) has_entered: bool,
     /// Whether the agent was let in by the junction, rather than being inside when its grant was created.
     pub(super) is_invited: bool,
-    /// Whether it is the first grant of a chain. Signals are obeyed only at the first grant, or after narrow
-    /// bends.
+    /// Whether this is the first grant of a chain. Signals are obeyed only at the first grant, or
+    /// after narrow bends.
     pub(super) is_first: bool,
     /// Whether the agent was let in to resolve a gridlock, together with a ring of full lanes.
     pub(super) is_in_ring: bool,

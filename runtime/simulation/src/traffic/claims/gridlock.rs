@@ -98,7 +98,7 @@ pub(crate) struct Detour {
 /// A ring that does not move.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StuckRing {
-    /// Smallest id of its heads, which identifies the ring.
+    /// Smallest id of the ring's heads, which identifies the ring.
     pub(crate) first_id: u64,
     /// Detours, in the order in which they are tried.
     pub(crate) detours: Vec<Detour>,

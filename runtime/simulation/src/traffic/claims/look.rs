@@ -18,9 +18,9 @@ pub struct Ticket {
     pub number: u32,
     /// The agent.
     pub agent: u64,
-    /// Number of its connection in the junction.
+    /// Number of the agent's connection in the junction.
     pub path: ConnectionIndex,
-    /// Whether its front has passed the stop line.
+    /// Whether the front of the agent's vehicle has passed the stop line.
     pub has_entered: bool,
     /// Whether the agent was let in. If `false`, it is inside without having been let in, and
     /// others keep clear.

@@ -84,7 +84,7 @@ pub(super) struct Approach {
     pub(super) agent: AgentIndex,
     /// Index of the connection in its route.
     pub(super) at: u32,
-    /// Distance from its front to the stop line, m.
+    /// Distance from the vehicle's front to the stop line, m.
     pub(super) distance: f64,
 }
 

@@ -240,7 +240,7 @@ pub(super) struct Pending {
 /// passed over.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Reserved {
-    /// Its connection through the junction.
+    /// The vehicle's connection through the junction.
     Way,
     /// Room in a ring, identified by the ring's first lanelet.
     Ring(LaneletIndex),

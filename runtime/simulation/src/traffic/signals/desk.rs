@@ -168,7 +168,7 @@ impl Desk {
         self.arrivals.get(&path).copied().unwrap_or(0)
     }
 
-    /// Whether all stages in its records exist.
+    /// Whether all stages in the desk's records exist.
     pub(super) fn fits(&self, stages: usize) -> bool {
         let mut requests = self.requests.iter();
         requests.all(|own| (own.stage as usize) < stages)

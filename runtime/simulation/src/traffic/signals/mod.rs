@@ -127,7 +127,7 @@ const HELD_FOR_RINGS: f64 = 2.5;
 pub(crate) struct Arrival {
     /// Junction and connection.
     pub(super) path: Connection,
-    /// Distance from its front to the stop line, m.
+    /// Distance from the vehicle's front to the stop line, m.
     pub(super) distance: f64,
     /// Speed, m/s.
     pub(super) speed: f64,
