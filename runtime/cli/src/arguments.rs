@@ -337,7 +337,7 @@ pub(crate) enum PopulateFrom {
     Inside,
     /// At road ends on the edge of the map
     Edges,
-    /// Half of them at edges, half inside
+    /// Half of the places at edges, half inside
     Both,
 }
 

@@ -123,7 +123,7 @@ pub struct Flow {
     pub dynamics: Option<DynamicsLevel>,
     /// Place where the agents are spawned.
     pub origin: Place,
-    /// Place to which they drive.
+    /// Place to which the agents drive.
     pub destination: Place,
     /// Average number of agents per hour.
     pub rate_per_hour: Quantity<PerHour>,

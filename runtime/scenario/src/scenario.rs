@@ -173,7 +173,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Whether it has agents or flows with vehicles that swing out in turns.
+    /// Whether the scenario has agents or flows with vehicles that swing out in turns.
     ///
     /// Stop lines are set back for such vehicles only if there are any
     /// ([`Junction::setbacks`](crate::junction::Junction::setbacks)).

@@ -269,7 +269,7 @@ pub(crate) struct VehicleTypes {
     off_road: Vec<OffRoad>,
     /// Vertical extents of the vehicles and their trailers.
     spans: Vec<Spans>,
-    /// Whether any of them has trailers.
+    /// Whether any of the types has trailers.
     pub(crate) has_trailers: bool,
     /// Whether stop lines are set back because there are buses or lorries.
     pub(crate) sets_lines_back: bool,

@@ -220,7 +220,7 @@ fn first_node<'a>(elements: &'a Elements, object: &str) -> Option<&'a OsmNode> {
 pub struct ImportSummary {
     /// Number of drivable ways, inside the box if there is one.
     pub ways: usize,
-    /// Number of roads created from them. Ways are cut where they meet.
+    /// Number of roads created from the ways. Ways are cut where they meet.
     pub roads: usize,
     /// Number of places where three or more road ends meet.
     pub junctions: usize,

@@ -38,7 +38,7 @@ pub enum NoWave {
     /// More than [`MAX_STOPS`].
     #[error("{0} junctions with signals are selected; a wave leads through at most {MAX_STOPS}")]
     TooMany(usize),
-    /// No route passes through all of them without passing a junction twice.
+    /// No route passes through all selected junctions without passing a junction twice.
     #[error(
         "no route passes through all of the selected junctions, each once; select those of one street"
     )]

@@ -682,7 +682,7 @@ struct Meeting {
     distances: Pair<f64>,
     /// The point, or the midpoint between the closest points if the edges stay apart.
     point: DVec2,
-    /// Whether they meet within both arms.
+    /// Whether the edges meet within both arms.
     is_exact: bool,
 }
 

@@ -97,7 +97,7 @@ pub(super) struct Builder {
     pub(super) copied_junctions: Vec<bool>,
     /// Total length of lanes so far, m.
     lane_length: f64,
-    /// Number of points of their centre lines, including those of connections.
+    /// Number of points of all centre lines so far, including those of connections.
     point_count: usize,
     left_out: Option<RoadId>,
     via_rules: ViaRules,

@@ -98,7 +98,7 @@ pub struct Lanelet {
     pub beside: [LaneletIndex; 2],
     /// Vehicles that may use it.
     pub access: LaneAccess,
-    /// Access to its road. A connection has the most open access of all roads at its junction,
+    /// Access to the lanelet's road. A connection has the most open access of all roads at its junction,
     /// because a vehicle that crosses a public street is on that street for a moment.
     pub road_access: RoadAccess,
     /// Layer of the lanelet's road. Vehicles on other layers pass above or below.

@@ -50,8 +50,9 @@ pub struct Trailer {
     /// Height of the trailer's body above the ground, m; defaults to 0.12 of the height.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ground_clearance: OptionalQuantity<Size>,
-    /// Its axles, m ahead of the coupling, from front to back; defaults to one axle at `coupling_to_axle`,
-    /// which is their mean. The load that the coupling does not carry is shared equally among them.
+    /// Axles of the trailer, m ahead of the coupling, from front to back. The mean of all axles is
+    /// `coupling_to_axle`. By default, there is one axle. The load that the coupling does not carry is shared
+    /// equally among the axles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axles: Quantity<Offset, Vec<f64>>,
     /// Distance between the centres of the wheels of an axle, m; defaults to 82 % of the width.

@@ -16,7 +16,7 @@ const NO_RING: u32 = u32::MAX;
 pub(crate) struct Ring {
     /// Lanes of the ring and the connections between them, sorted by index.
     pub(crate) lanelets: Vec<LaneletIndex>,
-    /// Sum of their lengths, m.
+    /// Total length of the ring's lanelets, m.
     pub(crate) length: f64,
     /// Junctions of the ring.
     pub(crate) junctions: BTreeSet<JunctionIndex>,

@@ -9,7 +9,7 @@ use std::hash::Hasher;
 pub struct Birth {
     /// Generation, from 1.
     pub generation: u32,
-    /// Number in its generation, from 0.
+    /// Number within the generation, from 0.
     pub number: u32,
 }
 

@@ -53,7 +53,7 @@ impl Source {
         self.rate <= 0.0
     }
 
-    /// Whether its values are valid. The next arrival must not be long overdue, because otherwise
+    /// Whether the source's values are valid. The next arrival must not be long overdue, because otherwise
     /// all pedestrians who would have arrived since then would appear in one step.
     pub(super) fn is_sound(&self, clock: &Clock) -> bool {
         (0.0..=1e6).contains(&self.rate) && self.next_time >= clock.time() - LATEST
