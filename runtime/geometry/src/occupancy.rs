@@ -104,8 +104,8 @@ impl OccupancyGrid {
     }
 
     /// Returns a grid in which each cell is occupied if its centre is within `radius` metres of the
-    /// centre of an occupied cell. This is the growth by the radius of the character in [Kuffner
-    /// 1998].
+    /// centre of an occupied cell. This is the growth by the radius of a character in
+    /// [Kuffner 1998].
     ///
     /// Computed exactly, by thresholding a Euclidean distance transform. O(cells).
     pub fn grown(&self, radius: f64) -> Self {

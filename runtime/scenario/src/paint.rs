@@ -234,9 +234,9 @@ impl JsonSchema for PaintCost {
 /// Adjacent cells of one row, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellRun {
-    /// The western end.
+    /// Column of the western end.
     pub first: i32,
-    /// The eastern end, not before the first.
+    /// Column of the eastern end. It is not smaller than `first`.
     pub last: i32,
 }
 

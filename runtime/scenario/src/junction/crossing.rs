@@ -62,7 +62,7 @@ pub struct Crossing {
     /// Islands between the kerbs where pedestrians can wait, in metres from the right kerb and in
     /// ascending order.
     pub islands: Vec<Interval>,
-    /// The connections that lead over it, in order.
+    /// The connections that lead over the crossing, in order.
     pub covered: Vec<Covered>,
     /// Pedestrians per hour at each side; `None` if the scenario does not set a number for this crossing.
     pub people: Option<f64>,

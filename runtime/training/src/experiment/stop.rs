@@ -21,7 +21,7 @@ pub enum Stop {
         /// Number of runs.
         runs: u64,
     },
-    /// Stops at a standard error of the mean fitness.
+    /// Stops when the standard error of the mean fitness is small enough.
     StandardError {
         /// Target, in the unit of the fitness.
         at_most: f64,
@@ -30,7 +30,7 @@ pub enum Stop {
         /// Maximum number of runs.
         max_runs: u64,
     },
-    /// Stops at a width of the interval of the mean fitness.
+    /// Stops when the interval of the mean fitness is narrow enough.
     Width {
         /// Target, in the unit of the fitness.
         at_most: f64,

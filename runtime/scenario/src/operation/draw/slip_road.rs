@@ -54,7 +54,7 @@ struct Slip {
     bending: f64,
     /// Shift of the new road's lanes at that end, m to the left.
     shift: f64,
-    /// The pose of its reference line at the node, in driving direction.
+    /// Pose of the road's reference line at the node, in driving direction.
     at: Pose,
 }
 

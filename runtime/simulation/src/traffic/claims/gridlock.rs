@@ -178,7 +178,7 @@ impl Claims {
         self.counts.sent_round += 1;
     }
 
-    /// Counts a ring that could not be resolved, once for as long as it stands.
+    /// Counts a ring that could not be resolved. While the ring stands, it is counted only once.
     pub(crate) fn count_gridlock(&mut self, first_id: u64) {
         self.counts.gridlocks += u64::from(self.gridlock.is_new(first_id));
     }
