@@ -140,7 +140,7 @@ pub(crate) enum VehicleUse {
 pub(crate) struct DocumentState {
     /// The number of the document.
     pub(crate) document: u64,
-    /// The number of its state.
+    /// The number of the state.
     pub(crate) state: u64,
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Board<'a> {
     pub(crate) painter: &'a Painter,
     /// The rectangle of the map.
     pub(crate) rect: Rect,
-    /// The view of the world in it.
+    /// The view of the world on the map.
     pub(crate) camera: &'a Camera,
     /// The colours.
     pub(crate) theme: Theme,

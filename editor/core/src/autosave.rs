@@ -44,7 +44,7 @@ pub struct Autosave {
 pub struct Recovery {
     /// The edited scenario.
     pub scenario: Arc<Scenario>,
-    /// The file in which it was last saved, if any.
+    /// The file in which the scenario was last saved, if any.
     pub path: Option<PathBuf>,
     /// Title of the document.
     pub title: String,

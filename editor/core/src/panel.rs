@@ -33,7 +33,7 @@ pub struct MenuEntry {
     pub place: MenuPlace,
     /// The title in menus and in the palette.
     pub title: &'static str,
-    /// One sentence that says what it does.
+    /// One sentence that says what the command does.
     pub hint: &'static str,
 }
 
@@ -120,7 +120,7 @@ macro_rules! declare_panels {
                 }
             }
 
-            /// The command that brings it to the front, if there is one.
+            /// The command that brings the panel to the front, if there is one.
             pub fn entry(self) -> Option<MenuEntry> {
                 match self {
                     $(Self::$name => $entry,)*

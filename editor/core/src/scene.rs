@@ -74,7 +74,7 @@ pub struct LandName {
 pub struct Scene {
     /// The scenario.
     pub scenario: Arc<Scenario>,
-    /// The document revision that it was derived from.
+    /// The document revision that the scene was derived from.
     pub revision: u64,
     /// Junctions of the scene.
     pub layout: Layout,

@@ -171,7 +171,7 @@ impl Plan {
         self.accelerations[at.min(self.accelerations.len() - 1)]
     }
 
-    /// Appends its numbers to a save.
+    /// Appends the plan's numbers to a save.
     fn write(&self, index: usize, bytes: &mut Vec<u8>) {
         bytes.extend((index as u64).to_le_bytes());
         bytes.extend((self.rates.len() as u64).to_le_bytes());

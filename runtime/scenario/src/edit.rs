@@ -88,7 +88,7 @@ pub enum EditError {
     NodeInUse {
         /// The node.
         node: NodeId,
-        /// A road that ends at it.
+        /// A road that ends at the node.
         road: RoadId,
     },
     /// A road has no lanes or invalid ones.
@@ -107,7 +107,7 @@ pub enum EditError {
     InUse {
         /// The object to be deleted.
         what: String,
-        /// The first object found that uses it.
+        /// The first object found that uses the deleted one.
         user: String,
     },
     /// An agent or flow names something that does not exist.

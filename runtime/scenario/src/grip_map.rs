@@ -154,7 +154,7 @@ impl GripMap {
         under.map_or(self.grip.open_ground.get(), |piece| piece.grip)
     }
 
-    /// The grip settings from which it was made.
+    /// The grip settings from which the map was made.
     pub fn grip(&self) -> &GroundGrip {
         &self.grip
     }

@@ -56,7 +56,7 @@ impl PaintLayer {
         self.vehicles.get(vehicle).copied().unwrap_or(self.cost)
     }
 
-    /// The box around its cells, m; `None` if nothing is painted.
+    /// The box around the painted cells, m; `None` if nothing is painted.
     pub fn bounds(&self) -> Option<(DVec2, DVec2)> {
         let (low, high) = self.cells.extent()?;
         let corner = |[x, y]: [i32; 2]| DVec2::new(f64::from(x), f64::from(y)) * self.cell.get();

@@ -278,12 +278,12 @@ macro_rules! declare_slots {
                 match self { $(Self::$slot => $title),* }
             }
 
-            /// The kind of its modules.
+            /// The kind of the slot's modules.
             pub fn kind(self) -> ModuleKind {
                 match self { $(Self::$slot => ModuleKind::$kind),* }
             }
 
-            /// The number of modules that it takes.
+            /// The number of modules that the slot takes.
             pub fn how_many(self) -> HowMany {
                 match self { $(Self::$slot => HowMany::$count),* }
             }

@@ -88,7 +88,7 @@ pub struct Inspection {
     pub following: Option<Followed>,
     /// Points of the next 400 m of its route, m.
     pub path: Vec<DVec2>,
-    /// The point that it steers towards, m.
+    /// The point that the agent steers towards, m.
     pub pursuit: Option<DVec2>,
     /// Line from the agent's front to the nearest point of the nearest obstacle that obstructs it,
     /// m.

@@ -90,7 +90,7 @@ pub struct VehicleRecord {
     pub sideways: Option<f64>,
     /// Yaw rate according to the vehicle's level of dynamics, rad/s, positive to the left.
     pub yaw_rate: Option<f64>,
-    /// Pedals as its driver presses them; `None` while an acceleration is commanded.
+    /// Pedals as the driver presses them; `None` while an acceleration is commanded.
     pub pedals: Option<Pedals>,
     /// Commanded angle of the front wheels, rad, positive to the left; `None` on levels that do not steer.
     pub steering_command: Option<f64>,

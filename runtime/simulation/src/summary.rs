@@ -82,7 +82,7 @@ pub struct ModuleRecord {
     pub slot: &'static str,
     /// Id of the module.
     pub module: String,
-    /// Version, hash and tier of its build; of the last build if the module is no longer in use.
+    /// Version, hash and tier of the module's build, or of the last build if the module is no longer in use.
     pub build: String,
     /// Simulation time at which a built-in module replaced it after a failure, s; `None` if the module is
     /// still in use.

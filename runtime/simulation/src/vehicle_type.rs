@@ -85,7 +85,7 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
 }
 
 impl VehicleType {
-    /// Highest acceleration or deceleration that its tyres allow on dry asphalt, m/s^2.
+    /// Highest acceleration or deceleration that the tyres allow on dry asphalt, m/s^2.
     #[inline]
     pub(crate) fn hardest(&self) -> f64 {
         self.single_track.friction * GRAVITY
@@ -533,7 +533,7 @@ fn with_trailers(
     shorter
 }
 
-/// Fraction of its wheels that the hand brake acts on; one half if the file does not state it.
+/// Fraction of the wheels that the hand brake acts on; one half if the file does not state it.
 fn held(described: &roadwright_scenario::VehicleType) -> f64 {
     let Some(file) = &described.file else {
         return 0.5;

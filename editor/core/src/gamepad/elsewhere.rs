@@ -5,7 +5,7 @@ use gilrs::{EventType, GamepadId, Gilrs};
 
 /// The library. It starts threads, so it exists only while the user drives.
 pub(super) struct Library {
-    /// `None` if it could not start.
+    /// `None` if the library could not start.
     pads: Option<Gilrs>,
     problem: Option<String>,
     /// Whether pads that were already connected have been announced. The first read does this.

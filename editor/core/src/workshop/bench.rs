@@ -49,7 +49,7 @@ pub struct Bench {
     pub file: Arc<VehicleFile>,
     /// Views and curves of the vehicle.
     pub drawn: Arc<Drawn>,
-    /// The file that it was last read from or written to.
+    /// The file that the vehicle was last read from or written to.
     pub kept: Option<Kept>,
     /// The last rejected change.
     pub refused: Option<Refusal>,
@@ -94,7 +94,7 @@ impl Bench {
         self.file != self.base
     }
 
-    /// The file that contains its current state; `None` if no file does.
+    /// The file that contains the vehicle's current state; `None` if no file does.
     pub fn home(&self) -> Option<&Kept> {
         self.kept.as_ref().filter(|kept| kept.file == self.file)
     }

@@ -73,7 +73,7 @@ pub(super) fn part(
 struct Carriageway {
     /// Index of the carriageway's road.
     road: usize,
-    /// Points at which its lanes may shift sideways, each with the distance along the line (m) and the pose.
+    /// Points at which the lanes may shift sideways, each with the distance along the line (m) and the pose.
     knots: Vec<(f64, Pose)>,
     /// Current position of the carriageway's lanes, m to the left of the line.
     offset: f64,

@@ -17,8 +17,7 @@ pub(super) struct Found {
     pub(super) at: BTreeMap<i64, Vec<Restriction>>,
     /// Restrictions with via roads, by the node where the via roads begin.
     pub(super) via: BTreeMap<i64, Vec<ViaRestriction>>,
-    /// Restrictions that apply only at certain times, at a node or with via roads, by the same
-    /// nodes.
+    /// Restrictions that apply only at certain times, with or without via roads, by the same nodes.
     pub(super) timed: BTreeMap<i64, Vec<TimedRestriction>>,
 }
 

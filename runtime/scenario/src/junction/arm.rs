@@ -20,7 +20,7 @@ const ARM_SHARE: f64 = 0.45;
 /// Length of a road to a dead end that has to remain, m. It leaves room for a car.
 const LEAST_DEAD_END: f64 = 5.0;
 
-/// Length of lane over which its direction is measured, m.
+/// Length of a lane over which the direction of the lane is measured, m.
 const DRIFT_STEP: f64 = 0.01;
 
 /// A side of an arm, seen outward from the junction.
@@ -95,7 +95,7 @@ pub struct Arm<'a> {
 pub struct ArmLane {
     /// Lane id in the road.
     pub id: i8,
-    /// Vehicles that may use it.
+    /// Vehicles that may use the lane.
     pub access: LaneAccess,
     /// Whether the lane leads towards the junction.
     pub entering: bool,
@@ -107,7 +107,7 @@ pub struct ArmLane {
     pub width: f64,
     /// Lateral offset from the reference line, m to the left in driving direction.
     pub lateral: f64,
-    /// The arrows marked on it.
+    /// The arrows marked on the lane.
     pub turns: Turns,
 }
 

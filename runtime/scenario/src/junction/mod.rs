@@ -135,7 +135,7 @@ pub struct ConnectingPath {
     pub curve: Option<ReferenceLine>,
     /// Width at the start and at the end, m.
     pub width: (f64, f64),
-    /// Vehicles that may use it.
+    /// Vehicles that may use the path.
     pub access: LaneAccess,
 }
 
@@ -199,7 +199,7 @@ pub struct Junction {
     /// Splitter islands between entry and exit of the arms, in order of the arms; only roundabouts
     /// have them.
     pub splitters: Vec<Splitter>,
-    /// Pedestrian crossings over its arms, in order of the arms.
+    /// Pedestrian crossings over the arms of the junction, in order of the arms.
     pub crossings: Vec<Crossing>,
     /// How right of way is controlled.
     pub control: Control,
@@ -209,7 +209,7 @@ pub struct Junction {
     pub side: DrivingSide,
     /// The traffic law that applies.
     pub law: RoadLaw,
-    /// Problems found while building it.
+    /// Problems found while building the junction.
     pub flags: Vec<Flag>,
 }
 

@@ -139,7 +139,7 @@ pub(super) enum Shape {
 pub(super) struct Outline {
     pub(super) edges: Vec<OutlineEdge>,
     pub(super) sides: Vec<Flow>,
-    /// Lanes of paths that reach outside it.
+    /// Lanes of paths that reach outside the outline.
     pub(super) strips: Vec<Vec<DVec2>>,
     pub(super) degraded: bool,
 }

@@ -80,7 +80,7 @@ struct Links {
 /// Its centre line, successors and predecessors are stored in the [`LaneGraph`], which all lanelets share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lanelet {
-    /// The lane or connection that it represents.
+    /// The lane or connection that the lanelet represents.
     pub kind: LaneletKind,
     line: LineSpan,
     /// Speed limit, m/s; for a connection, the higher limit of its two roads.
@@ -96,7 +96,7 @@ pub struct Lanelet {
     /// Adjacent lanes with the same direction to the left and right, even if the line between must
     /// not be crossed; [`NO_LANELET`] where there is none.
     pub beside: [LaneletIndex; 2],
-    /// Vehicles that may use it.
+    /// Vehicles that may use the lanelet.
     pub access: LaneAccess,
     /// Access to the lanelet's road. A connection has the most open access of all roads at its junction,
     /// because a vehicle that crosses a public street is on that street for a moment.

@@ -40,7 +40,7 @@ struct Stretch {
     to: f64,
     /// The end of the road at the junction.
     end: RoadEnd,
-    /// -1 if its lanes have negative ids, 1 otherwise.
+    /// -1 if the lanes of the stretch have negative ids, 1 otherwise.
     sign: i8,
 }
 

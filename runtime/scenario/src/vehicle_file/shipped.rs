@@ -7,7 +7,7 @@ pub struct ShippedVehicle {
     pub name: &'static str,
     /// Path of the vehicle's file in the shipped scenarios.
     pub path: &'static str,
-    /// The text of its file.
+    /// The text of the vehicle's file.
     pub text: &'static str,
 }
 

@@ -65,7 +65,7 @@ impl Deviation {
 /// Statistics of one agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Account {
-    /// Number of collisions in which it was involved.
+    /// Number of collisions in which the agent was involved.
     pub(crate) collisions: u32,
     /// Integral of half the squared speed, m^2/s: kinetic energy of a unit mass over time.
     pub(crate) energy: f64,

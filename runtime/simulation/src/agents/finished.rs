@@ -22,7 +22,7 @@ pub enum Status {
 pub(crate) struct Score {
     /// Index of the fitness in the list of names.
     pub(crate) fitness: u16,
-    /// The score, in the unit of its fitness.
+    /// The score, in the unit of the fitness function.
     pub(crate) value: f64,
 }
 

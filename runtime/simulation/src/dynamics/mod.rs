@@ -62,7 +62,7 @@ pub(crate) struct Body<'a> {
     /// Pedals, if the vehicle is controlled by pedals. The command is then an estimate of their effect.
     pub(crate) pedals: Option<PedalCommand>,
     pub(crate) vehicle_type: &'a VehicleType,
-    /// Drive train, if its vehicle file has one.
+    /// Drive train, if the vehicle's file has one.
     pub(crate) drive_train: Option<&'a DriveTrain>,
     /// Whether the driver wants to reverse.
     pub(crate) is_reversing: bool,
@@ -121,7 +121,7 @@ impl Body<'_> {
         grade.with(engine, grip * self.vehicle_type.hardest())
     }
 
-    /// Acceleration, direction and pedals that its controller requests on a slope.
+    /// Acceleration, direction and pedals that the body's controller requests on a slope.
     fn ask(&self) -> Ask {
         let limits = &self.vehicle_type.limits;
         Ask {
@@ -181,7 +181,7 @@ pub(crate) trait Level {
     /// ahead.
     type State: Copy + Default + Send;
 
-    /// The level that it implements.
+    /// The implemented level of dynamics.
     const LEVEL: DynamicsLevel;
     /// Whether a body moved along a lane needs the geometry of the lane.
     const READS_LINES: bool = true;

@@ -45,7 +45,7 @@ pub(crate) struct ConnectionGist {
     pub(crate) sign: Sign,
     /// Whether vehicles on the connection may turn at a red light.
     pub(crate) may_turn_on_red: bool,
-    /// Whether queued vehicles enter it only one follow-up time apart.
+    /// Whether queued vehicles enter the connection only one follow-up time apart.
     pub(crate) has_follow_up: bool,
     /// Whether the connection gives way to any other connection.
     pub(crate) gives_way_to_any: bool,

@@ -168,7 +168,7 @@ pub(super) struct Stature {
     span: VerticalSpan,
     /// Mass of a loose body, kg; otherwise `None`.
     mass: Option<f64>,
-    /// Solid for collisions with rigid vehicles, relative to its centre. Computed when such a vehicle first
+    /// Solid for collisions with rigid vehicles, relative to the centre of the solid. Computed when such a vehicle first
     /// comes near.
     solid: OnceLock<Option<(Solid, DVec2)>>,
     /// Like `solid`, but for a loose body.
@@ -197,13 +197,13 @@ impl Displaced {
 
 /// A body that stands on the ground.
 pub(crate) struct Upright {
-    /// The object that it is a part of.
+    /// The object that the body is a part of.
     pub(crate) owner: Owner,
-    /// Footprint of the obstacle.
+    /// Footprint of the body.
     pub(crate) shape: GroundShape,
-    /// Heights of the obstacle's lower edge and of its top above the ground.
+    /// Heights of the body's lower edge and of its top above the ground.
     pub(crate) heights: Heights,
-    /// Whether the obstacle can be pushed.
+    /// Whether the body can be pushed.
     pub(crate) is_loose: bool,
 }
 

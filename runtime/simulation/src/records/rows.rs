@@ -150,7 +150,7 @@ pub(crate) struct Progress {
     pub(crate) holds_arrival: bool,
     /// Whether the agent's goals were set by its behaviour rather than the scenario.
     pub(crate) has_own_goals: bool,
-    /// Step in which its route was last planned.
+    /// Step in which the agent's route was last planned.
     pub(crate) planned_at: u64,
     /// Time since the agent stopped, s.
     pub(crate) standing: f64,

@@ -55,7 +55,7 @@ pub struct LineResult {
 pub struct Point {
     /// Maximum number of individuals evaluated so far.
     pub evaluations: usize,
-    /// Number of complete generations among them.
+    /// Number of complete generations among these individuals.
     pub generation: usize,
     /// Best fitness of the pool, with its spread over the seeds.
     pub fitness: Statistic,

@@ -149,7 +149,7 @@ pub struct LooseModel {
     pub solid: Solid,
     /// Mass, kg.
     pub mass: f64,
-    /// Moments of inertia about its axes, kg m^2.
+    /// Moments of inertia about the body's axes, kg m^2.
     pub inertia: DVec3,
     /// Friction coefficient on the ground and on other bodies.
     pub friction: f64,

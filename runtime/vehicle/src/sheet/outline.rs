@@ -38,7 +38,7 @@ pub struct TrailerOutline {
     pub axles: Vec<f64>,
     /// Radius of the trailer's wheels, m.
     pub radius: f64,
-    /// Half its width, m.
+    /// Half the trailer's width, m.
     pub half_width: f64,
 }
 

@@ -49,7 +49,7 @@ struct Row {
     plans: u32,
     nodes_per_plan: f64,
     most_nodes: u32,
-    /// Number of nodes per plan when its first free leaf was reached.
+    /// Number of nodes per plan when the first free leaf of the plan was reached.
     nodes_to_leaf_per_plan: f64,
     /// Number of plans without a free move.
     without_path: u32,

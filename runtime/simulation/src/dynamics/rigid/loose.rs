@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_4;
 
-/// Distance by which its base must have moved for an obstacle to count as moved, m.
+/// Distance by which the base of an obstacle must have moved for the obstacle to count as moved, m.
 const MOVED: f64 = 0.5;
 /// Distance within which bodies may push each other, m.
 const CLOSE: f64 = 1.0;

@@ -63,7 +63,7 @@ struct Head {
     needs: Vec<Need>,
     /// Index of the need that leads to the full lane.
     full: usize,
-    /// The oncoming vehicle for which it waits before an alley, if any.
+    /// The oncoming vehicle for which the head waits before an alley, if any.
     oncoming: Option<AgentIndex>,
     /// Number of the head of the full lane; `None` if that lane may be moving.
     next: Option<usize>,

@@ -232,7 +232,7 @@ pub(super) struct Pending {
     pub(super) path: Connection,
     /// Whether the waiting vehicle is a bus or lorry.
     pub(super) is_long: bool,
-    /// Room or connection that others have to leave free for it.
+    /// Room or connection that others have to leave free for the waiting vehicle.
     pub(super) reserved: Reserved,
 }
 
