@@ -370,7 +370,7 @@ impl World {
         let program = env!("CARGO_PKG_VERSION");
         if saved.program != program {
             notes.push(format!(
-                "saved by version {}, this is {program}",
+                "the world was saved by version {}, but this is version {program}",
                 saved.program
             ));
         }

@@ -40,7 +40,7 @@ pub enum NoWave {
     TooMany(usize),
     /// No route passes through all selected junctions without passing a junction twice.
     #[error(
-        "no route passes through all of the selected junctions, each once; select those of one street"
+        "no route passes through each of the selected junctions once; select junctions of one street"
     )]
     NotOneWay,
     /// Neither direction can be driven from the first to the last junction.

@@ -447,15 +447,18 @@ impl Drive {
         let mut problems = Vec::new();
         problems.extend(self.trouble.clone());
         if self.collisions > 0 {
-            problems.push(format!("it collides {} times", self.collisions));
+            problems.push(format!("the vehicle collides {} times", self.collisions));
         }
         if steers && self.furthest_off > LANE {
-            problems.push(format!("it leaves its lane by {:.1} m", self.furthest_off));
+            problems.push(format!(
+                "the vehicle leaves its lane by {:.1} m",
+                self.furthest_off
+            ));
         }
         if !self.arrived && self.furthest_off < LOST {
             let longest = MOST_TIMES * built_in.seconds;
             problems.push(format!(
-                "it does not arrive within {longest:.0} s, which is {MOST_TIMES} times the time of {}",
+                "the vehicle does not arrive within {longest:.0} s, which is {MOST_TIMES} times the time of {}",
                 built_in.module
             ));
         }
@@ -604,7 +607,7 @@ mod tests {
             ),
         });
         let problem = blind.problem(&known, true).unwrap();
-        assert!(problem.contains("it collides"), "{problem}");
+        assert!(problem.contains("the vehicle collides"), "{problem}");
         assert_eq!(blind.gap, None, "{blind:?}");
     }
 
