@@ -272,7 +272,7 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                 Code::JunctionDegraded,
                 node,
                 junction.centre,
-                "its arms overlap so much that only a rough outline could be built".to_owned(),
+                "the arms of the junction overlap so much that only a rough outline could be built".to_owned(),
             ),
             // The ring of a roundabout is kept, however short the roads between its arms are.
             Flag::Squeezed(road) if subjects.layout.rings.contains(&road) => continue,

@@ -188,8 +188,8 @@ fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
             agent,
             module: DynamicsLevel::Lane.to_string(),
             text:
-                "its lane is too steep for its engine or tyres; it stands, because vehicles of this level \
-                   do not roll back"
+                "the lane is too steep for the vehicle's engine or tyres; the vehicle stands, because vehicles \
+                   of this level do not roll back"
                     .into(),
             is_fault: true,
         });
