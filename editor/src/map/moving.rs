@@ -21,17 +21,17 @@ pub struct VehicleDot {
     pub length: f64,
     /// Width, m.
     pub width: f64,
-    /// Agent of the vehicle. It determines the vehicle's colour.
+    /// Its agent, which determines its colour.
     pub agent: u64,
     /// Colour that replaces the colour of the agent.
     pub color: Option<Color32>,
-    /// State of the vehicle's indicators.
+    /// State of its indicators.
     pub indicator: Indicator,
-    /// Whether the vehicle's brake lamps are lit.
+    /// Whether its brake lamps are lit.
     pub brakes: bool,
-    /// Whether the vehicle is a trailer.
+    /// Whether it is a trailer.
     pub is_trailer: bool,
-    /// Whether the vehicle has tracks.
+    /// Whether it has tracks.
     pub has_tracks: bool,
 }
 

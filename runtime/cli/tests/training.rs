@@ -304,7 +304,10 @@ fn records_that_do_not_fit_are_refused_with_the_reason() {
     };
     damaged.replace_range(scores..=scores, digit);
     std::fs::write(&record, &damaged).unwrap();
-    refused(&train(folder.path(), &resume), "the record was damaged or changed");
+    refused(
+        &train(folder.path(), &resume),
+        "the record was damaged or changed",
+    );
     std::fs::write(&record, &text[..text.len() / 2]).unwrap();
     refused(
         &train(folder.path(), &resume),

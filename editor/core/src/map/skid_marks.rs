@@ -14,10 +14,9 @@ use std::collections::{BTreeMap, VecDeque};
 const KEPT: f64 = 30.0;
 /// Maximum number of pieces; the oldest are dropped first.
 const MOST: usize = 20_000;
-/// Length of the shortest piece, m.
+/// Lengths of the shortest and of the longest piece, m. A wheel that moved farther than the longest piece
+/// between two pictures has jumped.
 const SHORTEST: f64 = 0.1;
-/// Length of the longest piece, m. A wheel that moved farther than this between two pictures has
-/// jumped.
 const LONGEST: f64 = 10.0;
 /// Maximum time between two pictures whose wheel positions are joined by a piece, s.
 const BREAK: f64 = 1.0;
